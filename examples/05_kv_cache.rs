@@ -1,0 +1,72 @@
+//! The KV cache: the same loop, but at every step the model reads only what is new.
+//!
+//! cargo run --release --example 05_kv_cache -- --prompt "Once upon a time"
+//! cargo run --release --example 05_kv_cache -- --compare
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use slowburn::cli::{self, GenerateArgs, Report};
+use slowburn::generate::{self, Loop, Options};
+use slowburn::model::Model;
+use slowburn::{Error, Result};
+
+/// Writes a text with a loop that remembers keys and values instead of recomputing them
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    generate: GenerateArgs,
+
+    /// Time both loops over 32, 64, 128, 256 and 480 new tokens
+    #[arg(long)]
+    compare: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli::exit(match cli.compare {
+        true => compare(&cli.generate),
+        false => run(&cli.generate),
+    })
+}
+
+// ANCHOR: run
+fn run(args: &GenerateArgs) -> Result<()> {
+    let (pretrained, device) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+
+    let mut report = Report::start(args, &pretrained, &device, &prompt)?;
+    let generation =
+        generate::stream_text(generate::cached, &pretrained, &prompt, &args.options(), |text| {
+            report.text(text)
+        })?;
+    report.finish(&generation)
+}
+// ANCHOR_END: run
+
+fn compare(args: &GenerateArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+    let mut rows = Vec::new();
+    for max_tokens in [32, 64, 128, 256, 480] {
+        let options = Options { max_tokens, ignore_eos: true, ..args.options() };
+        let naive = tokens_per_second(generate::naive, &pretrained.model, &prompt, &options)?;
+        let cached = tokens_per_second(generate::cached, &pretrained.model, &prompt, &options)?;
+        rows.push((max_tokens, naive, cached));
+    }
+    cli::comparison(args, &rows).map_err(Error::Output)
+}
+
+/// Prefill included: a loop is judged by all that it does.
+fn tokens_per_second(
+    generate: Loop,
+    model: &Model,
+    prompt: &[u32],
+    options: &Options,
+) -> Result<f64> {
+    let start = Instant::now();
+    let generation = generate(model, prompt, options, &mut |_| ControlFlow::Continue(()))?;
+    Ok(generation.ids.len() as f64 / start.elapsed().as_secs_f64())
+}

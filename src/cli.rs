@@ -1,0 +1,216 @@
+//! What the numbered examples share: their flags, and how they show a generation.
+
+mod comparison;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::Args;
+
+use crate::device::{self, DeviceChoice, OpenDevice, Precision};
+use crate::error::{Error, Result};
+use crate::generate::Options;
+use crate::pretrained::Pretrained;
+use crate::sampling::SamplingParams;
+pub use comparison::comparison;
+pub use report::Report;
+
+/// The flags of an example that generates from one prompt.
+#[derive(Debug, Clone, Args)]
+pub struct GenerateArgs {
+    /// What the model goes on from
+    #[arg(long, default_value = "Once upon a time", value_name = "TEXT")]
+    pub prompt: String,
+
+    /// Token ids to go on from, instead of a text: 0,12,345
+    #[arg(long, conflicts_with = "prompt", value_name = "IDS")]
+    pub prompt_ids: Option<PromptIds>,
+
+    /// A model folder as Hugging Face publishes it [default: the model inside this program]
+    #[arg(long, value_name = "DIR")]
+    pub model: Option<PathBuf>,
+
+    /// Stop after this many new tokens
+    #[arg(long, default_value_t = 400, value_name = "N")]
+    pub max_tokens: usize,
+
+    #[command(flatten)]
+    pub sampling: SamplingArgs,
+
+    /// Where to compute
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
+    pub device: DeviceChoice,
+
+    /// What to compute in
+    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    pub dtype: Precision,
+
+    /// Go on after the model has ended its text
+    #[arg(long)]
+    pub ignore_eos: bool,
+
+    /// Show how likely each token was, beside the N most likely ones
+    #[arg(long, value_name = "N")]
+    pub logprobs: Option<usize>,
+
+    /// Print one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl GenerateArgs {
+    /// The model that was asked for, on the device that was asked for.
+    ///
+    /// # Errors
+    /// Sampling parameters out of range (before anything is loaded), a device that cannot be
+    /// used, a model that cannot be loaded.
+    pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
+        self.sampling.params().validate()?;
+        let device = device::open(self.device)?;
+        let pretrained = match &self.model {
+            None => Pretrained::bundled(&device, self.dtype)?,
+            Some(folder) => Pretrained::load(folder, &device, self.dtype)?,
+        };
+        Ok((pretrained, device))
+    }
+
+    /// The ids to start from. No ids and an empty text mean the begin-of-sequence token.
+    ///
+    /// # Errors
+    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds.
+    pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
+        let ids = match &self.prompt_ids {
+            Some(PromptIds(ids)) if !ids.is_empty() => ids.clone(),
+            Some(_) => pretrained.prompt_ids("")?,
+            None => pretrained.prompt_ids(&self.prompt)?,
+        };
+        pretrained.model.check_prompt(&ids)?;
+        Ok(ids)
+    }
+
+    /// What the flags say about the generation.
+    pub fn options(&self) -> Options {
+        Options {
+            max_tokens: self.max_tokens,
+            sampling: self.sampling.params(),
+            ignore_eos: self.ignore_eos,
+            logprobs: self.logprobs,
+        }
+    }
+}
+
+/// The flags that decide how each token is chosen.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Sampling")]
+pub struct SamplingArgs {
+    /// 0 always takes the most likely token; higher is more daring
+    #[arg(
+        long,
+        default_value_t = 0.8,
+        value_name = "T",
+        allow_negative_numbers = true
+    )]
+    pub temperature: f32,
+
+    /// Choose among the K likeliest tokens [default: all]
+    #[arg(long, value_name = "K")]
+    pub top_k: Option<usize>,
+
+    /// Choose among the likeliest tokens that together reach this probability; 1 is all
+    #[arg(
+        long,
+        default_value_t = 0.95,
+        value_name = "P",
+        allow_negative_numbers = true
+    )]
+    pub top_p: f32,
+
+    /// Choose among the tokens that are at least this share as likely as the likeliest
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub min_p: Option<f32>,
+
+    /// Choose among the tokens that are about as surprising as expected
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub typical_p: Option<f32>,
+
+    /// Above 1, makes tokens that occurred (in the prompt too) less likely
+    #[arg(
+        long,
+        default_value_t = 1.0,
+        value_name = "R",
+        allow_negative_numbers = true
+    )]
+    pub repetition_penalty: f32,
+
+    /// Subtract this from a token's score for each time it was written
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "F",
+        allow_negative_numbers = true
+    )]
+    pub frequency_penalty: f32,
+
+    /// Subtract this from the score of every token that was written
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "F",
+        allow_negative_numbers = true
+    )]
+    pub presence_penalty: f32,
+
+    /// The same seed writes the same text; another seed, another text
+    #[arg(long, default_value_t = 42, value_name = "N")]
+    pub seed: u64,
+}
+
+impl SamplingArgs {
+    /// The rules that the flags stand for.
+    pub fn params(&self) -> SamplingParams {
+        SamplingParams {
+            temperature: self.temperature,
+            top_k: self.top_k,
+            top_p: (self.top_p != 1.0).then_some(self.top_p),
+            min_p: self.min_p,
+            typical_p: self.typical_p,
+            repetition_penalty: self.repetition_penalty,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Token ids with commas between them.
+#[derive(Debug, Clone)]
+pub struct PromptIds(Vec<u32>);
+
+impl FromStr for PromptIds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+        let id = |piece: &str| {
+            piece.parse().map_err(|_| format!("`{piece}` is not a token id (a whole number)"))
+        };
+        pieces.map(id).collect::<Result<_, _>>().map(PromptIds)
+    }
+}
+
+/// Ends an example: an error is one line on standard error and an exit code.
+pub fn exit(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has gone, as `head` does: there is nobody to tell.
+        Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Shows a generation: the text as it comes, then what it cost; or all of it as JSON.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::GenerateArgs;
+use crate::device::OpenDevice;
+use crate::error::{Error, Result};
+use crate::generate::{FinishReason, Generation};
+use crate::pretrained::Pretrained;
+use crate::sampling::TokenLogprobs;
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    prompt_ids: &'a [u32],
+    ids: &'a [u32],
+    text: &'a str,
+    finish_reason: FinishReason,
+    prefill_seconds: f64,
+    decode_seconds: f64,
+    kv_cache_bytes: usize,
+    device: &'static str,
+    dtype: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<&'a [TokenLogprobs]>,
+}
+
+/// Watches one generation and shows it.
+pub struct Report<'a> {
+    args: &'a GenerateArgs,
+    pretrained: &'a Pretrained,
+    device: &'a OpenDevice,
+    prompt: &'a [u32],
+    text: String,
+    start: Instant,
+    /// When the first token was chosen: the prompt has been read.
+    prefill: Option<Duration>,
+    /// When its text was on the screen.
+    first_text: Option<Duration>,
+    write_error: Option<io::Error>,
+}
+
+impl<'a> Report<'a> {
+    /// Starts the clock. Unless the output is JSON, the prompt is shown, for the story to go
+    /// on from.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn start(
+        args: &'a GenerateArgs,
+        pretrained: &'a Pretrained,
+        device: &'a OpenDevice,
+        prompt: &'a [u32],
+    ) -> Result<Self> {
+        let mut report = Self {
+            args,
+            pretrained,
+            device,
+            prompt,
+            text: String::new(),
+            start: Instant::now(),
+            prefill: None,
+            first_text: None,
+            write_error: None,
+        };
+        let _ = report.show(&pretrained.tokenizer.decode(prompt)?);
+        report.start = Instant::now();
+        Ok(report)
+    }
+
+    /// Takes one more piece of text and shows it. Breaks when nobody reads any more.
+    pub fn text(&mut self, piece: &str) -> ControlFlow<()> {
+        self.prefill.get_or_insert_with(|| self.start.elapsed());
+        self.text.push_str(piece);
+        let shown = self.show(piece);
+        if !piece.is_empty() {
+            self.first_text.get_or_insert_with(|| self.start.elapsed());
+        }
+        shown
+    }
+
+    fn show(&mut self, text: &str) -> ControlFlow<()> {
+        if self.args.json {
+            return ControlFlow::Continue(());
+        }
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.write_error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Stops the clock and shows the rest: the summary (on standard error, so that a pipe gets
+    /// the text alone) or the JSON object.
+    ///
+    /// # Errors
+    /// Standard output that was closed.
+    pub fn finish(self, generation: &Generation) -> Result<()> {
+        let total = self.start.elapsed();
+        if let Some(error) = self.write_error {
+            return Err(Error::Output(error));
+        }
+        let prefill = self.prefill.unwrap_or(total);
+        let decode = total - prefill;
+        let mut out = io::stdout().lock();
+        let written = match self.args.json {
+            true => self.write_json(&mut out, generation, prefill, decode),
+            false => writeln!(out).and_then(|()| {
+                let rows = generation.logprobs.iter();
+                rows.map(|row| self.logprob_line(row)).try_for_each(|line| writeln!(out, "{line}"))
+            }),
+        };
+        written.map_err(Error::Output)?;
+        if !self.args.json {
+            eprint!("{}", self.summary(generation, prefill, decode));
+        }
+        Ok(())
+    }
+
+    fn write_json(
+        &self,
+        out: &mut impl Write,
+        generation: &Generation,
+        prefill: Duration,
+        decode: Duration,
+    ) -> io::Result<()> {
+        let object = JsonReport {
+            prompt_ids: self.prompt,
+            ids: &generation.ids,
+            text: &self.text,
+            finish_reason: generation.finish_reason,
+            prefill_seconds: prefill.as_secs_f64(),
+            decode_seconds: decode.as_secs_f64(),
+            kv_cache_bytes: generation.kv_cache_bytes,
+            device: self.device.name,
+            dtype: self.args.dtype.name(),
+            logprobs: self.args.logprobs.map(|_| generation.logprobs.as_slice()),
+        };
+        serde_json::to_writer(&mut *out, &object)?;
+        writeln!(out)
+    }
+
+    fn summary(&self, generation: &Generation, prefill: Duration, decode: Duration) -> String {
+        let (prompt, new) = (self.prompt.len(), generation.ids.len());
+        let why = match generation.finish_reason {
+            FinishReason::Eos => "the model ended it",
+            FinishReason::Length => "as many as were asked for",
+            FinishReason::Context => "the context is full",
+            FinishReason::Stopped => "stopped",
+        };
+        // The first token comes out of the prefill: decoding made the others.
+        let rate = new.saturating_sub(1) as f64 / decode.as_secs_f64().max(1e-9);
+        let prefill_rate = prompt as f64 / prefill.as_secs_f64().max(1e-9);
+        format!(
+            "\n  {prompt} prompt tokens, {new} new tokens ({why})\n  \
+             prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
+             decode {:.2} s ({rate:.0} tokens/s)\n  \
+             KV cache {}, on {} in {}\n",
+            prefill.as_secs_f64() * 1e3,
+            self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
+            decode.as_secs_f64(),
+            bytes(generation.kv_cache_bytes),
+            self.device.name,
+            self.args.dtype.name(),
+        )
+    }
+
+    /// A token, its probability, and what else was likely.
+    fn logprob_line(&self, row: &TokenLogprobs) -> String {
+        let show = |id: u32, logprob: f32| {
+            let text = self.pretrained.tokenizer.decode(&[id]).unwrap_or_default();
+            format!("{text:?} {:.1}%", logprob.exp() * 100.0)
+        };
+        let top: Vec<String> = row.top.iter().map(|&(id, logprob)| show(id, logprob)).collect();
+        format!("{:<24} {}", show(row.id, row.logprob), top.join(", "))
+    }
+}
+
+fn bytes(n: usize) -> String {
+    match n {
+        0 => "none".to_owned(),
+        n if n < 1 << 20 => format!("{:.0} KiB", n as f64 / 1024.0),
+        n => format!("{:.1} MiB", n as f64 / (1024.0 * 1024.0)),
+    }
+}

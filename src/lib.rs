@@ -1,0 +1,37 @@
+//! LLM inference in Rust, one token at a time: the crate that the book is about.
+//!
+//! - [`tokenizer`]: text to token ids and back
+//! - [`model`]: token ids to logits, with or without a KV cache
+//! - [`sampling`]: logits to the next token
+//! - [`generate`]: the loops that put these together
+//! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
+//! - [`device`]: where it is computed
+//! - [`cli`]: the flags and the output that the examples share
+//!
+//! ```
+//! use slowburn::device::{self, DeviceChoice, Precision};
+//! use slowburn::generate::{self, Options};
+//! use slowburn::pretrained::Pretrained;
+//! use std::ops::ControlFlow;
+//!
+//! let device = device::open(DeviceChoice::Auto)?;
+//! let Pretrained { model, tokenizer } = Pretrained::bundled(&device, Precision::F32)?;
+//!
+//! let prompt = tokenizer.encode("Once upon a time")?;
+//! let options = Options { max_tokens: 8, ..Options::default() };
+//! let generation = generate::cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;
+//! println!("{}", tokenizer.decode(&generation.ids)?);
+//! # Ok::<(), slowburn::Error>(())
+//! ```
+
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod device;
+pub mod error;
+pub mod generate;
+pub mod model;
+pub mod pretrained;
+pub mod sampling;
+pub mod tokenizer;
+
+pub use error::{Error, Result};

@@ -1,0 +1,116 @@
+//! Attention: where each position looks back at the others.
+
+use burn::module::Module;
+use burn::tensor::{Bool, DType, Tensor, activation::softmax};
+
+use super::cache::LayerCache;
+use super::config::ModelConfig;
+use super::linear::Linear;
+use super::rope::Rotation;
+use super::weights::Weights;
+use crate::error::Result;
+
+/// Grouped-query attention: several query heads share one key/value head (Ainslie et al.,
+/// arXiv 2305.13245). With as many key/value heads as query heads it is plain multi-head
+/// attention, with one it is multi-query attention.
+#[derive(Module, Debug)]
+pub struct Attention {
+    q_proj: Linear,
+    k_proj: Linear,
+    v_proj: Linear,
+    o_proj: Linear,
+    n_kv_heads: usize,
+    head_dim: usize,
+}
+
+impl Attention {
+    pub(super) fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+        let d_model = config.d_model;
+        let d_q = config.n_heads * config.head_dim;
+        let d_kv = config.n_kv_heads * config.head_dim;
+        Ok(Self {
+            q_proj: Linear::load(weights, &format!("{name}.q_proj"), d_model, d_q)?,
+            k_proj: Linear::load(weights, &format!("{name}.k_proj"), d_model, d_kv)?,
+            v_proj: Linear::load(weights, &format!("{name}.v_proj"), d_model, d_kv)?,
+            o_proj: Linear::load(weights, &format!("{name}.o_proj"), d_q, d_model)?,
+            n_kv_heads: config.n_kv_heads,
+            head_dim: config.head_dim,
+        })
+    }
+
+    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    ///
+    /// `rotation` is that of the positions of `x`, of which `start` is the first. With a cache, the new keys and
+    /// values are appended to it and the queries see all that it holds; without one they see
+    /// only `x`. `mask` is `[seq, start + seq]`, true where looking is forbidden.
+    pub fn forward(
+        &self,
+        x: Tensor<3>,
+        rotation: &Rotation,
+        start: usize,
+        cache: Option<&mut LayerCache>,
+        mask: Option<&Tensor<2, Bool>>,
+    ) -> Tensor<3> {
+        let q = self.split_heads(self.q_proj.forward(x.clone()));
+        let k = self.split_heads(self.k_proj.forward(x.clone()));
+        let v = self.split_heads(self.v_proj.forward(x));
+
+        let q = rotation.apply(q);
+        let k = rotation.apply(k);
+        let (k, v) = match cache {
+            Some(cache) => cache.append(k, v, start),
+            None => (k, v),
+        };
+
+        let mixed = attend(q, k, v, mask);
+        self.o_proj.forward(merge_heads(mixed))
+    }
+
+    /// `[batch, seq, heads * head_dim]` -> `[batch, heads, seq, head_dim]`
+    fn split_heads(&self, x: Tensor<3>) -> Tensor<4> {
+        let [batch, seq, width] = x.dims();
+        x.reshape([batch, seq, width / self.head_dim, self.head_dim]).swap_dims(1, 2)
+    }
+}
+
+/// `[batch, heads, seq, head_dim]` -> `[batch, seq, heads * head_dim]`
+fn merge_heads(x: Tensor<4>) -> Tensor<3> {
+    let [batch, heads, seq, head_dim] = x.dims();
+    x.swap_dims(1, 2).reshape([batch, seq, heads * head_dim])
+}
+
+/// The mean of the values, weighted by how well each key fits the query.
+///
+/// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are `[batch, n_kv_heads, total,
+/// head_dim]`; `mask` is `[seq, total]`, true where looking is forbidden. Returns
+/// `[batch, n_heads, seq, head_dim]`.
+///
+/// Keys and values are not repeated for the query heads that share them. The queries of a
+/// group are laid below each other instead, as if they were more positions.
+pub fn attend(
+    q: Tensor<4>,
+    k: Tensor<4>,
+    v: Tensor<4>,
+    mask: Option<&Tensor<2, Bool>>,
+) -> Tensor<4> {
+    let [batch, n_heads, seq, head_dim] = q.dims();
+    let [_, n_kv_heads, total, _] = k.dims();
+    let group = n_heads / n_kv_heads;
+    let dtype = q.dtype();
+
+    let q = q * (head_dim as f64).powf(-0.5);
+    let q = q.reshape([batch, n_kv_heads, group * seq, head_dim]);
+    let scores = q.matmul(k.transpose()); // [batch, n_kv_heads, group * seq, total]
+
+    let scores = match mask {
+        None => scores,
+        Some(mask) => {
+            let grouped = scores.reshape([batch, n_kv_heads, group, seq, total]);
+            let mask = mask.clone().unsqueeze::<5>(); // [1, 1, 1, seq, total]
+            let hidden = grouped.mask_fill(mask, f32::NEG_INFINITY);
+            hidden.reshape([batch, n_kv_heads, group * seq, total])
+        }
+    };
+    let weights = softmax(scores.cast(DType::F32), 3).cast(dtype);
+    weights.matmul(v).reshape([batch, n_heads, seq, head_dim])
+}

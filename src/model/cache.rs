@@ -1,0 +1,103 @@
+//! The KV cache: what attention needs to remember of the tokens that were already read.
+
+use burn::tensor::{DType, Device, Tensor, s};
+
+use super::config::ModelConfig;
+use crate::error::{Error, Result};
+
+/// The keys and values of one batch of sequences, for every layer.
+///
+/// All memory is taken at once; appending writes into it and copies nothing that is there.
+#[derive(Debug)]
+pub struct KvCache {
+    layers: Vec<LayerCache>,
+    length: usize,
+    capacity: usize,
+}
+
+/// The keys and values of one layer.
+#[derive(Debug)]
+pub struct LayerCache {
+    /// `[batch, n_kv_heads, capacity, head_dim]`
+    keys: Tensor<4>,
+    /// `[batch, n_kv_heads, capacity, head_dim]`
+    values: Tensor<4>,
+}
+
+impl KvCache {
+    pub(super) fn new(
+        config: &ModelConfig,
+        batch: usize,
+        capacity: usize,
+        device: &Device,
+        dtype: DType,
+    ) -> Self {
+        let shape = [batch, config.n_kv_heads, capacity, config.head_dim];
+        let layer = || LayerCache {
+            keys: Tensor::zeros(shape, (device, dtype)),
+            values: Tensor::zeros(shape, (device, dtype)),
+        };
+        Self {
+            layers: (0..config.n_layers).map(|_| layer()).collect(),
+            length: 0,
+            capacity,
+        }
+    }
+
+    /// How many tokens it holds: the position of the next one.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// How many tokens fit.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The memory it takes, filled or not:
+    /// `2 * layers * batch * n_kv_heads * capacity * head_dim * bytes per number`.
+    pub fn bytes(&self) -> usize {
+        let per_layer = |layer: &LayerCache| {
+            let elements = layer.keys.shape().num_elements();
+            2 * elements * layer.keys.dtype().size()
+        };
+        self.layers.iter().map(per_layer).sum()
+    }
+
+    /// The layers, to be appended to at [`length`](Self::length).
+    pub(super) fn layers_mut(&mut self) -> impl Iterator<Item = &mut LayerCache> {
+        self.layers.iter_mut()
+    }
+
+    /// Counts `new` tokens that every layer has appended.
+    pub(super) fn advance(&mut self, new: usize) {
+        self.length += new;
+    }
+
+    pub(super) fn check_room(&self, new: usize) -> Result<()> {
+        if self.length + new > self.capacity {
+            return Err(Error::CacheFull { capacity: self.capacity, length: self.length, new });
+        }
+        Ok(())
+    }
+}
+
+impl LayerCache {
+    /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`
+    /// and returns all up to and with them: `[batch, n_kv_heads, start + seq, head_dim]`.
+    ///
+    /// What is returned is a view. Drop it before the next append: while two handles share
+    /// the memory, a write has to copy all of it.
+    pub fn append(
+        &mut self,
+        keys: Tensor<4>,
+        values: Tensor<4>,
+        start: usize,
+    ) -> (Tensor<4>, Tensor<4>) {
+        let end = start + keys.dims()[2];
+        self.keys.inplace(|all| all.slice_assign(s![.., .., start..end, ..], keys));
+        self.values.inplace(|all| all.slice_assign(s![.., .., start..end, ..], values));
+        let upto = |all: &Tensor<4>| all.clone().slice(s![.., .., ..end, ..]);
+        (upto(&self.keys), upto(&self.values))
+    }
+}

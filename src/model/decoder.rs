@@ -1,0 +1,137 @@
+//! The whole network: token ids in, logits out.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Bool, Int, Tensor, module::embedding};
+
+use super::attention::Attention;
+use super::cache::{KvCache, LayerCache};
+use super::config::ModelConfig;
+use super::feed_forward::FeedForward;
+use super::linear::{self, Linear};
+use super::norm::RmsNorm;
+use super::rope::{Rope, Rotation};
+use super::weights::Weights;
+use crate::error::Result;
+
+/// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
+#[derive(Module, Debug)]
+pub struct Decoder {
+    embed_tokens: Embedding,
+    layers: Vec<Block>,
+    norm: RmsNorm,
+    /// Absent where the head is tied: then the embedding matrix serves twice.
+    lm_head: Option<Linear>,
+}
+
+/// One row for each token of the vocabulary.
+#[derive(Module, Debug)]
+struct Embedding {
+    /// `[vocab, d_model]`
+    weight: Param<Tensor<2>>,
+}
+
+/// One layer: attention moves information between positions, then the feed-forward network
+/// works on each of them. Both add to what they were given.
+#[derive(Module, Debug)]
+struct Block {
+    input_layernorm: RmsNorm,
+    self_attn: Attention,
+    post_attention_layernorm: RmsNorm,
+    mlp: FeedForward,
+}
+
+impl Decoder {
+    /// Takes the tensors that `config` asks for from `weights`.
+    ///
+    /// # Errors
+    /// A tensor that is missing or has another shape or type.
+    pub fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+        let (vocab, d_model) = (config.vocab_size, config.d_model);
+        let layer = |i| Block::load(weights, &format!("model.layers.{i}"), config);
+        Ok(Self {
+            embed_tokens: Embedding {
+                weight: weights.tensor("model.embed_tokens.weight", [vocab, d_model])?,
+            },
+            layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
+            norm: RmsNorm::load(weights, "model.norm", d_model, config.rms_norm_eps)?,
+            lm_head: match config.tied_head {
+                true => None,
+                false => Some(Linear::load(weights, "lm_head", d_model, vocab)?),
+            },
+        })
+    }
+
+    /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
+    /// before the head: `[batch, seq, d_model]`.
+    ///
+    /// With a cache, `ids` are what comes after the tokens in it, and it takes them in;
+    /// without one they are the whole sequence.
+    pub fn hidden(
+        &self,
+        ids: Tensor<2, Int>,
+        rope: &Rope,
+        mut cache: Option<&mut KvCache>,
+    ) -> Tensor<3> {
+        let [_, seq] = ids.dims();
+        let start = cache.as_ref().map_or(0, |cache| cache.length());
+        let rotation = rope.rotation(start..start + seq, &ids.device());
+        // One new token may look at everything, so it needs no mask.
+        let mask = (seq > 1).then(|| causal_mask(seq, start, &ids));
+
+        let mut x = embedding(self.embed_tokens.weight.val(), ids);
+        let mut caches = cache.as_mut().map(|cache| cache.layers_mut());
+        for layer in &self.layers {
+            let cache = caches.as_mut().and_then(|caches| caches.next());
+            x = layer.forward(x, &rotation, start, cache, mask.as_ref());
+        }
+        drop(caches);
+        if let Some(cache) = cache {
+            cache.advance(seq);
+        }
+        self.norm.forward(x)
+    }
+
+    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
+    pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
+        match &self.lm_head {
+            Some(head) => head.forward(hidden),
+            None => linear::apply(self.embed_tokens.weight.val(), hidden),
+        }
+    }
+}
+
+impl Block {
+    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+        let norm = |part: &str| {
+            let name = format!("{name}.{part}");
+            RmsNorm::load(weights, &name, config.d_model, config.rms_norm_eps)
+        };
+        Ok(Self {
+            input_layernorm: norm("input_layernorm")?,
+            self_attn: Attention::load(weights, &format!("{name}.self_attn"), config)?,
+            post_attention_layernorm: norm("post_attention_layernorm")?,
+            mlp: FeedForward::load(weights, &format!("{name}.mlp"), config)?,
+        })
+    }
+
+    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    fn forward(
+        &self,
+        x: Tensor<3>,
+        rotation: &Rotation,
+        start: usize,
+        cache: Option<&mut LayerCache>,
+        mask: Option<&Tensor<2, Bool>>,
+    ) -> Tensor<3> {
+        let normed = self.input_layernorm.forward(x.clone());
+        let x = x + self.self_attn.forward(normed, rotation, start, cache, mask);
+        let normed = self.post_attention_layernorm.forward(x.clone());
+        x + self.mlp.forward(normed)
+    }
+}
+
+/// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
+/// position would look at a later one.
+fn causal_mask(seq: usize, start: usize, ids: &Tensor<2, Int>) -> Tensor<2, Bool> {
+    Tensor::tril_mask([seq, start + seq], start as i64, &ids.device())
+}

@@ -1,0 +1,71 @@
+//! RoPE: a position as a rotation (Su et al., RoFormer, arXiv 2104.09864).
+
+use std::ops::Range;
+
+use burn::tensor::{DType, Device, Tensor, TensorData, s};
+
+use super::config::ModelConfig;
+
+/// How fast each pair of entries of a head turns.
+///
+/// Entry `i` of a head is paired with entry `i + head_dim / 2` (`rotate_half`, the layout of
+/// Hugging Face checkpoints). From one position to the next the pair turns by the angle
+/// `theta^(-2i / head_dim)`.
+#[derive(Debug, Clone)]
+pub struct Rope {
+    /// Radians per position, `[head_dim / 2]`.
+    frequencies: Vec<f64>,
+}
+
+/// The cosines and sines by which the queries and keys of some positions are turned.
+///
+/// They are f32 whatever the model computes in: half precision cannot tell apart positions
+/// beyond 2,048.
+#[derive(Debug, Clone)]
+pub struct Rotation {
+    /// `[seq, head_dim]`
+    cos: Tensor<2>,
+    /// `[seq, head_dim]`
+    sin: Tensor<2>,
+}
+
+impl Rope {
+    /// The frequencies of a model.
+    pub fn new(config: &ModelConfig) -> Self {
+        let frequency =
+            |i: usize| config.rope_theta.powf(-(2.0 * i as f64) / config.head_dim as f64);
+        Self {
+            frequencies: (0..config.head_dim / 2).map(frequency).collect(),
+        }
+    }
+
+    /// The rotation for each of `positions`.
+    pub fn rotation(&self, positions: Range<usize>, device: &Device) -> Rotation {
+        let shape = [positions.len(), 2 * self.frequencies.len()];
+        let angles: Vec<f64> = positions
+            .flat_map(|position| {
+                let both_halves = self.frequencies.iter().chain(&self.frequencies);
+                both_halves.map(move |frequency| position as f64 * frequency)
+            })
+            .collect();
+        let table = |of: fn(f64) -> f64| {
+            let values: Vec<f32> = angles.iter().map(|&angle| of(angle) as f32).collect();
+            Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))
+        };
+        Rotation { cos: table(f64::cos), sin: table(f64::sin) }
+    }
+}
+
+impl Rotation {
+    /// Turns queries or keys: `[batch, heads, seq, head_dim]` -> the same.
+    pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
+        let [_, _, _, head_dim] = x.dims();
+        let dtype = x.dtype();
+        let x = x.cast(DType::F32);
+        let first = x.clone().slice(s![.., .., .., ..head_dim / 2]);
+        let second = x.clone().slice(s![.., .., .., head_dim / 2..]);
+        let turned = Tensor::cat(vec![second.neg(), first], 3);
+        let (cos, sin) = (self.cos.clone().unsqueeze(), self.sin.clone().unsqueeze());
+        (x * cos + turned * sin).cast(dtype)
+    }
+}

@@ -1,0 +1,104 @@
+//! A model and its tokenizer, from the crate itself or from a folder.
+
+use std::path::Path;
+
+use crate::device::{OpenDevice, Precision};
+use crate::error::{Error, Result};
+use crate::model::config::GenerationConfig;
+use crate::model::{Model, ModelConfig, Weights};
+use crate::tokenizer::Tokenizer;
+
+/// All that a model folder holds, loaded.
+#[derive(Debug)]
+pub struct Pretrained {
+    /// The network.
+    pub model: Model,
+    /// What turns text into its token ids and back.
+    pub tokenizer: Tokenizer,
+}
+
+/// The files of a folder, and what to call each in errors.
+struct Files<'a> {
+    name: &'a dyn Fn(&str) -> String,
+    config: &'a [u8],
+    generation_config: Option<&'a [u8]>,
+    weights: &'a [u8],
+    tokenizer: &'a [u8],
+}
+
+impl Pretrained {
+    /// The model that lies inside this crate: `models/ember`.
+    ///
+    /// # Errors
+    /// A device that cannot compute in this precision.
+    pub fn bundled(device: &OpenDevice, precision: Precision) -> Result<Self> {
+        let files = Files {
+            name: &|file| format!("the bundled {file}"),
+            config: include_bytes!("../models/ember/config.json"),
+            generation_config: None,
+            weights: include_bytes!("../models/ember/model.safetensors"),
+            tokenizer: include_bytes!("../models/ember/tokenizer.json"),
+        };
+        Self::from_files(&files, device, precision)
+    }
+
+    /// A folder as Hugging Face publishes it: `config.json`, `model.safetensors`,
+    /// `tokenizer.json`, and perhaps `generation_config.json`.
+    ///
+    /// # Errors
+    /// Files that are missing, damaged, or describe a model that this crate does not compute.
+    pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
+        let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
+        let generation_config = read(folder, "generation_config.json")?;
+        let files = Files {
+            name: &|file| format!("{:?}", folder.join(file)),
+            config: &required("config.json")?,
+            generation_config: generation_config.as_deref(),
+            weights: &required("model.safetensors")?,
+            tokenizer: &required("tokenizer.json")?,
+        };
+        Self::from_files(&files, device, precision)
+    }
+
+    /// The ids to start from for a text. An empty text starts from the begin-of-sequence
+    /// token.
+    ///
+    /// # Errors
+    /// An empty text where the model has no such token.
+    pub fn prompt_ids(&self, text: &str) -> Result<Vec<u32>> {
+        let ids = self.tokenizer.encode(text)?;
+        match (ids.is_empty(), self.model.config().bos_token_id) {
+            (false, _) => Ok(ids),
+            (true, Some(bos)) => Ok(vec![bos]),
+            (true, None) => Err(Error::EmptyPrompt),
+        }
+    }
+
+    fn from_files(files: &Files<'_>, device: &OpenDevice, precision: Precision) -> Result<Self> {
+        let dtype = device.check(precision)?;
+        let name = files.name;
+        let mut config = ModelConfig::from_json(files.config, &name("config.json"))?;
+        if let Some(json) = files.generation_config {
+            GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
+        }
+        let tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
+        let origin = name("model.safetensors");
+        let weights = Weights::from_safetensors(files.weights, &origin, &device.device, dtype)?;
+        let model = Model::load(config, &weights)?;
+        Ok(Self { model, tokenizer })
+    }
+}
+
+/// The bytes of a file, or none where it does not exist.
+fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+    let path = folder.join(name);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Io { path, source }),
+    }
+}
+
+fn not_a_model(folder: &Path, missing: &'static str) -> Error {
+    Error::NotAModel { folder: folder.to_owned(), missing }
+}

@@ -1,0 +1,26 @@
+//! Drawing one token from a distribution.
+
+use rand_chacha::rand_core::Rng;
+
+/// A token with the probability that the distribution gives it. One of probability zero is
+/// never drawn, though the probabilities may sum to a little less or more than 1.
+pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
+    let total: f64 = probabilities.iter().copied().map(f64::from).sum();
+    let mut left = uniform(generator) * total;
+    let mut drawn = 0;
+    for (id, &probability) in probabilities.iter().enumerate() {
+        if probability > 0.0 {
+            drawn = id as u32;
+            left -= f64::from(probability);
+            if left < 0.0 {
+                break;
+            }
+        }
+    }
+    drawn
+}
+
+/// A number from 0 up to but without 1, in steps of 2^-53: all that an f64 can tell apart.
+fn uniform(generator: &mut impl Rng) -> f64 {
+    (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -1,0 +1,24 @@
+//! Greedy: the most likely token, always.
+
+// ANCHOR: greedy
+/// Removes every token but the most likely one; of equals, the first stays.
+pub(super) fn keep_best(scores: &mut [f32]) {
+    let best = argmax(scores);
+    for (id, score) in scores.iter_mut().enumerate() {
+        if id != best {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}
+
+/// The index of the greatest score; of equals, the first.
+fn argmax(scores: &[f32]) -> usize {
+    let mut best = 0;
+    for (id, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = id;
+        }
+    }
+    best
+}
+// ANCHOR_END: greedy

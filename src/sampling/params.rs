@@ -1,0 +1,95 @@
+//! How the next token is chosen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The rules of a [`Sampler`](super::Sampler). The default samples from the model's own
+/// distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SamplingParams {
+    /// Divides the scores: below 1 the likely becomes likelier, above 1 less so. 0 is greedy:
+    /// always the most likely token.
+    pub temperature: f32,
+    /// Keep the k most likely tokens. More than the vocabulary has is all of it.
+    pub top_k: Option<usize>,
+    /// Keep the smallest set of most likely tokens whose probabilities reach this sum.
+    pub top_p: Option<f32>,
+    /// Keep the tokens that are at least this share as likely as the most likely one.
+    pub min_p: Option<f32>,
+    /// Keep the tokens whose surprise is nearest to the expected one, until their
+    /// probabilities reach this sum.
+    pub typical_p: Option<f32>,
+    /// Makes tokens that occurred, in the prompt too, less likely (above 1) or more (below).
+    pub repetition_penalty: f32,
+    /// Subtracted from a token's score once for each time that it occurs in the output.
+    pub frequency_penalty: f32,
+    /// Subtracted from the score of each token that occurs in the output.
+    pub presence_penalty: f32,
+    /// Where the generator starts.
+    pub seed: u64,
+}
+
+impl Default for SamplingParams {
+    fn default() -> Self {
+        Self {
+            temperature: 1.0,
+            top_k: None,
+            top_p: None,
+            min_p: None,
+            typical_p: None,
+            repetition_penalty: 1.0,
+            frequency_penalty: 0.0,
+            presence_penalty: 0.0,
+            seed: 0,
+        }
+    }
+}
+
+impl SamplingParams {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// The first that is out of its range, with its value and that range.
+    pub fn validate(&self) -> Result<()> {
+        let share = "greater than 0 and at most 1";
+        let is_share = |p: f32| p > 0.0 && p <= 1.0;
+        let penalty = "from -2 to 2";
+        let is_penalty = |penalty: f32| (-2.0..=2.0).contains(&penalty);
+
+        let Self { temperature, repetition_penalty, .. } = *self;
+        let (frequency, presence) = (self.frequency_penalty, self.presence_penalty);
+        let positive = |value: f32| value.is_finite() && value > 0.0;
+        require("temperature", temperature, "0 or greater (0 is greedy)", |temperature| {
+            temperature.is_finite() && temperature >= 0.0
+        })?;
+        if let Some(k) = self.top_k {
+            require("top_k", k, "1 or greater (leave it out to keep all)", |k| k >= 1)?;
+        }
+        if let Some(p) = self.top_p {
+            require("top_p", p, share, is_share)?;
+        }
+        if let Some(p) = self.min_p {
+            require("min_p", p, "from 0 to 1", |p| (0.0..=1.0).contains(&p))?;
+        }
+        if let Some(p) = self.typical_p {
+            require("typical_p", p, share, is_share)?;
+        }
+        require("repetition_penalty", repetition_penalty, "greater than 0 (1 is off)", positive)?;
+        require("frequency_penalty", frequency, penalty, is_penalty)?;
+        require("presence_penalty", presence, penalty, is_penalty)
+    }
+}
+
+fn require<T: Copy + ToString>(
+    name: &'static str,
+    value: T,
+    allowed: &'static str,
+    holds: impl Fn(T) -> bool,
+) -> Result<()> {
+    match holds(value) {
+        true => Ok(()),
+        false => Err(Error::Parameter { name, value: value.to_string(), allowed }),
+    }
+}

@@ -1,0 +1,122 @@
+//! The rules in their order, and the generator that draws.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha12Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::{
+    SamplingParams, draw, greedy, min_p, penalties, softmax, temperature, top_k, top_p, typical,
+};
+use crate::error::{Error, Result};
+
+/// A rule of the caller's own: changes the scores `[vocab]`, knowing the prompt and the output
+/// so far. A score of -inf removes a token.
+pub type Rule = dyn Fn(&mut [f32], &[u32], &[u32]) + Send + Sync;
+
+/// Chooses tokens as [`SamplingParams`] say, with a generator of its own: the same seed and
+/// the same logits give the same tokens, on every device.
+#[derive(Clone)]
+pub struct Sampler {
+    params: SamplingParams,
+    rules: Vec<Arc<Rule>>,
+    generator: ChaCha12Rng,
+}
+
+impl Sampler {
+    /// A sampler for one request.
+    ///
+    /// # Errors
+    /// A parameter out of its range.
+    pub fn new(params: &SamplingParams) -> Result<Self> {
+        params.validate()?;
+        Ok(Self {
+            params: params.clone(),
+            rules: Vec::new(),
+            generator: ChaCha12Rng::seed_from_u64(params.seed),
+        })
+    }
+
+    /// Adds a rule, to be applied to the scores before the temperature.
+    pub fn with_rule(mut self, rule: Arc<Rule>) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// The probability of each token after every rule: zero for what is removed, 1 in sum.
+    /// `logits` is `[vocab]`; the ids in `prompt` and `output` are what the penalties count.
+    ///
+    /// # Errors
+    /// Logits with a NaN or +inf, or of which none is finite, at first or after a rule.
+    pub fn distribution(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
+        Ok(softmax(&self.scores(logits, prompt, output)?))
+    }
+
+    /// Draws the next token; the arguments are those of [`distribution`](Self::distribution).
+    ///
+    /// # Errors
+    /// As [`distribution`](Self::distribution).
+    pub fn sample(&mut self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<u32> {
+        let probabilities = self.distribution(logits, prompt, output)?;
+        Ok(draw::draw(&probabilities, &mut self.generator))
+    }
+
+    // ANCHOR: order
+    /// The scores after every rule. This is the one place that knows their order.
+    fn scores(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
+        check(logits, output)?;
+        let params = &self.params;
+        let mut scores = logits.to_vec();
+        penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
+        penalties::frequency(&mut scores, params.frequency_penalty, output);
+        penalties::presence(&mut scores, params.presence_penalty, output);
+        for rule in &self.rules {
+            rule(&mut scores, prompt, output);
+            check(&scores, output)?;
+        }
+        if params.temperature == 0.0 {
+            greedy::keep_best(&mut scores);
+            return Ok(scores);
+        }
+        temperature::apply(&mut scores, params.temperature);
+        if let Some(k) = params.top_k {
+            top_k::apply(&mut scores, k);
+        }
+        if let Some(p) = params.top_p {
+            top_p::apply(&mut scores, p);
+        }
+        if let Some(p) = params.min_p {
+            min_p::apply(&mut scores, p);
+        }
+        if let Some(p) = params.typical_p {
+            typical::apply(&mut scores, p);
+        }
+        Ok(scores)
+    }
+    // ANCHOR_END: order
+}
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampler")
+            .field("params", &self.params)
+            .field("rules", &self.rules.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Refuses scores from which no token can be chosen.
+fn check(scores: &[f32], output: &[u32]) -> Result<()> {
+    let problem = if scores.iter().any(|score| score.is_nan()) {
+        "one of them is NaN"
+    } else if scores.contains(&f32::INFINITY) {
+        "one of them is infinite"
+    } else if !scores.iter().any(|score| score.is_finite()) {
+        "none of them is finite"
+    } else {
+        return Ok(());
+    };
+    let step = output.len();
+    Err(Error::Logits { step, problem })
+}

@@ -1,0 +1,525 @@
+//! The examples as a person runs them: what they print, where, and with which exit code.
+//!
+//! Cargo builds the examples before it runs the tests. With `cargo test --test cli` it does
+//! not: build them with `cargo build --examples` first.
+
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{bundled, copy_with_config, device, fixture};
+use serde_json::{Value, json};
+
+const NAIVE: &str = "00_naive_loop";
+const CACHED: &str = "05_kv_cache";
+
+/// Flags that make a run short.
+const SHORT: [&str; 2] = ["--max-tokens", "5"];
+
+/// A built example, beside this test: `target/PROFILE/deps/..` and `target/PROFILE/examples/..`.
+fn example(name: &str) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let path = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is not built: cargo build --examples", path.display());
+    let mut command = Command::new(path);
+    command.stdin(Stdio::null()).env_remove("BURN_DEVICE");
+    command
+}
+
+/// What a run left behind.
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(name: &str, args: &[&str]) -> Outcome {
+    let output = example(name).args(args).output().unwrap();
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs an example that is to succeed.
+#[track_caller]
+fn succeed(name: &str, args: &[&str]) -> String {
+    let Outcome { code, stdout, stderr } = run(name, args);
+    assert_eq!(code, Some(0), "{args:?}: {stderr}");
+    stdout
+}
+
+/// Runs an example that is to print one JSON object, alone, and nothing on standard error.
+#[track_caller]
+fn succeed_in_json(name: &str, args: &[&str]) -> Value {
+    let Outcome { code, stdout, stderr } = run(name, &[args, &["--json"]].concat());
+    assert_eq!(code, Some(0), "{args:?}: {stderr}");
+    assert_eq!(stderr, "", "{args:?}");
+    assert_eq!(stdout.lines().count(), 1, "{args:?}: {stdout}");
+    let value: Value = serde_json::from_str(&stdout).unwrap();
+    assert!(value.is_object(), "{args:?}: {stdout}");
+    value
+}
+
+/// Runs an example that is to fail with one line that holds `message`.
+#[track_caller]
+fn fail(name: &str, args: &[&str], code: i32, message: &str) {
+    let outcome = run(name, args);
+    let Outcome { stdout, stderr, .. } = &outcome;
+    assert_eq!(outcome.code, Some(code), "{args:?}: {stderr}");
+    assert_eq!(stdout, "", "{args:?}");
+    assert!(stderr.starts_with("error: "), "{args:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.ends_with('\n'), "{args:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    assert!(stderr.contains(message), "{args:?}: `{message}` is not in: {stderr}");
+}
+
+/// Runs an example with flags that clap itself refuses: several lines, but no panic.
+#[track_caller]
+fn fail_in_clap(name: &str, args: &[&str], message: &str) {
+    let Outcome { code, stdout, stderr } = run(name, args);
+    assert_eq!(code, Some(2), "{args:?}: {stderr}");
+    assert_eq!(stdout, "", "{args:?}");
+    assert!(stderr.starts_with("error: "), "{args:?}: {stderr}");
+    assert!(stderr.contains(message), "{args:?}: `{message}` is not in: {stderr}");
+}
+
+fn ids(report: &Value) -> Vec<u32> {
+    serde_json::from_value(report["ids"].clone()).unwrap()
+}
+
+fn llama_gqa() -> PathBuf {
+    fixture("models/llama-gqa")
+}
+
+#[test]
+fn flags_out_of_range_exit_with_2() {
+    let long = "word ".repeat(3000);
+    for name in [NAIVE, CACHED] {
+        for (args, message) in [
+            (["--top-p", "0"], "top_p is 0"),
+            (["--top-p", "1.5"], "top_p is 1.5"),
+            (["--top-p", "-1"], "top_p is -1"),
+            (["--top-p", "nan"], "top_p is NaN"),
+            (["--temperature", "-1"], "temperature is -1"),
+            (["--temperature", "nan"], "temperature is NaN"),
+            (["--temperature", "inf"], "temperature is inf"),
+            (["--prompt", &long], "context length"),
+            (["--prompt-ids", "99999"], "99999 is outside the vocabulary"),
+            (["--prompt-ids", "1,4294967295"], "4294967295 is outside the vocabulary"),
+        ] {
+            fail(name, &args, 2, message);
+            fail(name, &[&args[..], &["--json"]].concat(), 2, message);
+        }
+    }
+}
+
+#[test]
+fn a_device_that_is_not_compiled_in_exits_with_2() {
+    let devices = [
+        #[cfg(not(feature = "flex"))]
+        "cpu",
+        #[cfg(not(feature = "ndarray"))]
+        "ndarray",
+        #[cfg(not(feature = "cuda"))]
+        "cuda",
+        #[cfg(not(feature = "wgpu"))]
+        "wgpu",
+    ];
+    for device in devices {
+        let message = format!("device `{device}` is not compiled in: add `--features");
+        fail(CACHED, &["--device", device], 2, &message);
+    }
+}
+
+#[cfg(feature = "ndarray")]
+#[test]
+fn a_type_that_the_device_lacks_exits_with_2() {
+    fail(CACHED, &["--device", "ndarray", "--dtype", "f16"], 2, "cannot compute in f16");
+}
+
+#[test]
+fn flags_that_are_not_understood_are_refused_by_clap() {
+    for name in [NAIVE, CACHED] {
+        fail_in_clap(name, &["--prompt-ids", "1,x"], "`x` is not a token id");
+        fail_in_clap(name, &["--prompt-ids", "1,-2"], "`-2` is not a token id");
+        fail_in_clap(name, &["--prompt-ids", "1", "--prompt", "a"], "cannot be used with");
+        fail_in_clap(name, &["--max-tokens", "many"], "--max-tokens");
+        fail_in_clap(name, &["--device", "abacus"], "abacus");
+        fail_in_clap(name, &["--nonsense"], "--nonsense");
+    }
+}
+
+#[test]
+fn help_names_every_flag() {
+    for name in [NAIVE, CACHED] {
+        let help = succeed(name, &["--help"]);
+        for flag in [
+            "--prompt",
+            "--prompt-ids",
+            "--model",
+            "--max-tokens",
+            "--temperature",
+            "--top-p",
+            "--seed",
+            "--device",
+            "--dtype",
+            "--ignore-eos",
+            "--logprobs",
+            "--json",
+        ] {
+            assert!(help.contains(flag), "{flag} is not in the help of {name}");
+        }
+    }
+}
+
+/// Runs an example on a folder that is damaged by `damage` and expects one line with `message`.
+#[track_caller]
+fn fail_with_damage(damage: impl FnOnce(&Path), message: &str) {
+    let folder = copy_with_config(&llama_gqa(), |_| {});
+    damage(folder.path());
+    fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, message);
+}
+
+/// Runs an example on a folder whose `config.json` is changed.
+#[track_caller]
+fn fail_with_config(change: impl FnOnce(&mut Value), message: &str) {
+    let folder = copy_with_config(&llama_gqa(), change);
+    fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, message);
+}
+
+fn write(folder: &Path, file: &str, bytes: &[u8]) {
+    std::fs::write(folder.join(file), bytes).unwrap();
+}
+
+#[test]
+fn folders_that_hold_no_model_exit_with_1() {
+    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+        let remove = |folder: &Path| std::fs::remove_file(folder.join(file)).unwrap();
+        fail_with_damage(remove, &format!("it holds no {file}"));
+        let make_it_a_folder = |folder: &Path| {
+            std::fs::remove_file(folder.join(file)).unwrap();
+            std::fs::create_dir(folder.join(file)).unwrap();
+        };
+        fail_with_damage(make_it_a_folder, file);
+    }
+    let empty = tempfile::tempdir().unwrap();
+    fail(
+        CACHED,
+        &["--model", empty.path().to_str().unwrap()],
+        1,
+        "it holds no config.json",
+    );
+    let missing = empty.path().join("nothing/here");
+    fail(NAIVE, &["--model", missing.to_str().unwrap()], 1, "nothing/here");
+    let file = llama_gqa().join("config.json");
+    fail(NAIVE, &["--model", file.to_str().unwrap()], 1, "config.json");
+}
+
+#[test]
+fn configurations_that_are_not_understood_exit_with_1() {
+    for text in [
+        &b""[..],
+        b"{",
+        b"[]",
+        b"nonsense\nin two lines",
+        b"{\"model_type\": 3}",
+        b"\xFF\xFE",
+    ] {
+        fail_with_damage(|folder| write(folder, "config.json", text), "config.json");
+    }
+    fail_with_config(|config| config["model_type"] = "mamba".into(), "mamba");
+    fail_with_config(|config| config["hidden_act"] = "gelu".into(), "gelu");
+    fail_with_config(|config| config["attention_bias"] = true.into(), "attention_bias");
+    fail_with_config(
+        |config| config["quantization_config"] = json!({"quant_method": "gptq", "bits": 4}),
+        "quantization_config",
+    );
+    fail_with_config(
+        |config| config["rope_scaling"] = json!({"type": "linear", "factor": 2.0}),
+        "linear",
+    );
+    let generation_config = |folder: &Path| write(folder, "generation_config.json", b"{");
+    fail_with_damage(generation_config, "generation_config.json");
+}
+
+#[test]
+fn configurations_with_sizes_that_cannot_be_exit_with_1() {
+    for field in [
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "head_dim",
+        "intermediate_size",
+        "max_position_embeddings",
+    ] {
+        for size in [0, 1_000_000_000_000_000_000u64] {
+            fail_with_config(|config| config[field] = size.into(), "config");
+        }
+    }
+    fail_with_config(|config| config["num_key_value_heads"] = 3.into(), "num_key_value_heads");
+    fail_with_config(|config| config["head_dim"] = 7.into(), "head_dim");
+}
+
+/// A product of two sizes may overflow where neither is absurd alone.
+#[test]
+fn a_head_size_whose_product_overflows_exits_with_1() {
+    fail_with_config(|config| config["head_dim"] = (1u64 << 63).into(), "head_dim");
+}
+
+#[test]
+fn damaged_weights_exit_with_1() {
+    let whole = std::fs::read(llama_gqa().join("model.safetensors")).unwrap();
+    let header = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    for length in [
+        0,
+        4,
+        8,
+        8 + header / 2,
+        8 + header,
+        whole.len() - 1000,
+        whole.len() - 1,
+    ] {
+        let truncate = |folder: &Path| write(folder, "model.safetensors", &whole[..length]);
+        fail_with_damage(truncate, "is not a whole safetensors file");
+    }
+    for length in [1u64 << 60, u64::MAX] {
+        let bytes = [&length.to_le_bytes(), &whole[8..]].concat();
+        fail_with_damage(
+            |folder| write(folder, "model.safetensors", &bytes),
+            "is not a whole safetensors file",
+        );
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_the_configuration_exit_with_1() {
+    fail_with_config(
+        |config| config["vocab_size"] = 321.into(),
+        "`model.embed_tokens.weight` has shape [320, 64], but the configuration asks for [321, 64]",
+    );
+    fail_with_config(|config| config["intermediate_size"] = 161.into(), "mlp.gate_proj.weight");
+    fail_with_config(|config| config["num_key_value_heads"] = 4.into(), "k_proj.weight");
+    fail_with_config(
+        |config| config["num_hidden_layers"] = 4.into(),
+        "tensor `model.layers.3.input_layernorm.weight` is missing",
+    );
+    fail_with_config(
+        |config| config["tie_word_embeddings"] = false.into(),
+        "tensor `lm_head.weight` is missing",
+    );
+}
+
+#[test]
+fn files_that_are_no_tokenizer_exit_with_1() {
+    for text in [
+        &b""[..],
+        b"{}",
+        b"[1, 2]",
+        b"not\njson",
+        b"{\"model\": {\"type\": \"BPE\"}}",
+        b"\xFF",
+    ] {
+        fail_with_damage(|folder| write(folder, "tokenizer.json", text), "is not a tokenizer");
+    }
+}
+
+#[test]
+fn no_prompt_starts_from_the_begin_of_sequence_token() {
+    for prompt in [["--prompt", ""], ["--prompt-ids", ""]] {
+        for name in [NAIVE, CACHED] {
+            let report = succeed_in_json(name, &[&prompt[..], &SHORT].concat());
+            assert_eq!(report["prompt_ids"], json!([0]), "{name} {prompt:?}");
+        }
+        let model = llama_gqa();
+        let args = [&prompt[..], &["--model", model.to_str().unwrap()], &SHORT].concat();
+        assert_eq!(succeed_in_json(CACHED, &args)["prompt_ids"], json!([0]), "{prompt:?}");
+    }
+}
+
+#[test]
+fn no_prompt_and_no_token_to_begin_with_exits_with_2() {
+    let folder = copy_with_config(&llama_gqa(), |config| {
+        config.as_object_mut().unwrap().remove("bos_token_id");
+    });
+    for prompt in [["--prompt", ""], ["--prompt-ids", ""]] {
+        let args = [&prompt[..], &["--model", folder.path().to_str().unwrap()]].concat();
+        fail(CACHED, &args, 2, "the prompt is empty");
+    }
+}
+
+#[test]
+fn json_is_one_object_that_tells_all() {
+    for (name, has_cache) in [(NAIVE, false), (CACHED, true)] {
+        let report = succeed_in_json(name, &SHORT);
+        let keys: BTreeSet<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+        let expected = [
+            "prompt_ids",
+            "ids",
+            "text",
+            "finish_reason",
+            "prefill_seconds",
+            "decode_seconds",
+            "kv_cache_bytes",
+            "device",
+            "dtype",
+        ];
+        assert_eq!(keys, BTreeSet::from(expected), "{name}");
+        assert!(ids(&report).len() <= 5);
+        assert!(["length", "eos"].contains(&report["finish_reason"].as_str().unwrap()));
+        assert!(report["prefill_seconds"].as_f64().unwrap() > 0.0);
+        assert!(report["decode_seconds"].as_f64().unwrap() >= 0.0);
+        assert_eq!(report["kv_cache_bytes"].as_u64().unwrap() > 0, has_cache);
+        assert_eq!(report["dtype"], "f32");
+
+        // Prompt and text are what all ids decode to.
+        let tokenizer = bundled(&device()).tokenizer;
+        let prompt: Vec<u32> = serde_json::from_value(report["prompt_ids"].clone()).unwrap();
+        let all = [&prompt[..], &ids(&report)].concat();
+        let shown = tokenizer.decode(&prompt).unwrap() + report["text"].as_str().unwrap();
+        assert_eq!(shown, tokenizer.decode(&all).unwrap());
+    }
+}
+
+#[test]
+fn without_json_standard_output_is_the_text_alone() {
+    for name in [NAIVE, CACHED] {
+        let report = succeed_in_json(name, &SHORT);
+        let Outcome { code, stdout, stderr } = run(name, &SHORT);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert_eq!(stdout, format!("Once upon a time{}\n", report["text"].as_str().unwrap()));
+        assert!(stderr.contains("tokens/s"), "{stderr}");
+    }
+}
+
+#[test]
+fn logprobs_have_one_entry_for_each_id() {
+    for name in [NAIVE, CACHED] {
+        let args = ["--max-tokens", "20", "--logprobs", "3", "--ignore-eos"];
+        let report = succeed_in_json(name, &args);
+        let ids = ids(&report);
+        let rows = report["logprobs"].as_array().unwrap();
+        assert_eq!(ids.len(), 20);
+        assert_eq!(rows.len(), 20);
+        for (row, id) in rows.iter().zip(ids) {
+            assert_eq!(row["id"], id);
+            let logprob = row["logprob"].as_f64().unwrap();
+            let top: Vec<(u32, f64)> = serde_json::from_value(row["top"].clone()).unwrap();
+            assert_eq!(top.len(), 3);
+            assert!(top.is_sorted_by(|a, b| a.1 >= b.1), "{top:?}");
+            assert!(logprob <= top[0].1 && top[0].1 <= 0.0, "{row}");
+            match top.iter().find(|(other, _)| *other == id) {
+                Some((_, same)) => assert_eq!(*same, logprob),
+                None => assert!(logprob <= top[2].1, "{row}"),
+            }
+        }
+    }
+    let none = succeed_in_json(CACHED, &["--max-tokens", "2", "--ignore-eos", "--logprobs", "0"]);
+    assert_eq!(none["logprobs"][1]["top"], json!([]));
+    // For a person, a line for each token.
+    let text = succeed(CACHED, &["--max-tokens", "2", "--ignore-eos", "--logprobs", "1"]);
+    assert_eq!(text.lines().filter(|line| line.ends_with('%')).count(), 2, "{text}");
+}
+
+#[test]
+fn the_same_seed_writes_the_same_ids_in_both_examples() {
+    let run = |name, seed| {
+        let args = [
+            "--max-tokens",
+            "40",
+            "--temperature",
+            "1.5",
+            "--ignore-eos",
+            "--seed",
+            seed,
+        ];
+        ids(&succeed_in_json(name, &args))
+    };
+    let seven = run(CACHED, "7");
+    assert_eq!(seven.len(), 40);
+    assert_eq!(seven, run(CACHED, "7"));
+    assert_eq!(seven, run(NAIVE, "7"));
+    assert_ne!(seven, run(CACHED, "8"));
+}
+
+#[test]
+fn temperature_zero_has_no_use_for_the_seed() {
+    let run = |name, seed| {
+        let args = [
+            "--max-tokens",
+            "40",
+            "--temperature",
+            "0",
+            "--ignore-eos",
+            "--seed",
+            seed,
+        ];
+        ids(&succeed_in_json(name, &args))
+    };
+    let greedy = run(CACHED, "1");
+    assert_eq!(greedy, run(CACHED, "2"));
+    assert_eq!(greedy, run(NAIVE, "3"));
+}
+
+/// As `head` does: it reads a little and goes.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let model = llama_gqa();
+    let compare = [
+        "--compare",
+        "--model",
+        model.to_str().unwrap(),
+        "--prompt-ids",
+        "5",
+    ];
+    for (name, args) in [
+        (NAIVE, &SHORT[..]),
+        (CACHED, &SHORT),
+        (NAIVE, &["--json", "--max-tokens", "2"]),
+        (CACHED, &["--json", "--max-tokens", "2"]),
+        (CACHED, &["--logprobs", "2", "--max-tokens", "2"]),
+        (CACHED, &compare),
+    ] {
+        let mut command = example(name);
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{name} {args:?}: {stderr}");
+        assert_eq!(stderr, "", "{name} {args:?}");
+    }
+}
+
+/// On the small fixture, which is quick: its context ends the long rows early.
+#[test]
+fn compare_has_a_row_for_each_length() {
+    let model = llama_gqa();
+    let args = [
+        "--compare",
+        "--model",
+        model.to_str().unwrap(),
+        "--prompt-ids",
+        "5",
+    ];
+    let report = succeed_in_json(CACHED, &args);
+    let rows = report["tokens_per_second"].as_array().unwrap();
+    let lengths: Vec<u64> = rows.iter().map(|row| row["new_tokens"].as_u64().unwrap()).collect();
+    assert_eq!(lengths, [32, 64, 128, 256, 480]);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        assert!(number("naive") > 0.0 && number("cached") > 0.0, "{row}");
+        assert!((number("ratio") - number("cached") / number("naive")).abs() < 1e-6, "{row}");
+    }
+    let table = succeed(CACHED, &args);
+    assert_eq!(table.lines().count(), 6, "{table}");
+}

@@ -1,0 +1,232 @@
+//! Text that is streamed is the text that decoding everything at once gives: no character is
+//! cut, lost, repeated or shown before it is whole.
+
+mod common;
+
+use std::sync::OnceLock;
+
+use common::{fixture, read_json};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::RngSeed;
+use slowburn::tokenizer::{IncrementalDecoder, Tokenizer};
+
+/// U+FFFD, which stands for bytes that are not a character.
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// What is known about some texts.
+struct Case {
+    text: String,
+    ids: Vec<u32>,
+    decoded: String,
+}
+
+fn cases(name: &str) -> Vec<Case> {
+    let json = read_json(&fixture(&format!("tokenizers/{name}/expected.json")));
+    let case = |case: &serde_json::Value| Case {
+        text: case["text"].as_str().unwrap().to_owned(),
+        ids: serde_json::from_value(case["ids"].clone()).unwrap(),
+        decoded: case["decoded"].as_str().unwrap().to_owned(),
+    };
+    json.as_array().unwrap().iter().map(case).collect()
+}
+
+/// The kind of GPT-2 and Llama 3: every token is a string of bytes.
+fn byte_level() -> &'static Tokenizer {
+    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+    TOKENIZER.get_or_init(|| {
+        let path = fixture("tokenizers/byte-level/tokenizer.json");
+        Tokenizer::from_json(&std::fs::read(path).unwrap(), "byte-level").unwrap()
+    })
+}
+
+/// The kind of Llama 2. The first space of a text is stripped. In this file the tokens that
+/// stand for bytes are marked as special, so decoding leaves them out.
+fn sentencepiece() -> &'static Tokenizer {
+    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+    TOKENIZER.get_or_init(|| {
+        let path = fixture("tokenizers/sentencepiece/tokenizer.json");
+        Tokenizer::from_json(&std::fs::read(path).unwrap(), "sentencepiece").unwrap()
+    })
+}
+
+/// The same with bytes that are decoded, as in the published files.
+fn byte_fallback() -> &'static Tokenizer {
+    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+    TOKENIZER.get_or_init(|| {
+        let mut json = read_json(&fixture("tokenizers/sentencepiece/tokenizer.json"));
+        let added = json["added_tokens"].as_array_mut().unwrap();
+        added.retain(|token| !token["content"].as_str().unwrap().starts_with("<0x"));
+        Tokenizer::from_json(json.to_string().as_bytes(), "byte fallback").unwrap()
+    })
+}
+
+/// The pieces of `output` after `prompt`, and what the end of the stream sets free.
+fn stream(tokenizer: &Tokenizer, prompt: &[u32], output: &[u32]) -> (Vec<String>, String) {
+    let mut decoder = IncrementalDecoder::after(tokenizer, prompt);
+    let pieces = output.iter().map(|&id| decoder.push(id).unwrap()).collect();
+    (pieces, decoder.finish().unwrap())
+}
+
+/// Holds for every sequence of ids, wherever the prompt ends in it.
+fn assert_streams(tokenizer: &Tokenizer, ids: &[u32], split: usize) {
+    let (prompt, output) = ids.split_at(split);
+    let (pieces, rest) = stream(tokenizer, prompt, output);
+    let all = tokenizer.decode(ids).unwrap();
+    let before = tokenizer.decode(prompt).unwrap();
+    let what = format!("{ids:?} split at {split}: {all:?} came as {pieces:?} and {rest:?}");
+
+    // What is pushed out is whole. Only the end of the stream may give half a character.
+    assert!(pieces.iter().all(|piece| !piece.ends_with(REPLACEMENT)), "{what}");
+    assert!(rest.is_empty() || all.ends_with(REPLACEMENT), "{what}");
+
+    let text = pieces.concat() + &rest;
+    match before.ends_with(REPLACEMENT) {
+        false => assert_eq!(before + &text, all, "{what}"),
+        // The prompt ends in half a character, which its own text cannot show.
+        true => assert!(all.ends_with(&text), "{what}"),
+    }
+}
+
+#[test]
+fn encoding_and_decoding_is_that_of_hugging_face() {
+    for (name, tokenizer) in [
+        ("byte-level", byte_level()),
+        ("sentencepiece", sentencepiece()),
+    ] {
+        for case in cases(name) {
+            assert_eq!(tokenizer.encode(&case.text).unwrap(), case.ids, "{:?}", case.text);
+            assert_eq!(tokenizer.decode(&case.ids).unwrap(), case.decoded, "{:?}", case.text);
+        }
+    }
+}
+
+#[test]
+fn texts_stream_whole_after_every_part_of_themselves() {
+    for (name, tokenizer) in [
+        ("byte-level", byte_level()),
+        ("sentencepiece", sentencepiece()),
+    ] {
+        for case in cases(name) {
+            let (pieces, rest) = stream(tokenizer, &[], &case.ids);
+            assert_eq!(pieces.concat() + &rest, case.decoded);
+            for split in 0..=case.ids.len() {
+                assert_streams(tokenizer, &case.ids, split);
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_stream_whole_where_bytes_stand_in_for_characters() {
+    let tokenizer = byte_fallback();
+    for case in cases("sentencepiece") {
+        let ids = tokenizer.encode(&case.text).unwrap();
+        let (pieces, rest) = stream(tokenizer, &[], &ids);
+        assert_eq!(pieces.concat(), case.text);
+        assert_eq!(rest, "");
+        for split in 0..=ids.len() {
+            assert_streams(tokenizer, &ids, split);
+        }
+    }
+}
+
+/// A character in several tokens: the first ones say nothing, the last one says all.
+#[test]
+fn a_character_in_parts_comes_at_once() {
+    for tokenizer in [byte_level(), byte_fallback()] {
+        let ids = tokenizer.encode("👩").unwrap();
+        assert!(ids.len() > 1, "one token: nothing to hold back");
+        let (pieces, rest) = stream(tokenizer, &[], &ids);
+        assert_eq!(pieces.last().unwrap(), "👩");
+        assert!(pieces[..pieces.len() - 1].iter().all(String::is_empty), "{pieces:?}");
+        assert_eq!(rest, "");
+    }
+}
+
+#[test]
+fn a_character_that_never_ends_is_shown_as_broken_at_the_end() {
+    for tokenizer in [byte_level(), byte_fallback()] {
+        let mut ids = tokenizer.encode("a👩").unwrap();
+        ids.pop();
+        let (pieces, rest) = stream(tokenizer, &[], &ids);
+        assert_eq!(pieces.concat(), "a");
+        assert!(!rest.is_empty() && rest.chars().all(|c| c == REPLACEMENT), "{rest:?}");
+    }
+}
+
+/// A prompt of ids may end anywhere. What comes then is whole from the next character on.
+#[test]
+fn a_prompt_may_end_inside_a_character() {
+    for tokenizer in [byte_level(), byte_fallback()] {
+        let ids = tokenizer.encode("👩👧👩").unwrap();
+        // A byte of the first 👩 is still to come.
+        let whole = (1..ids.len()).find(|&end| tokenizer.decode(&ids[..end]).unwrap() == "👩");
+        let (prompt, output) = ids.split_at(whole.unwrap() - 1);
+        let (pieces, rest) = stream(tokenizer, prompt, output);
+        assert_eq!(pieces.concat() + &rest, "👩👧👩", "{pieces:?}");
+    }
+}
+
+#[test]
+fn special_tokens_have_no_text() {
+    for tokenizer in [byte_level(), sentencepiece(), byte_fallback()] {
+        let word = tokenizer.encode("kalomi").unwrap();
+        let ids = [&[0, 1][..], &word, &[1, 0], &word, &[1]].concat();
+        for split in 0..=ids.len() {
+            assert_streams(tokenizer, &ids, split);
+        }
+    }
+}
+
+/// Parts that random sequences are put together from: any one id (a little beyond the
+/// vocabulary too, as a model may have more rows than its tokenizer has tokens), or a text.
+fn any_ids(
+    tokenizer: &'static Tokenizer,
+    single: impl Strategy<Value = u32>,
+) -> impl Strategy<Value = Vec<u32>> {
+    let texts = cases("byte-level").into_iter().map(|case| case.text);
+    let texts: Vec<_> = texts.map(|text| tokenizer.encode(&text).unwrap()).collect();
+    let part = prop_oneof![8 => single.prop_map(|id| vec![id]), 1 => select(texts)];
+    vec(part, 0..30).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    // The same cases at every run. PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: match ProptestConfig::default().rng_seed {
+            RngSeed::Random => RngSeed::Fixed(1),
+            fixed => fixed,
+        },
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_bytes_stream_as_they_decode(
+        ids in any_ids(byte_level(), 0..610u32),
+        split in any::<Index>(),
+    ) {
+        assert_streams(byte_level(), &ids, split.index(ids.len() + 1));
+    }
+
+    #[test]
+    fn any_pieces_stream_as_they_decode(
+        ids in any_ids(sentencepiece(), 0..710u32),
+        split in any::<Index>(),
+    ) {
+        assert_streams(sentencepiece(), &ids, split.index(ids.len() + 1));
+    }
+
+    /// Here bytes come only as parts of whole characters. This decoder turns a run of bytes
+    /// into U+FFFD as a whole if its end is not UTF-8: no stream could take back what it has
+    /// shown of the beginning.
+    #[test]
+    fn any_pieces_and_whole_characters_stream_as_they_decode(
+        ids in any_ids(byte_fallback(), prop_oneof![0..3u32, 259..710u32]),
+        split in any::<Index>(),
+    ) {
+        assert_streams(byte_fallback(), &ids, split.index(ids.len() + 1));
+    }
+}

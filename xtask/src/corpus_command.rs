@@ -1,0 +1,68 @@
+//! `cargo xtask corpus`: writes the stories down, so that one can read them.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::corpus;
+
+#[derive(Args)]
+pub struct CorpusArgs {
+    /// How many distinct stories to write
+    #[arg(long, default_value_t = 100_000)]
+    count: usize,
+    /// Which stories: the same seed tells the same ones
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where to write them, one JSON object a line: `text`, and `bits`, the information in the
+    /// choices that made it
+    #[arg(long, default_value = "data/corpus.jsonl")]
+    out: PathBuf,
+}
+
+pub fn run(args: &CorpusArgs) -> Result<()> {
+    if let Some(folder) = args.out.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file =
+        File::create(&args.out).with_context(|| format!("cannot write {}", args.out.display()))?;
+    let mut file = BufWriter::new(file);
+    let mut words = HashSet::new();
+    let mut lengths = Vec::with_capacity(args.count);
+    let mut bits = 0.0;
+    for story in corpus::stories(args.seed).take(args.count) {
+        serde_json::to_writer(
+            &mut file,
+            &serde_json::json!({ "text": story.text, "bits": story.bits }),
+        )?;
+        writeln!(file)?;
+        lengths.push(story.text.split_whitespace().count());
+        bits += story.bits;
+        for word in story.text.split(|c: char| !c.is_ascii_alphabetic()) {
+            if !words.contains(word) {
+                words.insert(word.to_owned());
+            }
+        }
+    }
+    file.flush()?;
+    lengths.sort_unstable();
+    let total: usize = lengths.iter().sum();
+    println!("{} distinct stories in {}", lengths.len(), args.out.display());
+    if let (Some(shortest), Some(longest)) = (lengths.first(), lengths.last()) {
+        println!(
+            "{shortest} to {longest} words each, {:.0} on average; {} different words",
+            total as f64 / lengths.len() as f64,
+            words.len()
+        );
+        println!(
+            "{:.0} bits of choice a story, {:.2} a word",
+            bits / lengths.len() as f64,
+            bits / total as f64
+        );
+    }
+    Ok(())
+}

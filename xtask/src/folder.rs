@@ -1,0 +1,77 @@
+//! Writes a model folder as Hugging Face lays it out.
+
+use std::path::Path;
+
+use anyhow::Result;
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{DType, Tensor, TensorData};
+use safetensors::{Dtype, tensor::TensorView};
+use serde_json::json;
+use slowburn::model::{ModelConfig, decoder::Decoder};
+
+/// `config.json` for a decoder of this shape.
+pub fn config_json(config: &ModelConfig) -> String {
+    let value = json!({
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "dtype": "float16",
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.d_model,
+        "num_hidden_layers": config.n_layers,
+        "num_attention_heads": config.n_heads,
+        "num_key_value_heads": config.n_kv_heads,
+        "head_dim": config.head_dim,
+        "intermediate_size": config.d_ff,
+        "hidden_act": "silu",
+        "max_position_embeddings": config.context_length,
+        "rms_norm_eps": config.rms_norm_eps,
+        "rope_parameters": { "rope_type": "default", "rope_theta": config.rope_theta },
+        "attention_bias": false,
+        "mlp_bias": false,
+        "tie_word_embeddings": config.tied_head,
+        "bos_token_id": config.bos_token_id,
+        "eos_token_id": config.eos_token_ids.first(),
+    });
+    format!("{value:#}\n")
+}
+
+/// Writes the decoder's tensors, under their Hugging Face names, as f16.
+pub fn write_safetensors(decoder: &Decoder, path: &Path) -> Result<()> {
+    let mut collector = Collector::default();
+    decoder.visit(&mut collector);
+    let views = collector.tensors.iter().map(|(name, data)| {
+        let view = TensorView::new(Dtype::F16, data.shape().to_vec(), data.as_bytes())?;
+        Ok((name.clone(), view))
+    });
+    let views: Vec<_> = views.collect::<Result<_>>()?;
+    let metadata = [("format".to_owned(), "pt".to_owned())].into();
+    safetensors::serialize_to_file(views, Some(metadata), path)?;
+    Ok(())
+}
+
+/// Walks a module and keeps each parameter under its Hugging Face name.
+#[derive(Default)]
+struct Collector {
+    path: Vec<String>,
+    tensors: Vec<(String, TensorData)>,
+}
+
+impl ModuleVisitor for Collector {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let path = self.path.join(".");
+        let name = match path.starts_with("lm_head") {
+            true => path,
+            false => format!("model.{path}"),
+        };
+        let data = param.val().to_data().convert_dtype(DType::F16);
+        self.tensors.push((name, data));
+    }
+
+    fn enter_module(&mut self, name: &str, _container_type: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container_type: &str) {
+        self.path.pop();
+    }
+}

@@ -1,0 +1,35 @@
+//! Maintainers' commands: what the bundled model is made from, and how.
+
+mod corpus;
+mod corpus_command;
+mod eval;
+mod folder;
+mod train;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Maintainers' commands of Slow Burn")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write stories of the small world as JSON lines, and say what they are like
+    Corpus(corpus_command::CorpusArgs),
+    /// Train a tokenizer and a decoder on the small world
+    Train(train::TrainArgs),
+    /// Measure a trained model on held-out stories and on stories that it writes
+    Eval(eval::EvalArgs),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Corpus(args) => corpus_command::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Eval(args) => eval::run(&args),
+    }
+}

@@ -1,0 +1,55 @@
+//! Stories laid end to end into rows of one length.
+
+/// Hands out training rows, story after story, and starts again when all have been told.
+pub struct Rows {
+    stories: Vec<Vec<u32>>,
+    next: usize,
+}
+
+impl Rows {
+    pub fn new(stories: Vec<Vec<u32>>) -> Self {
+        Self { stories, next: 0 }
+    }
+
+    /// The story with which the next row begins.
+    pub fn next_story(&self) -> usize {
+        self.next
+    }
+
+    pub fn seek(&mut self, story: usize) {
+        self.next = story % self.stories.len();
+    }
+
+    /// `rows` rows of `length` inputs and their targets, so of `length + 1` tokens. Each begins
+    /// with the beginning of a story, so that what a row speaks of was introduced in it; what
+    /// does not fit at its end is dropped.
+    pub fn take(&mut self, rows: usize, length: usize) -> Vec<Vec<u32>> {
+        (0..rows).map(|_| self.row(length + 1)).collect()
+    }
+
+    fn row(&mut self, length: usize) -> Vec<u32> {
+        let mut row = Vec::with_capacity(length);
+        while row.len() < length {
+            let story = &self.stories[self.next];
+            let room = length - row.len();
+            row.extend(&story[..story.len().min(room)]);
+            self.next = (self.next + 1) % self.stories.len();
+        }
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_begin_with_a_story_and_have_one_length() {
+        let mut rows = Rows::new(vec![vec![0, 5, 6, 1], vec![0, 7, 1], vec![0, 8, 9, 9, 1]]);
+        let batch = rows.take(3, 5);
+        assert_eq!(batch[0], [0, 5, 6, 1, 0, 7]);
+        assert_eq!(batch[1], [0, 8, 9, 9, 1, 0]);
+        assert_eq!(batch[2], [0, 7, 1, 0, 8, 9]);
+        assert_eq!(rows.next_story(), 0);
+    }
+}

@@ -1,0 +1,300 @@
+//! `cargo xtask train`: a tokenizer and a decoder, from the stories of the small world.
+//!
+//! The recipe, in the order of the files: [`tokenizer`] learns a byte-level BPE from the
+//! first stories; [`data`] lays stories end to end into rows; [`schedule`] gives the learning
+//! rate and the row length of each step; [`run`] computes a loss, its gradients and an
+//! optimizer step, again and again; [`checkpoint`] keeps what is needed to go on after an interruption.
+
+mod checkpoint;
+mod data;
+mod schedule;
+mod tokenizer;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use burn::module::{Module, ParamGroup};
+use burn::nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig};
+use burn::optim::decay::WeightDecayConfig;
+use burn::optim::grad_clipping::GradientClippingConfig;
+use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, ModuleOptimizer, MuonConfig};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use slowburn::model::{ModelConfig, Weights, decoder::Decoder, rope::Rope};
+
+use crate::folder;
+use checkpoint::Checkpoint;
+use data::Rows;
+use schedule::Schedule;
+
+#[derive(Args)]
+pub struct TrainArgs {
+    /// Where the finished model goes: config.json, model.safetensors, tokenizer.json
+    #[arg(long, default_value = "data/model")]
+    out: PathBuf,
+    /// Where checkpoints and the loss curve go
+    #[arg(long, default_value = "data/run")]
+    run: PathBuf,
+    /// Go on from the last checkpoint in the run folder
+    #[arg(long)]
+    resume: bool,
+    /// How many optimizer steps
+    #[arg(long, default_value_t = 2600)]
+    steps: usize,
+    /// Tokens in one step
+    #[arg(long, default_value_t = 2048)]
+    batch_tokens: usize,
+    /// Learning rate at its peak
+    #[arg(long, default_value_t = 6e-3)]
+    learning_rate: f64,
+    /// How many distinct stories to train on
+    #[arg(long, default_value_t = STORIES)]
+    stories: usize,
+    /// Seed of the stories and of the first weights
+    #[arg(long, default_value_t = SEED)]
+    seed: u64,
+    /// Save a checkpoint every this many steps
+    #[arg(long, default_value_t = 500)]
+    checkpoint_every: usize,
+}
+
+/// How many distinct stories to train on, unless told otherwise, and their seed.
+pub const STORIES: usize = 120_000;
+pub const SEED: u64 = 1;
+const WEIGHT_DECAY: f32 = 0.05;
+
+/// The number of stories, from the same stream but after those trained on, that measure the
+/// loss on what the model has not seen.
+pub const HELD_OUT: usize = 64;
+
+/// The shape of the bundled model.
+fn ember() -> ModelConfig {
+    ModelConfig {
+        vocab_size: 2048,
+        d_model: 192,
+        n_layers: 5,
+        n_heads: 4,
+        n_kv_heads: 2,
+        head_dim: 48,
+        d_ff: 512,
+        context_length: 512,
+        rms_norm_eps: 1e-5,
+        rope_theta: 10_000.0,
+        tied_head: true,
+        bos_token_id: Some(tokenizer::BEGIN_ID),
+        eos_token_ids: vec![tokenizer::END_ID],
+    }
+}
+
+pub fn run(args: &TrainArgs) -> Result<()> {
+    ensure!(args.stories > 0 && args.steps > 0, "nothing to do");
+    let config = ember();
+    let longest = config.context_length;
+    ensure!(
+        args.batch_tokens >= longest,
+        "--batch-tokens must be at least {longest}, one row of the longest"
+    );
+    std::fs::create_dir_all(&args.run)?;
+
+    let texts: Vec<String> = crate::corpus::stories(args.seed)
+        .take(args.stories + HELD_OUT)
+        .map(|story| story.text)
+        .collect();
+    let (train, held_out) = texts.split_at(args.stories);
+    let tokenizer = tokenizer::train(train, config.vocab_size)?;
+    let train = tokenizer::encode(&tokenizer, train)?;
+    let held_out = tokenizer::encode(&tokenizer, held_out)?;
+    let tokens: usize = train.iter().map(Vec::len).sum();
+    eprintln!("{} stories, {tokens} tokens", train.len());
+
+    let device = training_device();
+    let mut trainer = Trainer::new(&config, &device, args)?;
+    let mut rows = Rows::new(train);
+    let mut first_step = 0;
+    if args.resume {
+        let checkpoint = Checkpoint::load(&args.run, trainer.model, trainer.optimizer)?;
+        (trainer.model, trainer.optimizer) = (checkpoint.model, checkpoint.optimizer);
+        rows.seek(checkpoint.next_story);
+        first_step = checkpoint.step;
+    }
+    eprintln!("{} parameters", trainer.model.num_params());
+
+    let schedule = Schedule::new(args.learning_rate, args.steps);
+    let bar = progress_bar(args.steps, first_step);
+    let mut log = LossLog::open(args, first_step)?;
+    let mut smooth_loss = None;
+    for step in first_step..args.steps {
+        let length = schedule.row_length(step, longest);
+        let batch = rows.take(args.batch_tokens / length, length);
+        let loss = trainer.step(&batch, schedule.learning_rate(step));
+        ensure!(loss.is_finite(), "the loss is {loss} at step {step}: lower --learning-rate");
+
+        let smooth = smooth_loss.map_or(loss, |smooth| 0.98 * smooth + 0.02 * loss);
+        smooth_loss = Some(smooth);
+        let rate = bar.per_sec() * args.batch_tokens as f64;
+        bar.set_message(format!("loss {smooth:.3}, {rate:.0} tokens/s"));
+        bar.inc(1);
+        log.train(step + 1, smooth)?;
+
+        let done = step + 1;
+        if done.is_multiple_of(args.checkpoint_every) || done == args.steps {
+            let held_out_loss = trainer.loss(&held_out);
+            log.held_out(done, held_out_loss)?;
+            bar.println(format!("step {done}: loss {smooth:.3}, held out {held_out_loss:.3}"));
+            checkpoint::save(
+                &args.run,
+                &trainer.model,
+                &trainer.optimizer,
+                done,
+                rows.next_story(),
+            )?;
+        }
+    }
+    bar.finish();
+
+    std::fs::create_dir_all(&args.out)?;
+    folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
+    std::fs::write(args.out.join("config.json"), folder::config_json(&config))?;
+    tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
+    eprintln!("the model is in {}", args.out.display());
+    Ok(())
+}
+
+/// The GPU where this was built with `--features cuda`, the CPU otherwise.
+fn training_device() -> Device {
+    #[cfg(feature = "cuda")]
+    return Device::cuda(0);
+    #[cfg(not(feature = "cuda"))]
+    Device::flex()
+}
+
+/// The model, and what it takes to make it better.
+struct Trainer {
+    model: Decoder,
+    optimizer: ModuleOptimizer,
+    rope: Rope,
+    loss: CrossEntropyLoss,
+    device: Device,
+}
+
+impl Trainer {
+    fn new(config: &ModelConfig, device: &Device, args: &TrainArgs) -> Result<Self> {
+        let trained = device.clone().autodiff();
+        trained.seed(args.seed);
+        // Burn's own epsilon, 1e-5, is larger than many gradients here.
+        let vectors = AdamWConfig::new()
+            .with_epsilon(1e-8)
+            .with_beta_2(0.99)
+            .with_weight_decay(WEIGHT_DECAY)
+            .with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)));
+        // Muon moves all directions of a matrix at one speed. Attention needs many of them to
+        // tell names apart, and AdamW finds these one after another.
+        let matrices = MuonConfig::new()
+            .with_weight_decay(Some(WeightDecayConfig { penalty: WEIGHT_DECAY }))
+            .with_adjust_lr_fn(AdjustLrFn::MatchRmsAdamW);
+        let inside_blocks = ParamGroup::from_predicate("_proj");
+        let optimizer = vectors.init().with_group(inside_blocks, matrices.build(), None);
+        Ok(Self {
+            model: Decoder::load(&Weights::random(&trained), config)?,
+            optimizer,
+            rope: Rope::new(config),
+            loss: CrossEntropyLossConfig::new().init(device),
+            device: device.clone(),
+        })
+    }
+
+    /// One step down the gradient of the loss on `batch`; returns the loss before it.
+    fn step(&mut self, batch: &[Vec<u32>], learning_rate: f64) -> f32 {
+        let loss = self.loss_of(&self.model, batch);
+        let value = loss.clone().into_scalar::<f32>();
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        self.model = self.optimizer.step(learning_rate, self.model.clone(), gradients);
+        value
+    }
+
+    /// The mean loss over whole stories, without gradients.
+    fn loss(&self, stories: &[Vec<u32>]) -> f32 {
+        let model = self.model.valid();
+        let mut sum = 0.0;
+        let mut tokens = 0;
+        for story in stories {
+            let story = std::slice::from_ref(story);
+            let n = story[0].len() - 1;
+            let loss = self.loss_of(&model, story);
+            sum += f64::from(loss.into_scalar::<f32>()) * n as f64;
+            tokens += n;
+        }
+        (sum / tokens as f64) as f32
+    }
+
+    /// The mean of -log p(next token), in nats, over rows of equal length: `[1]`.
+    fn loss_of(&self, model: &Decoder, rows: &[Vec<u32>]) -> Tensor<1> {
+        let seq = rows[0].len() - 1;
+        let ids = |offset: usize| {
+            let shifted = rows.iter().flat_map(|row| &row[offset..offset + seq]);
+            let ids: Vec<i32> = shifted.map(|&id| id as i32).collect();
+            Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
+        };
+        let hidden = model.hidden(ids(0), &self.rope, None); // [batch, seq, d_model]
+        let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
+        self.loss.forward(logits, ids(1).flatten(0, 1))
+    }
+}
+
+/// The loss curve, `loss.csv`: what the book's chart of the training is drawn from.
+struct LossLog {
+    file: std::fs::File,
+    start: Instant,
+}
+
+impl LossLog {
+    /// How many steps lie between two lines.
+    const EVERY: usize = 20;
+
+    fn open(args: &TrainArgs, first_step: usize) -> Result<Self> {
+        let path = args.run.join("loss.csv");
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(first_step > 0)
+            .write(true)
+            .truncate(first_step == 0)
+            .open(&path)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        if first_step == 0 {
+            writeln!(file, "step,seconds,set,loss")?;
+        }
+        let start = Instant::now();
+        Ok(Self { file, start })
+    }
+
+    fn train(&mut self, step: usize, loss: f32) -> Result<()> {
+        if step.is_multiple_of(Self::EVERY) {
+            self.line(step, "train", loss)?;
+        }
+        Ok(())
+    }
+
+    fn held_out(&mut self, step: usize, loss: f32) -> Result<()> {
+        self.line(step, "held-out", loss)
+    }
+
+    fn line(&mut self, step: usize, set: &str, loss: f32) -> Result<()> {
+        let seconds = self.start.elapsed().as_secs();
+        writeln!(self.file, "{step},{seconds},{set},{loss:.4}")?;
+        Ok(())
+    }
+}
+
+fn progress_bar(steps: usize, first_step: usize) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64).with_position(first_step as u64);
+    bar.reset_eta();
+    let template = "{bar:24} step {pos}/{len}, {msg}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
