@@ -43,13 +43,13 @@ pub struct TrainArgs {
     #[arg(long)]
     resume: bool,
     /// How many optimizer steps
-    #[arg(long, default_value_t = 2600)]
+    #[arg(long, default_value_t = 7000)]
     steps: usize,
     /// Tokens in one step
     #[arg(long, default_value_t = 2048)]
     batch_tokens: usize,
     /// Learning rate at its peak
-    #[arg(long, default_value_t = 6e-3)]
+    #[arg(long, default_value_t = 8e-3)]
     learning_rate: f64,
     /// How many distinct stories to train on
     #[arg(long, default_value_t = STORIES)]
