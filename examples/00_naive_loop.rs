@@ -22,6 +22,9 @@ fn main() -> ExitCode {
 fn run(args: &GenerateArgs) -> Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
+    if args.score {
+        return cli::score(args, &pretrained, &prompt);
+    }
 
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
     let generation =

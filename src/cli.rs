@@ -1,7 +1,12 @@
 //! What the numbered examples share: their flags, and how they show a generation.
 
 mod comparison;
+mod greedy;
+mod nucleus;
 mod report;
+mod score;
+mod settings;
+mod terminal;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +20,12 @@ use crate::generate::Options;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 pub use comparison::comparison;
+pub use greedy::GreedyReport;
+pub use nucleus::{NucleusReport, NucleusStep};
 pub use report::Report;
+pub use score::score;
+pub use settings::{Setting, settings};
+pub use terminal::{BOLD, DIM, bar, print, quoted};
 
 /// The flags of an example that generates from one prompt.
 #[derive(Debug, Clone, Args)]
@@ -32,9 +42,9 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,
 
-    /// Stop after this many new tokens
-    #[arg(long, default_value_t = 400, value_name = "N")]
-    pub max_tokens: usize,
+    /// Stop after this many new tokens [default: 400, or fewer where many texts are shown]
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
@@ -54,6 +64,14 @@ pub struct GenerateArgs {
     /// Show how likely each token was, beside the N most likely ones
     #[arg(long, value_name = "N")]
     pub logprobs: Option<usize>,
+
+    /// Show how likely each token of the prompt was, too
+    #[arg(long, requires = "logprobs")]
+    pub echo: bool,
+
+    /// Write nothing: say how likely the model finds the prompt, and its perplexity
+    #[arg(long, conflicts_with = "echo")]
+    pub score: bool,
 
     /// Print one JSON object, and nothing else, on standard output
     #[arg(long)]
@@ -90,10 +108,10 @@ impl GenerateArgs {
         Ok(ids)
     }
 
-    /// What the flags say about the generation.
+    /// What the flags say about the generation of a story.
     pub fn options(&self) -> Options {
         Options {
-            max_tokens: self.max_tokens,
+            max_tokens: self.max_tokens.unwrap_or(400),
             sampling: self.sampling.params(),
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
@@ -105,27 +123,18 @@ impl GenerateArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Sampling")]
 pub struct SamplingArgs {
-    /// 0 always takes the most likely token; higher is more daring
-    #[arg(
-        long,
-        default_value_t = 0.8,
-        value_name = "T",
-        allow_negative_numbers = true
-    )]
-    pub temperature: f32,
+    /// 0 always takes the most likely token; higher is more daring [default: 0.8]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub temperature: Option<f32>,
 
     /// Choose among the K likeliest tokens [default: all]
     #[arg(long, value_name = "K")]
     pub top_k: Option<usize>,
 
     /// Choose among the likeliest tokens that together reach this probability; 1 is all
-    #[arg(
-        long,
-        default_value_t = 0.95,
-        value_name = "P",
-        allow_negative_numbers = true
-    )]
-    pub top_p: f32,
+    /// [default: 0.95]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub top_p: Option<f32>,
 
     /// Choose among the tokens that are at least this share as likely as the likeliest
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
@@ -168,12 +177,22 @@ pub struct SamplingArgs {
 }
 
 impl SamplingArgs {
-    /// The rules that the flags stand for.
+    /// The rules for a story: what was typed, and elsewhere what suits the bundled model.
     pub fn params(&self) -> SamplingParams {
         SamplingParams {
-            temperature: self.temperature,
+            temperature: self.temperature.unwrap_or(0.8),
+            top_p: Some(self.top_p.unwrap_or(0.95)),
+            ..self.typed()
+        }
+    }
+
+    /// The rules that were typed and no others: where there are none, the model's own
+    /// distribution.
+    pub fn typed(&self) -> SamplingParams {
+        SamplingParams {
+            temperature: self.temperature.unwrap_or(1.0),
             top_k: self.top_k,
-            top_p: (self.top_p != 1.0).then_some(self.top_p),
+            top_p: self.top_p,
             min_p: self.min_p,
             typical_p: self.typical_p,
             repetition_penalty: self.repetition_penalty,

@@ -1,7 +1,4 @@
 //! The examples as a person runs them: what they print, where, and with which exit code.
-//!
-//! Cargo builds the examples before it runs the tests. With `cargo test --test cli` it does
-//! not: build them with `cargo build --examples` first.
 
 #![cfg(feature = "cli")]
 
@@ -9,87 +6,27 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use common::program::{Outcome, example, fail, fail_in_clap, run, succeed, succeed_in_json};
 use common::{bundled, copy_with_config, device, fixture};
 use serde_json::{Value, json};
 
 const NAIVE: &str = "00_naive_loop";
 const CACHED: &str = "05_kv_cache";
 
+/// All of them: they share their flags, and what they say to a wrong one.
+const EXAMPLES: [&str; 6] = [
+    NAIVE,
+    "01_greedy",
+    "02_top_k",
+    "03_temperature",
+    "04_top_p",
+    CACHED,
+];
+
 /// Flags that make a run short.
 const SHORT: [&str; 2] = ["--max-tokens", "5"];
-
-/// A built example, beside this test: `target/PROFILE/deps/..` and `target/PROFILE/examples/..`.
-fn example(name: &str) -> Command {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let path = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.exists(), "{} is not built: cargo build --examples", path.display());
-    let mut command = Command::new(path);
-    command.stdin(Stdio::null()).env_remove("BURN_DEVICE");
-    command
-}
-
-/// What a run left behind.
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-fn run(name: &str, args: &[&str]) -> Outcome {
-    let output = example(name).args(args).output().unwrap();
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-/// Runs an example that is to succeed.
-#[track_caller]
-fn succeed(name: &str, args: &[&str]) -> String {
-    let Outcome { code, stdout, stderr } = run(name, args);
-    assert_eq!(code, Some(0), "{args:?}: {stderr}");
-    stdout
-}
-
-/// Runs an example that is to print one JSON object, alone, and nothing on standard error.
-#[track_caller]
-fn succeed_in_json(name: &str, args: &[&str]) -> Value {
-    let Outcome { code, stdout, stderr } = run(name, &[args, &["--json"]].concat());
-    assert_eq!(code, Some(0), "{args:?}: {stderr}");
-    assert_eq!(stderr, "", "{args:?}");
-    assert_eq!(stdout.lines().count(), 1, "{args:?}: {stdout}");
-    let value: Value = serde_json::from_str(&stdout).unwrap();
-    assert!(value.is_object(), "{args:?}: {stdout}");
-    value
-}
-
-/// Runs an example that is to fail with one line that holds `message`.
-#[track_caller]
-fn fail(name: &str, args: &[&str], code: i32, message: &str) {
-    let outcome = run(name, args);
-    let Outcome { stdout, stderr, .. } = &outcome;
-    assert_eq!(outcome.code, Some(code), "{args:?}: {stderr}");
-    assert_eq!(stdout, "", "{args:?}");
-    assert!(stderr.starts_with("error: "), "{args:?}: {stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
-    assert!(stderr.ends_with('\n'), "{args:?}: {stderr}");
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    assert!(stderr.contains(message), "{args:?}: `{message}` is not in: {stderr}");
-}
-
-/// Runs an example with flags that clap itself refuses: several lines, but no panic.
-#[track_caller]
-fn fail_in_clap(name: &str, args: &[&str], message: &str) {
-    let Outcome { code, stdout, stderr } = run(name, args);
-    assert_eq!(code, Some(2), "{args:?}: {stderr}");
-    assert_eq!(stdout, "", "{args:?}");
-    assert!(stderr.starts_with("error: "), "{args:?}: {stderr}");
-    assert!(stderr.contains(message), "{args:?}: `{message}` is not in: {stderr}");
-}
 
 fn ids(report: &Value) -> Vec<u32> {
     serde_json::from_value(report["ids"].clone()).unwrap()
@@ -102,7 +39,7 @@ fn llama_gqa() -> PathBuf {
 #[test]
 fn flags_out_of_range_exit_with_2() {
     let long = "word ".repeat(3000);
-    for name in [NAIVE, CACHED] {
+    for name in EXAMPLES {
         for (args, message) in [
             (["--top-p", "0"], "top_p is 0"),
             (["--top-p", "1.5"], "top_p is 1.5"),
@@ -147,7 +84,7 @@ fn a_type_that_the_device_lacks_exits_with_2() {
 
 #[test]
 fn flags_that_are_not_understood_are_refused_by_clap() {
-    for name in [NAIVE, CACHED] {
+    for name in EXAMPLES {
         fail_in_clap(name, &["--prompt-ids", "1,x"], "`x` is not a token id");
         fail_in_clap(name, &["--prompt-ids", "1,-2"], "`-2` is not a token id");
         fail_in_clap(name, &["--prompt-ids", "1", "--prompt", "a"], "cannot be used with");
@@ -159,7 +96,7 @@ fn flags_that_are_not_understood_are_refused_by_clap() {
 
 #[test]
 fn help_names_every_flag() {
-    for name in [NAIVE, CACHED] {
+    for name in EXAMPLES {
         let help = succeed(name, &["--help"]);
         for flag in [
             "--prompt",
@@ -173,6 +110,8 @@ fn help_names_every_flag() {
             "--dtype",
             "--ignore-eos",
             "--logprobs",
+            "--echo",
+            "--score",
             "--json",
         ] {
             assert!(help.contains(flag), "{flag} is not in the help of {name}");
@@ -488,6 +427,11 @@ fn a_reader_that_goes_away_is_no_error() {
         (CACHED, &["--json", "--max-tokens", "2"]),
         (CACHED, &["--logprobs", "2", "--max-tokens", "2"]),
         (CACHED, &compare),
+        (CACHED, &["--score"]),
+        ("01_greedy", &SHORT),
+        ("02_top_k", &SHORT),
+        ("03_temperature", &SHORT),
+        ("04_top_p", &SHORT),
     ] {
         let mut command = example(name);
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::GenerateArgs;
+use super::{GenerateArgs, quoted};
 use crate::device::OpenDevice;
 use crate::error::{Error, Result};
-use crate::generate::{FinishReason, Generation};
+use crate::generate::{self, FinishReason, Generation, Score};
 use crate::pretrained::Pretrained;
 use crate::sampling::TokenLogprobs;
 
@@ -26,6 +26,8 @@ struct JsonReport<'a> {
     device: &'static str,
     dtype: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_logprobs: Option<&'a [TokenLogprobs]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     logprobs: Option<&'a [TokenLogprobs]>,
 }
 
@@ -35,6 +37,8 @@ pub struct Report<'a> {
     pretrained: &'a Pretrained,
     device: &'a OpenDevice,
     prompt: &'a [u32],
+    /// How likely the prompt's tokens were, where `--echo` asks for it.
+    echo: Option<Score>,
     text: String,
     start: Instant,
     /// When the first token was chosen: the prompt has been read.
@@ -49,7 +53,8 @@ impl<'a> Report<'a> {
     /// on from.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// Standard output that is closed, and those of scoring the prompt where `--echo` asks for
+    /// it.
     pub fn start(
         args: &'a GenerateArgs,
         pretrained: &'a Pretrained,
@@ -61,6 +66,10 @@ impl<'a> Report<'a> {
             pretrained,
             device,
             prompt,
+            echo: match (args.echo, args.logprobs) {
+                (true, Some(n)) => Some(generate::score(&pretrained.model, prompt, n)?),
+                _ => None,
+            },
             text: String::new(),
             start: Instant::now(),
             prefill: None,
@@ -113,7 +122,8 @@ impl<'a> Report<'a> {
         let written = match self.args.json {
             true => self.write_json(&mut out, generation, prefill, decode),
             false => writeln!(out).and_then(|()| {
-                let rows = generation.logprobs.iter();
+                let prompt = self.echo.iter().flat_map(|score| &score.tokens);
+                let rows = prompt.chain(&generation.logprobs);
                 rows.map(|row| self.logprob_line(row)).try_for_each(|line| writeln!(out, "{line}"))
             }),
         };
@@ -141,6 +151,7 @@ impl<'a> Report<'a> {
             kv_cache_bytes: generation.kv_cache_bytes,
             device: self.device.name,
             dtype: self.args.dtype.name(),
+            prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
             logprobs: self.args.logprobs.map(|_| generation.logprobs.as_slice()),
         };
         serde_json::to_writer(&mut *out, &object)?;
@@ -175,8 +186,8 @@ impl<'a> Report<'a> {
     /// A token, its probability, and what else was likely.
     fn logprob_line(&self, row: &TokenLogprobs) -> String {
         let show = |id: u32, logprob: f32| {
-            let text = self.pretrained.tokenizer.decode(&[id]).unwrap_or_default();
-            format!("{text:?} {:.1}%", logprob.exp() * 100.0)
+            let token = quoted(&self.pretrained.tokenizer, id);
+            format!("{token} {:.1}%", logprob.exp() * 100.0)
         };
         let top: Vec<String> = row.top.iter().map(|&(id, logprob)| show(id, logprob)).collect();
         format!("{:<24} {}", show(row.id, row.logprob), top.join(", "))

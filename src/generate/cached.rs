@@ -17,7 +17,7 @@ pub fn cached(
     model: &Model,
     prompt: &[u32],
     options: &Options,
-    on_token: &mut dyn FnMut(&Token) -> ControlFlow<()>,
+    on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
     let mut run = Run::new(model, prompt, options, on_token)?;
     let mut cache = model.new_cache(prompt.len() + run.room());

@@ -1,11 +1,16 @@
 //! The loops that write: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. What they share, the
-//! choice of a token and the reasons to stop, is in `Run`.
+//! choice of a token and the reasons to stop, is in `Run`. [`beam`] searches instead of drawing,
+//! [`score`] reads a text that is already there, and [`repetition`] tells when one goes round
+//! in circles.
 
+mod beam;
 mod cached;
 mod naive;
+mod repetition;
 mod run;
+mod score;
 
 use std::ops::ControlFlow;
 
@@ -16,8 +21,11 @@ use crate::model::Model;
 use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
 use crate::tokenizer::IncrementalDecoder;
+pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use naive::naive;
+pub use repetition::{Repetition, repetition};
+pub use score::{Score, score};
 
 /// What to generate.
 #[derive(Debug, Clone, Default)]
@@ -34,11 +42,13 @@ pub struct Options {
 
 /// A token, as soon as it is chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Token {
+pub struct Token<'a> {
     /// Its place among the generated tokens, from 0.
     pub index: usize,
     /// Its id.
     pub id: u32,
+    /// What the model said before any rule, `[vocab]`.
+    pub logits: &'a [f32],
 }
 
 /// All that was generated.
@@ -69,8 +79,12 @@ pub enum FinishReason {
 }
 
 /// Either loop: [`naive`] or [`cached`].
-pub type Loop =
-    fn(&Model, &[u32], &Options, &mut dyn FnMut(&Token) -> ControlFlow<()>) -> Result<Generation>;
+pub type Loop = fn(
+    &Model,
+    &[u32],
+    &Options,
+    &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+) -> Result<Generation>;
 
 /// Runs `generate` and hands its text to `on_text` piece by piece, each whole UTF-8, as soon
 /// as it is known.

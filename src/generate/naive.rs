@@ -16,7 +16,7 @@ pub fn naive(
     model: &Model,
     prompt: &[u32],
     options: &Options,
-    on_token: &mut dyn FnMut(&Token) -> ControlFlow<()>,
+    on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
     let mut run = Run::new(model, prompt, options, on_token)?;
     let mut ids = prompt.to_vec();

@@ -19,7 +19,7 @@ pub(super) struct Run<'a> {
     finish_reason: Option<FinishReason>,
     end_ids: &'a [u32],
     options: &'a Options,
-    on_token: &'a mut dyn FnMut(&Token) -> ControlFlow<()>,
+    on_token: &'a mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 }
 
 impl<'a> Run<'a> {
@@ -28,7 +28,7 @@ impl<'a> Run<'a> {
         model: &'a Model,
         prompt: &'a [u32],
         options: &'a Options,
-        on_token: &'a mut dyn FnMut(&Token) -> ControlFlow<()>,
+        on_token: &'a mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         model.check_prompt(prompt)?;
         let left = model.config().context_length - prompt.len();
@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
         if self.room == 0 {
             self.finish_reason = Some(self.when_full);
         }
-        if (self.on_token)(&Token { index, id }).is_break() {
+        if (self.on_token)(&Token { index, id, logits }).is_break() {
             self.finish_reason = Some(FinishReason::Stopped);
         }
         Ok(id)

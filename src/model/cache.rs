@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 
 /// The keys and values of one batch of sequences, for every layer.
 ///
-/// All memory is taken at once; appending writes into it and copies nothing that is there.
-#[derive(Debug)]
+/// All memory is taken at once; appending writes into it and copies nothing that is there. A
+/// clone shares the memory until either is appended to, which then copies it.
+#[derive(Debug, Clone)]
 pub struct KvCache {
     layers: Vec<LayerCache>,
     length: usize,
@@ -16,7 +17,7 @@ pub struct KvCache {
 }
 
 /// The keys and values of one layer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LayerCache {
     /// `[batch, n_kv_heads, capacity, head_dim]`
     keys: Tensor<4>,

@@ -3,7 +3,8 @@
 /// The entropy in bits: the surprise to expect. `probabilities` are `[vocab]`.
 pub fn entropy_bits(probabilities: &[f32]) -> f64 {
     let terms = probabilities.iter().filter(|&&p| p > 0.0).map(|&p| f64::from(p));
-    -terms.map(|p| p * p.log2()).sum::<f64>()
+    // Each surprise is positive, so that a sure thing has an entropy of 0 and not of -0.
+    terms.map(|p| p * p.recip().log2()).sum()
 }
 
 /// The perplexity, `2^entropy`: over how many equally likely tokens one would be as uncertain.

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // each test binary uses a part of it
 
+#[cfg(feature = "cli")]
+pub mod program;
+
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -105,7 +108,7 @@ pub fn copy_with_config(from: &Path, change: impl FnOnce(&mut Value)) -> tempfil
 }
 
 /// A callback that lets a loop run on.
-pub fn go_on(_: &Token) -> ControlFlow<()> {
+pub fn go_on(_: &Token<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

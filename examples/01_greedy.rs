@@ -1,0 +1,71 @@
+//! Greedy decoding: always take the most likely token, and see where that leads.
+//!
+//! cargo run --release --example 01_greedy
+//! cargo run --release --example 01_greedy -- --prompt "The storm" --beams 4
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use clap::Parser;
+use slowburn::cli::{self, GenerateArgs, GreedyReport};
+use slowburn::generate::{self, BeamOptions, Options};
+use slowburn::sampling::SamplingParams;
+use slowburn::{Result, sampling};
+
+/// Shows what greedy decoding chooses from at each step, and whether it goes round in circles
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    generate: GenerateArgs,
+
+    /// Show the choices of the first N steps
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    steps: usize,
+
+    /// Also search for the most likely text with N beams
+    #[arg(long, value_name = "N")]
+    beams: Option<usize>,
+}
+
+fn main() -> ExitCode {
+    cli::exit(run(&Cli::parse()))
+}
+
+// ANCHOR: run
+fn run(cli: &Cli) -> Result<()> {
+    let args = &cli.generate;
+    let (pretrained, _) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+    if args.score {
+        return cli::score(args, &pretrained, &prompt);
+    }
+
+    let sampling = SamplingParams { temperature: 0.0, ..args.sampling.typed() };
+    let options = Options { sampling, ..args.options() };
+    let mut steps = Vec::new();
+    let greedy = generate::cached(&pretrained.model, &prompt, &options, &mut |token| {
+        steps.push(sampling::logprobs(token.logits, token.id, args.logprobs.unwrap_or(4)));
+        ControlFlow::Continue(())
+    })?;
+
+    let beams = match cli.beams {
+        None => Vec::new(),
+        Some(width) => {
+            let Options { max_tokens, ignore_eos, .. } = options;
+            let options = BeamOptions { width, max_tokens, ignore_eos, ..BeamOptions::default() };
+            generate::beam(&pretrained.model, &prompt, &options)?
+        }
+    };
+    GreedyReport {
+        args,
+        tokenizer: &pretrained.tokenizer,
+        prompt: &prompt,
+        repetition: generate::repetition(&greedy.ids),
+        greedy,
+        steps: &steps,
+        shown: cli.steps,
+        beams,
+    }
+    .print()
+}
+// ANCHOR_END: run

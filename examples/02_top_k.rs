@@ -1,0 +1,49 @@
+//! Top-k: choose among the k most likely tokens only.
+//!
+//! cargo run --release --example 02_top_k
+//! cargo run --release --example 02_top_k -- --k 1,2,3 --prompt "It was a"
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use slowburn::Result;
+use slowburn::cli::{self, GenerateArgs, Setting};
+use slowburn::sampling::SamplingParams;
+
+/// Shows which tokens survive top-k, with which probabilities, and what is written from them
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    generate: GenerateArgs,
+
+    /// The values to compare; --top-k K shows only that one
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 5, 40], value_name = "K,...")]
+    k: Vec<usize>,
+}
+
+fn main() -> ExitCode {
+    cli::exit(run(&Cli::parse()))
+}
+
+// ANCHOR: run
+fn run(cli: &Cli) -> Result<()> {
+    let args = &cli.generate;
+    let (pretrained, _) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+    if args.score {
+        return cli::score(args, &pretrained, &prompt);
+    }
+
+    let logits = pretrained.model.forward(&prompt, None)?;
+    let setting = |label, top_k| {
+        let params = SamplingParams { top_k, ..args.sampling.typed() };
+        Setting::new(label, params, args, &pretrained, &prompt, &logits)
+    };
+    let ks = args.sampling.top_k.map_or_else(|| cli.k.clone(), |k| vec![k]);
+    let mut settings = vec![setting("all".to_owned(), None)?];
+    for k in ks {
+        settings.push(setting(format!("k = {k}"), Some(k))?);
+    }
+    cli::settings(args, &pretrained, &prompt, &logits, &settings)
+}
+// ANCHOR_END: run

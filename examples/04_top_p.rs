@@ -1,0 +1,70 @@
+//! Top-p: choose among the nucleus, the likeliest tokens that together reach p. It breathes:
+//! where the model is sure it is small, where many tokens would do it is large.
+//!
+//! cargo run --release --example 04_top_p
+//! cargo run --release --example 04_top_p -- --top-p 0.5 --top-k 5 --seed 7
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use clap::Parser;
+use slowburn::cli::{self, GenerateArgs, NucleusReport, NucleusStep};
+use slowburn::generate::{self, Options};
+use slowburn::sampling::{Sampler, SamplingParams, statistics};
+use slowburn::{Error, Result};
+
+/// Shows how many tokens survive top-p at each step, beside top-k
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    generate: GenerateArgs,
+}
+
+fn main() -> ExitCode {
+    cli::exit(run(&Cli::parse().generate))
+}
+
+// ANCHOR: run
+fn run(args: &GenerateArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+    if args.score {
+        return cli::score(args, &pretrained, &prompt);
+    }
+
+    // Top-k is here for comparison: the text is drawn with top-p.
+    let (p, k) = (args.sampling.top_p.unwrap_or(0.95), args.sampling.top_k.unwrap_or(10));
+    let params = SamplingParams { top_p: Some(p), top_k: None, ..args.sampling.typed() };
+    let sampler = Sampler::new(&params)?;
+    let options = Options {
+        sampling: params,
+        max_tokens: args.max_tokens.unwrap_or(48),
+        ..args.options()
+    };
+
+    let (mut ids, mut steps, mut failure) = (Vec::new(), Vec::new(), None::<Error>);
+    let generation = generate::cached(&pretrained.model, &prompt, &options, &mut |token| {
+        match sampler.distribution(token.logits, &prompt, &ids) {
+            Ok(nucleus) => steps.push(NucleusStep {
+                id: token.id,
+                nucleus: statistics::survivors(&nucleus),
+                probability: nucleus[token.id as usize],
+            }),
+            Err(error) => failure = Some(error),
+        }
+        ids.push(token.id);
+        ControlFlow::Continue(())
+    })?;
+    failure.map_or(Ok(()), Err)?;
+    NucleusReport {
+        args,
+        pretrained: &pretrained,
+        prompt: &prompt,
+        p,
+        k,
+        generation,
+        steps,
+    }
+    .print()
+}
+// ANCHOR_END: run

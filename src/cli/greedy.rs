@@ -1,0 +1,124 @@
+//! What `01_greedy` shows: the choices, the text, and the loop that it fell into.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
+use crate::error::Result;
+use crate::generate::{FinishReason, Generation, Hypothesis, Repetition};
+use crate::sampling::TokenLogprobs;
+use crate::tokenizer::Tokenizer;
+
+/// A finished greedy generation, and what was found in it.
+pub struct GreedyReport<'a> {
+    pub args: &'a GenerateArgs,
+    pub tokenizer: &'a Tokenizer,
+    pub prompt: &'a [u32],
+    pub greedy: Generation,
+    /// What each token was chosen from.
+    pub steps: &'a [TokenLogprobs],
+    /// How many of the steps to show.
+    pub shown: usize,
+    pub repetition: Option<Repetition>,
+    /// What beam search found, where it was asked for.
+    pub beams: Vec<Hypothesis>,
+}
+
+impl GreedyReport<'_> {
+    /// Prints it, or the same as JSON.
+    ///
+    /// # Errors
+    /// Ids that cannot be decoded; standard output that is closed.
+    pub fn print(&self) -> Result<()> {
+        let beam = |found: &Hypothesis| {
+            Ok(json!({
+                "ids": found.ids,
+                "text": self.continuation(&found.ids)?,
+                "logprob": found.logprob,
+                "score": found.score,
+                "finish_reason": found.finish_reason,
+            }))
+        };
+        let json = json!({
+            "prompt_ids": self.prompt,
+            "ids": self.greedy.ids,
+            "text": self.continuation(&self.greedy.ids)?,
+            "finish_reason": self.greedy.finish_reason,
+            "logprobs": self.steps,
+            "repetition": self.repetition.map(|found| json!({ "start": found.start, "period": found.period })),
+            "beams": self.beams.iter().map(beam).collect::<Result<Vec<_>>>()?,
+        });
+        print(self.args, &json, &self.text()?)
+    }
+
+    fn text(&self) -> Result<String> {
+        let mut out = String::new();
+        let shown = &self.steps[..self.shown.min(self.steps.len())];
+        if !shown.is_empty() {
+            out.push_str("chosen                                      then came\n");
+        }
+        for step in shown {
+            let _ = writeln!(out, "{}", self.step(step));
+        }
+        let more = self.steps.len() - shown.len();
+        if more > 0 {
+            let _ = writeln!(out, "{DIM}and {more} more steps (--steps N shows N){DIM:#}");
+        }
+        let text = self.tokenizer.decode(&[self.prompt, &self.greedy.ids].concat())?;
+        let _ = writeln!(out, "\n{text}\n\n{}", self.verdict()?);
+        let logprob: f64 = self.steps.iter().map(|step| f64::from(step.logprob)).sum();
+        if !self.beams.is_empty() {
+            let tokens = self.greedy.ids.len();
+            let _ = writeln!(out, "\nGreedy: {tokens} tokens, log-probability {logprob:.2}.");
+        }
+        for (i, beam) in self.beams.iter().enumerate() {
+            let text = self.tokenizer.decode(&[self.prompt, &beam.ids].concat())?;
+            let Hypothesis { ids, logprob, score, .. } = beam;
+            let _ = writeln!(
+                out,
+                "\nBeam {}: {} tokens, log-probability {logprob:.2}, by length {score:.3}.\n{text}",
+                i + 1,
+                ids.len()
+            );
+        }
+        Ok(out)
+    }
+
+    /// A token with its probability, and the ones that came after it.
+    fn step(&self, step: &TokenLogprobs) -> String {
+        let name = |id| quoted(self.tokenizer, id);
+        let p = f64::from(step.logprob).exp();
+        let others = step.top.iter().filter(|(id, _)| *id != step.id);
+        let others: Vec<String> = others
+            .map(|&(id, logprob)| format!("{} {:.0}%", name(id), 100.0 * logprob.exp()))
+            .collect();
+        format!(
+            "{BOLD}{:<16}{BOLD:#}{:>4.0}% {:<20}  {DIM}{}{DIM:#}",
+            name(step.id),
+            100.0 * p,
+            bar(p, 20),
+            others.join(", ")
+        )
+    }
+
+    fn verdict(&self) -> Result<String> {
+        let n = self.greedy.ids.len();
+        let Some(Repetition { start, period }) = self.repetition else {
+            let why = match self.greedy.finish_reason {
+                FinishReason::Eos => "the model ended the text",
+                _ => "it was cut off there",
+            };
+            return Ok(format!("No loop in {n} tokens: {why}."));
+        };
+        let block = self.tokenizer.decode(&self.greedy.ids[start..start + period])?;
+        let copies = (n - start) as f64 / period as f64;
+        Ok(format!(
+            "A loop: from token {start} on, the same {period} tokens come {copies:.1} times: {block:?}"
+        ))
+    }
+
+    fn continuation(&self, ids: &[u32]) -> Result<String> {
+        self.tokenizer.decode(ids)
+    }
+}

@@ -1,0 +1,252 @@
+//! Beam search: looking for the most likely text, rather than drawing one.
+
+use super::FinishReason;
+use crate::error::{Error, Result};
+use crate::model::{KvCache, Model};
+use crate::sampling::logprobs;
+
+/// What to search for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeamOptions {
+    /// How many texts are followed at once. With 1 this is greedy decoding.
+    pub width: usize,
+    /// How many tokens at most.
+    pub max_tokens: usize,
+    /// Texts are compared by `logprob / length^length_penalty`: 0 favours short texts, since
+    /// every token costs, and more favours longer ones.
+    pub length_penalty: f32,
+    /// Go on after an end-of-sequence token, which is then kept like any other.
+    pub ignore_eos: bool,
+}
+
+impl Default for BeamOptions {
+    fn default() -> Self {
+        Self {
+            width: 4,
+            max_tokens: 64,
+            length_penalty: 1.0,
+            ignore_eos: false,
+        }
+    }
+}
+
+/// A text that the search ended with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hypothesis {
+    /// The new tokens, without the end-of-sequence token.
+    pub ids: Vec<u32>,
+    /// The log-probability of all of them after the prompt, that of the end included.
+    pub logprob: f64,
+    /// What it was compared by.
+    pub score: f64,
+    /// Why it ended.
+    pub finish_reason: FinishReason,
+}
+
+/// A text that the search still follows.
+struct Beam {
+    ids: Vec<u32>,
+    logprob: f64,
+    /// The keys and values of the prompt and of `ids`.
+    cache: KvCache,
+    /// What the model says of the next token: `[vocab]`.
+    logits: Vec<f32>,
+}
+
+/// A beam with one more token.
+struct Candidate {
+    beam: usize,
+    id: u32,
+    logprob: f64,
+}
+
+/// Searches for the texts with the highest score, best first; no more than `width` of them.
+///
+/// At every step each beam is continued with its most likely tokens, and the `width` most
+/// likely of all these texts are followed further. What falls out is never looked at again, so
+/// the best text of all may be missed. The rules are those of transformers with
+/// `early_stopping="never"`.
+///
+/// # Errors
+/// A width of 0, a length penalty that is not finite, a prompt that the model cannot start
+/// from, unusable logits.
+pub fn beam(model: &Model, prompt: &[u32], options: &BeamOptions) -> Result<Vec<Hypothesis>> {
+    options.validate()?;
+    model.check_prompt(prompt)?;
+    let search = Search::new(model, prompt, options);
+    let mut finished = Vec::new();
+    let mut beams = match search.room {
+        0 => Vec::new(),
+        _ => vec![search.first_beam(prompt)?],
+    };
+    for length in 1..=search.room {
+        let (ended, going_on) = search.candidates(&beams)?;
+        for candidate in ended {
+            let ids = beams[candidate.beam].ids.clone();
+            finished.push(search.hypothesis(ids, candidate.logprob, length, FinishReason::Eos));
+        }
+        keep_best(&mut finished, options.width);
+        if length == search.room {
+            for candidate in going_on {
+                let ids = with(&beams[candidate.beam].ids, candidate.id);
+                finished.push(search.hypothesis(ids, candidate.logprob, length, search.when_full));
+            }
+            break;
+        }
+        if search.cannot_improve(&finished, &going_on, length) {
+            break;
+        }
+        beams = search.advance(&beams, &going_on)?;
+    }
+    keep_best(&mut finished, options.width);
+    Ok(finished)
+}
+
+impl BeamOptions {
+    fn validate(&self) -> Result<()> {
+        let parameter =
+            |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
+        if self.width == 0 {
+            return parameter("beam width", "0".to_owned(), "1 or greater (1 is greedy)");
+        }
+        if !self.length_penalty.is_finite() {
+            return parameter("length_penalty", self.length_penalty.to_string(), "a finite number");
+        }
+        Ok(())
+    }
+}
+
+/// What does not change during one search.
+struct Search<'a> {
+    model: &'a Model,
+    options: &'a BeamOptions,
+    end_ids: &'a [u32],
+    capacity: usize,
+    /// How many tokens may come, and why no more.
+    room: usize,
+    when_full: FinishReason,
+}
+
+impl<'a> Search<'a> {
+    fn new(model: &'a Model, prompt: &[u32], options: &'a BeamOptions) -> Self {
+        let left = model.config().context_length - prompt.len();
+        let (room, when_full) = match options.max_tokens <= left {
+            true => (options.max_tokens, FinishReason::Length),
+            false => (left, FinishReason::Context),
+        };
+        let end_ids = match options.ignore_eos {
+            true => &[],
+            false => model.config().eos_token_ids.as_slice(),
+        };
+        Self {
+            model,
+            options,
+            end_ids,
+            capacity: prompt.len() + room,
+            room,
+            when_full,
+        }
+    }
+
+    fn first_beam(&self, prompt: &[u32]) -> Result<Beam> {
+        let mut cache = self.model.new_cache(self.capacity);
+        let logits = self.model.forward(prompt, Some(&mut cache))?;
+        Ok(Beam { ids: Vec::new(), logprob: 0.0, cache, logits })
+    }
+
+    // ANCHOR: candidates
+    /// The most likely continuations of all beams by one token: those that end their text, and
+    /// the `width` best of those that go on.
+    fn candidates(&self, beams: &[Beam]) -> Result<(Vec<Candidate>, Vec<Candidate>)> {
+        let width = self.options.width;
+        let mut all = Vec::new();
+        for (beam, Beam { ids, logprob, logits, .. }) in beams.iter().enumerate() {
+            if !logits.iter().all(|logit| logit.is_finite()) {
+                let problem = "not all of them are finite";
+                return Err(Error::Logits { step: ids.len(), problem });
+            }
+            let likely = logprobs(logits, 0, width + self.end_ids.len()).top;
+            all.extend(likely.into_iter().map(|(id, token_logprob)| Candidate {
+                beam,
+                id,
+                logprob: logprob + f64::from(token_logprob),
+            }));
+        }
+        all.sort_by(|a, b| b.logprob.total_cmp(&a.logprob));
+
+        let (mut ended, mut going_on) = (Vec::new(), Vec::new());
+        for (rank, candidate) in all.into_iter().enumerate() {
+            match self.end_ids.contains(&candidate.id) {
+                // An end that is not among the best is no better than what is followed.
+                true if rank < width => ended.push(candidate),
+                true => {}
+                false if going_on.len() < width => going_on.push(candidate),
+                false => {}
+            }
+        }
+        Ok((ended, going_on))
+    }
+    // ANCHOR_END: candidates
+
+    /// Runs the model over the new token of each. A beam that goes on in two ways has its
+    /// cache copied: this is what beam search costs in memory.
+    fn advance(&self, beams: &[Beam], candidates: &[Candidate]) -> Result<Vec<Beam>> {
+        let step = |candidate: &Candidate| {
+            let parent = &beams[candidate.beam];
+            let mut cache = parent.cache.clone();
+            let logits = self.model.forward(&[candidate.id], Some(&mut cache))?;
+            let ids = with(&parent.ids, candidate.id);
+            Ok(Beam { ids, logprob: candidate.logprob, cache, logits })
+        };
+        candidates.iter().map(step).collect()
+    }
+
+    /// Whether even the best that could still come is no better than what has ended.
+    fn cannot_improve(&self, finished: &[Hypothesis], live: &[Candidate], length: usize) -> bool {
+        let Some(best) = live.first() else {
+            return true;
+        };
+        if finished.len() < self.options.width {
+            return false;
+        }
+        let worst = finished.last().map_or(f64::NEG_INFINITY, |hypothesis| hypothesis.score);
+        // Further tokens can only cost. A longer text divides the cost by more, where the
+        // penalty is above 0, so the best case is to reach full length at no further cost.
+        let length = match self.options.length_penalty > 0.0 {
+            true => self.room,
+            false => length,
+        };
+        worst >= self.score(best.logprob, length)
+    }
+
+    /// `length` counts the end-of-sequence token.
+    fn hypothesis(
+        &self,
+        ids: Vec<u32>,
+        logprob: f64,
+        length: usize,
+        finish_reason: FinishReason,
+    ) -> Hypothesis {
+        Hypothesis {
+            ids,
+            logprob,
+            score: self.score(logprob, length),
+            finish_reason,
+        }
+    }
+
+    fn score(&self, logprob: f64, length: usize) -> f64 {
+        logprob / (length as f64).powf(f64::from(self.options.length_penalty))
+    }
+}
+
+fn keep_best(finished: &mut Vec<Hypothesis>, width: usize) {
+    finished.sort_by(|a, b| b.score.total_cmp(&a.score));
+    finished.truncate(width);
+}
+
+fn with(ids: &[u32], id: u32) -> Vec<u32> {
+    let mut ids = ids.to_vec();
+    ids.push(id);
+    ids
+}

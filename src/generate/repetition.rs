@@ -1,0 +1,68 @@
+//! Finding out that a text goes round in circles.
+
+/// A block of tokens that a text repeats until its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repetition {
+    /// Where the first copy begins.
+    pub start: usize,
+    /// How many tokens the block has.
+    pub period: usize,
+}
+
+/// How many copies make a repetition: "very, very good" is none yet.
+const COPIES: usize = 3;
+
+/// The shortest block with which `ids` end at least three times in a row, and where the first
+/// of the copies begins; a copy that is cut off at the end counts as part of the repetition.
+// ANCHOR: repetition
+pub fn repetition(ids: &[u32]) -> Option<Repetition> {
+    (1..=ids.len() / COPIES).find_map(|period| {
+        // Every token from `start + period` on is the one that came a period before it.
+        let same = |&at: &usize| ids[at] == ids[at - period];
+        let repeated = (period..ids.len()).rev().take_while(same).count();
+        let start = ids.len() - repeated - period;
+        (repeated >= (COPIES - 1) * period).then_some(Repetition { start, period })
+    })
+}
+// ANCHOR_END: repetition
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_copy_and_the_shortest_block_are_found() {
+        assert_eq!(repetition(&[9, 8, 1, 2, 1, 2, 1, 2]), Some(Repetition { start: 2, period: 2 }));
+        // A copy that is cut off.
+        assert_eq!(
+            repetition(&[9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]),
+            Some(Repetition { start: 1, period: 3 })
+        );
+        assert_eq!(repetition(&[5, 5, 5, 5]), Some(Repetition { start: 0, period: 1 }));
+    }
+
+    #[test]
+    fn two_copies_or_a_loop_that_was_left_are_none() {
+        assert_eq!(repetition(&[]), None);
+        assert_eq!(repetition(&[1, 2, 1, 2]), None);
+        assert_eq!(repetition(&[1, 1, 1, 2]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_told_three_times_is_found(
+            before in prop::collection::vec(0u32..50, 0..10),
+            block in prop::collection::vec(0u32..50, 1..8),
+            copies in 3usize..6,
+        ) {
+            let ids: Vec<u32> = before.iter().chain(block.repeat(copies).iter()).copied().collect();
+            let found = repetition(&ids).unwrap();
+            prop_assert!(found.period <= block.len());
+            prop_assert!(found.start <= before.len());
+            for at in found.start + found.period..ids.len() {
+                prop_assert_eq!(ids[at], ids[at - found.period]);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How likely the model finds a text that is already there.
+
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::sampling::{TokenLogprobs, logprobs};
+
+/// A text's tokens, each with the log-probability that it had after those before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// One for each token but the first, which nothing foretold.
+    pub tokens: Vec<TokenLogprobs>,
+}
+
+impl Score {
+    /// The sum of the log-probabilities, in nats.
+    pub fn logprob(&self) -> f64 {
+        self.tokens.iter().map(|token| f64::from(token.logprob)).sum()
+    }
+
+    /// `exp` of the mean surprise: among how many equally likely tokens one would be as unsure.
+    /// None where the text has no token but the first.
+    pub fn perplexity(&self) -> Option<f64> {
+        match self.tokens.len() {
+            0 => None,
+            n => Some((-self.logprob() / n as f64).exp()),
+        }
+    }
+}
+
+/// How many tokens are read at once: the logits of each take a row of the vocabulary.
+const CHUNK: usize = 64;
+
+/// Reads `ids` and reports how likely each token was, beside the `top` most likely ones.
+///
+/// # Errors
+/// No ids, an id outside the vocabulary, more ids than the context holds, unusable logits.
+// ANCHOR: score
+pub fn score(model: &Model, ids: &[u32], top: usize) -> Result<Score> {
+    model.check_prompt(ids)?;
+    let (context, targets) = (&ids[..ids.len() - 1], &ids[1..]);
+    let mut cache = model.new_cache(context.len());
+    let mut tokens = Vec::with_capacity(targets.len());
+    for (chunk, targets) in context.chunks(CHUNK).zip(targets.chunks(CHUNK)) {
+        let rows = model.forward_all(chunk, Some(&mut cache))?;
+        for (logits, &target) in rows.iter().zip(targets) {
+            if !logits.iter().all(|logit| logit.is_finite()) {
+                let problem = "not all of them are finite";
+                return Err(Error::Logits { step: tokens.len(), problem });
+            }
+            tokens.push(logprobs(logits, target, top));
+        }
+    }
+    Ok(Score { tokens })
+}
+// ANCHOR_END: score
