@@ -3,6 +3,7 @@
 mod corpus;
 mod corpus_command;
 mod eval;
+mod figures;
 mod folder;
 mod train;
 
@@ -24,6 +25,10 @@ enum Command {
     Train(train::TrainArgs),
     /// Measure a trained model on held-out stories and on stories that it writes
     Eval(eval::EvalArgs),
+    /// Measure what settings of the sampler do to the stories of the bundled model
+    Guidance(eval::guidance::GuidanceArgs),
+    /// Run the commands that the book shows, and keep what they print and draw
+    Figures(figures::FiguresArgs),
 }
 
 fn main() -> Result<()> {
@@ -31,5 +36,7 @@ fn main() -> Result<()> {
         Command::Corpus(args) => corpus_command::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Guidance(args) => eval::guidance::run(&args),
+        Command::Figures(args) => figures::run(&args),
     }
 }

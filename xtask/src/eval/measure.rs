@@ -71,8 +71,8 @@ impl<'a> Measure<'a> {
             sampling,
             ..Options::default()
         };
-        let go_on = &mut |_: &_| ControlFlow::Continue(());
-        let generation = generate::cached(model, &self.prompt, &options, go_on)?;
+        let generation =
+            generate::cached(model, &self.prompt, &options, &mut |_| ControlFlow::Continue(()))?;
         let ended = generation.finish_reason == FinishReason::Eos;
 
         let ids = [&self.prompt[..], &generation.ids].concat();

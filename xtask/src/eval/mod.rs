@@ -4,6 +4,7 @@
 //! [`measure`] runs the model, [`metrics`] makes numbers of what it found, [`table`] prints
 //! them. Nothing here says which numbers are good enough.
 
+pub mod guidance;
 mod measure;
 mod metrics;
 mod table;
@@ -127,6 +128,11 @@ struct Corpus {
 }
 
 impl Corpus {
+    /// Where nobody asks what the model was trained on.
+    fn unknown() -> Self {
+        Self { trained: HashSet::new(), unseen: Vec::new() }
+    }
+
     /// Tells all stories from the first one on: only so is it known which later ones are
     /// new. Those that training has looked at to measure its loss are left out.
     fn tell(args: &EvalArgs) -> Self {

@@ -1,0 +1,189 @@
+//! `cargo xtask figures`: runs the commands that the book shows, and keeps what they print in
+//! `book/src/output` and what they draw in `book/src/figures`.
+//!
+//! With `--check` nothing is written: what differs is an error, and so is an output whose
+//! command no page shows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+#[derive(Args)]
+pub struct FiguresArgs {
+    /// Compare with what is there, and write nothing
+    #[arg(long)]
+    check: bool,
+    /// Run only the commands of the files whose names hold this
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+/// What a command of the book leaves behind.
+struct Output {
+    /// The file that keeps what it prints, in `book/src/output`.
+    file: &'static str,
+    /// The command as the book shows it.
+    command: &'static str,
+    /// The files that it draws, in `book/src/figures`: it is run in that folder.
+    figures: &'static [&'static str],
+    /// It prints times and speeds: numbers differ from run to run, and only the words and the
+    /// order of the lines are compared.
+    timed: bool,
+}
+
+const fn printed(file: &'static str, command: &'static str) -> Output {
+    Output { file, command, figures: &[], timed: false }
+}
+
+const fn timed(file: &'static str, command: &'static str) -> Output {
+    Output { file, command, figures: &[], timed: true }
+}
+
+const OUTPUTS: &[Output] = &[
+    timed(
+        "first-light.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
+    ),
+    timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
+];
+
+pub fn run(args: &FiguresArgs) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
+    let book = root.join("book/src");
+    let pages = pages(&book)?;
+    let mut wrong = Vec::new();
+    for output in OUTPUTS.iter().filter(|output| output.file.contains(&args.only)) {
+        eprintln!("$ {}", output.command);
+        if !pages.contains(output.command) {
+            wrong.push(format!("no page shows `{}`", output.command));
+        }
+        if !pages.contains(&format!("output/{}}}}}", output.file)) {
+            wrong.push(format!("no page includes output/{}", output.file));
+        }
+        let folder = tempfile::tempdir()?;
+        let text = execute(output.command, folder.path(), root)?;
+        let kept = book.join("output").join(output.file);
+        if args.check {
+            let same = match fs::read_to_string(&kept) {
+                Ok(kept) if output.timed => without_numbers(&kept) == without_numbers(&text),
+                Ok(kept) => kept == text,
+                Err(_) => false,
+            };
+            if !same {
+                wrong.push(format!("{} differs:\n{text}", kept.display()));
+            }
+        } else {
+            write(&kept, text.as_bytes())?;
+        }
+        for figure in output.figures {
+            let drawn = fs::read(folder.path().join(figure))
+                .with_context(|| format!("`{}` draws no {figure}", output.command))?;
+            let kept = book.join("figures").join(figure);
+            if !args.check {
+                write(&kept, &drawn)?;
+            } else if fs::read(&kept).ok().as_ref() != Some(&drawn) {
+                wrong.push(format!("{} differs", kept.display()));
+            }
+        }
+    }
+    ensure!(
+        wrong.is_empty(),
+        "{}\nrun `cargo xtask figures` and look at what changed",
+        wrong.join("\n")
+    );
+    Ok(())
+}
+
+/// All pages, one after the other.
+fn pages(book: &Path) -> Result<String> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(book)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths.iter().map(|path| Ok(fs::read_to_string(path)?)).collect()
+}
+
+/// Runs a `cargo` command in `folder` and returns what it prints: standard output, then
+/// standard error, which is where the examples put their summaries.
+fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
+    let words = shlex::split(command).context("quotes that do not match")?;
+    let [cargo, subcommand, rest @ ..] = words.as_slice() else {
+        bail!("`{command}` is too short");
+    };
+    ensure!(cargo == "cargo", "`{command}` is not a command of cargo");
+    // An alias is read from where cargo runs, which is not the folder of this project.
+    let subcommand: &[&str] = match subcommand.as_str() {
+        "run" => &["run", "--quiet"],
+        "xtask" => &["run", "--quiet", "--release", "--package", "xtask"],
+        other => bail!("`cargo {other}` is not run for the book"),
+    };
+    let dashes: &[&str] = if words[1] == "xtask" { &["--"] } else { &[] };
+    let output = Command::new("cargo")
+        .args(subcommand)
+        .arg("--manifest-path")
+        .arg(root.join("Cargo.toml"))
+        .args(dashes)
+        .args(rest)
+        .env("NO_COLOR", "1")
+        .current_dir(folder)
+        .output()?;
+    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    ensure!(output.status.success(), "`{command}` failed: {err}");
+    let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
+    Ok(fold(both.trim_end()))
+}
+
+/// The widest line that fits a page, and where a longer one is folded.
+const WIDTH: usize = 92;
+
+/// Folds what is too long for a page; tables are not.
+fn fold(text: &str) -> String {
+    let line = |line: &str| match line.chars().count() > WIDTH {
+        true => textwrap::fill(line, WIDTH),
+        false => line.trim_end().to_owned(),
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// A text in which every number and the spaces before it are a `#`.
+fn without_numbers(text: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit();
+    let line = |line: &str| {
+        let words = line.split_whitespace();
+        words
+            .map(|word| if word.contains(is_number) { "#" } else { word })
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().context("a file lies in a folder")?;
+    fs::create_dir_all(folder)?;
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_do_not_count_but_words_do() {
+        let same = |a, b| without_numbers(a) == without_numbers(b);
+        assert!(same("decode 0.12 s (2238 tokens/s)", "decode   1.1 s (99 tokens/s)"));
+        assert!(!same("decode 0.12 s", "prefill 0.12 s"));
+        assert!(!same("1\n2", "1 2"));
+    }
+
+    #[test]
+    fn only_long_lines_are_folded() {
+        let table = "a      1\nb     10\n";
+        assert_eq!(fold(table), table);
+        let long = "word ".repeat(40);
+        assert!(fold(&long).lines().all(|line| line.len() <= WIDTH));
+    }
+}
