@@ -90,6 +90,21 @@ fn temperature_zero_is_greedy_after_the_penalties_and_without_other_filters() {
 
 /// Probabilities of 1/2, 1/4, 1/8 and 1/8 are exact, and so are their sums: at p = 0.75 two
 /// tokens reach it. A rule that went on until the sum is greater than p would keep three.
+/// A sum of f32 reaches 1 long before the last of a thousand unlikely tokens.
+#[test]
+fn a_share_of_one_keeps_every_token() {
+    let mut logits = vec![-20.0; 1000];
+    logits[0] = 5.0;
+    let plain = SamplingParams::default();
+    for params in [
+        SamplingParams { top_p: Some(1.0), ..plain.clone() },
+        SamplingParams { typical_p: Some(1.0), ..plain },
+    ] {
+        let distribution = Sampler::new(&params).unwrap().distribution(&logits, &[], &[]).unwrap();
+        assert!(distribution.iter().all(|&p| p > 0.0), "{params:?}");
+    }
+}
+
 #[test]
 fn top_p_stops_as_soon_as_p_is_reached() {
     let logits = [0.5f32, 0.25, 0.125, 0.125].map(f32::ln);

@@ -2,6 +2,7 @@
 
 use rand_chacha::rand_core::Rng;
 
+// ANCHOR: draw
 /// A token with the probability that the distribution gives it. One of probability zero is
 /// never drawn, though the probabilities may sum to a little less or more than 1.
 pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
@@ -19,6 +20,7 @@ pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
     }
     drawn
 }
+// ANCHOR_END: draw
 
 /// A number from 0 up to but without 1, in steps of 2^-53: all that an f64 can tell apart.
 fn uniform(generator: &mut impl Rng) -> f64 {

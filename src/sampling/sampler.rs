@@ -83,13 +83,14 @@ impl Sampler {
         if let Some(k) = params.top_k {
             top_k::apply(&mut scores, k);
         }
-        if let Some(p) = params.top_p {
+        // 1 keeps all. A running sum of f32 may reach 1 before the last token.
+        if let Some(p) = params.top_p.filter(|&p| p < 1.0) {
             top_p::apply(&mut scores, p);
         }
         if let Some(p) = params.min_p {
             min_p::apply(&mut scores, p);
         }
-        if let Some(p) = params.typical_p {
+        if let Some(p) = params.typical_p.filter(|&p| p < 1.0) {
             typical::apply(&mut scores, p);
         }
         Ok(scores)

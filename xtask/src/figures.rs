@@ -48,6 +48,31 @@ const OUTPUTS: &[Output] = &[
         "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
     ),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
+    printed("greedy.txt", "cargo run --release --example 01_greedy"),
+    printed(
+        "score.txt",
+        "cargo run --release --example 05_kv_cache -- --score --logprobs 3 --prompt \"Once upon a time, there was a small fox named Pip.\"",
+    ),
+    printed(
+        "beam.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --beams 4 --max-tokens 40",
+    ),
+    printed("top-k.txt", "cargo run --release --example 02_top_k"),
+    printed(
+        "top-k-open.txt",
+        "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    timed(
+        "sampling-bench.txt",
+        "cargo bench --bench sampling -- --quick --output-format bencher",
+    ),
+    printed("temperature.txt", "cargo run --release --example 03_temperature"),
+    printed("guidance.txt", "cargo xtask guidance"),
+    timed(
+        "too-hot.txt",
+        "cargo run --release --example 05_kv_cache -- --temperature 2 --top-p 1 --max-tokens 40",
+    ),
+    printed("top-p.txt", "cargo run --release --example 04_top_p"),
 ];
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
@@ -117,6 +142,7 @@ fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
     // An alias is read from where cargo runs, which is not the folder of this project.
     let subcommand: &[&str] = match subcommand.as_str() {
         "run" => &["run", "--quiet"],
+        "bench" => &["bench", "--quiet"],
         "xtask" => &["run", "--quiet", "--release", "--package", "xtask"],
         other => bail!("`cargo {other}` is not run for the book"),
     };
@@ -132,6 +158,14 @@ fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
         .output()?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     ensure!(output.status.success(), "`{command}` failed: {err}");
+    if words[1] == "bench" {
+        // The rest is about the machine's last run, and about samples.
+        return Ok(out
+            .lines()
+            .filter(|line| line.starts_with("test "))
+            .map(|line| line.to_owned() + "\n")
+            .collect());
+    }
     let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
     Ok(fold(both.trim_end()))
 }
