@@ -63,6 +63,7 @@ impl<'a> Run<'a> {
         self.finish_reason.is_some()
     }
 
+    // ANCHOR: next_token
     /// Chooses the token that follows, from the logits `[vocab]`, and decides whether it is
     /// the last.
     pub(super) fn next_token(&mut self, logits: &[f32]) -> Result<u32> {
@@ -85,6 +86,7 @@ impl<'a> Run<'a> {
         }
         Ok(id)
     }
+    // ANCHOR_END: next_token
 
     pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {
         Generation {

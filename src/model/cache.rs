@@ -84,6 +84,7 @@ impl KvCache {
 }
 
 impl LayerCache {
+    // ANCHOR: append
     /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`
     /// and returns all up to and with them: `[batch, n_kv_heads, start + seq, head_dim]`.
     ///
@@ -101,4 +102,5 @@ impl LayerCache {
         let upto = |all: &Tensor<4>| all.clone().slice(s![.., .., ..end, ..]);
         (upto(&self.keys), upto(&self.values))
     }
+    // ANCHOR_END: append
 }

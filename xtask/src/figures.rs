@@ -32,14 +32,20 @@ struct Output {
     /// It prints times and speeds: numbers differ from run to run, and only the words and the
     /// order of the lines are compared.
     timed: bool,
+    /// What it exits with: the book shows errors too.
+    exit_code: i32,
 }
 
 const fn printed(file: &'static str, command: &'static str) -> Output {
-    Output { file, command, figures: &[], timed: false }
+    Output { file, command, figures: &[], timed: false, exit_code: 0 }
 }
 
 const fn timed(file: &'static str, command: &'static str) -> Output {
-    Output { file, command, figures: &[], timed: true }
+    Output { timed: true, ..printed(file, command) }
+}
+
+const fn refused(file: &'static str, command: &'static str) -> Output {
+    Output { exit_code: 2, ..printed(file, command) }
 }
 
 const OUTPUTS: &[Output] = &[
@@ -47,6 +53,12 @@ const OUTPUTS: &[Output] = &[
         "first-light.txt",
         "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
     ),
+    timed(
+        "logprobs.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 6 --logprobs 3",
+    ),
+    refused("refused.txt", "cargo run --release --example 05_kv_cache -- --top-p 0"),
+    timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
     printed(
@@ -89,7 +101,7 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             wrong.push(format!("no page includes output/{}", output.file));
         }
         let folder = tempfile::tempdir()?;
-        let text = execute(output.command, folder.path(), root)?;
+        let text = execute(output, folder.path(), root)?;
         let kept = book.join("output").join(output.file);
         if args.check {
             let same = match fs::read_to_string(&kept) {
@@ -133,7 +145,8 @@ fn pages(book: &Path) -> Result<String> {
 
 /// Runs a `cargo` command in `folder` and returns what it prints: standard output, then
 /// standard error, which is where the examples put their summaries.
-fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
+fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
+    let Output { command, exit_code, .. } = *output;
     let words = shlex::split(command).context("quotes that do not match")?;
     let [cargo, subcommand, rest @ ..] = words.as_slice() else {
         bail!("`{command}` is too short");
@@ -157,7 +170,7 @@ fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
         .current_dir(folder)
         .output()?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
-    ensure!(output.status.success(), "`{command}` failed: {err}");
+    ensure!(output.status.code() == Some(exit_code), "`{command}`: {}: {err}", output.status);
     if words[1] == "bench" {
         // The rest is about the machine's last run, and about samples.
         return Ok(out
@@ -167,7 +180,7 @@ fn execute(command: &str, folder: &Path, root: &Path) -> Result<String> {
             .collect());
     }
     let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
-    Ok(fold(both.trim_end()))
+    Ok(fold(both.trim()))
 }
 
 /// The widest line that fits a page, and where a longer one is folded.
