@@ -49,7 +49,7 @@ impl GreedyReport<'_> {
             "repetition": self.repetition.map(|found| json!({ "start": found.start, "period": found.period })),
             "beams": self.beams.iter().map(beam).collect::<Result<Vec<_>>>()?,
         });
-        print(self.args, &json, &self.text()?)
+        print(self.args.json, &json, &self.text()?)
     }
 
     fn text(&self) -> Result<String> {

@@ -47,7 +47,7 @@ impl NucleusReport<'_> {
             "top_k": self.k,
             "steps": self.steps.iter().map(step).collect::<Vec<_>>(),
         });
-        print(self.args, &json, &self.text()?)
+        print(self.args.json, &json, &self.text()?)
     }
 
     fn text(&self) -> Result<String> {

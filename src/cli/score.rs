@@ -49,5 +49,5 @@ pub fn score(args: &GenerateArgs, pretrained: &Pretrained, prompt: &[u32]) -> Re
         ),
         None => writeln!(text, "one token only, which nothing foretold: it has no perplexity"),
     };
-    print(args, &json, &text)
+    print(args.json, &json, &text)
 }

@@ -121,7 +121,7 @@ pub fn settings(
             }))
         })
         .collect();
-    print(args, &json!({ "prompt_ids": prompt, "settings": json? }), &out)
+    print(args.json, &json!({ "prompt_ids": prompt, "settings": json? }), &out)
 }
 
 /// The share of the model's own distribution that a setting keeps.

@@ -5,7 +5,6 @@ use std::io::Write;
 use anstyle::Style;
 use serde_json::Value;
 
-use super::GenerateArgs;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
@@ -14,14 +13,14 @@ pub const BOLD: Style = Style::new().bold();
 /// What matters less.
 pub const DIM: Style = Style::new().dimmed();
 
-/// Prints the JSON object where `--json` asks for it, and else the text. Its styles are left
-/// out where standard output is no terminal or `NO_COLOR` is set.
+/// Prints the object where `as_json` asks for it, and else the text. Its styles are left out
+/// where standard output is no terminal or `NO_COLOR` is set.
 ///
 /// # Errors
 /// Standard output that is closed.
-pub fn print(args: &GenerateArgs, json: &Value, text: &str) -> Result<()> {
+pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    let written = match args.json {
+    let written = match as_json {
         true => writeln!(out, "{json}"),
         false => write!(out, "{text}"),
     };
