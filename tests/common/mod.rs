@@ -92,15 +92,23 @@ pub fn read_json(path: &Path) -> Value {
 
 /// A copy of a model folder, with `config.json` changed. It is deleted when it is dropped.
 pub fn copy_with_config(from: &Path, change: impl FnOnce(&mut Value)) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-        // Not `fs::copy`, which copies permissions too: the original may be read-only.
-        std::fs::write(copy.path().join(file), std::fs::read(from.join(file)).unwrap()).unwrap();
-    }
+    let copy = copy_of(from);
     let path = copy.path().join("config.json");
     let mut config = read_json(&path);
     change(&mut config);
     std::fs::write(path, config.to_string()).unwrap();
+    copy
+}
+
+/// A copy of a folder's files. It is deleted when it is dropped.
+pub fn copy_of(from: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let file = entry.unwrap();
+        let bytes = std::fs::read(file.path()).unwrap();
+        // Not `fs::copy`, which copies permissions too: the original may be read-only.
+        std::fs::write(copy.path().join(file.file_name()), bytes).unwrap();
+    }
     copy
 }
 
