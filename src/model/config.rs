@@ -4,6 +4,7 @@ mod file;
 mod gpt2;
 mod llama;
 
+use burn::tensor::DType;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -78,6 +79,11 @@ pub struct RopeConfig {
     pub theta: f64,
     /// How they are stretched, so that a model reads on beyond the length it was trained on.
     pub scaling: RopeScaling,
+    /// What the frequencies are rounded to before they are used. Checkpoints do not hold them,
+    /// so F32 loses nothing, and it is what a checkpoint is loaded with. F16 or BF16 gives the
+    /// answers of a PyTorch model that was cast as a whole (`model.to(torch.bfloat16)`), which
+    /// rounds them too.
+    pub rounded_to: DType,
 }
 
 /// Ways to stretch the wavelengths of RoPE.

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-use burn::tensor::{DType, Device, Tensor, TensorData, s};
+use burn::tensor::{DType, Device, Tensor, TensorData, bf16, f16, s};
 
 use super::config::{RopeConfig, RopeScaling};
 
@@ -34,7 +34,7 @@ impl Rope {
     /// The frequencies for heads of an even size.
     pub fn new(rope: &RopeConfig, head_dim: usize) -> Self {
         let frequency = |i: usize| rope.theta.powf(-(2.0 * i as f64) / head_dim as f64);
-        let scaled = |i| scale(frequency(i), &rope.scaling);
+        let scaled = |i| round(scale(frequency(i), &rope.scaling), rope.rounded_to);
         Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
@@ -67,6 +67,14 @@ fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
             let kept = kept.clamp(0.0, 1.0);
             kept * frequency + (1.0 - kept) * frequency / factor
         }
+    }
+}
+
+fn round(frequency: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f16::from_f64(frequency).to_f64(),
+        DType::BF16 => bf16::from_f64(frequency).to_f64(),
+        _ => frequency,
     }
 }
 

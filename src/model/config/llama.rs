@@ -1,5 +1,6 @@
 //! `config.json` of the Llama family.
 
+use burn::tensor::DType;
 use serde::Deserialize;
 
 use super::file::{activation, given, positive};
@@ -135,6 +136,7 @@ impl LlamaFile {
         Ok(RopeConfig {
             theta: positive(Some(theta), "rope_theta", origin)?,
             scaling: rope.scaling(origin)?,
+            rounded_to: DType::F32,
         })
     }
 }
