@@ -41,7 +41,7 @@ struct LlamaFile {
     eos_token_id: Option<OneOrMany>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct RopeFile {
     rope_type: Option<String>,
     /// The older name of `rope_type`. Some files have both.
@@ -123,21 +123,24 @@ impl LlamaFile {
         }
     }
 
+    /// Where a file has both spellings, the older one decides, as in transformers.
     fn rope(&self, origin: &str) -> Result<RopeConfig> {
-        let nothing = RopeFile::default();
-        let new = self.rope_parameters.as_ref();
-        let rope = new.or(self.rope_scaling.as_ref()).unwrap_or(&nothing);
-        let theta = rope.rope_theta.or(self.rope_theta).unwrap_or(10_000.0);
-        let part = rope.partial_rotary_factor.or(self.partial_rotary_factor).unwrap_or(1.0);
-        if part != 1.0 {
+        let spellings = [&self.rope_scaling, &self.rope_parameters].map(Option::as_ref);
+        let nested = |field: fn(&RopeFile) -> Option<f64>| {
+            spellings.iter().flatten().find_map(|rope| field(rope))
+        };
+        let theta = nested(|rope| rope.rope_theta).or(self.rope_theta).unwrap_or(10_000.0);
+        let part = nested(|rope| rope.partial_rotary_factor).or(self.partial_rotary_factor);
+        if let Some(part) = part.filter(|part| *part != 1.0) {
             let whole = "1 (whole heads turn)";
             return Err(unsupported(origin, "partial_rotary_factor", part, whole));
         }
-        Ok(RopeConfig {
-            theta: positive(Some(theta), "rope_theta", origin)?,
-            scaling: rope.scaling(origin)?,
-            rounded_to: DType::F32,
-        })
+        let scaling = match spellings.into_iter().flatten().next() {
+            Some(rope) => rope.scaling(origin)?,
+            None => RopeScaling::None,
+        };
+        let theta = positive(Some(theta), "rope_theta", origin)?;
+        Ok(RopeConfig { theta, scaling, rounded_to: DType::F32 })
     }
 }
 
