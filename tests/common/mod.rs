@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use burn::tensor::DType;
 use safetensors::SafeTensors;
-use serde_json::Value;
+use serde_json::{Value, json};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::Token;
 use slowburn::model::config::Family;
@@ -135,6 +135,52 @@ pub fn copy_of(from: &Path) -> tempfile::TempDir {
         std::fs::write(copy.path().join(file.file_name()), bytes).unwrap();
     }
     copy
+}
+
+/// A safetensors file taken apart, so that it can be put together otherwise.
+pub struct Checkpoint {
+    /// The header: dtype, shape and `data_offsets` of each tensor.
+    pub header: serde_json::Map<String, Value>,
+    /// All numbers.
+    pub data: Vec<u8>,
+}
+
+impl Checkpoint {
+    /// Takes the bytes of a whole file.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let end = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        Self {
+            header: serde_json::from_slice(&bytes[8..end]).unwrap(),
+            data: bytes[end..].to_vec(),
+        }
+    }
+
+    /// Appends a tensor.
+    pub fn add(&mut self, name: &str, dtype: &str, shape: &[usize], bytes: &[u8]) {
+        let (start, end) = (self.data.len(), self.data.len() + bytes.len());
+        let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [start, end]});
+        self.header.insert(name.to_owned(), entry);
+        self.data.extend(bytes);
+    }
+
+    /// Gives each tensor another name.
+    pub fn rename(&mut self, new_name: impl Fn(&str) -> String) {
+        let old = std::mem::take(&mut self.header);
+        self.header = old.into_iter().map(|(name, entry)| (new_name(&name), entry)).collect();
+    }
+
+    /// The numbers of a tensor.
+    pub fn bytes(&self, name: &str) -> &[u8] {
+        let offset = |i: usize| self.header[name]["data_offsets"][i].as_u64().unwrap() as usize;
+        &self.data[offset(0)..offset(1)]
+    }
+
+    /// The bytes of the whole file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = serde_json::to_vec(&self.header).unwrap();
+        let length = (header.len() as u64).to_le_bytes();
+        [&length, &header[..], &self.data].concat()
+    }
 }
 
 /// A callback that lets a loop run on.

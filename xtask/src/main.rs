@@ -1,9 +1,12 @@
-//! Maintainers' commands: what the bundled model is made from, and how.
+//! Maintainers' commands: what the bundled model is made from, and how; what is measured.
 
 mod corpus;
 mod corpus_command;
 mod eval;
 mod folder;
+mod load_cost;
+mod parity;
+mod random_checkpoint;
 mod train;
 
 use anyhow::Result;
@@ -24,6 +27,12 @@ enum Command {
     Train(train::TrainArgs),
     /// Measure a trained model on held-out stories and on stories that it writes
     Eval(eval::EvalArgs),
+    /// Print how far the fixture models are from their reference
+    Parity(parity::ParityArgs),
+    /// Write a folder with the shape of a published model and random weights
+    RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
+    /// Measure the time and the memory that loading a model takes
+    LoadCost(load_cost::LoadCostArgs),
 }
 
 fn main() -> Result<()> {
@@ -31,5 +40,8 @@ fn main() -> Result<()> {
         Command::Corpus(args) => corpus_command::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Parity(args) => parity::run(&args),
+        Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
+        Command::LoadCost(args) => load_cost::run(&args),
     }
 }
