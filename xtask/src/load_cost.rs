@@ -42,7 +42,10 @@ pub fn run(args: &LoadCostArgs) -> Result<()> {
     let pretrained = Pretrained::load(&args.model, &device, args.dtype)?;
     let load = start.elapsed();
     let (after, peak) = (memory("VmRSS")?, memory("VmHWM")?);
-    ensure!(peak > before, "the peak of memory lies before the loading: nothing was measured");
+    ensure!(
+        peak > before,
+        "the peak of memory lies before the loading: nothing was measured"
+    );
 
     let weights = pretrained.model.bytes() as u64;
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);

@@ -55,7 +55,9 @@ pub fn run(args: &ParityArgs) -> Result<()> {
         let reference = Reference::read(&folder)?;
         for choice in [DeviceChoice::Cpu, DeviceChoice::Ndarray] {
             // What is not compiled in has no row.
-            let Ok(device) = device::open(choice) else { continue };
+            let Ok(device) = device::open(choice) else {
+                continue;
+            };
             let (model, note) = load(&folder, &device)?;
             let row = reference.compare(&model)?;
             let name = folder.file_name().unwrap_or_default().to_string_lossy();

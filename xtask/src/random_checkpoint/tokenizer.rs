@@ -38,7 +38,10 @@ fn vocabulary(size: usize, special: &[(&str, u32)]) -> Result<(Vocab, Merges)> {
 
     let mut vocab: Vocab = special.iter().map(|(text, id)| ((*text).to_owned(), *id)).collect();
     vocab.extend(bytes.iter().cloned().zip(&mut free));
-    ensure!(vocab.len() == special.len() + bytes.len(), "{size} ids are too few for all bytes");
+    ensure!(
+        vocab.len() == special.len() + bytes.len(),
+        "{size} ids are too few for all bytes"
+    );
     let mut merges = Merges::new();
     let pairs = bytes.iter().flat_map(|first| bytes.iter().map(move |second| (first, second)));
     for ((first, second), id) in pairs.zip(free) {

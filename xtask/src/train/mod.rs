@@ -75,7 +75,11 @@ pub const HELD_OUT: usize = 64;
 
 /// A Llama without any of the variations.
 const LLAMA: LlamaConfig = LlamaConfig {
-    rope: RopeConfig { theta: 10_000.0, scaling: RopeScaling::None },
+    rope: RopeConfig {
+        theta: 10_000.0,
+        scaling: RopeScaling::None,
+        rounded_to: DType::F32,
+    },
     qkv_bias: false,
     o_bias: false,
     mlp_bias: false,
