@@ -91,6 +91,7 @@ impl GenerateArgs {
             None => Pretrained::bundled(&device, self.dtype)?,
             Some(folder) => Pretrained::load(folder, &device, self.dtype)?,
         };
+        warn_of_unused(&pretrained.unused);
         Ok((pretrained, device))
     }
 
@@ -116,6 +117,19 @@ impl GenerateArgs {
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
         }
+    }
+}
+
+/// One line on standard error where a folder holds more than its model uses.
+fn warn_of_unused(tensors: &[String]) {
+    if let [first, rest @ ..] = tensors {
+        let more = match rest.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        eprintln!(
+            "warning: this model has no use for tensor {first:?}{more}; is config.json right?"
+        );
     }
 }
 

@@ -73,11 +73,49 @@ pub enum Error {
     },
 
     #[error(
-        "{origin} is not a whole safetensors file ({source}): it may be truncated, fetch it again"
+        "{origin} is not a whole safetensors file ({problem}): it may be truncated, fetch it again"
     )]
-    Safetensors {
+    Safetensors { origin: String, problem: String },
+
+    #[error(
+        "{origin} is not a whole safetensors file (tensor {tensor:?} {problem}): it may be truncated, fetch it again"
+    )]
+    TensorOffsets {
         origin: String,
-        source: safetensors::SafeTensorError,
+        tensor: String,
+        problem: String,
+    },
+
+    #[error("{origin}: tensor {tensor:?} lies in {other} too, but a checkpoint holds it once")]
+    TensorTwice {
+        origin: String,
+        tensor: String,
+        other: String,
+    },
+
+    #[error(
+        "{origin} puts tensor {tensor:?} into {shard:?}, which is not the name of a file in the same folder"
+    )]
+    ShardOutside {
+        origin: String,
+        tensor: String,
+        shard: String,
+    },
+
+    #[error(
+        "{origin} puts tensor {tensor:?} into {shard:?}, but there is no such file: fetch all files of the model"
+    )]
+    ShardMissing {
+        origin: String,
+        tensor: String,
+        shard: String,
+    },
+
+    #[error("{origin} puts tensor {tensor:?} into {shard:?}, but that file does not hold it")]
+    ShardLacks {
+        origin: String,
+        tensor: String,
+        shard: String,
     },
 
     #[error("{origin}: tensor `{tensor}` is missing")]
@@ -94,7 +132,7 @@ pub enum Error {
     },
 
     #[error(
-        "{origin}: tensor `{tensor}` is stored as {found}, but only F32, F16 and BF16 are read"
+        "{origin}: tensor `{tensor}` is stored as {found:?}, but only F32, F16 and BF16 are read"
     )]
     TensorDType {
         origin: String,
@@ -104,6 +142,21 @@ pub enum Error {
 
     #[error("{origin} is not a tokenizer that can be used: {message}")]
     Tokenizer { origin: String, message: String },
+
+    #[error(
+        "{origin} has token id {id}, but the model's vocabulary ends at {}: the two do not belong together",
+        vocab_size - 1
+    )]
+    TokenizerTooLarge {
+        origin: String,
+        id: u32,
+        vocab_size: usize,
+    },
+
+    #[error(
+        "this model can't use a KV cache: Burn's TransformerEncoder makes its keys and values for a whole sequence and keeps them to itself; use the naive loop"
+    )]
+    NoKvCache,
 
     #[error(
         "the KV cache holds {capacity} tokens: {length} are in it and {new} more do not fit; make a larger cache or stop here"

@@ -15,7 +15,7 @@
 //! use std::ops::ControlFlow;
 //!
 //! let device = device::open(DeviceChoice::Auto)?;
-//! let Pretrained { model, tokenizer } = Pretrained::bundled(&device, Precision::F32)?;
+//! let Pretrained { model, tokenizer, .. } = Pretrained::bundled(&device, Precision::F32)?;
 //!
 //! let prompt = tokenizer.encode("Once upon a time")?;
 //! let options = Options { max_tokens: 8, ..Options::default() };

@@ -1,12 +1,17 @@
 //! A model and its tokenizer, from the crate itself or from a folder.
 
+mod shards;
+
 use std::path::Path;
+
+use burn::tensor::{DType, Device};
 
 use crate::device::{OpenDevice, Precision};
 use crate::error::{Error, Result};
 use crate::model::config::GenerationConfig;
 use crate::model::{Model, ModelConfig, Weights};
 use crate::tokenizer::Tokenizer;
+use shards::Shards;
 
 /// All that a model folder holds, loaded.
 #[derive(Debug)]
@@ -15,6 +20,9 @@ pub struct Pretrained {
     pub model: Model,
     /// What turns text into its token ids and back.
     pub tokenizer: Tokenizer,
+    /// The tensors of the folder that the model has no use for and that are not known to be
+    /// harmless. Most often there are none.
+    pub unused: Vec<String>,
 }
 
 /// The files of a folder, and what to call each in errors.
@@ -22,7 +30,7 @@ struct Files<'a> {
     name: &'a dyn Fn(&str) -> String,
     config: &'a [u8],
     generation_config: Option<&'a [u8]>,
-    weights: &'a [u8],
+    weights: &'a dyn Fn(&Device, DType) -> Result<Weights<'a>>,
     tokenizer: &'a [u8],
 }
 
@@ -32,29 +40,35 @@ impl Pretrained {
     /// # Errors
     /// A device that cannot compute in this precision.
     pub fn bundled(device: &OpenDevice, precision: Precision) -> Result<Self> {
+        let weights: &[u8] = include_bytes!("../models/ember/model.safetensors");
         let files = Files {
             name: &|file| format!("the bundled {file}"),
             config: include_bytes!("../models/ember/config.json"),
             generation_config: None,
-            weights: include_bytes!("../models/ember/model.safetensors"),
+            weights: &|device, dtype| {
+                Weights::from_safetensors(weights, "the bundled model.safetensors", device, dtype)
+            },
             tokenizer: include_bytes!("../models/ember/tokenizer.json"),
         };
         Self::from_files(&files, device, precision)
     }
 
-    /// A folder as Hugging Face publishes it: `config.json`, `model.safetensors`,
-    /// `tokenizer.json`, and perhaps `generation_config.json`.
+    /// A folder as Hugging Face publishes it: `config.json`, `tokenizer.json`, the weights in
+    /// `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
+    /// perhaps `generation_config.json`.
     ///
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not compute.
     pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
+        let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
+        let shards = Shards::open(folder)?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
-            config: &required("config.json")?,
+            config: &config,
             generation_config: generation_config.as_deref(),
-            weights: &required("model.safetensors")?,
+            weights: &|device, dtype| shards.weights(device, dtype),
             tokenizer: &required("tokenizer.json")?,
         };
         Self::from_files(&files, device, precision)
@@ -82,10 +96,22 @@ impl Pretrained {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
         let tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
-        let origin = name("model.safetensors");
-        let weights = Weights::from_safetensors(files.weights, &origin, &device.device, dtype)?;
+        check_ids_fit(&tokenizer, &config, &name("tokenizer.json"))?;
+        let weights = (files.weights)(&device.device, dtype)?;
         let model = Model::load(config, &weights)?;
-        Ok(Self { model, tokenizer })
+        let unused = model.unused(&weights);
+        Ok(Self { model, tokenizer, unused })
+    }
+}
+
+/// Each token that the tokenizer knows must have its row in the embedding.
+fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> Result<()> {
+    let vocab_size = config.vocab_size;
+    match tokenizer.largest_id() {
+        Some(id) if id as usize >= vocab_size => {
+            Err(Error::TokenizerTooLarge { origin: origin.to_owned(), id, vocab_size })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::program::{Outcome, example, fail, fail_in_clap, run, succeed, succeed_in_json};
-use common::{bundled, copy_with_config, device, fixture};
+use common::{Checkpoint, bundled, copy_of, copy_with_config, device, fixture};
 use serde_json::{Value, json};
 
 const NAIVE: &str = "00_naive_loop";
@@ -175,15 +175,14 @@ fn configurations_that_are_not_understood_exit_with_1() {
         fail_with_damage(|folder| write(folder, "config.json", text), "config.json");
     }
     fail_with_config(|config| config["model_type"] = "mamba".into(), "mamba");
-    fail_with_config(|config| config["hidden_act"] = "gelu".into(), "gelu");
-    fail_with_config(|config| config["attention_bias"] = true.into(), "attention_bias");
+    fail_with_config(|config| config["hidden_act"] = "mish".into(), "mish");
     fail_with_config(
         |config| config["quantization_config"] = json!({"quant_method": "gptq", "bits": 4}),
         "quantization_config",
     );
     fail_with_config(
-        |config| config["rope_scaling"] = json!({"type": "linear", "factor": 2.0}),
-        "linear",
+        |config| config["rope_scaling"] = json!({"type": "yarn", "factor": 2.0}),
+        "yarn",
     );
     let generation_config = |folder: &Path| write(folder, "generation_config.json", b"{");
     fail_with_damage(generation_config, "generation_config.json");
@@ -207,6 +206,42 @@ fn configurations_with_sizes_that_cannot_be_exit_with_1() {
     }
     fail_with_config(|config| config["num_key_value_heads"] = 3.into(), "num_key_value_heads");
     fail_with_config(|config| config["head_dim"] = 7.into(), "head_dim");
+}
+
+#[test]
+fn a_tokenizer_that_is_larger_than_the_embedding_exits_with_1() {
+    // Its largest id is 319; the embedding of this model ends at 287.
+    let folder = copy_of(&fixture("models/qwen2"));
+    let tokenizer = std::fs::read(llama_gqa().join("tokenizer.json")).unwrap();
+    write(folder.path(), "tokenizer.json", &tokenizer);
+    let message = "has token id 319, but the model's vocabulary ends at 287";
+    fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, message);
+}
+
+/// Tensors that no config asks for are worth a word, unless they are known to be of no use.
+#[test]
+fn a_tensor_that_is_not_used_is_reported_in_one_line() {
+    let report = |name: &str| {
+        let folder = copy_of(&llama_gqa());
+        let path = folder.path().join("model.safetensors");
+        let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
+        checkpoint.add(name, "F32", &[2], &[0; 8]);
+        std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+        let args = [
+            "--model",
+            folder.path().to_str().unwrap(),
+            "--max-tokens",
+            "1",
+        ];
+        let outcome = run(CACHED, &args);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let warnings = outcome.stderr.lines().filter(|line| line.starts_with("warning"));
+        warnings.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let found = report("model.layers.0.self_attn.q_norm.weight");
+    assert!(matches!(&found[..], [line] if line.contains("q_norm.weight")), "{found:?}");
+    assert!(report("model.layers.0.self_attn.rotary_emb.inv_freq").is_empty());
+    assert!(report("lm_head.weight").is_empty());
 }
 
 /// A product of two sizes may overflow where neither is absurd alone.
@@ -256,6 +291,7 @@ fn weights_that_do_not_fit_the_configuration_exit_with_1() {
         |config| config["tie_word_embeddings"] = false.into(),
         "tensor `lm_head.weight` is missing",
     );
+    fail_with_config(|config| config["attention_bias"] = true.into(), "q_proj.bias` is missing");
 }
 
 #[test]

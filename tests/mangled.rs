@@ -1,21 +1,69 @@
 //! Damaged files are refused with an error, or load because the damage does no harm. They never
-//! panic: what a file holds is nothing to crash over.
+//! panic, and they never make the program ask for more memory than the files explain: what a
+//! file holds is nothing to crash over.
 //!
 //! The mutations come from a fixed seed, so a failure can be repeated.
 
 mod common;
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use burn::tensor::{DType, Device};
-use common::{device, fixture};
+use common::{Checkpoint, copy_of, device, fixture};
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use slowburn::Result;
+use slowburn::device::{OpenDevice, Precision};
 use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::pretrained::Pretrained;
 
+/// How often each part of a single file is damaged.
 const MUTATIONS: usize = 1000;
+
+/// How often a folder is damaged: 5,000 times in all, over four kinds of models.
+const FOLDER_MUTATIONS: usize = 1250;
+
+/// The system's allocator, which remembers the largest piece that was asked for.
+struct Watching;
+
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on unchanged.
+unsafe impl GlobalAlloc for Watching {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        LARGEST.fetch_max(new_size, Ordering::Relaxed);
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static WATCHING: Watching = Watching;
+
+/// Memory belongs to the whole process, so only one test may run at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 fn read(file: &str) -> Vec<u8> {
     std::fs::read(fixture("models/llama-gqa").join(file)).unwrap()
@@ -35,26 +83,59 @@ fn load(config: &[u8], weights: &[u8], device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Loads every mutation, and fails with its description if that panics.
-fn never_panics(mutations: impl Iterator<Item = (String, Vec<u8>, Vec<u8>)>) {
-    let device = device().device;
-    let (mut loaded, mut refused) = (0, 0);
-    for (what, config, weights) in mutations {
-        match catch_unwind(AssertUnwindSafe(|| load(&config, &weights, &device))) {
-            Ok(Ok(())) => loaded += 1,
+/// What became of many mutations.
+#[derive(Default)]
+struct Tally {
+    loaded: usize,
+    refused: usize,
+}
+
+impl Tally {
+    /// Loads one mutation of files that take `bytes` together. Fails with its description if
+    /// that panics, takes long, or asks for more memory at once than the files explain.
+    fn attempt(&mut self, what: &str, bytes: usize, load: impl FnOnce() -> Result<()>) {
+        LARGEST.store(0, Ordering::Relaxed);
+        let start = Instant::now();
+        match catch_unwind(AssertUnwindSafe(load)) {
+            Ok(Ok(())) => self.loaded += 1,
             Ok(Err(error)) => {
-                refused += 1;
+                self.refused += 1;
                 assert!(!error.to_string().contains('\n'), "{what}: {error:?}");
             }
             Err(_) => panic!("{what}: loading panicked"),
         }
+        let largest = LARGEST.load(Ordering::Relaxed);
+        // Half precision doubles when it is loaded, and a growing list is at most doubled. The
+        // matrix products take their scratch memory, 1 MiB, whatever the files hold.
+        let explained = 2 * bytes + (2 << 20);
+        assert!(largest <= explained, "{what}: {largest} bytes at once, for files of {bytes}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}: {:?}", start.elapsed());
     }
-    println!("{loaded} loaded, {refused} were refused");
-    assert!(refused > 0, "nothing was refused: were the files changed at all?");
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        println!("{} loaded, {} were refused", self.loaded, self.refused);
+        if !std::thread::panicking() {
+            assert!(self.refused > 0, "nothing was refused: were the files changed at all?");
+        }
+    }
+}
+
+/// Loads every mutation.
+fn never_panics(mutations: impl Iterator<Item = (String, Vec<u8>, Vec<u8>)>) {
+    let _alone = alone();
+    let device = device().device;
+    let mut tally = Tally::default();
+    for (what, config, weights) in mutations {
+        let bytes = config.len() + weights.len();
+        tally.attempt(&what, bytes, || load(&config, &weights, &device));
+    }
 }
 
 #[test]
 fn the_files_load_when_they_are_whole() {
+    let _alone = alone();
     load(&read("config.json"), &read("model.safetensors"), &device().device).unwrap();
 }
 
@@ -167,6 +248,133 @@ fn damaged_configurations_never_panic() {
     }));
 }
 
+/// One file after the other of a whole folder is damaged: the config, the index, and each of the
+/// weight files.
+#[test]
+fn damaged_folders_never_panic() {
+    let _alone = alone();
+    let device = device();
+    for (seed, name) in ["qwen3", "gpt2", "llama3-scaled", "qwen2"].into_iter().enumerate() {
+        let whole = fixture(&format!("models/{name}"));
+        let copy = copy_of(&whole);
+        let files = [
+            "expected.json",
+            "expected.safetensors",
+            "generation_config.json",
+        ];
+        files.iter().for_each(|file| std::fs::remove_file(copy.path().join(file)).unwrap());
+        let mut files: Vec<String> = std::fs::read_dir(copy.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let size = |file: &String| std::fs::metadata(whole.join(file)).unwrap().len() as usize;
+        let bytes: usize = files.iter().map(size).sum();
+        files.retain(|file| file != "tokenizer.json");
+
+        let mut generator = ChaCha12Rng::seed_from_u64(10 + seed as u64);
+        let mut tally = Tally::default();
+        for round in 0..FOLDER_MUTATIONS {
+            let file = &files[round % files.len()];
+            let original = std::fs::read(whole.join(file)).unwrap();
+            let (what, damaged) = match file.ends_with(".json") {
+                true => damage_json(&original, &mut generator),
+                false => damage_weights(&original, &mut generator),
+            };
+            let what = format!("{name}, round {round}, {file} {what}");
+            let path = copy.path().join(file);
+            std::fs::write(&path, &damaged).unwrap();
+            tally.attempt(&what, bytes, || load_folder(copy.path(), &device));
+            std::fs::write(&path, &original).unwrap();
+        }
+        load_folder(copy.path(), &device).unwrap();
+    }
+}
+
+fn load_folder(folder: &Path, device: &OpenDevice) -> Result<()> {
+    let Pretrained { model, .. } = Pretrained::load(folder, device, Precision::F32)?;
+    let mut cache = model.new_cache(4);
+    model.forward(&[2, 3], Some(&mut cache))?;
+    model.forward(&[4], Some(&mut cache))?;
+    Ok(())
+}
+
+fn damage_json(original: &[u8], generator: &mut ChaCha12Rng) -> (String, Vec<u8>) {
+    let mut bytes = original.to_vec();
+    match below(generator, 6) {
+        0 => {
+            bytes.truncate(below(generator, original.len()));
+            (format!("cut to {} bytes", bytes.len()), bytes)
+        }
+        1 => {
+            let what = flip(&mut bytes, 0..original.len(), 2, generator);
+            (what, bytes)
+        }
+        _ => {
+            let mut json: Value = serde_json::from_slice(original).unwrap();
+            let value = strange(generator);
+            let place = any_place(&mut json, generator);
+            let what = format!("has {value} instead of {place}");
+            *place = value;
+            (what, json.to_string().into_bytes())
+        }
+    }
+}
+
+/// A value somewhere inside a JSON object or list.
+fn any_place<'a>(json: &'a mut Value, generator: &mut ChaCha12Rng) -> &'a mut Value {
+    let n = match &json {
+        Value::Object(fields) => fields.len(),
+        Value::Array(items) => items.len(),
+        _ => 0,
+    };
+    // Now and then a whole object is replaced, but mostly what lies in it.
+    if n == 0 || below(generator, 12) == 0 {
+        return json;
+    }
+    let inner = match json {
+        Value::Object(fields) => fields.values_mut().nth(below(generator, n)),
+        Value::Array(items) => items.get_mut(below(generator, n)),
+        _ => None,
+    };
+    any_place(inner.unwrap(), generator)
+}
+
+fn damage_weights(original: &[u8], generator: &mut ChaCha12Rng) -> (String, Vec<u8>) {
+    let mut bytes = original.to_vec();
+    let header = 8 + u64::from_le_bytes(original[..8].try_into().unwrap()) as usize;
+    match below(generator, 6) {
+        0 => {
+            bytes.truncate(below(generator, original.len()));
+            (format!("cut to {} bytes", bytes.len()), bytes)
+        }
+        1 => {
+            let what = flip(&mut bytes, 0..8, 1, generator);
+            (what, bytes)
+        }
+        2 => {
+            let what = flip(&mut bytes, 8..header, 2, generator);
+            (what, bytes)
+        }
+        3 => {
+            let what = flip(&mut bytes, header..original.len(), 50, generator);
+            (what, bytes)
+        }
+        _ => {
+            let mut checkpoint = Checkpoint::parse(original);
+            let value = strange(generator);
+            let mut header = Value::Object(std::mem::take(&mut checkpoint.header));
+            let place = any_place(&mut header, generator);
+            let what = format!("has {value} instead of {place}");
+            *place = value;
+            if let Value::Object(header) = header {
+                checkpoint.header = header;
+            }
+            (what, checkpoint.to_bytes())
+        }
+    }
+}
+
 /// A value that no field expects.
 fn strange(generator: &mut ChaCha12Rng) -> Value {
     let values = [
@@ -179,10 +387,13 @@ fn strange(generator: &mut ChaCha12Rng) -> Value {
         json!(1u64 << 60),
         json!(1u64 << 63),
         json!(u64::MAX),
+        json!(1_000_000_000),
         json!(1_000_000_000_000_000_000u64),
         json!(null),
         json!(true),
         json!("silu"),
+        json!("llama3"),
+        json!("../config.json"),
         json!([]),
         json!([1, 2]),
         json!({}),

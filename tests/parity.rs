@@ -3,38 +3,48 @@
 
 mod common;
 
-use common::{argmax, assert_close, devices, expected, go_on, load};
+use common::load_like_the_reference;
+use common::{Expected, argmax, assert_close, devices, expected, go_on, load};
 use slowburn::generate::{self, FinishReason, Loop, Options};
+use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
 
-const MODEL: &str = "llama-gqa";
+/// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
+/// in shards.
+const MODELS: [&str; 5] = ["llama-gqa", "llama3-scaled", "qwen2", "qwen3", "gpt2"];
 
 /// How far a logit may be from the reference. Both compute in f32, but sum in another order.
 const TOLERANCE: f32 = 1e-3;
 
-#[test]
-fn logits_at_every_position_are_those_of_transformers() {
+/// Runs a check with every model on every device.
+fn for_all(check: impl Fn(&str, &Model, &Expected)) {
     for device in devices() {
-        let model = load(MODEL, &device).model;
-        let expected = expected(MODEL);
-        for (prompt, reference) in expected.prompts.iter().zip(&expected.logits) {
-            let rows = model.forward_all(prompt, None).unwrap();
-            assert_eq!(rows.len(), reference.len());
-            for (position, (row, reference)) in rows.iter().zip(reference).enumerate() {
-                let what =
-                    format!("{}, prompt of {}, position {position}", device.name, prompt.len());
-                assert_close(row, reference, TOLERANCE, &what);
-            }
+        for name in MODELS {
+            let model = load_like_the_reference(name, &device);
+            check(&format!("{name} on {}", device.name), &model, &expected(name));
         }
     }
 }
 
 #[test]
+fn logits_at_every_position_are_those_of_transformers() {
+    for_all(|what, model, expected| {
+        for (prompt, reference) in expected.prompts.iter().zip(&expected.logits) {
+            let rows = model.forward_all(prompt, None).unwrap();
+            assert_eq!(rows.len(), reference.len());
+            for (position, (row, reference)) in rows.iter().zip(reference).enumerate() {
+                let what = format!("{what}, prompt of {}, position {position}", prompt.len());
+                assert_close(row, reference, TOLERANCE, &what);
+            }
+        }
+    });
+}
+
+/// Here the models are loaded as everyone loads them, with nothing rounded.
+#[test]
 fn both_loops_choose_the_greedy_tokens_of_transformers() {
     let loops: [(&str, Loop); 2] = [("naive", generate::naive), ("cached", generate::cached)];
-    for device in devices() {
-        let model = load(MODEL, &device).model;
-        let expected = expected(MODEL);
+    let check = |what: &str, model: &Model, expected: &Expected| {
         for (prompt, reference) in expected.prompts.iter().zip(&expected.greedy) {
             let options = Options {
                 max_tokens: reference.len(),
@@ -43,33 +53,42 @@ fn both_loops_choose_the_greedy_tokens_of_transformers() {
                 ..Options::default()
             };
             for (name, generate) in loops {
-                let found = generate(&model, prompt, &options, &mut go_on).unwrap();
-                let what = format!("{name} on {}, prompt of {}", device.name, prompt.len());
+                let found = generate(model, prompt, &options, &mut go_on).unwrap();
+                let what = format!("{what}, {name}, prompt of {}", prompt.len());
                 assert_eq!(&found.ids, reference, "{what}");
                 assert_eq!(found.finish_reason, FinishReason::Length, "{what}");
             }
         }
+    };
+    for device in devices() {
+        for name in MODELS {
+            let pretrained = load(name, &device);
+            assert!(pretrained.unused.is_empty(), "{name}: {:?}", pretrained.unused);
+            let what = format!("{name} on {}", device.name);
+            check(&what, &pretrained.model, &expected(name));
+            check(&what, &load_like_the_reference(name, &device), &expected(name));
+        }
     }
 }
 
-/// A prompt may reach the cache in pieces. That tests the mask and the rotation at a start
+/// A prompt may reach the cache in pieces. That tests the mask and the positions at a start
 /// other than 0, with one new row and with several.
 #[test]
 fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
-    for device in devices() {
-        let model = load(MODEL, &device).model;
-        let expected = expected(MODEL);
+    for_all(|what, model, expected| {
         for (i, prompt) in expected.prompts.iter().enumerate() {
             for size in [1, 3, 8] {
-                let what =
-                    format!("{}, prompt of {} in chunks of {size}", device.name, prompt.len());
+                let what = format!("{what}, prompt of {} in chunks of {size}", prompt.len());
                 let greedy = &expected.greedy[i];
                 let mut cache = model.new_cache(prompt.len() + greedy.len());
                 let mut logits = Vec::new();
                 for chunk in prompt.chunks(size) {
-                    logits = model.forward(chunk, Some(&mut cache)).unwrap();
-                    let reference = &expected.logits[i][cache.length() - 1];
-                    assert_close(&logits, reference, TOLERANCE, &what);
+                    let first = cache.length();
+                    let rows = model.forward_all(chunk, Some(&mut cache)).unwrap();
+                    for (row, reference) in rows.iter().zip(&expected.logits[i][first..]) {
+                        assert_close(row, reference, TOLERANCE, &what);
+                    }
+                    logits = rows.last().unwrap().clone();
                 }
 
                 let mut ids = prompt.clone();
@@ -84,23 +103,22 @@ fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
                 assert_eq!(cache.length(), ids.len(), "{what}");
             }
         }
-    }
+    });
 }
 
 /// `forward` computes the head for one row only. That must be the last one.
 #[test]
 fn forward_is_the_last_row_of_forward_all() {
-    for device in devices() {
-        let model = load(MODEL, &device).model;
-        for prompt in expected(MODEL).prompts {
-            let rows = model.forward_all(&prompt, None).unwrap();
-            let last = model.forward(&prompt, None).unwrap();
-            assert_close(&last, rows.last().unwrap(), 1e-4, device.name);
+    for_all(|what, model, expected| {
+        for prompt in &expected.prompts {
+            let rows = model.forward_all(prompt, None).unwrap();
+            let last = model.forward(prompt, None).unwrap();
+            assert_close(&last, rows.last().unwrap(), 1e-4, what);
 
             let mut cache = model.new_cache(prompt.len());
-            let rows = model.forward_all(&prompt, Some(&mut cache)).unwrap();
-            assert_close(&last, rows.last().unwrap(), 1e-4, device.name);
+            let rows = model.forward_all(prompt, Some(&mut cache)).unwrap();
+            assert_close(&last, rows.last().unwrap(), 1e-4, what);
             assert_eq!(cache.length(), prompt.len());
         }
-    }
+    });
 }

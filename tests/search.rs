@@ -7,6 +7,8 @@ use common::{assert_close, bundled, device, go_on, load};
 use proptest::prelude::*;
 use slowburn::Error;
 use slowburn::generate::{self, BeamOptions, FinishReason, Options, Score};
+use slowburn::model::activation::Activation;
+use slowburn::model::config::Family;
 use slowburn::model::{Model, ModelConfig, Weights};
 use slowburn::sampling::{SamplingParams, softmax};
 
@@ -14,16 +16,17 @@ use slowburn::sampling::{SamplingParams, softmax};
 /// finds likely has no pattern that a search could be lucky with.
 fn tiny(seed: u64) -> Model {
     let config = ModelConfig {
+        family: Family::Gpt2,
         vocab_size: 5,
         d_model: 8,
         n_layers: 2,
         n_heads: 2,
-        n_kv_heads: 1,
+        n_kv_heads: 2,
         head_dim: 4,
         d_ff: 16,
         context_length: 8,
-        rms_norm_eps: 1e-5,
-        rope_theta: 10_000.0,
+        norm_eps: 1e-5,
+        activation: Activation::Gelu,
         tied_head: false,
         bos_token_id: Some(0),
         eos_token_ids: vec![END],

@@ -1,11 +1,12 @@
 //! Attention: where each position looks back at the others.
 
 use burn::module::Module;
-use burn::tensor::{Bool, DType, Tensor, activation::softmax};
+use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 
 use super::cache::LayerCache;
-use super::config::ModelConfig;
+use super::config::{LlamaConfig, ModelConfig};
 use super::linear::Linear;
+use super::norm::RmsNorm;
 use super::rope::Rotation;
 use super::weights::Weights;
 use crate::error::Result;
@@ -19,21 +20,37 @@ pub struct Attention {
     k_proj: Linear,
     v_proj: Linear,
     o_proj: Linear,
-    n_kv_heads: usize,
+    q_norm: Option<RmsNorm>,
+    k_norm: Option<RmsNorm>,
     head_dim: usize,
 }
 
 impl Attention {
-    pub(super) fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+    pub(super) fn load(
+        weights: &Weights<'_>,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+    ) -> Result<Self> {
         let d_model = config.d_model;
         let d_q = config.n_heads * config.head_dim;
         let d_kv = config.n_kv_heads * config.head_dim;
+        let linear =
+            |part: &str, shape, bias| Linear::load(weights, &format!("{name}.{part}"), shape, bias);
+        let norm = |part: &str| match llama.qk_norm {
+            false => Ok(None),
+            true => {
+                let name = format!("{name}.{part}");
+                RmsNorm::load(weights, &name, config.head_dim, config.norm_eps).map(Some)
+            }
+        };
         Ok(Self {
-            q_proj: Linear::load(weights, &format!("{name}.q_proj"), d_model, d_q)?,
-            k_proj: Linear::load(weights, &format!("{name}.k_proj"), d_model, d_kv)?,
-            v_proj: Linear::load(weights, &format!("{name}.v_proj"), d_model, d_kv)?,
-            o_proj: Linear::load(weights, &format!("{name}.o_proj"), d_q, d_model)?,
-            n_kv_heads: config.n_kv_heads,
+            q_proj: linear("q_proj", [d_q, d_model], llama.qkv_bias)?,
+            k_proj: linear("k_proj", [d_kv, d_model], llama.qkv_bias)?,
+            v_proj: linear("v_proj", [d_kv, d_model], llama.qkv_bias)?,
+            o_proj: linear("o_proj", [d_model, d_q], llama.o_bias)?,
+            q_norm: norm("q_norm")?,
+            k_norm: norm("k_norm")?,
             head_dim: config.head_dim,
         })
     }
@@ -51,12 +68,12 @@ impl Attention {
         cache: Option<&mut LayerCache>,
         mask: Option<&Tensor<2, Bool>>,
     ) -> Tensor<3> {
-        let q = self.split_heads(self.q_proj.forward(x.clone()));
-        let k = self.split_heads(self.k_proj.forward(x.clone()));
-        let v = self.split_heads(self.v_proj.forward(x));
+        let q = split_heads(self.q_proj.forward(x.clone()), self.head_dim);
+        let k = split_heads(self.k_proj.forward(x.clone()), self.head_dim);
+        let v = split_heads(self.v_proj.forward(x), self.head_dim);
 
-        let q = rotation.apply(q);
-        let k = rotation.apply(k);
+        let q = rotation.apply(normed(&self.q_norm, q));
+        let k = rotation.apply(normed(&self.k_norm, k));
         let (k, v) = match cache {
             Some(cache) => cache.append(k, v, start),
             None => (k, v),
@@ -65,16 +82,23 @@ impl Attention {
         let mixed = attend(q, k, v, mask);
         self.o_proj.forward(merge_heads(mixed))
     }
+}
 
-    /// `[batch, seq, heads * head_dim]` -> `[batch, heads, seq, head_dim]`
-    fn split_heads(&self, x: Tensor<3>) -> Tensor<4> {
-        let [batch, seq, width] = x.dims();
-        x.reshape([batch, seq, width / self.head_dim, self.head_dim]).swap_dims(1, 2)
+fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
+    match norm {
+        Some(norm) => norm.forward(x),
+        None => x,
     }
 }
 
+/// `[batch, seq, heads * head_dim]` -> `[batch, heads, seq, head_dim]`
+pub fn split_heads(x: Tensor<3>, head_dim: usize) -> Tensor<4> {
+    let [batch, seq, width] = x.dims();
+    x.reshape([batch, seq, width / head_dim, head_dim]).swap_dims(1, 2)
+}
+
 /// `[batch, heads, seq, head_dim]` -> `[batch, seq, heads * head_dim]`
-fn merge_heads(x: Tensor<4>) -> Tensor<3> {
+pub fn merge_heads(x: Tensor<4>) -> Tensor<3> {
     let [batch, heads, seq, head_dim] = x.dims();
     x.swap_dims(1, 2).reshape([batch, seq, heads * head_dim])
 }
@@ -113,4 +137,11 @@ pub fn attend(
     };
     let weights = softmax(scores.cast(DType::F32), 3).cast(dtype);
     weights.matmul(v).reshape([batch, n_heads, seq, head_dim])
+}
+
+/// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
+/// position would look at a later one. One new position may look at everything, so it needs
+/// no mask.
+pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2, Bool>> {
+    (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
 }

@@ -1,12 +1,21 @@
 //! The shape of a model, as `config.json` gives it.
 
-use serde::Deserialize;
+mod file;
+mod gpt2;
+mod llama;
 
+use burn::tensor::DType;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::activation::Activation;
 use crate::error::{Error, Result};
 
-/// The sizes and constants of a Llama-style decoder.
+/// The sizes and constants of a model, under one name for all families.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
+    /// How the parts are put together, and what only this family has.
+    pub family: Family,
     /// How many tokens the model knows.
     pub vocab_size: usize,
     /// The length of the vector that stands for one token (`hidden_size`).
@@ -23,10 +32,10 @@ pub struct ModelConfig {
     pub d_ff: usize,
     /// The longest sequence the model was made for (`max_position_embeddings`).
     pub context_length: usize,
-    /// What RMSNorm adds to the mean square, so that it never divides by zero.
-    pub rms_norm_eps: f64,
-    /// The base of the RoPE wavelengths.
-    pub rope_theta: f64,
+    /// What the norms add to the mean square, so that they never divide by zero.
+    pub norm_eps: f64,
+    /// The activation of the feed-forward network.
+    pub activation: Activation,
     /// Whether the head reuses the embedding matrix.
     pub tied_head: bool,
     /// The token that begins a sequence, if the model has one.
@@ -35,33 +44,84 @@ pub struct ModelConfig {
     pub eos_token_ids: Vec<u32>,
 }
 
+/// The networks that this crate computes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Family {
+    /// RMSNorm, RoPE, grouped-query attention, a gated feed-forward network: `llama`,
+    /// `mistral`, `qwen2`, `qwen3`.
+    Llama(LlamaConfig),
+    /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
+    /// `gpt2`.
+    Gpt2,
+    /// Assembled from Burn's own `TransformerEncoder`. No `config.json` describes it.
+    Encoder,
+}
+
+/// In what the members of the Llama family differ from each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LlamaConfig {
+    /// How positions turn queries and keys.
+    pub rope: RopeConfig,
+    /// Whether queries, keys and values have biases.
+    pub qkv_bias: bool,
+    /// Whether the output of attention has a bias.
+    pub o_bias: bool,
+    /// Whether the feed-forward network has biases.
+    pub mlp_bias: bool,
+    /// Whether each head's queries and keys go through an RMSNorm of their own.
+    pub qk_norm: bool,
+}
+
+/// The wavelengths of RoPE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RopeConfig {
+    /// The base of the wavelengths.
+    pub theta: f64,
+    /// How they are stretched, so that a model reads on beyond the length it was trained on.
+    pub scaling: RopeScaling,
+    /// What the frequencies are rounded to before they are used. Checkpoints do not hold them,
+    /// so F32 loses nothing, and it is what a checkpoint is loaded with. F16 or BF16 gives the
+    /// answers of a PyTorch model that was cast as a whole (`model.to(torch.bfloat16)`), which
+    /// rounds them too.
+    pub rounded_to: DType,
+}
+
+/// Ways to stretch the wavelengths of RoPE.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RopeScaling {
+    /// As they are (`default`).
+    None,
+    /// All of them by this factor (`linear`; Chen et al., arXiv 2306.15595).
+    Linear { factor: f64 },
+    /// The long ones by a factor, the short ones not at all, and those between in part
+    /// (`llama3`; Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783).
+    Llama3 {
+        factor: f64,
+        /// A wavelength is long when fewer turns than this fit into the original context.
+        low_freq_factor: f64,
+        /// It is short when more turns than this fit.
+        high_freq_factor: f64,
+        /// The context before stretching, in tokens (`original_max_position_embeddings`).
+        original_context: f64,
+    },
+}
+
 impl ModelConfig {
     /// Reads a `config.json` of Hugging Face's form. `origin` names it in errors.
     ///
     /// # Errors
-    /// JSON of another kind, and any field whose value this decoder does not compute: an
-    /// unknown `model_type`, `hidden_act`, RoPE scaling, biases, quantization.
+    /// JSON of another kind, and any field whose value is not computed here: an unknown
+    /// `model_type`, activation or RoPE scaling, quantization, experts, a sliding window.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
-        let raw: RawConfig = parse(json, origin)?;
-        raw.check_supported(origin)?;
-        let head_dim = match raw.head_dim {
-            Some(head_dim) => head_dim,
-            None => raw.hidden_size / raw.num_attention_heads.max(1),
-        };
-        let config = ModelConfig {
-            vocab_size: raw.vocab_size,
-            d_model: raw.hidden_size,
-            n_layers: raw.num_hidden_layers,
-            n_heads: raw.num_attention_heads,
-            n_kv_heads: raw.num_key_value_heads.unwrap_or(raw.num_attention_heads),
-            head_dim,
-            d_ff: raw.intermediate_size,
-            context_length: raw.max_position_embeddings,
-            rms_norm_eps: raw.rms_norm_eps,
-            rope_theta: raw.rope_theta(),
-            tied_head: raw.tie_word_embeddings,
-            bos_token_id: raw.bos_token_id,
-            eos_token_ids: raw.eos_token_id.map(OneOrMany::into_vec).unwrap_or_default(),
+        let kind: Kind = parse(json, origin)?;
+        kind.check_supported(origin)?;
+        let config = match kind.model_type.as_str() {
+            "llama" | "mistral" | "qwen2" | "qwen3" => llama::read(&kind.model_type, json, origin)?,
+            "gpt2" => gpt2::read(json, origin)?,
+            other => {
+                let known = "`llama`, `mistral`, `qwen2`, `qwen3` or `gpt2`";
+                return Err(unsupported(origin, "model_type", other, known));
+            }
         };
         config.check_sizes(origin)?;
         Ok(config)
@@ -73,6 +133,7 @@ impl ModelConfig {
     }
 
     fn check_sizes(&self, origin: &str) -> Result<()> {
+        // The names of the Llama family; GPT-2's `n_embd` and so on mean the same.
         let sizes = [
             ("vocab_size", self.vocab_size),
             ("hidden_size", self.d_model),
@@ -84,17 +145,47 @@ impl ModelConfig {
             ("max_position_embeddings", self.context_length),
         ];
         for (field, size) in sizes {
-            if size == 0 || size > u32::MAX as usize {
-                return Err(unsupported(origin, field, size, "a size from 1 to 2^32 - 1"));
+            if size == 0 || size > i32::MAX as usize {
+                return Err(unsupported(origin, field, size, "a size from 1 to 2^31 - 1"));
             }
         }
-        if !self.head_dim.is_multiple_of(2) {
+        if matches!(self.family, Family::Llama(_)) && !self.head_dim.is_multiple_of(2) {
             let even = "an even size (RoPE turns pairs)";
             return Err(unsupported(origin, "head_dim", self.head_dim, even));
         }
         if !self.n_heads.is_multiple_of(self.n_kv_heads) {
             let divisor = "a divisor of num_attention_heads";
             return Err(unsupported(origin, "num_key_value_heads", self.n_kv_heads, divisor));
+        }
+        Ok(())
+    }
+}
+
+/// What decides how the rest of a `config.json` is read, or that it is not.
+#[derive(Debug, Deserialize)]
+struct Kind {
+    model_type: String,
+    quantization_config: Option<Value>,
+    num_experts: Option<Value>,
+    num_local_experts: Option<Value>,
+    n_routed_experts: Option<Value>,
+}
+
+impl Kind {
+    fn check_supported(&self, origin: &str) -> Result<()> {
+        if let Some(value) = &self.quantization_config {
+            let plain = "a checkpoint of plain F32, F16 or BF16 weights, without this field,";
+            return Err(unsupported(origin, "quantization_config", value.clone(), plain));
+        }
+        for (field, value) in [
+            ("num_experts", &self.num_experts),
+            ("num_local_experts", &self.num_local_experts),
+            ("n_routed_experts", &self.n_routed_experts),
+        ] {
+            if let Some(value) = value.as_ref().filter(|value| *value != 0) {
+                let dense = "a model without experts";
+                return Err(unsupported(origin, field, value.clone(), dense));
+            }
         }
         Ok(())
     }
@@ -119,43 +210,6 @@ impl GenerationConfig {
     }
 }
 
-/// `config.json` as it is written. Fields that are not named here do not change the answer.
-#[derive(Debug, Deserialize)]
-struct RawConfig {
-    model_type: String,
-    vocab_size: usize,
-    hidden_size: usize,
-    num_hidden_layers: usize,
-    num_attention_heads: usize,
-    num_key_value_heads: Option<usize>,
-    head_dim: Option<usize>,
-    intermediate_size: usize,
-    max_position_embeddings: usize,
-    rms_norm_eps: f64,
-    #[serde(default = "silu")]
-    hidden_act: String,
-    #[serde(default)]
-    tie_word_embeddings: bool,
-    #[serde(default)]
-    attention_bias: bool,
-    #[serde(default)]
-    mlp_bias: bool,
-    /// Where transformers 5 keeps RoPE; older files have the two fields below.
-    rope_parameters: Option<RawRope>,
-    rope_theta: Option<f64>,
-    rope_scaling: Option<RawRope>,
-    quantization_config: Option<serde_json::Value>,
-    bos_token_id: Option<u32>,
-    eos_token_id: Option<OneOrMany>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RawRope {
-    #[serde(alias = "type")]
-    rope_type: Option<String>,
-    rope_theta: Option<f64>,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -172,56 +226,21 @@ impl OneOrMany {
     }
 }
 
-impl RawConfig {
-    fn rope_theta(&self) -> f64 {
-        let nested = self.rope_parameters.as_ref().and_then(|rope| rope.rope_theta);
-        nested.or(self.rope_theta).unwrap_or(10_000.0)
-    }
-
-    fn check_supported(&self, origin: &str) -> Result<()> {
-        if self.model_type != "llama" {
-            return Err(unsupported(origin, "model_type", &self.model_type, "`llama`"));
-        }
-        if self.hidden_act != "silu" {
-            return Err(unsupported(origin, "hidden_act", &self.hidden_act, "`silu`"));
-        }
-        for rope in [&self.rope_parameters, &self.rope_scaling].into_iter().flatten() {
-            match rope.rope_type.as_deref() {
-                None | Some("default") => {}
-                Some(other) => return Err(unsupported(origin, "rope_type", other, "`default`")),
-            }
-        }
-        for (field, on) in [
-            ("attention_bias", self.attention_bias),
-            ("mlp_bias", self.mlp_bias),
-            ("quantization_config", self.quantization_config.is_some()),
-        ] {
-            if on {
-                return Err(unsupported(origin, field, "set", "a model without it"));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn silu() -> String {
-    "silu".to_owned()
-}
-
 fn parse<T: serde::de::DeserializeOwned>(json: &[u8], origin: &str) -> Result<T> {
     serde_json::from_slice(json).map_err(|source| Error::Json { origin: origin.to_owned(), source })
 }
 
+/// The value is shown as JSON, which keeps it on one line.
 fn unsupported(
     origin: &str,
     field: &'static str,
-    value: impl ToString,
+    value: impl Into<Value>,
     supported: &'static str,
 ) -> Error {
     Error::Unsupported {
         origin: origin.to_owned(),
         field,
-        value: value.to_string(),
+        value: value.into().to_string(),
         supported,
     }
 }

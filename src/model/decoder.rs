@@ -1,11 +1,12 @@
-//! The whole network: token ids in, logits out.
+//! The Llama family: token ids in, logits out.
 
-use burn::module::{Module, Param};
-use burn::tensor::{Bool, Int, Tensor, module::embedding};
+use burn::module::Module;
+use burn::tensor::{Bool, Int, Tensor};
 
-use super::attention::Attention;
+use super::attention::{Attention, causal_mask};
 use super::cache::{KvCache, LayerCache};
-use super::config::ModelConfig;
+use super::config::{LlamaConfig, ModelConfig};
+use super::embedding::Embedding;
 use super::feed_forward::FeedForward;
 use super::linear::{self, Linear};
 use super::norm::RmsNorm;
@@ -23,13 +24,6 @@ pub struct Decoder {
     lm_head: Option<Linear>,
 }
 
-/// One row for each token of the vocabulary.
-#[derive(Module, Debug)]
-struct Embedding {
-    /// `[vocab, d_model]`
-    weight: Param<Tensor<2>>,
-}
-
 /// One layer: attention moves information between positions, then the feed-forward network
 /// works on each of them. Both add to what they were given.
 #[derive(Module, Debug)]
@@ -45,20 +39,27 @@ impl Decoder {
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
-    pub fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+    pub fn load(weights: &Weights<'_>, config: &ModelConfig, llama: &LlamaConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
-        let layer = |i| Block::load(weights, &format!("model.layers.{i}"), config);
+        let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
+        let name = |part: &str| format!("{prefix}{part}");
+        let layer = |i| Block::load(weights, &name(&format!("layers.{i}")), config, llama);
         Ok(Self {
-            embed_tokens: Embedding {
-                weight: weights.tensor("model.embed_tokens.weight", [vocab, d_model])?,
-            },
+            embed_tokens: Embedding::load(weights, &name("embed_tokens"), vocab, d_model)?,
             layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
-            norm: RmsNorm::load(weights, "model.norm", d_model, config.rms_norm_eps)?,
+            norm: RmsNorm::load(weights, &name("norm"), d_model, config.norm_eps)?,
             lm_head: match config.tied_head {
                 true => None,
-                false => Some(Linear::load(weights, "lm_head", d_model, vocab)?),
+                false => Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?),
             },
         })
+    }
+
+    /// Whether a tensor of this name is often found beside those that [`load`](Self::load)
+    /// takes: what older versions of transformers stored though it follows from the rest, and
+    /// the head where it is tied.
+    pub(super) fn can_do_without(name: &str) -> bool {
+        name.ends_with("rotary_emb.inv_freq") || name == "lm_head.weight"
     }
 
     /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
@@ -75,10 +76,9 @@ impl Decoder {
         let [_, seq] = ids.dims();
         let start = cache.as_ref().map_or(0, |cache| cache.length());
         let rotation = rope.rotation(start..start + seq, &ids.device());
-        // One new token may look at everything, so it needs no mask.
-        let mask = (seq > 1).then(|| causal_mask(seq, start, &ids));
+        let mask = causal_mask(seq, start, &ids.device());
 
-        let mut x = embedding(self.embed_tokens.weight.val(), ids);
+        let mut x = self.embed_tokens.forward(ids);
         let mut caches = cache.as_mut().map(|cache| cache.layers_mut());
         for layer in &self.layers {
             let cache = caches.as_mut().and_then(|caches| caches.next());
@@ -101,16 +101,21 @@ impl Decoder {
 }
 
 impl Block {
-    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+    fn load(
+        weights: &Weights<'_>,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+    ) -> Result<Self> {
         let norm = |part: &str| {
             let name = format!("{name}.{part}");
-            RmsNorm::load(weights, &name, config.d_model, config.rms_norm_eps)
+            RmsNorm::load(weights, &name, config.d_model, config.norm_eps)
         };
         Ok(Self {
             input_layernorm: norm("input_layernorm")?,
-            self_attn: Attention::load(weights, &format!("{name}.self_attn"), config)?,
+            self_attn: Attention::load(weights, &format!("{name}.self_attn"), config, llama)?,
             post_attention_layernorm: norm("post_attention_layernorm")?,
-            mlp: FeedForward::load(weights, &format!("{name}.mlp"), config)?,
+            mlp: FeedForward::load(weights, &format!("{name}.mlp"), config, llama)?,
         })
     }
 
@@ -128,10 +133,4 @@ impl Block {
         let normed = self.post_attention_layernorm.forward(x.clone());
         x + self.mlp.forward(normed)
     }
-}
-
-/// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
-/// position would look at a later one.
-fn causal_mask(seq: usize, start: usize, ids: &Tensor<2, Int>) -> Tensor<2, Bool> {
-    Tensor::tril_mask([seq, start + seq], start as i64, &ids.device())
 }

@@ -1,9 +1,10 @@
 //! SwiGLU: the part of a block that works on each position alone (Shazeer, arXiv 2002.05202).
 
 use burn::module::Module;
-use burn::tensor::{Tensor, activation::silu};
+use burn::tensor::Tensor;
 
-use super::config::ModelConfig;
+use super::activation::Activation;
+use super::config::{LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::weights::Weights;
 use crate::error::Result;
@@ -15,21 +16,32 @@ pub struct FeedForward {
     gate_proj: Linear,
     up_proj: Linear,
     down_proj: Linear,
+    /// SiLU in every model of this family that is known, but their files may say otherwise.
+    #[module(skip)]
+    activation: Activation,
 }
 
 impl FeedForward {
-    pub(super) fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
-        let (d_model, d_ff) = (config.d_model, config.d_ff);
+    pub(super) fn load(
+        weights: &Weights<'_>,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+    ) -> Result<Self> {
+        let (d_model, d_ff, bias) = (config.d_model, config.d_ff, llama.mlp_bias);
+        let linear =
+            |part: &str, shape| Linear::load(weights, &format!("{name}.{part}"), shape, bias);
         Ok(Self {
-            gate_proj: Linear::load(weights, &format!("{name}.gate_proj"), d_model, d_ff)?,
-            up_proj: Linear::load(weights, &format!("{name}.up_proj"), d_model, d_ff)?,
-            down_proj: Linear::load(weights, &format!("{name}.down_proj"), d_ff, d_model)?,
+            gate_proj: linear("gate_proj", [d_ff, d_model])?,
+            up_proj: linear("up_proj", [d_ff, d_model])?,
+            down_proj: linear("down_proj", [d_model, d_ff])?,
+            activation: config.activation,
         })
     }
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let gate = silu(self.gate_proj.forward(x.clone())); // [batch, seq, d_ff]
+        let gate = self.activation.forward(self.gate_proj.forward(x.clone())); // [batch, seq, d_ff]
         let up = self.up_proj.forward(x);
         self.down_proj.forward(gate * up)
     }

@@ -6,27 +6,50 @@ use burn::tensor::Tensor;
 use super::weights::Weights;
 use crate::error::Result;
 
-/// A linear map without a bias, `y = W x`, for every position.
+/// A linear map, `y = W x + b`, for every position.
 #[derive(Module, Debug)]
 pub struct Linear {
-    /// `[out, in]`, the layout of the file.
+    /// `[out, in]`
     pub weight: Param<Tensor<2>>,
+    /// `[out]`
+    pub bias: Option<Param<Tensor<1>>>,
 }
 
 impl Linear {
+    /// Takes `name.weight`, stored as `[out, in]`, and `name.bias` if there is to be one.
     pub(super) fn load(
         weights: &Weights<'_>,
         name: &str,
-        n_in: usize,
-        n_out: usize,
+        [n_out, n_in]: [usize; 2],
+        bias: bool,
     ) -> Result<Self> {
         let weight = weights.tensor(&format!("{name}.weight"), [n_out, n_in])?;
-        Ok(Self { weight })
+        let bias = match bias {
+            true => Some(weights.tensor(&format!("{name}.bias"), [n_out])?),
+            false => None,
+        };
+        Ok(Self { weight, bias })
+    }
+
+    /// Takes `name.weight`, stored as `[in, out]`, and `name.bias`: what GPT-2's files call a
+    /// one-dimensional convolution. The matrix is turned once, here.
+    pub(super) fn load_transposed(
+        weights: &Weights<'_>,
+        name: &str,
+        [n_out, n_in]: [usize; 2],
+    ) -> Result<Self> {
+        let weight = weights.transposed(&format!("{name}.weight"), [n_out, n_in])?;
+        let bias = Some(weights.tensor(&format!("{name}.bias"), [n_out])?);
+        Ok(Self { weight, bias })
     }
 
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        apply(self.weight.val(), x)
+        let y = apply(self.weight.val(), x);
+        match &self.bias {
+            Some(bias) => y + bias.val().unsqueeze(),
+            None => y,
+        }
     }
 }
 

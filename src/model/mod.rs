@@ -1,34 +1,41 @@
-//! The model: a Llama-style decoder, from `config.json` and weights to logits.
+//! The model: from `config.json` and weights to logits.
 //!
-//! Read it in the order in which data flows: [`decoder`] (the whole), [`norm`], [`attention`]
-//! with [`rope`] and [`cache`], [`feed_forward`], all of them made of [`linear`]. What a model
-//! is made from lies in [`config`] and [`weights`].
+//! Two families of networks stand side by side: [`decoder`] (Llama, Mistral, Qwen) and
+//! [`gpt2`]. They share [`attention`] with its [`cache`], [`linear`], [`embedding`], [`norm`]
+//! and [`activation`]. The Llama family adds [`rope`] and a gated [`feed_forward`]. Before both
+//! comes [`encoder`], which is assembled from Burn's own modules. What a model is made from
+//! lies in [`config`], [`weights`] and [`safetensors`].
 
+pub mod activation;
+mod architecture;
 pub mod attention;
 pub mod cache;
 pub mod config;
+mod convert;
 pub mod decoder;
+pub mod embedding;
+pub mod encoder;
 pub mod feed_forward;
+pub mod gpt2;
 pub mod linear;
 pub mod norm;
 pub mod rope;
+pub mod safetensors;
 pub mod weights;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
 
 use crate::error::{Error, Result};
+use architecture::Architecture;
 pub use cache::KvCache;
 pub use config::ModelConfig;
-use decoder::Decoder;
-use rope::Rope;
 pub use weights::Weights;
 
-/// A decoder that is ready to run: its weights on a device, and what they need beside them.
+/// A network that is ready to run: its weights on a device, and what they need beside them.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
-    decoder: Decoder,
-    rope: Rope,
+    network: Architecture,
     device: Device,
     dtype: DType,
 }
@@ -39,10 +46,17 @@ impl Model {
     /// # Errors
     /// A tensor that is missing or has another shape or type.
     pub fn load(config: ModelConfig, weights: &Weights<'_>) -> Result<Self> {
-        let decoder = Decoder::load(weights, &config)?;
+        let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
-        let rope = Rope::new(&config);
-        Ok(Self { config, decoder, rope, device, dtype })
+        Ok(Self { config, network, device, dtype })
+    }
+
+    /// The tensors in `weights` that neither this model took nor one of its family is expected
+    /// to leave: a sign that the files say more than `config.json` does.
+    pub fn unused(&self, weights: &Weights<'_>) -> Vec<String> {
+        let mut names = weights.untaken();
+        names.retain(|name| !self.network.can_do_without(name));
+        names
     }
 
     /// The shape of the model.
@@ -53,6 +67,11 @@ impl Model {
     /// The type in which it computes.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// The memory that the weights take.
+    pub fn bytes(&self) -> usize {
+        self.network.num_params() * self.dtype.size()
     }
 
     /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
@@ -67,11 +86,12 @@ impl Model {
     /// without one they are the whole sequence.
     ///
     /// # Errors
-    /// No ids, an id outside the vocabulary, more ids than the cache or the context holds.
+    /// No ids, an id outside the vocabulary, more ids than the cache or the context holds, a
+    /// cache for a network that can't use one.
     pub fn forward(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<f32>> {
         let hidden = self.hidden(ids, cache)?;
         let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
-        to_host(self.decoder.logits(last))
+        to_host(self.network.logits(last))
     }
 
     /// The logits after each of `ids`, one row of `[vocab]` for each. The last row is what
@@ -80,7 +100,7 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn forward_all(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<Vec<f32>>> {
-        let logits = to_host(self.decoder.logits(self.hidden(ids, cache)?))?;
+        let logits = to_host(self.network.logits(self.hidden(ids, cache)?))?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
 
@@ -94,7 +114,7 @@ impl Model {
         let ids: Vec<i32> = ids.iter().map(|&id| id as i32).collect();
         let data = TensorData::new(ids.clone(), [1, ids.len()]);
         let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        Ok(self.decoder.hidden(ids, &self.rope, cache))
+        self.network.hidden(ids, cache)
     }
 
     /// Checks that a generation could start from `prompt`.

@@ -1,4 +1,4 @@
-//! RMSNorm: keeps the length of a vector in bounds (Zhang and Sennrich, arXiv 1910.07467).
+//! Norms: they keep the length of a vector in bounds.
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
@@ -6,33 +6,62 @@ use burn::tensor::{DType, Tensor};
 use super::weights::Weights;
 use crate::error::Result;
 
-/// Divides each vector by its root mean square, then scales each entry by a learned weight.
+/// Divides each vector by its root mean square, then scales each entry by a learned weight
+/// (Zhang and Sennrich, arXiv 1910.07467).
 #[derive(Module, Debug)]
 pub struct RmsNorm {
-    /// `[d_model]`
+    /// `[d]`
     pub weight: Param<Tensor<1>>,
     eps: f64,
 }
 
 impl RmsNorm {
-    pub(super) fn load(
-        weights: &Weights<'_>,
-        name: &str,
-        d_model: usize,
-        eps: f64,
-    ) -> Result<Self> {
-        let weight = weights.tensor(&format!("{name}.weight"), [d_model])?;
+    pub(super) fn load(weights: &Weights<'_>, name: &str, d: usize, eps: f64) -> Result<Self> {
+        let weight = weights.tensor(&format!("{name}.weight"), [d])?;
         Ok(Self { weight, eps })
     }
 
-    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    /// `[..., d]` -> `[..., d]`
     ///
     /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
+    pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        let dtype = x.dtype();
+        let x = x.cast(DType::F32);
+        let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
+        let x = x / (mean_square + self.eps).sqrt();
+        x.cast(dtype) * self.weight.val().unsqueeze()
+    }
+}
+
+/// Moves each vector to a mean of zero and a variance of one, then scales and shifts each entry
+/// by learned weights (Ba et al., arXiv 1607.06450).
+#[derive(Module, Debug)]
+pub struct LayerNorm {
+    /// `[d]`
+    pub weight: Param<Tensor<1>>,
+    /// `[d]`
+    pub bias: Param<Tensor<1>>,
+    eps: f64,
+}
+
+impl LayerNorm {
+    pub(super) fn load(weights: &Weights<'_>, name: &str, d: usize, eps: f64) -> Result<Self> {
+        Ok(Self {
+            weight: weights.tensor(&format!("{name}.weight"), [d])?,
+            bias: weights.tensor(&format!("{name}.bias"), [d])?,
+            eps,
+        })
+    }
+
+    /// `[batch, seq, d]` -> `[batch, seq, d]`
+    ///
+    /// Mean and variance are taken in f32, as in [`RmsNorm::forward`].
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
-        let mean_square = x.clone().square().mean_dim(2); // [batch, seq, 1]
-        let x = x / (mean_square + self.eps).sqrt();
-        x.cast(dtype) * self.weight.val().unsqueeze()
+        let x = x.clone() - x.mean_dim(2); // [batch, seq, d]
+        let variance = x.clone().square().mean_dim(2); // [batch, seq, 1]
+        let x = x / (variance + self.eps).sqrt();
+        x.cast(dtype) * self.weight.val().unsqueeze() + self.bias.val().unsqueeze()
     }
 }

@@ -1,10 +1,11 @@
 //! RoPE: a position as a rotation (Su et al., RoFormer, arXiv 2104.09864).
 
+use std::f64::consts::TAU;
 use std::ops::Range;
 
-use burn::tensor::{DType, Device, Tensor, TensorData, s};
+use burn::tensor::{DType, Device, Tensor, TensorData, bf16, f16, s};
 
-use super::config::ModelConfig;
+use super::config::{RopeConfig, RopeScaling};
 
 /// How fast each pair of entries of a head turns.
 ///
@@ -30,13 +31,11 @@ pub struct Rotation {
 }
 
 impl Rope {
-    /// The frequencies of a model.
-    pub fn new(config: &ModelConfig) -> Self {
-        let frequency =
-            |i: usize| config.rope_theta.powf(-(2.0 * i as f64) / config.head_dim as f64);
-        Self {
-            frequencies: (0..config.head_dim / 2).map(frequency).collect(),
-        }
+    /// The frequencies for heads of an even size.
+    pub fn new(rope: &RopeConfig, head_dim: usize) -> Self {
+        let frequency = |i: usize| rope.theta.powf(-(2.0 * i as f64) / head_dim as f64);
+        let scaled = |i| round(scale(frequency(i), &rope.scaling), rope.rounded_to);
+        Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
     /// The rotation for each of `positions`.
@@ -53,6 +52,29 @@ impl Rope {
             Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))
         };
         Rotation { cos: table(f64::cos), sin: table(f64::sin) }
+    }
+}
+
+/// Slows a pair down, so that as many positions as the model was stretched to turn it no
+/// further than those did that it was trained on.
+fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
+    match *scaling {
+        RopeScaling::None => frequency,
+        RopeScaling::Linear { factor } => frequency / factor,
+        RopeScaling::Llama3 { factor, low_freq_factor, high_freq_factor, original_context } => {
+            let turns = original_context * frequency / TAU; // in the original context
+            let kept = (turns - low_freq_factor) / (high_freq_factor - low_freq_factor);
+            let kept = kept.clamp(0.0, 1.0);
+            kept * frequency + (1.0 - kept) * frequency / factor
+        }
+    }
+}
+
+fn round(frequency: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f16::from_f64(frequency).to_f64(),
+        DType::BF16 => bf16::from_f64(frequency).to_f64(),
+        _ => frequency,
     }
 }
 

@@ -51,6 +51,11 @@ impl Tokenizer {
         self.inner.id_to_token(id)
     }
 
+    /// The largest id, special tokens included. Ids may have gaps.
+    pub fn largest_id(&self) -> Option<u32> {
+        self.inner.get_vocab(true).into_values().max()
+    }
+
     /// How many tokens there are, special ones included.
     pub fn vocab_size(&self) -> usize {
         self.inner.get_vocab_size(true)

@@ -9,10 +9,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use burn::tensor::DType;
 use safetensors::SafeTensors;
-use serde_json::Value;
+use serde_json::{Value, json};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::Token;
+use slowburn::model::config::Family;
+use slowburn::model::{Model, ModelConfig, Weights};
 use slowburn::pretrained::Pretrained;
 
 /// Every CPU device that is compiled in.
@@ -56,6 +59,28 @@ pub fn load(name: &str, device: &OpenDevice) -> Pretrained {
     Pretrained::load(&fixture(&format!("models/{name}")), device, Precision::F32).unwrap()
 }
 
+/// A fixture model in f32 that computes as the program did that made its reference.
+///
+/// That program cast the whole model to the type of the file and back, so that its weights were
+/// those of the file. On the way the frequencies of RoPE were rounded too, which no file asks
+/// for: it moves logits by up to 0.02. `load` does not round them.
+pub fn load_like_the_reference(name: &str, device: &OpenDevice) -> Model {
+    let rounded_to = match name {
+        "llama3-scaled" => DType::BF16,
+        "qwen2" => DType::F16,
+        _ => return load(name, device).model,
+    };
+    let read = |file: &str| std::fs::read(fixture(&format!("models/{name}/{file}"))).unwrap();
+    let mut config = ModelConfig::from_json(&read("config.json"), name).unwrap();
+    let Family::Llama(llama) = &mut config.family else {
+        panic!("{name} has no RoPE")
+    };
+    llama.rope.rounded_to = rounded_to;
+    let bytes = read("model.safetensors");
+    let weights = Weights::from_safetensors(&bytes, name, &device.device, DType::F32).unwrap();
+    Model::load(config, &weights).unwrap()
+}
+
 /// What another implementation computed for a fixture model.
 pub struct Expected {
     /// Ids to start from.
@@ -95,16 +120,70 @@ pub fn read_json(path: &Path) -> Value {
 
 /// A copy of a model folder, with `config.json` changed. It is deleted when it is dropped.
 pub fn copy_with_config(from: &Path, change: impl FnOnce(&mut Value)) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-        // Not `fs::copy`, which copies permissions too: the original may be read-only.
-        std::fs::write(copy.path().join(file), std::fs::read(from.join(file)).unwrap()).unwrap();
-    }
+    let copy = copy_of(from);
     let path = copy.path().join("config.json");
     let mut config = read_json(&path);
     change(&mut config);
     std::fs::write(path, config.to_string()).unwrap();
     copy
+}
+
+/// A copy of a folder's files. It is deleted when it is dropped.
+pub fn copy_of(from: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let file = entry.unwrap();
+        let bytes = std::fs::read(file.path()).unwrap();
+        // Not `fs::copy`, which copies permissions too: the original may be read-only.
+        std::fs::write(copy.path().join(file.file_name()), bytes).unwrap();
+    }
+    copy
+}
+
+/// A safetensors file taken apart, so that it can be put together otherwise.
+pub struct Checkpoint {
+    /// The header: dtype, shape and `data_offsets` of each tensor.
+    pub header: serde_json::Map<String, Value>,
+    /// All numbers.
+    pub data: Vec<u8>,
+}
+
+impl Checkpoint {
+    /// Takes the bytes of a whole file.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let end = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        Self {
+            header: serde_json::from_slice(&bytes[8..end]).unwrap(),
+            data: bytes[end..].to_vec(),
+        }
+    }
+
+    /// Appends a tensor.
+    pub fn add(&mut self, name: &str, dtype: &str, shape: &[usize], bytes: &[u8]) {
+        let (start, end) = (self.data.len(), self.data.len() + bytes.len());
+        let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": [start, end]});
+        self.header.insert(name.to_owned(), entry);
+        self.data.extend(bytes);
+    }
+
+    /// Gives each tensor another name.
+    pub fn rename(&mut self, new_name: impl Fn(&str) -> String) {
+        let old = std::mem::take(&mut self.header);
+        self.header = old.into_iter().map(|(name, entry)| (new_name(&name), entry)).collect();
+    }
+
+    /// The numbers of a tensor.
+    pub fn bytes(&self, name: &str) -> &[u8] {
+        let offset = |i: usize| self.header[name]["data_offsets"][i].as_u64().unwrap() as usize;
+        &self.data[offset(0)..offset(1)]
+    }
+
+    /// The bytes of the whole file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = serde_json::to_vec(&self.header).unwrap();
+        let length = (header.len() as u64).to_le_bytes();
+        [&length, &header[..], &self.data].concat()
+    }
 }
 
 /// A callback that lets a loop run on.

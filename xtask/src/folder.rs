@@ -7,10 +7,11 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
+use slowburn::model::config::LlamaConfig;
 use slowburn::model::{ModelConfig, decoder::Decoder};
 
 /// `config.json` for a decoder of this shape.
-pub fn config_json(config: &ModelConfig) -> String {
+pub fn config_json(config: &ModelConfig, llama: &LlamaConfig) -> String {
     let value = json!({
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -24,8 +25,8 @@ pub fn config_json(config: &ModelConfig) -> String {
         "intermediate_size": config.d_ff,
         "hidden_act": "silu",
         "max_position_embeddings": config.context_length,
-        "rms_norm_eps": config.rms_norm_eps,
-        "rope_parameters": { "rope_type": "default", "rope_theta": config.rope_theta },
+        "rms_norm_eps": config.norm_eps,
+        "rope_parameters": { "rope_type": "default", "rope_theta": llama.rope.theta },
         "attention_bias": false,
         "mlp_bias": false,
         "tie_word_embeddings": config.tied_head,

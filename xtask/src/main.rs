@@ -1,10 +1,13 @@
-//! Maintainers' commands: what the bundled model is made from, and how.
+//! Maintainers' commands: what the bundled model is made from, and how; what is measured.
 
 mod corpus;
 mod corpus_command;
 mod eval;
 mod figures;
 mod folder;
+mod load_cost;
+mod parity;
+mod random_checkpoint;
 mod train;
 
 use anyhow::Result;
@@ -29,6 +32,12 @@ enum Command {
     Guidance(eval::guidance::GuidanceArgs),
     /// Run the commands that the book shows, and keep what they print and draw
     Figures(figures::FiguresArgs),
+    /// Print how far the fixture models are from their reference
+    Parity(parity::ParityArgs),
+    /// Write a folder with the shape of a published model and random weights
+    RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
+    /// Measure the time and the memory that loading a model takes
+    LoadCost(load_cost::LoadCostArgs),
 }
 
 fn main() -> Result<()> {
@@ -38,5 +47,8 @@ fn main() -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Guidance(args) => eval::guidance::run(&args),
         Command::Figures(args) => figures::run(&args),
+        Command::Parity(args) => parity::run(&args),
+        Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
+        Command::LoadCost(args) => load_cost::run(&args),
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Measure<'a> {
 
     /// Writes the story of a seed, then looks at the distributions that it was drawn from.
     pub fn sample(&self, seed: u64, corpus: &Corpus) -> Result<Sample> {
-        let Pretrained { model, tokenizer } = self.pretrained;
+        let Pretrained { model, tokenizer, .. } = self.pretrained;
         let sampling = SamplingParams { seed, ..self.sampling.clone() };
         let sampler = Sampler::new(&sampling)?;
         let options = Options {

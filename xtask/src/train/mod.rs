@@ -21,9 +21,11 @@ use burn::nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig};
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, ModuleOptimizer, MuonConfig};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use slowburn::model::activation::Activation;
+use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
 use slowburn::model::{ModelConfig, Weights, decoder::Decoder, rope::Rope};
 
 use crate::folder;
@@ -71,9 +73,23 @@ const WEIGHT_DECAY: f32 = 0.05;
 /// loss on what the model has not seen.
 pub const HELD_OUT: usize = 64;
 
+/// A Llama without any of the variations.
+const LLAMA: LlamaConfig = LlamaConfig {
+    rope: RopeConfig {
+        theta: 10_000.0,
+        scaling: RopeScaling::None,
+        rounded_to: DType::F32,
+    },
+    qkv_bias: false,
+    o_bias: false,
+    mlp_bias: false,
+    qk_norm: false,
+};
+
 /// The shape of the bundled model.
 fn ember() -> ModelConfig {
     ModelConfig {
+        family: Family::Llama(LLAMA),
         vocab_size: 2048,
         d_model: 192,
         n_layers: 5,
@@ -82,8 +98,8 @@ fn ember() -> ModelConfig {
         head_dim: 48,
         d_ff: 512,
         context_length: 512,
-        rms_norm_eps: 1e-5,
-        rope_theta: 10_000.0,
+        norm_eps: 1e-5,
+        activation: Activation::Silu,
         tied_head: true,
         bos_token_id: Some(tokenizer::BEGIN_ID),
         eos_token_ids: vec![tokenizer::END_ID],
@@ -158,7 +174,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
 
     std::fs::create_dir_all(&args.out)?;
     folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
-    std::fs::write(args.out.join("config.json"), folder::config_json(&config))?;
+    std::fs::write(args.out.join("config.json"), folder::config_json(&config, &LLAMA))?;
     tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
     eprintln!("the model is in {}", args.out.display());
     Ok(())
@@ -199,9 +215,9 @@ impl Trainer {
         let inside_blocks = ParamGroup::from_predicate("_proj");
         let optimizer = vectors.init().with_group(inside_blocks, matrices.build(), None);
         Ok(Self {
-            model: Decoder::load(&Weights::random(&trained), config)?,
+            model: Decoder::load(&Weights::random(&trained), config, &LLAMA)?,
             optimizer,
-            rope: Rope::new(config),
+            rope: Rope::new(&LLAMA.rope, config.head_dim),
             loss: CrossEntropyLossConfig::new().init(device),
             device: device.clone(),
         })

@@ -1,0 +1,38 @@
+//! Activations: the bend between two linear maps, without which they would be one.
+
+use burn::tensor::{Tensor, activation};
+
+/// The functions that the checkpoints of the supported families are made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `x * sigmoid(x)`, also called swish (Elfwing et al., arXiv 1702.03118).
+    Silu,
+    /// `x * P(X <= x)` for a normal `X` (Hendrycks and Gimpel, arXiv 1606.08415).
+    Gelu,
+    /// GELU by a formula with `tanh`, which is near but not equal to it.
+    GeluTanh,
+}
+
+impl Activation {
+    /// The names that [`from_name`](Self::from_name) knows.
+    pub const NAMES: &'static str = "`silu`, `gelu`, `gelu_new` or `gelu_pytorch_tanh`";
+
+    /// The function that a `config.json` calls by this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "silu" | "swish" => Some(Self::Silu),
+            "gelu" => Some(Self::Gelu),
+            "gelu_new" | "gelu_pytorch_tanh" => Some(Self::GeluTanh),
+            _ => None,
+        }
+    }
+
+    /// Each entry by itself: `[batch, seq, d_ff]` -> the same.
+    pub fn forward(self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Silu => activation::silu(x),
+            Self::Gelu => activation::gelu(x),
+            Self::GeluTanh => activation::gelu_approximate(x),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The networks that a [`Model`](super::Model) can run, side by side.
+
+use burn::module::Module;
+use burn::tensor::{Int, Tensor};
+
+use super::cache::KvCache;
+use super::config::{Family, ModelConfig};
+use super::decoder::Decoder;
+use super::encoder::Encoder;
+use super::gpt2::Gpt2;
+use super::rope::Rope;
+use super::weights::Weights;
+use crate::error::{Error, Result};
+
+/// A network, and what it needs beside its weights.
+#[derive(Debug)]
+pub(super) enum Architecture {
+    Llama { decoder: Decoder, rope: Rope },
+    Gpt2(Gpt2),
+    Encoder(Encoder),
+}
+
+impl Architecture {
+    pub(super) fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+        match &config.family {
+            Family::Llama(llama) => Ok(Self::Llama {
+                decoder: Decoder::load(weights, config, llama)?,
+                rope: Rope::new(&llama.rope, config.head_dim),
+            }),
+            Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
+            Family::Encoder if weights.are_random() => {
+                Ok(Self::Encoder(Encoder::random(config, weights.device())))
+            }
+            Family::Encoder => Err(Error::Parameter {
+                name: "family",
+                value: "Encoder".to_owned(),
+                allowed: "one that has checkpoints (an encoder only starts from random weights)",
+            }),
+        }
+    }
+
+    /// What stands at each position before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
+    ///
+    /// # Errors
+    /// A cache for a network that can't use one.
+    pub(super) fn hidden(
+        &self,
+        ids: Tensor<2, Int>,
+        cache: Option<&mut KvCache>,
+    ) -> Result<Tensor<3>> {
+        match (self, cache) {
+            (Self::Llama { decoder, rope }, cache) => Ok(decoder.hidden(ids, rope, cache)),
+            (Self::Gpt2(gpt2), cache) => Ok(gpt2.hidden(ids, cache)),
+            (Self::Encoder(encoder), None) => Ok(encoder.hidden(ids)),
+            (Self::Encoder(_), Some(_)) => Err(Error::NoKvCache),
+        }
+    }
+
+    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
+    pub(super) fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Llama { decoder, .. } => decoder.logits(hidden),
+            Self::Gpt2(gpt2) => gpt2.logits(hidden),
+            Self::Encoder(encoder) => encoder.logits(hidden),
+        }
+    }
+
+    /// Whether a tensor of this name may lie in a checkpoint and not be used.
+    pub(super) fn can_do_without(&self, tensor: &str) -> bool {
+        match self {
+            Self::Llama { .. } => Decoder::can_do_without(tensor),
+            Self::Gpt2(_) => Gpt2::can_do_without(tensor),
+            Self::Encoder(_) => false,
+        }
+    }
+
+    /// How many numbers the weights are.
+    pub(super) fn num_params(&self) -> usize {
+        match self {
+            Self::Llama { decoder, .. } => decoder.num_params(),
+            Self::Gpt2(gpt2) => gpt2.num_params(),
+            Self::Encoder(encoder) => encoder.num_params(),
+        }
+    }
+}

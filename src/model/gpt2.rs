@@ -1,0 +1,202 @@
+//! GPT-2: the same loop of blocks as in [`decoder`](super::decoder), with the parts of 2019
+//! (Radford et al., Language Models are Unsupervised Multitask Learners).
+//!
+//! What differs: positions are vectors that are learned and added to those of the tokens,
+//! LayerNorm stands for RMSNorm, every query head has a key/value head of its own, the
+//! feed-forward network has no gate, and everything has a bias.
+
+use burn::module::Module;
+use burn::tensor::{Bool, Int, Tensor, s};
+
+use super::activation::Activation;
+use super::attention::{attend, causal_mask, merge_heads, split_heads};
+use super::cache::{KvCache, LayerCache};
+use super::config::ModelConfig;
+use super::embedding::Embedding;
+use super::linear::{self, Linear};
+use super::norm::LayerNorm;
+use super::weights::Weights;
+use crate::error::Result;
+
+/// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
+#[derive(Module, Debug)]
+pub struct Gpt2 {
+    /// One vector for each token.
+    wte: Embedding,
+    /// One vector for each position.
+    wpe: Embedding,
+    h: Vec<Block>,
+    ln_f: LayerNorm,
+    /// Absent where the head is tied: then the embedding matrix serves twice.
+    lm_head: Option<Linear>,
+}
+
+/// One layer: attention, then a feed-forward network. Both add to what they were given.
+#[derive(Module, Debug)]
+struct Block {
+    ln_1: LayerNorm,
+    attn: Attention,
+    ln_2: LayerNorm,
+    mlp: FeedForward,
+}
+
+/// Multi-head attention.
+#[derive(Module, Debug)]
+struct Attention {
+    /// Queries, keys and values in one product.
+    c_attn: Linear,
+    c_proj: Linear,
+    head_dim: usize,
+}
+
+/// `c_proj(gelu(c_fc(x)))`
+#[derive(Module, Debug)]
+struct FeedForward {
+    c_fc: Linear,
+    c_proj: Linear,
+    #[module(skip)]
+    activation: Activation,
+}
+
+impl Gpt2 {
+    /// Takes the tensors that `config` asks for from `weights`.
+    ///
+    /// # Errors
+    /// A tensor that is missing or has another shape or type.
+    pub fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+        let (vocab, d_model) = (config.vocab_size, config.d_model);
+        let prefix = weights.prefix(["transformer.", ""], "wte.weight");
+        let name = |part: &str| format!("{prefix}{part}");
+        let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
+        Ok(Self {
+            wte: Embedding::load(weights, &name("wte"), vocab, d_model)?,
+            wpe: Embedding::load(weights, &name("wpe"), config.context_length, d_model)?,
+            h: (0..config.n_layers).map(block).collect::<Result<_>>()?,
+            ln_f: LayerNorm::load(weights, &name("ln_f"), d_model, config.norm_eps)?,
+            lm_head: match config.tied_head {
+                true => None,
+                false => Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?),
+            },
+        })
+    }
+
+    /// Whether a tensor of this name is often found beside those that [`load`](Self::load)
+    /// takes: the causal mask, which older versions of transformers stored in every layer,
+    /// and the head where it is tied.
+    pub(super) fn can_do_without(name: &str) -> bool {
+        name.ends_with(".attn.bias")
+            || name.ends_with(".attn.masked_bias")
+            || name == "lm_head.weight"
+    }
+
+    /// As [`Decoder::hidden`](super::decoder::Decoder::hidden): `[batch, seq]` ->
+    /// `[batch, seq, d_model]`.
+    pub fn hidden(&self, ids: Tensor<2, Int>, mut cache: Option<&mut KvCache>) -> Tensor<3> {
+        let [_, seq] = ids.dims();
+        let device = ids.device();
+        let start = cache.as_ref().map_or(0, |cache| cache.length());
+        let positions = Tensor::arange(start as i64..(start + seq) as i64, &device);
+        let mask = causal_mask(seq, start, &device);
+
+        let mut x = self.wte.forward(ids) + self.wpe.forward(positions.unsqueeze());
+        let mut caches = cache.as_mut().map(|cache| cache.layers_mut());
+        for block in &self.h {
+            let cache = caches.as_mut().and_then(|caches| caches.next());
+            x = block.forward(x, start, cache, mask.as_ref());
+        }
+        drop(caches);
+        if let Some(cache) = cache {
+            cache.advance(seq);
+        }
+        self.ln_f.forward(x)
+    }
+
+    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
+    pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
+        match &self.lm_head {
+            Some(head) => head.forward(hidden),
+            None => linear::apply(self.wte.weight.val(), hidden),
+        }
+    }
+}
+
+impl Block {
+    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+        let norm = |part: &str| {
+            let name = format!("{name}.{part}");
+            LayerNorm::load(weights, &name, config.d_model, config.norm_eps)
+        };
+        Ok(Self {
+            ln_1: norm("ln_1")?,
+            attn: Attention::load(weights, &format!("{name}.attn"), config)?,
+            ln_2: norm("ln_2")?,
+            mlp: FeedForward::load(weights, &format!("{name}.mlp"), config)?,
+        })
+    }
+
+    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    fn forward(
+        &self,
+        x: Tensor<3>,
+        start: usize,
+        cache: Option<&mut LayerCache>,
+        mask: Option<&Tensor<2, Bool>>,
+    ) -> Tensor<3> {
+        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), start, cache, mask);
+        x.clone() + self.mlp.forward(self.ln_2.forward(x))
+    }
+}
+
+impl Attention {
+    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+        let d_model = config.d_model;
+        let linear = |part: &str, n_out| {
+            Linear::load_transposed(weights, &format!("{name}.{part}"), [n_out, d_model])
+        };
+        Ok(Self {
+            c_attn: linear("c_attn", 3 * d_model)?,
+            c_proj: linear("c_proj", d_model)?,
+            head_dim: config.head_dim,
+        })
+    }
+
+    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    fn forward(
+        &self,
+        x: Tensor<3>,
+        start: usize,
+        cache: Option<&mut LayerCache>,
+        mask: Option<&Tensor<2, Bool>>,
+    ) -> Tensor<3> {
+        let [_, _, d_model] = x.dims();
+        let qkv = self.c_attn.forward(x); // [batch, seq, 3 * d_model]
+        let part = |i: usize| {
+            let columns = i * d_model..(i + 1) * d_model;
+            split_heads(qkv.clone().slice(s![.., .., columns]), self.head_dim)
+        };
+        let (q, k, v) = (part(0), part(1), part(2));
+        let (k, v) = match cache {
+            Some(cache) => cache.append(k, v, start),
+            None => (k, v),
+        };
+        self.c_proj.forward(merge_heads(attend(q, k, v, mask)))
+    }
+}
+
+impl FeedForward {
+    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+        let (d_model, d_ff) = (config.d_model, config.d_ff);
+        let linear =
+            |part: &str, shape| Linear::load_transposed(weights, &format!("{name}.{part}"), shape);
+        Ok(Self {
+            c_fc: linear("c_fc", [d_ff, d_model])?,
+            c_proj: linear("c_proj", [d_model, d_ff])?,
+            activation: config.activation,
+        })
+    }
+
+    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        self.c_proj.forward(self.activation.forward(self.c_fc.forward(x)))
+    }
+}

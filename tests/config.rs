@@ -1,0 +1,287 @@
+//! `config.json` as it is found in the wild: every spelling that is understood, and every
+//! field whose value is not computed here, refused by its name.
+
+mod common;
+
+use burn::tensor::DType;
+use common::{fixture, read_json};
+use serde_json::{Value, json};
+use slowburn::Error;
+use slowburn::model::ModelConfig;
+use slowburn::model::activation::Activation;
+use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
+
+fn config_of(model: &str) -> Value {
+    read_json(&fixture(&format!("models/{model}/config.json")))
+}
+
+fn read(json: &Value) -> slowburn::Result<ModelConfig> {
+    ModelConfig::from_json(json.to_string().as_bytes(), "config.json")
+}
+
+/// The config of a model with some fields set; `null` stays, `"absent"` takes a field out.
+fn with(model: &str, changes: &Value) -> Value {
+    let mut json = config_of(model);
+    for (field, value) in changes.as_object().unwrap() {
+        match value.as_str() {
+            Some("absent") => drop(json.as_object_mut().unwrap().remove(field)),
+            _ => json[field] = value.clone(),
+        }
+    }
+    json
+}
+
+fn llama_of(config: &ModelConfig) -> &LlamaConfig {
+    match &config.family {
+        Family::Llama(llama) => llama,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn rope(theta: f64, scaling: RopeScaling) -> RopeConfig {
+    RopeConfig { theta, scaling, rounded_to: DType::F32 }
+}
+
+#[test]
+fn both_spellings_of_rope_mean_the_same() {
+    let numbers = json!({
+        "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    });
+    let typed = |key: &str, value: &str| {
+        let mut rope = numbers.clone();
+        rope[key] = value.into();
+        rope
+    };
+    let mut new = typed("rope_type", "llama3");
+    new["rope_theta"] = json!(500000.0);
+    let mut both_names = typed("rope_type", "llama3");
+    both_names["type"] = "llama3".into();
+    let llama3 = rope(
+        500_000.0,
+        RopeScaling::Llama3 {
+            factor: 32.0,
+            low_freq_factor: 1.0,
+            high_freq_factor: 4.0,
+            original_context: 8192.0,
+        },
+    );
+    let absent = "absent";
+    for changes in [
+        json!({"rope_parameters": new}),
+        json!({"rope_parameters": absent, "rope_theta": 500000.0, "rope_scaling": typed("rope_type", "llama3")}),
+        json!({"rope_parameters": absent, "rope_theta": 500000, "rope_scaling": typed("type", "llama3")}),
+        json!({"rope_parameters": absent, "rope_theta": 500000.0, "rope_scaling": both_names}),
+    ] {
+        let config = read(&with("llama-gqa", &changes)).unwrap();
+        assert_eq!(llama_of(&config).rope, llama3, "{changes}");
+        assert_eq!(config.context_length, 256);
+    }
+
+    let linear = rope(10_000.0, RopeScaling::Linear { factor: 4.0 });
+    for changes in [
+        json!({"rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}}),
+        json!({"rope_parameters": absent, "rope_scaling": {"type": "linear", "factor": 4.0}}),
+    ] {
+        let config = read(&with("llama-gqa", &changes)).unwrap();
+        assert_eq!(llama_of(&config).rope, linear, "{changes}");
+    }
+
+    for changes in [
+        json!({"rope_parameters": absent}),
+        json!({"rope_parameters": null, "rope_scaling": null}),
+        json!({"rope_parameters": absent, "rope_theta": 10000.0, "rope_scaling": {"rope_type": "default"}}),
+    ] {
+        let config = read(&with("llama-gqa", &changes)).unwrap();
+        assert_eq!(llama_of(&config).rope, rope(10_000.0, RopeScaling::None), "{changes}");
+    }
+}
+
+#[test]
+fn each_family_has_its_biases_and_norms() {
+    let traits = |model_type: &str, attention_bias: bool, mlp_bias: bool| {
+        let changes = json!({
+            "model_type": model_type, "attention_bias": attention_bias, "mlp_bias": mlp_bias,
+        });
+        let config = read(&with("llama-gqa", &changes)).unwrap();
+        let llama = llama_of(&config);
+        (llama.qkv_bias, llama.o_bias, llama.mlp_bias, llama.qk_norm)
+    };
+    assert_eq!(traits("llama", false, false), (false, false, false, false));
+    assert_eq!(traits("llama", true, true), (true, true, true, false));
+    assert_eq!(traits("mistral", false, false), (false, false, false, false));
+    assert_eq!(traits("qwen2", false, false), (true, false, false, false));
+    assert_eq!(traits("qwen3", false, false), (false, false, false, true));
+    assert_eq!(traits("qwen3", true, false), (true, true, false, true));
+}
+
+#[test]
+fn what_a_file_leaves_out_is_what_transformers_assumes() {
+    let absent = "absent";
+    let gpt2 = with(
+        "gpt2",
+        &json!({"tie_word_embeddings": absent, "activation_function": absent, "n_inner": absent}),
+    );
+    let gpt2 = read(&gpt2).unwrap();
+    assert_eq!(gpt2.family, Family::Gpt2);
+    assert!(gpt2.tied_head);
+    assert_eq!((gpt2.activation, gpt2.d_ff), (Activation::GeluTanh, 4 * 48));
+    assert_eq!((gpt2.n_heads, gpt2.n_kv_heads, gpt2.head_dim), (4, 4, 12));
+
+    let llama = with(
+        "llama-gqa",
+        &json!({
+            "tie_word_embeddings": absent, "num_key_value_heads": absent, "head_dim": absent,
+            "hidden_act": absent, "attention_bias": null,
+        }),
+    );
+    let llama = read(&llama).unwrap();
+    assert!(!llama.tied_head);
+    assert_eq!((llama.n_heads, llama.n_kv_heads, llama.head_dim), (8, 8, 8));
+    assert_eq!(llama.activation, Activation::Silu);
+
+    let qwen3 = read(&with("qwen3", &json!({"head_dim": absent}))).unwrap();
+    assert_eq!(qwen3.head_dim, 128);
+}
+
+#[test]
+fn every_activation_has_its_name() {
+    for (name, activation) in [
+        ("gelu", Activation::Gelu),
+        ("gelu_new", Activation::GeluTanh),
+        ("gelu_pytorch_tanh", Activation::GeluTanh),
+        ("silu", Activation::Silu),
+    ] {
+        let gpt2 = read(&with("gpt2", &json!({"activation_function": name}))).unwrap();
+        assert_eq!(gpt2.activation, activation);
+        let llama = read(&with("llama-gqa", &json!({"hidden_act": name}))).unwrap();
+        assert_eq!(llama.activation, activation);
+    }
+}
+
+#[test]
+fn windows_that_are_not_used_do_no_harm() {
+    for (model, changes) in [
+        ("llama-gqa", json!({"model_type": "mistral", "sliding_window": null})),
+        ("llama-gqa", json!({"model_type": "mistral"})), // 4,096 by default, more than the context
+        ("qwen2", json!({"sliding_window": 128, "use_sliding_window": false})),
+        ("qwen2", json!({"sliding_window": 128, "use_sliding_window": "absent"})),
+        ("qwen2", json!({"sliding_window": null, "use_sliding_window": true})),
+        ("qwen3", json!({"layer_types": "absent", "sliding_window": "absent"})),
+    ] {
+        read(&with(model, &changes)).unwrap_or_else(|error| panic!("{model} {changes}: {error}"));
+    }
+}
+
+/// Field, value and what is supported: the three things that the message has to say.
+#[test]
+fn what_is_not_computed_is_refused_by_name() {
+    let long = json!({"model_type": "mistral", "max_position_embeddings": 32768});
+    for (model, changes, expected_field, expected_value) in [
+        ("llama-gqa", json!({"model_type": "mamba"}), "model_type", "\"mamba\""),
+        (
+            "llama-gqa",
+            json!({"model_type": "two\nlines"}),
+            "model_type",
+            "\"two\\nlines\"",
+        ),
+        ("llama-gqa", json!({"hidden_act": "mish"}), "hidden_act", "\"mish\""),
+        (
+            "gpt2",
+            json!({"activation_function": "relu6"}),
+            "activation_function",
+            "\"relu6\"",
+        ),
+        (
+            "llama-gqa",
+            json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+            "rope_type",
+            "\"yarn\"",
+        ),
+        (
+            "llama-gqa",
+            json!({"rope_scaling": {"type": "dynamic"}}),
+            "rope_type",
+            "\"dynamic\"",
+        ),
+        (
+            "llama3-scaled",
+            json!({"rope_parameters": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}}),
+            "original_max_position_embeddings",
+            "null",
+        ),
+        (
+            "llama-gqa",
+            json!({"rope_parameters": {"rope_type": "linear", "factor": 0.0}}),
+            "factor",
+            "0.0",
+        ),
+        (
+            "llama-gqa",
+            json!({"rope_parameters": {"rope_theta": -1.0}}),
+            "rope_theta",
+            "-1.0",
+        ),
+        (
+            "llama-gqa",
+            json!({"partial_rotary_factor": 0.5}),
+            "partial_rotary_factor",
+            "0.5",
+        ),
+        (
+            "llama-gqa",
+            json!({"quantization_config": {"quant_method": "gptq"}}),
+            "quantization_config",
+            "{\"quant_method\":\"gptq\"}",
+        ),
+        ("llama-gqa", json!({"num_local_experts": 8}), "num_local_experts", "8"),
+        ("qwen3", json!({"num_experts": 128}), "num_experts", "128"),
+        (
+            "llama-gqa",
+            json!({"model_type": "mistral", "sliding_window": 4096}),
+            "sliding_window",
+            "4096",
+        ),
+        ("llama-gqa", long, "sliding_window", "4096"),
+        (
+            "qwen2",
+            json!({"use_sliding_window": true, "sliding_window": 64}),
+            "sliding_window",
+            "64",
+        ),
+        (
+            "qwen2",
+            json!({"use_sliding_window": true, "sliding_window": "absent"}),
+            "use_sliding_window",
+            "true",
+        ),
+        (
+            "qwen3",
+            json!({"layer_types": ["full_attention", "sliding_attention", "full_attention"]}),
+            "layer_types",
+            "\"sliding_attention\"",
+        ),
+        ("gpt2", json!({"scale_attn_weights": false}), "scale_attn_weights", "false"),
+        (
+            "gpt2",
+            json!({"scale_attn_by_inverse_layer_idx": true}),
+            "scale_attn_by_inverse_layer_idx",
+            "true",
+        ),
+        ("gpt2", json!({"n_head": 5}), "n_head", "5"),
+        (
+            "llama-gqa",
+            json!({"num_hidden_layers": 1u64 << 40}),
+            "num_hidden_layers",
+            "1099511627776",
+        ),
+    ] {
+        let error = read(&with(model, &changes)).unwrap_err();
+        let Error::Unsupported { origin, field, value, supported } = &error else {
+            panic!("{changes}: {error:?}");
+        };
+        assert_eq!(origin, "config.json");
+        assert_eq!((*field, value.as_str()), (expected_field, expected_value), "{changes}");
+        assert!(error.to_string().ends_with(&format!("only {supported} is supported")));
+    }
+}

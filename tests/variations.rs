@@ -1,0 +1,253 @@
+//! What a family's files may vary in, beyond what the fixtures do. Each variation is made from
+//! a fixture so that the answer is known: it is that of the fixture.
+
+mod common;
+
+use burn::tensor::{DType, Device, Distribution, Tensor, bf16, f16};
+use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load};
+use safetensors::{Dtype, tensor::TensorView};
+use serde_json::{Value, json};
+use slowburn::device::Precision;
+use slowburn::model::Weights;
+use slowburn::model::config::{RopeConfig, RopeScaling};
+use slowburn::model::rope::Rope;
+use slowburn::pretrained::Pretrained;
+
+const PROMPT: [u32; 6] = [5, 99, 17, 42, 260, 3];
+
+/// Loads a fixture with changes, and expects it to answer as without them.
+#[track_caller]
+fn same_answer(
+    name: &str,
+    change_config: impl FnOnce(&mut Value),
+    change_weights: impl FnOnce(&mut Checkpoint),
+) {
+    let device = device();
+    let reference = load(name, &device).model;
+    let folder = copy_with_config(&fixture(&format!("models/{name}")), change_config);
+    let path = folder.path().join("model.safetensors");
+    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
+    change_weights(&mut checkpoint);
+    std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+    let changed = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
+    assert!(changed.unused.is_empty(), "{:?}", changed.unused);
+
+    let found = changed.model.forward_all(&PROMPT, None).unwrap();
+    let reference = reference.forward_all(&PROMPT, None).unwrap();
+    for (found, reference) in found.iter().zip(&reference) {
+        assert_close(found, reference, 1e-5, name);
+    }
+}
+
+/// Zeros for each of the biases `part`, in all three layers.
+fn add_zero_biases(checkpoint: &mut Checkpoint, parts: &[(&str, usize)], dtype: &str) {
+    let size = if dtype == "F32" { 4 } else { 2 };
+    for layer in 0..3 {
+        for (part, n) in parts {
+            let name = format!("model.layers.{layer}.{part}.bias");
+            checkpoint.add(&name, dtype, &[*n], &vec![0; n * size]);
+        }
+    }
+}
+
+#[test]
+fn a_mistral_without_a_window_is_a_llama() {
+    same_answer("llama-gqa", |config| config["model_type"] = "mistral".into(), |_| {});
+}
+
+#[test]
+fn a_separate_head_may_hold_what_a_tied_one_does() {
+    same_answer(
+        "llama-gqa",
+        |config| config["tie_word_embeddings"] = false.into(),
+        |checkpoint| {
+            let embedding = checkpoint.bytes("model.embed_tokens.weight").to_vec();
+            checkpoint.add("lm_head.weight", "F32", &[320, 64], &embedding);
+        },
+    );
+    same_answer(
+        "gpt2",
+        |config| config["tie_word_embeddings"] = false.into(),
+        |checkpoint| {
+            let embedding = checkpoint.bytes("transformer.wte.weight").to_vec();
+            checkpoint.add("lm_head.weight", "F32", &[300, 48], &embedding);
+        },
+    );
+}
+
+#[test]
+fn names_may_lack_their_first_part() {
+    let strip = |prefix: &'static str| {
+        move |checkpoint: &mut Checkpoint| {
+            checkpoint.rename(|name| name.strip_prefix(prefix).unwrap_or(name).to_owned());
+        }
+    };
+    same_answer("gpt2", |_| {}, strip("transformer."));
+    same_answer("llama-gqa", |_| {}, strip("model."));
+}
+
+#[test]
+fn what_older_files_hold_beside_the_weights_is_ignored() {
+    same_answer(
+        "gpt2",
+        |_| {},
+        |checkpoint| {
+            checkpoint.add("transformer.h.0.attn.bias", "U8", &[1, 1, 2, 2], &[1, 0, 1, 1]);
+            checkpoint.add("transformer.h.0.attn.masked_bias", "F32", &[], &[0; 4]);
+            checkpoint.add("lm_head.weight", "F32", &[300, 48], &[0; 300 * 48 * 4]);
+        },
+    );
+    same_answer(
+        "qwen2",
+        |_| {},
+        |checkpoint| {
+            let name = "model.layers.0.self_attn.rotary_emb.inv_freq";
+            checkpoint.add(name, "F32", &[4], &[0; 16]);
+        },
+    );
+}
+
+#[test]
+fn a_llama_may_have_biases_everywhere() {
+    let attention = [
+        ("self_attn.q_proj", 64),
+        ("self_attn.k_proj", 16),
+        ("self_attn.v_proj", 16),
+        ("self_attn.o_proj", 64),
+    ];
+    let mlp = [
+        ("mlp.gate_proj", 160),
+        ("mlp.up_proj", 160),
+        ("mlp.down_proj", 64),
+    ];
+    same_answer(
+        "llama-gqa",
+        |config| config["attention_bias"] = true.into(),
+        |checkpoint| add_zero_biases(checkpoint, &attention, "F32"),
+    );
+    same_answer(
+        "llama-gqa",
+        |config| config["mlp_bias"] = true.into(),
+        |checkpoint| add_zero_biases(checkpoint, &mlp, "F32"),
+    );
+    // A Qwen2 is a Llama whose biases are not zero, but for that of the output.
+    same_answer(
+        "qwen2",
+        |config| {
+            config["model_type"] = "llama".into();
+            config["attention_bias"] = true.into();
+        },
+        |checkpoint| add_zero_biases(checkpoint, &[("self_attn.o_proj", 56)], "F16"),
+    );
+}
+
+/// A bias in the output or in the feed-forward network has to change the answer.
+#[test]
+fn a_bias_that_is_not_zero_is_heard() {
+    for (field, part, n) in [
+        ("attention_bias", "self_attn.o_proj", 64),
+        ("mlp_bias", "mlp.down_proj", 64),
+    ] {
+        let folder = copy_with_config(&fixture("models/llama-gqa"), |config| {
+            config[field] = true.into();
+        });
+        let path = folder.path().join("model.safetensors");
+        let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
+        let all = [
+            ("self_attn.q_proj", 64),
+            ("self_attn.k_proj", 16),
+            ("self_attn.v_proj", 16),
+            ("mlp.gate_proj", 160),
+            ("mlp.up_proj", 160),
+            ("self_attn.o_proj", 64),
+            ("mlp.down_proj", 64),
+        ];
+        add_zero_biases(&mut checkpoint, &all, "F32");
+        let last = format!("model.layers.2.{part}.bias");
+        let ones: Vec<u8> = std::iter::repeat_n(1f32.to_le_bytes(), n).flatten().collect();
+        let start = checkpoint.header[&last]["data_offsets"][0].as_u64().unwrap() as usize;
+        checkpoint.data[start..start + ones.len()].copy_from_slice(&ones);
+        std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+
+        let device = device();
+        let biased = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
+        let found = biased.model.forward(&PROMPT, None).unwrap();
+        let plain = load("llama-gqa", &device).model.forward(&PROMPT, None).unwrap();
+        assert!(common::distance(&found, &plain) > 0.01, "{field}");
+    }
+}
+
+#[test]
+fn rope_that_is_stretched_by_one_is_not_stretched() {
+    for rope in [
+        json!({"rope_type": "linear", "factor": 1.0}),
+        json!({
+            "rope_type": "llama3", "factor": 1.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 64,
+        }),
+    ] {
+        same_answer("llama-gqa", |config| config["rope_parameters"] = rope, |_| {});
+    }
+}
+
+/// Position interpolation: stretched by two, position 2p lies where p was.
+#[test]
+fn linear_scaling_moves_positions_together() {
+    let device = Device::flex();
+    let rope = |scaling| {
+        let rounded_to = DType::F32;
+        Rope::new(&RopeConfig { theta: 10_000.0, scaling, rounded_to }, 16)
+    };
+    let options = (&device, DType::F32);
+    let x = Tensor::<4>::random([1, 2, 1, 16], Distribution::Normal(0.0, 1.0), options);
+    let turn = |scaling, position: usize| {
+        let rotation = rope(scaling).rotation(position..position + 1, &device);
+        rotation.apply(x.clone()).try_into_vec_as::<f32>().unwrap()
+    };
+    for position in [0, 1, 7, 100] {
+        let stretched = turn(RopeScaling::Linear { factor: 2.0 }, 2 * position);
+        assert_close(&stretched, &turn(RopeScaling::None, position), 1e-6, "rope");
+    }
+}
+
+/// Long enough that it is converted in several pieces, of which the last is not full.
+const LONG: usize = 300_001;
+
+#[test]
+fn every_type_is_converted_to_every_other() {
+    let numbers: Vec<f32> = (0..LONG).map(|i| (i % 2039) as f32 * 0.125 - 100.0).collect();
+    let stored = [
+        (Dtype::F32, numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()),
+        (
+            Dtype::F16,
+            numbers.iter().flat_map(|x| f16::from_f32(*x).to_le_bytes()).collect(),
+        ),
+        (
+            Dtype::BF16,
+            numbers.iter().flat_map(|x| bf16::from_f32(*x).to_le_bytes()).collect(),
+        ),
+    ];
+    let through = |dtype: DType, x: f32| match dtype {
+        DType::F16 => f16::from_f32(x).to_f32(),
+        DType::BF16 => bf16::from_f32(x).to_f32(),
+        _ => x,
+    };
+    let device = Device::flex();
+    for (from, bytes) in &stored {
+        let view = TensorView::new(*from, vec![LONG], bytes).unwrap();
+        let file = safetensors::serialize([("numbers", view)], None).unwrap();
+        let rounded = match from {
+            Dtype::F16 => DType::F16,
+            Dtype::BF16 => DType::BF16,
+            _ => DType::F32,
+        };
+        for to in [DType::F32, DType::F16, DType::BF16] {
+            let weights = Weights::from_safetensors(&file, "file", &device, to).unwrap();
+            let tensor = weights.tensor("numbers", [LONG]).unwrap().into_value();
+            assert_eq!(tensor.dtype(), to);
+            let found = tensor.cast(DType::F32).try_into_vec_as::<f32>().unwrap();
+            let expected = numbers.iter().map(|x| through(to, through(rounded, *x)));
+            assert!(found.into_iter().eq(expected), "{from:?} to {to:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `cargo xtask parity`: how far the logits of the fixture models are from the reference, as a
+//! table in Markdown.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use burn::tensor::DType;
+use clap::Args;
+use safetensors::SafeTensors;
+use serde::Deserialize;
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use slowburn::model::config::Family;
+use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::pretrained::Pretrained;
+
+#[derive(Args)]
+pub struct ParityArgs {
+    /// The folder of the fixture models
+    #[arg(long, default_value = "tests/fixtures/models")]
+    fixtures: PathBuf,
+}
+
+/// The ways to read a prompt and what was written after it.
+const CHUNKS: [usize; 3] = [1, 3, 8];
+
+/// What the reference says of one model.
+struct Reference {
+    prompts: Vec<Vec<u32>>,
+    greedy: Vec<Vec<u32>>,
+    /// For each prompt one row of logits for each of its tokens.
+    logits: Vec<Vec<Vec<f32>>>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    prompts: Vec<Vec<u32>>,
+    greedy: Vec<Vec<u32>>,
+}
+
+/// The greatest differences that were found for one model.
+#[derive(Default)]
+struct Row {
+    naive: f32,
+    cached: f32,
+    chunked: [f32; CHUNKS.len()],
+    /// How many of the greedy tokens are those of the reference, of how many.
+    same: usize,
+    tokens: usize,
+}
+
+pub fn run(args: &ParityArgs) -> Result<()> {
+    println!("| model | device | naive | cached | chunks of 1 | of 3 | of 8 | greedy tokens |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for folder in model_folders(&args.fixtures)? {
+        let reference = Reference::read(&folder)?;
+        for choice in [DeviceChoice::Cpu, DeviceChoice::Ndarray] {
+            // What is not compiled in has no row.
+            let Ok(device) = device::open(choice) else {
+                continue;
+            };
+            let (model, note) = load(&folder, &device)?;
+            let row = reference.compare(&model)?;
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let [one, three, eight] = row.chunked;
+            println!(
+                "| {name}{note} | {} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} |",
+                device.name, row.naive, row.cached, row.same, row.tokens
+            );
+        }
+    }
+    Ok(())
+}
+
+fn model_folders(fixtures: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(fixtures)
+        .with_context(|| format!("cannot read {}", fixtures.display()))?;
+    let mut folders = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.join("expected.json").exists() {
+            folders.push(path);
+        }
+    }
+    ensure!(!folders.is_empty(), "no model with an expected.json in {}", fixtures.display());
+    folders.sort();
+    Ok(folders)
+}
+
+/// Loads a model in f32, with the frequencies of RoPE rounded as the reference's were: it had
+/// cast the whole model to the type of the file.
+fn load(folder: &Path, device: &OpenDevice) -> Result<(Model, &'static str)> {
+    let json = std::fs::read(folder.join("config.json"))?;
+    let stored: serde_json::Value = serde_json::from_slice(&json)?;
+    let (rounded_to, note) = match stored["dtype"].as_str() {
+        Some("float16") => (DType::F16, " (RoPE rounded to f16)"),
+        Some("bfloat16") => (DType::BF16, " (RoPE rounded to bf16)"),
+        _ => {
+            let pretrained = Pretrained::load(folder, device, Precision::F32)?;
+            return Ok((pretrained.model, ""));
+        }
+    };
+    let mut config = ModelConfig::from_json(&json, "config.json")?;
+    if let Family::Llama(llama) = &mut config.family {
+        llama.rope.rounded_to = rounded_to;
+    }
+    let bytes = std::fs::read(folder.join("model.safetensors"))?;
+    let weights =
+        Weights::from_safetensors(&bytes, "model.safetensors", &device.device, DType::F32)?;
+    Ok((Model::load(config, &weights)?, note))
+}
+
+impl Reference {
+    fn read(folder: &Path) -> Result<Self> {
+        let json = std::fs::read(folder.join("expected.json"))?;
+        let Expected { prompts, greedy } = serde_json::from_slice(&json)?;
+        let bytes = std::fs::read(folder.join("expected.safetensors"))?;
+        let file = SafeTensors::deserialize(&bytes)?;
+        let mut logits = Vec::new();
+        for i in 0..prompts.len() {
+            let view = file.tensor(&format!("logits_{i}"))?;
+            let numbers: Vec<f32> = view
+                .data()
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|bytes| f32::from_le_bytes(*bytes))
+                .collect();
+            logits.push(numbers.chunks(view.shape()[1]).map(<[f32]>::to_vec).collect());
+        }
+        Ok(Self { prompts, greedy, logits })
+    }
+
+    fn compare(&self, model: &Model) -> Result<Row> {
+        let mut row = Row::default();
+        for (i, prompt) in self.prompts.iter().enumerate() {
+            let (logits, greedy) = (&self.logits[i], &self.greedy[i]);
+            let whole = model.forward_all(prompt, None)?;
+            row.naive = row.naive.max(farthest(&whole, logits));
+
+            let mut cache = model.new_cache(prompt.len() + greedy.len());
+            let prefill = model.forward_all(prompt, Some(&mut cache))?;
+            row.cached = row.cached.max(farthest(&prefill, logits));
+            // Beyond the prompt the reference gives no logits, but it gives tokens.
+            let mut next = argmax(&prefill[prefill.len() - 1]);
+            for &token in greedy {
+                row.same += usize::from(next == token);
+                row.tokens += 1;
+                next = argmax(&model.forward(&[token], Some(&mut cache))?);
+            }
+
+            for (size, farthest_yet) in CHUNKS.into_iter().zip(&mut row.chunked) {
+                let mut cache = model.new_cache(prompt.len());
+                let mut rows = Vec::new();
+                for chunk in prompt.chunks(size) {
+                    rows.extend(model.forward_all(chunk, Some(&mut cache))?);
+                }
+                *farthest_yet = farthest_yet.max(farthest(&rows, logits));
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// The greatest difference between any two logits. A NaN counts as infinitely far.
+fn farthest(found: &[Vec<f32>], reference: &[Vec<f32>]) -> f32 {
+    let pairs = found.iter().flatten().zip(reference.iter().flatten());
+    let differences = pairs.map(|(a, b)| (a - b).abs());
+    differences.map(|d| if d.is_nan() { f32::INFINITY } else { d }).fold(0.0, f32::max)
+}
+
+/// The most likely token; of equals, the first.
+fn argmax(logits: &[f32]) -> u32 {
+    let better = |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
+    (0..logits.len()).reduce(better).unwrap_or(0) as u32
+}

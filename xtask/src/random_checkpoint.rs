@@ -1,0 +1,45 @@
+//! `cargo xtask random-checkpoint`: a folder with the shape of a real model and random weights,
+//! to measure loading and speed with where the real one can't be fetched.
+
+mod shape;
+mod tokenizer;
+mod writer;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+pub use shape::Shape;
+use writer::StoredAs;
+
+#[derive(Args)]
+pub struct RandomCheckpointArgs {
+    /// Which model's shape
+    #[arg(long, value_enum)]
+    shape: Shape,
+    /// Where to write config.json, model.safetensors and tokenizer.json
+    #[arg(long)]
+    out: PathBuf,
+    /// How to store the weights
+    #[arg(long, value_enum, default_value_t = StoredAs::F32)]
+    dtype: StoredAs,
+    /// The same seed writes the same numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub fn run(args: &RandomCheckpointArgs) -> Result<()> {
+    let out = &args.out;
+    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let config = args.shape.config_json(args.dtype.name());
+    fs::write(out.join("config.json"), format!("{config:#}\n"))?;
+    tokenizer::write(args.shape, &out.join("tokenizer.json"))?;
+    let tensors = args.shape.tensors();
+    let path = out.join("model.safetensors");
+    let bytes = writer::write(&tensors, args.dtype, args.seed, &path)?;
+    let numbers: usize = tensors.iter().map(|tensor| tensor.len()).sum();
+    println!("{numbers} parameters, {bytes} bytes in {}", path.display());
+    Ok(())
+}

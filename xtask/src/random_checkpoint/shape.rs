@@ -1,0 +1,226 @@
+//! The shapes of some published models: their `config.json` and the names of their tensors.
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+/// A published model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    #[value(name = "smollm2-135m")]
+    SmolLm2_135m,
+    #[value(name = "tinyllama-1.1b")]
+    TinyLlama1_1b,
+    #[value(name = "gpt2-124m")]
+    Gpt2_124m,
+}
+
+/// A tensor that is to be made up.
+pub struct Tensor {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub fill: Fill,
+}
+
+/// What a tensor is filled with, as in a model before its training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    Random,
+    Zeros,
+    Ones,
+}
+
+/// The sizes of a Llama.
+struct Llama {
+    vocab: usize,
+    d_model: usize,
+    n_layers: usize,
+    n_heads: usize,
+    n_kv_heads: usize,
+    d_ff: usize,
+    context: usize,
+    rope_theta: f64,
+    tied_head: bool,
+    begin: u32,
+    end: u32,
+}
+
+const SMOLLM2: Llama = Llama {
+    vocab: 49_152,
+    d_model: 576,
+    n_layers: 30,
+    n_heads: 9,
+    n_kv_heads: 3,
+    d_ff: 1536,
+    context: 8192,
+    rope_theta: 100_000.0,
+    tied_head: true,
+    begin: 0,
+    end: 0,
+};
+
+const TINYLLAMA: Llama = Llama {
+    vocab: 32_000,
+    d_model: 2048,
+    n_layers: 22,
+    n_heads: 32,
+    n_kv_heads: 4,
+    d_ff: 5632,
+    context: 2048,
+    rope_theta: 10_000.0,
+    tied_head: false,
+    begin: 1,
+    end: 2,
+};
+
+/// The sizes of GPT-2.
+const GPT2: (usize, usize, usize, usize) = (50_257, 768, 12, 1024);
+
+impl Tensor {
+    fn new(name: impl Into<String>, shape: &[usize], fill: Fill) -> Self {
+        Self { name: name.into(), shape: shape.to_vec(), fill }
+    }
+
+    /// How many numbers it holds.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+impl Shape {
+    pub fn vocab_size(self) -> usize {
+        match self {
+            Self::SmolLm2_135m => SMOLLM2.vocab,
+            Self::TinyLlama1_1b => TINYLLAMA.vocab,
+            Self::Gpt2_124m => GPT2.0,
+        }
+    }
+
+    /// The special tokens and their ids.
+    pub fn special_tokens(self) -> &'static [(&'static str, u32)] {
+        match self {
+            Self::SmolLm2_135m => &[("<|endoftext|>", 0)],
+            Self::TinyLlama1_1b => &[("<unk>", 0), ("<s>", 1), ("</s>", 2)],
+            Self::Gpt2_124m => &[("<|endoftext|>", 50_256)],
+        }
+    }
+
+    pub fn config_json(self, dtype: &str) -> Value {
+        match self {
+            Self::SmolLm2_135m => SMOLLM2.config_json(dtype),
+            Self::TinyLlama1_1b => TINYLLAMA.config_json(dtype),
+            Self::Gpt2_124m => gpt2_config_json(dtype),
+        }
+    }
+
+    /// All tensors, in the order in which they are written.
+    pub fn tensors(self) -> Vec<Tensor> {
+        match self {
+            Self::SmolLm2_135m => SMOLLM2.tensors(),
+            Self::TinyLlama1_1b => TINYLLAMA.tensors(),
+            Self::Gpt2_124m => gpt2_tensors(),
+        }
+    }
+}
+
+impl Llama {
+    fn config_json(&self, dtype: &str) -> Value {
+        json!({
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "torch_dtype": dtype,
+            "vocab_size": self.vocab,
+            "hidden_size": self.d_model,
+            "num_hidden_layers": self.n_layers,
+            "num_attention_heads": self.n_heads,
+            "num_key_value_heads": self.n_kv_heads,
+            "intermediate_size": self.d_ff,
+            "hidden_act": "silu",
+            "max_position_embeddings": self.context,
+            "rms_norm_eps": 1e-5,
+            "rope_theta": self.rope_theta,
+            "rope_scaling": null,
+            "attention_bias": false,
+            "tie_word_embeddings": self.tied_head,
+            "bos_token_id": self.begin,
+            "eos_token_id": self.end,
+        })
+    }
+
+    fn tensors(&self) -> Vec<Tensor> {
+        let (d, d_ff) = (self.d_model, self.d_ff);
+        let d_kv = d / self.n_heads * self.n_kv_heads;
+        let embedding = "model.embed_tokens.weight";
+        let mut tensors = vec![Tensor::new(embedding, &[self.vocab, d], Fill::Random)];
+        for layer in 0..self.n_layers {
+            for (part, shape, fill) in [
+                ("input_layernorm", &[d][..], Fill::Ones),
+                ("mlp.down_proj", &[d, d_ff], Fill::Random),
+                ("mlp.gate_proj", &[d_ff, d], Fill::Random),
+                ("mlp.up_proj", &[d_ff, d], Fill::Random),
+                ("post_attention_layernorm", &[d], Fill::Ones),
+                ("self_attn.k_proj", &[d_kv, d], Fill::Random),
+                ("self_attn.o_proj", &[d, d], Fill::Random),
+                ("self_attn.q_proj", &[d, d], Fill::Random),
+                ("self_attn.v_proj", &[d_kv, d], Fill::Random),
+            ] {
+                tensors.push(Tensor::new(
+                    format!("model.layers.{layer}.{part}.weight"),
+                    shape,
+                    fill,
+                ));
+            }
+        }
+        tensors.push(Tensor::new("model.norm.weight", &[d], Fill::Ones));
+        if !self.tied_head {
+            tensors.push(Tensor::new("lm_head.weight", &[self.vocab, d], Fill::Random));
+        }
+        tensors
+    }
+}
+
+fn gpt2_config_json(dtype: &str) -> Value {
+    let (vocab, d_model, n, context) = GPT2;
+    json!({
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "torch_dtype": dtype,
+        "vocab_size": vocab,
+        "n_embd": d_model,
+        "n_layer": n,
+        "n_head": n,
+        "n_positions": context,
+        "activation_function": "gelu_new",
+        "layer_norm_epsilon": 1e-5,
+        "bos_token_id": 50_256,
+        "eos_token_id": 50_256,
+    })
+}
+
+fn gpt2_tensors() -> Vec<Tensor> {
+    let (vocab, d, n_layers, context) = GPT2;
+    let mut tensors = vec![
+        Tensor::new("transformer.wte.weight", &[vocab, d], Fill::Random),
+        Tensor::new("transformer.wpe.weight", &[context, d], Fill::Random),
+    ];
+    for layer in 0..n_layers {
+        for (part, shape, fill) in [
+            ("ln_1.weight", &[d][..], Fill::Ones),
+            ("ln_1.bias", &[d], Fill::Zeros),
+            ("attn.c_attn.weight", &[d, 3 * d], Fill::Random),
+            ("attn.c_attn.bias", &[3 * d], Fill::Zeros),
+            ("attn.c_proj.weight", &[d, d], Fill::Random),
+            ("attn.c_proj.bias", &[d], Fill::Zeros),
+            ("ln_2.weight", &[d], Fill::Ones),
+            ("ln_2.bias", &[d], Fill::Zeros),
+            ("mlp.c_fc.weight", &[d, 4 * d], Fill::Random),
+            ("mlp.c_fc.bias", &[4 * d], Fill::Zeros),
+            ("mlp.c_proj.weight", &[4 * d, d], Fill::Random),
+            ("mlp.c_proj.bias", &[d], Fill::Zeros),
+        ] {
+            tensors.push(Tensor::new(format!("transformer.h.{layer}.{part}"), shape, fill));
+        }
+    }
+    tensors.push(Tensor::new("transformer.ln_f.weight", &[d], Fill::Ones));
+    tensors.push(Tensor::new("transformer.ln_f.bias", &[d], Fill::Zeros));
+    tensors
+}

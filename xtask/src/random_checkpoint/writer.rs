@@ -1,0 +1,101 @@
+//! Writes a safetensors file number by number: only the header is held in memory.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use burn::tensor::{bf16, f16};
+use clap::ValueEnum;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde_json::json;
+
+use super::shape::{Fill, Tensor};
+
+/// The type of the numbers in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StoredAs {
+    F32,
+    F16,
+    Bf16,
+}
+
+impl StoredAs {
+    /// What `config.json` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::F16 => "float16",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 | Self::Bf16 => 2,
+        }
+    }
+
+    fn write(self, number: f32, file: &mut impl Write) -> std::io::Result<()> {
+        match self {
+            Self::F32 => file.write_all(&number.to_le_bytes()),
+            Self::F16 => file.write_all(&f16::from_f32(number).to_le_bytes()),
+            Self::Bf16 => file.write_all(&bf16::from_f32(number).to_le_bytes()),
+        }
+    }
+}
+
+/// The standard deviation that published models start from.
+const STD: f32 = 0.02;
+
+/// Writes the file and returns its size in bytes.
+pub fn write(tensors: &[Tensor], dtype: StoredAs, seed: u64, path: &Path) -> Result<u64> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    let header = header(tensors, dtype);
+    file.write_all(&(header.len() as u64).to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    for tensor in tensors {
+        for _ in 0..tensor.len() {
+            let number = match tensor.fill {
+                Fill::Zeros => 0.0,
+                Fill::Ones => 1.0,
+                Fill::Random => random(&mut generator),
+            };
+            dtype.write(number, &mut file)?;
+        }
+    }
+    file.flush()?;
+    Ok(file.get_ref().metadata()?.len())
+}
+
+fn header(tensors: &[Tensor], dtype: StoredAs) -> String {
+    let name = match dtype {
+        StoredAs::F32 => "F32",
+        StoredAs::F16 => "F16",
+        StoredAs::Bf16 => "BF16",
+    };
+    let mut header = serde_json::Map::new();
+    header.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
+    let mut start = 0;
+    for tensor in tensors {
+        let end = start + tensor.len() * dtype.size();
+        let entry = json!({ "dtype": name, "shape": tensor.shape, "data_offsets": [start, end] });
+        header.insert(tensor.name.clone(), entry);
+        start = end;
+    }
+    let mut text = serde_json::Value::Object(header).to_string();
+    // Numbers begin at a multiple of 8 bytes, as in the files that Hugging Face writes.
+    text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
+    text
+}
+
+/// Uniform, with a standard deviation of `STD`: the shape of the distribution does not matter
+/// for time and memory, and this is quick to draw.
+fn random(generator: &mut impl Rng) -> f32 {
+    let unit = generator.next_u32() as f32 / u32::MAX as f32; // [0, 1]
+    (2.0 * unit - 1.0) * 3f32.sqrt() * STD
+}
