@@ -103,6 +103,7 @@ pub fn merge_heads(x: Tensor<4>) -> Tensor<3> {
     x.swap_dims(1, 2).reshape([batch, seq, heads * head_dim])
 }
 
+// ANCHOR: attend
 /// The mean of the values, weighted by how well each key fits the query.
 ///
 /// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are `[batch, n_kv_heads, total,
@@ -138,6 +139,7 @@ pub fn attend(
     let weights = softmax(scores.cast(DType::F32), 3).cast(dtype);
     weights.matmul(v).reshape([batch, n_heads, seq, head_dim])
 }
+// ANCHOR_END: attend
 
 /// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
 /// position would look at a later one. One new position may look at everything, so it needs

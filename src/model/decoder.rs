@@ -119,6 +119,7 @@ impl Block {
         })
     }
 
+    // ANCHOR: block
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(
         &self,
@@ -133,4 +134,5 @@ impl Block {
         let normed = self.post_attention_layernorm.forward(x.clone());
         x + self.mlp.forward(normed)
     }
+    // ANCHOR_END: block
 }

@@ -39,10 +39,12 @@ impl FeedForward {
         })
     }
 
+    // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         let gate = self.activation.forward(self.gate_proj.forward(x.clone())); // [batch, seq, d_ff]
         let up = self.up_proj.forward(x);
         self.down_proj.forward(gate * up)
     }
+    // ANCHOR_END: feed_forward
 }

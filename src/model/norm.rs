@@ -6,6 +6,7 @@ use burn::tensor::{DType, Tensor};
 use super::weights::Weights;
 use crate::error::Result;
 
+// ANCHOR: rms_norm
 /// Divides each vector by its root mean square, then scales each entry by a learned weight
 /// (Zhang and Sennrich, arXiv 1910.07467).
 #[derive(Module, Debug)]
@@ -32,6 +33,7 @@ impl RmsNorm {
         x.cast(dtype) * self.weight.val().unsqueeze()
     }
 }
+// ANCHOR_END: rms_norm
 
 /// Moves each vector to a mean of zero and a variance of one, then scales and shifts each entry
 /// by learned weights (Ba et al., arXiv 1607.06450).

@@ -79,6 +79,7 @@ fn round(frequency: f64, dtype: DType) -> f64 {
 }
 
 impl Rotation {
+    // ANCHOR: rotate
     /// Turns queries or keys: `[batch, heads, seq, head_dim]` -> the same.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
         let [_, _, _, head_dim] = x.dims();
@@ -90,4 +91,5 @@ impl Rotation {
         let (cos, sin) = (self.cos.clone().unsqueeze(), self.sin.clone().unsqueeze());
         (x * cos + turned * sin).cast(dtype)
     }
+    // ANCHOR_END: rotate
 }

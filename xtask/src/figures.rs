@@ -53,6 +53,7 @@ const OUTPUTS: &[Output] = &[
         "first-light.txt",
         "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
     ),
+    timed("parity.md", "cargo xtask parity"),
     printed("tokens.txt", "cargo run --release --example tokens"),
     timed(
         "logprobs.txt",
