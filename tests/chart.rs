@@ -305,6 +305,15 @@ fn extremes_are_drawn() {
     crowded.series =
         (0..40).map(|n| Series::new(&format!("a rather long label {n}"), [(1.0, 1.0)])).collect();
     lines(&path, &"W".repeat(200), &vec![crowded; 2]).expect("a legend that is too tall");
+    let svg = fs::read_to_string(&path).expect("the chart");
+    assert!(
+        svg.contains(&format!("<title>{}</title>", "W".repeat(200))),
+        "the whole title, unseen"
+    );
+    assert!(
+        svg.contains("WW…") && !svg.contains(&format!(">\n{}", "W".repeat(40))),
+        "the title that fits"
+    );
     lines(&path, "t", &vec![chart; 7]).expect("seven charts");
     same(&[(-1e300, 1e-300), (1e300, 1e300)]).expect("far apart");
     let many: Vec<_> =

@@ -44,7 +44,8 @@ pub(super) fn svg(
     {
         let area = SVGBackend::with_string(&mut drawn, size).into_drawing_area();
         if !title.is_empty() {
-            Text::new(TITLE).bold().draw(&area, (MARGIN, MARGIN), title)?;
+            let text = Text::new(TITLE).bold();
+            text.draw(&area, (MARGIN, MARGIN), &text.fit(title, WIDTH - 2.0 * MARGIN)?)?;
         }
         draw(&area)?;
         area.present().map_err(failed)?;
@@ -118,6 +119,18 @@ impl Text {
     pub fn draw(self, area: &Area<'_>, (x, y): (f64, f64), text: &str) -> Result<()> {
         let at = (units(x), units(y));
         area.draw_text(&printable(text), &self.style(), at).map_err(failed)
+    }
+
+    /// `text`, cut where it is wider than `width` CSS pixels.
+    fn fit(self, text: &str, width: f64) -> Result<String> {
+        // No figure has room for more.
+        let mut kept: String = text.chars().take(200).collect();
+        let mut cut = if kept.len() < text.len() { "…" } else { "" };
+        // Bold letters are wider than those that are measured.
+        while 1.08 * self.width(&kept)? > width && kept.pop().is_some() {
+            cut = "…";
+        }
+        Ok(kept + cut)
     }
 
     /// The width of `text` in CSS pixels, in Noto Sans; other fonts are a little wider or narrower.
