@@ -175,6 +175,41 @@ pub enum Error {
 
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
+
+    #[error("cannot write {path:?}: {source}")]
+    Write {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+
+    #[error("cannot draw a chart to {path:?}: its name must end in {allowed}")]
+    ChartFormat {
+        path: PathBuf,
+        allowed: &'static str,
+    },
+
+    #[error("the chart `{title}` has nothing to show: give it at least one value")]
+    ChartEmpty { title: String },
+
+    #[error("`{series}` holds {value}, which cannot be drawn: it must be {allowed}")]
+    ChartValue {
+        series: String,
+        value: f64,
+        allowed: &'static str,
+    },
+
+    #[error("`{series}` has {values} values for {tokens} tokens: give one value a token")]
+    ChartLength {
+        series: String,
+        values: usize,
+        tokens: usize,
+    },
+
+    #[error("line {line} of the training log is not as expected: {problem}")]
+    LossLog { line: usize, problem: &'static str },
+
+    #[error("a figure could not be drawn: {0}")]
+    Drawing(String),
 }
 
 impl Error {
@@ -186,7 +221,8 @@ impl Error {
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
             | Error::DeviceNotCompiled { .. }
-            | Error::DTypeUnsupported { .. } => 2,
+            | Error::DTypeUnsupported { .. }
+            | Error::ChartFormat { .. } => 2,
             _ => 1,
         }
     }

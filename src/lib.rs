@@ -7,6 +7,7 @@
 //! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
 //! - [`device`]: where it is computed
 //! - [`cli`]: the flags and the output that the examples share
+//! - `chart`: figures of what these do (feature `plot`)
 //!
 //! ```
 //! use slowburn::device::{self, DeviceChoice, Precision};
@@ -24,6 +25,8 @@
 //! # Ok::<(), slowburn::Error>(())
 //! ```
 
+#[cfg(feature = "plot")]
+pub mod chart;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod device;

@@ -1,0 +1,26 @@
+use std::path::Path;
+
+use super::axis::Axis;
+use super::lines::{LineChart, Series, lines};
+use crate::Result;
+
+/// Draws entropy and the effective number of tokens against temperature, side by side.
+///
+/// `points` are `(temperature, entropy in bits)`. A distribution with entropy H is as uncertain as
+/// an even choice between 2^H tokens: that is the effective number.
+///
+/// # Errors
+/// As [`lines`].
+pub fn entropy(path: impl AsRef<Path>, title: &str, points: &[(f64, f64)]) -> Result<()> {
+    let chart = |label: &str, points: Vec<(f64, f64)>| LineChart {
+        x: Axis::linear("temperature"),
+        y: Axis::linear(label),
+        series: vec![Series::new("", points)],
+    };
+    let effective = points.iter().map(|&(temperature, bits)| (temperature, bits.exp2()));
+    let charts = [
+        chart("entropy (bits)", points.to_vec()),
+        chart("effective number of tokens", effective.collect()),
+    ];
+    lines(path, title, &charts)
+}

@@ -1,0 +1,176 @@
+//! A drawing area in CSS pixels that becomes the text of an SVG file.
+
+use std::sync::OnceLock;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::register_font;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::theme::{INK, MARGIN, PANEL, TITLE, WIDTH};
+use crate::{Error, Result};
+
+/// Noto Sans first: it is what lengths are measured with and what a PNG is drawn with.
+const FAMILY: &str = "Noto Sans, Helvetica, Arial, sans-serif";
+
+/// The plotters backend counts in whole pixels, too coarse for a smooth curve: it is given this
+/// many to a CSS pixel.
+const UNITS: f64 = 10.0;
+
+/// plotters divides a font size by this number to get the size of the SVG.
+const SIZE_OF_EM: f64 = 1.24;
+
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// CSS pixels in the units that plotters counts in.
+pub(super) fn units(pixels: f64) -> i32 {
+    (pixels * UNITS).round() as i32
+}
+
+/// Whatever plotters reports, as this crate's error.
+pub(super) fn failed(error: impl std::fmt::Display) -> Error {
+    Error::Drawing(error.to_string())
+}
+
+/// The SVG of a figure [`WIDTH`] wide and `height` high, with `title` at its top and as what a
+/// screen reader says.
+pub(super) fn svg(
+    height: f64,
+    title: &str,
+    draw: impl FnOnce(&Area<'_>) -> Result<()>,
+) -> Result<String> {
+    let size = (units(WIDTH) as u32, units(height) as u32);
+    let mut drawn = String::new();
+    {
+        let area = SVGBackend::with_string(&mut drawn, size).into_drawing_area();
+        if !title.is_empty() {
+            let text = Text::new(TITLE).bold();
+            text.draw(&area, (MARGIN, MARGIN), &text.fit(title, WIDTH - 2.0 * MARGIN)?)?;
+        }
+        draw(&area)?;
+        area.present().map_err(failed)?;
+    }
+
+    // The root element is written anew: plotters makes one unit one pixel.
+    let (_, content) = drawn.split_once('\n').unwrap_or_default();
+    let (width, height) = (size.0, size.1);
+    let (css_width, css_height) = (f64::from(width) / UNITS, f64::from(height) / UNITS);
+    let corner = units(8.0);
+    let title = escape(title);
+    Ok(format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{css_width}" height="{css_height}" viewBox="0 0 {width} {height}" role="img">
+<title>{title}</title>
+<rect width="{width}" height="{height}" rx="{corner}" fill="{PANEL}"/>
+{content}"#
+    ))
+}
+
+/// How a piece of text looks and which of its points is placed.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    size: f64,
+    color: RGBColor,
+    bold: bool,
+    upwards: bool,
+    anchor: Pos,
+}
+
+impl Text {
+    /// Placed by its top left corner.
+    pub fn new(size: f64) -> Self {
+        let anchor = Pos::new(HPos::Left, VPos::Top);
+        Self { size, color: INK, bold: false, upwards: false, anchor }
+    }
+
+    pub fn color(self, color: RGBColor) -> Self {
+        Self { color, ..self }
+    }
+
+    pub fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    /// Reads from bottom to top.
+    pub fn upwards(self) -> Self {
+        Self { upwards: true, ..self }
+    }
+
+    pub fn anchor(self, h_pos: HPos, v_pos: VPos) -> Self {
+        let anchor = Pos::new(h_pos, v_pos);
+        Self { anchor, ..self }
+    }
+
+    /// As plotters wants it.
+    pub fn style(self) -> TextStyle<'static> {
+        let weight = if self.bold {
+            FontStyle::Bold
+        } else {
+            FontStyle::Normal
+        };
+        let turn = if self.upwards {
+            FontTransform::Rotate270
+        } else {
+            FontTransform::None
+        };
+        let size = self.size * UNITS * SIZE_OF_EM;
+        (FAMILY, size, weight).into_font().transform(turn).color(&self.color).pos(self.anchor)
+    }
+
+    pub fn draw(self, area: &Area<'_>, (x, y): (f64, f64), text: &str) -> Result<()> {
+        let at = (units(x), units(y));
+        area.draw_text(&printable(text), &self.style(), at).map_err(failed)
+    }
+
+    /// `text`, cut where it is wider than `width` CSS pixels.
+    fn fit(self, text: &str, width: f64) -> Result<String> {
+        // No figure has room for more.
+        let mut kept: String = text.chars().take(200).collect();
+        let mut cut = if kept.len() < text.len() { "…" } else { "" };
+        // Bold letters are wider than those that are measured.
+        while 1.08 * self.width(&kept)? > width && kept.pop().is_some() {
+            cut = "…";
+        }
+        Ok(kept + cut)
+    }
+
+    /// The width of `text` in CSS pixels, in Noto Sans; other fonts are a little wider or narrower.
+    pub fn width(self, text: &str) -> Result<f64> {
+        register_fonts()?;
+        // plotters takes the size for the height of a line, which is 1.362 em in Noto Sans.
+        let units_per_em = 1.362 * self.size * UNITS;
+        let (width, _) = (FAMILY, units_per_em).into_font().box_size(text).map_err(failed)?;
+        Ok(f64::from(width) / UNITS)
+    }
+}
+
+/// The width of the widest of `texts` in CSS pixels.
+pub(super) fn widest<'a>(style: Text, texts: impl IntoIterator<Item = &'a str>) -> Result<f64> {
+    texts.into_iter().try_fold(0.0, |widest: f64, text| Ok(widest.max(style.width(text)?)))
+}
+
+fn register_fonts() -> Result<()> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let register = || register_font(FAMILY, FontStyle::Normal, notosans::REGULAR_TTF).is_ok();
+    if *REGISTERED.get_or_init(register) {
+        return Ok(());
+    }
+    Err(failed("the font that is compiled in cannot be read"))
+}
+
+/// `text` without the characters that XML forbids.
+fn printable(text: &str) -> String {
+    let allowed = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars()
+        .map(|c| {
+            if allowed(c) {
+                c
+            } else {
+                char::REPLACEMENT_CHARACTER
+            }
+        })
+        .collect()
+}
+
+fn escape(text: &str) -> String {
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

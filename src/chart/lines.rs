@@ -1,0 +1,197 @@
+use std::path::Path;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::{Axis, Span};
+use super::figure::{self, Area, Text, failed, units, widest};
+use super::format::Still;
+use super::plane::{Frame, Ticks, label_x, label_y, plane};
+use super::theme::{LABEL, MARGIN, SERIES, TICK, TITLE, WIDTH};
+use crate::{Error, Result};
+
+/// Lines over common axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineChart {
+    pub x: Axis,
+    /// A linear one begins at 0, unless a value is below.
+    pub y: Axis,
+    pub series: Vec<Series>,
+}
+
+/// One line, from point to point in the order given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What the legend calls it. A chart of one series without a label has no legend.
+    pub label: String,
+    /// `(x, y)` in the units of the axes. A few points are marked by dots too.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// A line through `points`.
+    pub fn new(label: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self {
+            label: label.to_owned(),
+            points: points.into_iter().collect(),
+        }
+    }
+}
+
+/// Up to this many points of a series are marked.
+const MARKED: usize = 20;
+/// Charts in one row of a figure.
+const COLUMNS: usize = 2;
+/// Heights in CSS pixels: of the axes, of what stands below them, and of a row of the legend.
+const HEIGHT: f64 = 250.0;
+const FOOT: f64 = 64.0;
+const LEGEND_ROW: f64 = 22.0;
+/// Width of the piece of line before a name in the legend, and the gap after it.
+const SWATCH: f64 = 24.0;
+const GAP: f64 = 6.0;
+
+/// Draws charts in rows of two; one of them alone takes the whole width.
+///
+/// # Errors
+/// A path that is not `.svg` or `.png` or that cannot be written; no point at all; a number that
+/// is not finite, or not above 0 on a logarithmic axis.
+pub fn lines(path: impl AsRef<Path>, title: &str, charts: &[LineChart]) -> Result<()> {
+    let path = path.as_ref();
+    let format = Still::of(path)?;
+    for chart in charts {
+        chart.check(title)?;
+    }
+    if charts.is_empty() {
+        return Err(Error::ChartEmpty { title: title.to_owned() });
+    }
+    let top = MARGIN + TITLE + 14.0;
+    let pitch = (WIDTH - MARGIN) / charts.len().min(COLUMNS) as f64;
+    let width = pitch - MARGIN;
+    let heads = charts.iter().map(|chart| chart.head(width)).collect::<Result<Vec<_>>>()?;
+    let head = heads.into_iter().fold(0.0, f64::max);
+    let block = head + HEIGHT + FOOT;
+    let rows = charts.len().div_ceil(COLUMNS) as f64;
+    let svg = figure::svg(top + rows * block, title, |area| {
+        for (n, chart) in charts.iter().enumerate() {
+            let (row, column) = ((n / COLUMNS) as f64, (n % COLUMNS) as f64);
+            let left = MARGIN + column * pitch;
+            let top = top + row * block;
+            chart.draw_legend(area, (left, top), width)?;
+            chart.draw(area, (left, top + head), width)?;
+        }
+        Ok(())
+    })?;
+    format.write(path, &svg)
+}
+
+impl LineChart {
+    fn check(&self, title: &str) -> Result<()> {
+        if self.series.iter().all(|series| series.points.is_empty()) {
+            return Err(Error::ChartEmpty { title: title.to_owned() });
+        }
+        for series in &self.series {
+            for &(x, y) in &series.points {
+                self.x.scale.check(&series.label, x)?;
+                self.y.scale.check(&series.label, y)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the axes with all around them, from `left` on and from `top` down, and the lines.
+    fn draw(&self, area: &Area<'_>, (left, top): (f64, f64), width: f64) -> Result<()> {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let x = Span::tight(self.x.scale, points().map(|point| point.0));
+        let y = Span::wide(self.y.scale, points().map(|point| point.1));
+
+        let tick_labels: Vec<String> = y.labels().collect();
+        let indent = 10.0 + widest(Text::new(TICK), tick_labels.iter().map(String::as_str))?;
+        let frame = Frame {
+            left: left + indent,
+            top,
+            // Half of the last tick label sticks out.
+            width: width - indent - 10.0,
+            height: HEIGHT,
+        };
+        let mut plane = plane(area, frame, &x, &y, Ticks::Both)?;
+        label_x(area, frame, 28.0, &self.x.label)?;
+        label_y(area, frame, left, &self.y.label)?;
+
+        for (n, series) in self.series.iter().enumerate() {
+            let color = SERIES[n % SERIES.len()];
+            let line = color.stroke_width(units(2.0) as u32);
+            let points = series.points.iter().copied();
+            if n < SERIES.len() {
+                plane.draw_series(LineSeries::new(points, line)).map_err(failed)?;
+            } else {
+                let dashes = DashedLineSeries::new(points, units(7.0), units(4.0), line);
+                plane.draw_series(dashes).map_err(failed)?;
+            }
+            if series.points.len() <= MARKED {
+                let dots = series
+                    .points
+                    .iter()
+                    .map(|&point| Circle::new(point, units(4.0), color.filled()));
+                plane.draw_series(dots).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the names of the series stand, from the top left corner of the legend: in rows, as
+    /// many to a row as fit.
+    fn legend(&self, width: f64) -> Result<Vec<(f64, f64)>> {
+        if self.series.iter().all(|series| series.label.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let (mut x, mut y) = (0.0, LEGEND_ROW / 2.0);
+        let mut places = Vec::new();
+        for series in &self.series {
+            let needed = SWATCH + GAP + Text::new(LABEL).width(&series.label)?;
+            if x > 0.0 && x + needed > width {
+                (x, y) = (0.0, y + LEGEND_ROW);
+            }
+            places.push((x, y));
+            x += needed + 22.0;
+        }
+        Ok(places)
+    }
+
+    fn draw_legend(&self, area: &Area<'_>, (left, top): (f64, f64), width: f64) -> Result<()> {
+        let text = Text::new(LABEL).anchor(HPos::Left, VPos::Center);
+        for (n, (series, (x, y))) in self.series.iter().zip(self.legend(width)?).enumerate() {
+            let color = SERIES[n % SERIES.len()];
+            let at = (left + x, top + y);
+            swatch(area, at, SWATCH, color, n >= SERIES.len())?;
+            text.draw(area, (at.0 + SWATCH + GAP, at.1), &series.label)?;
+        }
+        Ok(())
+    }
+
+    /// Height of what stands above the axes, in CSS pixels.
+    fn head(&self, width: f64) -> Result<f64> {
+        let legend = self.legend(width)?.last().map_or(0.0, |&(_, y)| y + LEGEND_ROW / 2.0);
+        Ok(legend + LABEL + 14.0)
+    }
+}
+
+/// A piece of line as it stands in a legend, `length` CSS pixels long.
+pub(super) fn swatch(
+    area: &Area<'_>,
+    (x, y): (f64, f64),
+    length: f64,
+    color: RGBColor,
+    dashed: bool,
+) -> Result<()> {
+    let line = color.stroke_width(units(2.5) as u32);
+    let pieces = if dashed {
+        vec![(0.0, 0.4), (0.6, 1.0)]
+    } else {
+        vec![(0.0, 1.0)]
+    };
+    for (from, to) in pieces {
+        let ends = [from, to].map(|part| (units(x + part * length), units(y)));
+        area.draw(&PathElement::new(ends, line)).map_err(failed)?;
+    }
+    Ok(())
+}

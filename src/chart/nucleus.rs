@@ -1,0 +1,107 @@
+use std::path::Path;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::{Scale, Span};
+use super::figure::{self, Text, failed, units};
+use super::format::Still;
+use super::lines::swatch;
+use super::plane::{Frame, Ticks, label_x, label_y, plane};
+use super::theme::{BLUE, LABEL, MARGIN, MUTED, TITLE, VERMILLION, WIDTH};
+use super::token;
+use crate::{Error, Result};
+
+/// One step of a generation under top-p.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NucleusStep {
+    /// The text of the token that was drawn.
+    pub token: String,
+    /// How many tokens could have been, at least one.
+    pub survivors: usize,
+}
+
+const HEIGHT: f64 = 260.0;
+/// Up to this many steps are far enough apart for the text of a token below.
+const NAMED: usize = 56;
+
+/// Draws how many tokens top-p keeps at each step of a text, beside the `k` that top-k would keep
+/// at all of them.
+///
+/// # Errors
+/// A path that is not `.svg` or `.png` or that cannot be written; no step; a step without a
+/// survivor, a `k` of 0, or a `p` that is not a finite number.
+pub fn nucleus(
+    path: impl AsRef<Path>,
+    title: &str,
+    steps: &[NucleusStep],
+    p: f32,
+    k: usize,
+) -> Result<()> {
+    let path = path.as_ref();
+    let format = Still::of(path)?;
+    if steps.is_empty() {
+        return Err(Error::ChartEmpty { title: title.to_owned() });
+    }
+    Scale::Linear.check("top-p", f64::from(p))?;
+    Scale::Log.check("top-k", k as f64)?;
+    for step in steps {
+        Scale::Log.check("top-p", step.survivors as f64)?;
+    }
+
+    let named = steps.len() <= NAMED;
+    let names_height = if named { 92.0 } else { 20.0 };
+    let counts = steps.iter().map(|step| step.survivors as f64);
+    let ranks = Span::ranks(steps.len());
+    let x = if named { ranks.without_ticks() } else { ranks };
+    let shown = counts.clone().chain([1.0, k as f64]);
+    // From below 1 on, so that the dot of a lone survivor lies above the axis.
+    let y = Span::wide(Scale::Log, shown).from(0.75);
+    let top = MARGIN + TITLE + 68.0;
+    let svg = figure::svg(top + HEIGHT + names_height + 32.0, title, |area| {
+        let left = MARGIN + 48.0;
+        let frame = Frame { left, top, width: WIDTH - MARGIN - left, height: HEIGHT };
+        let mut plane = plane(area, frame, &x, &y, Ticks::Both)?;
+
+        let pitch = frame.width / steps.len() as f64;
+        let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(counts).collect();
+        let stem = BLUE.stroke_width(units((pitch * 0.3).clamp(1.0, 3.0)) as u32);
+        let stems = points.iter().map(|&(x, top)| PathElement::new([(x, y.start), (x, top)], stem));
+        plane.draw_series(stems).map_err(failed)?;
+        let radius = units((pitch * 0.36).clamp(1.5, 5.0));
+        let dots = points.iter().map(|&point| Circle::new(point, radius, BLUE.filled()));
+        plane.draw_series(dots).map_err(failed)?;
+        let constant = [x.start, x.end].map(|x| (x, k as f64));
+        let line = VERMILLION.stroke_width(units(2.0) as u32);
+        let dashes = DashedLineSeries::new(constant, units(8.0), units(5.0), line);
+        plane.draw_series(dashes).map_err(failed)?;
+
+        let legend = MARGIN + TITLE + 22.0;
+        let text = Text::new(LABEL).anchor(HPos::Left, VPos::Center);
+        let dot = Circle::new((units(MARGIN + 5.0), units(legend)), units(5.0), BLUE.filled());
+        area.draw(&dot).map_err(failed)?;
+        text.draw(area, (MARGIN + 18.0, legend), &format!("top-p, p = {p}"))?;
+        swatch(area, (MARGIN + 160.0, legend), 24.0, VERMILLION, true)?;
+        text.draw(area, (MARGIN + 192.0, legend), &format!("top-k, k = {k}"))?;
+
+        label_y(area, frame, MARGIN, "tokens that survive")?;
+        if named {
+            let text = Text::new(pitch.clamp(9.0, 14.0)).color(MUTED).upwards();
+            for (n, step) in steps.iter().enumerate() {
+                let at = (frame.left + (n as f64 + 0.5) * pitch, frame.top + frame.height + 7.0);
+                text.anchor(HPos::Right, VPos::Center).draw(
+                    area,
+                    at,
+                    &token::label(&step.token),
+                )?;
+            }
+        }
+        let steps = if named {
+            "step, and the token drawn at it"
+        } else {
+            "step"
+        };
+        label_x(area, frame, names_height + 4.0, steps)
+    })?;
+    format.write(path, &svg)
+}

@@ -1,0 +1,121 @@
+use std::path::Path;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::{Scale, Span};
+use super::figure::{self, Text, failed, units};
+use super::format::Still;
+use super::plane::{Frame, TALLER, Ticks, label_x, label_y, plane};
+use super::theme::{BLUE, LABEL, MARGIN, MUTED, REMOVED, TITLE, WIDTH};
+use super::{probability, token};
+use crate::{Error, Result};
+
+/// What one setting of a filter leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivors {
+    /// The setting, and what there is to say about it: `k = 5 keeps 81 % of the probability`.
+    pub label: String,
+    /// For each token that the chart shows, whether it can still be drawn.
+    pub kept: Vec<bool>,
+}
+
+const PANEL: f64 = 104.0;
+const HEAD: f64 = 34.0;
+/// Up to this many bars are wide enough for the text of a token below.
+const NAMED: usize = 56;
+
+/// Draws which tokens a filter keeps at several settings, one panel each, on the distribution
+/// before the filter. The axis is logarithmic, so that the tail can be seen.
+///
+/// `tokens` are the texts, `probabilities` those before the filter, both from the likeliest on.
+///
+/// # Errors
+/// A path that is not `.svg` or `.png` or that cannot be written; no token or no setting;
+/// `probabilities` or a `kept` that are not as many as the tokens; probabilities not between 0
+/// and 1, or not above 0.
+pub fn survivors(
+    path: impl AsRef<Path>,
+    title: &str,
+    tokens: &[&str],
+    probabilities: &[f32],
+    settings: &[Survivors],
+) -> Result<()> {
+    let path = path.as_ref();
+    let format = Still::of(path)?;
+    if tokens.is_empty() || settings.is_empty() {
+        return Err(Error::ChartEmpty { title: title.to_owned() });
+    }
+    probability::check(title, probabilities, tokens.len())?;
+    let percents: Vec<f64> = probabilities.iter().map(|&p| 100.0 * f64::from(p)).collect();
+    for &percent in &percents {
+        Scale::Log.check(title, percent)?;
+    }
+    for setting in settings {
+        if setting.kept.len() != tokens.len() {
+            return Err(Error::ChartLength {
+                series: setting.label.clone(),
+                values: setting.kept.len(),
+                tokens: tokens.len(),
+            });
+        }
+    }
+
+    let named = tokens.len() <= NAMED;
+    let names_height = if named { 92.0 } else { 20.0 };
+    let first = MARGIN + TITLE + 36.0;
+    let height = first + settings.len() as f64 * (HEAD + PANEL) + names_height + 32.0;
+    let ranks = Span::ranks(tokens.len());
+    let x = if named { ranks.without_ticks() } else { ranks };
+    let y = Span::wide(Scale::Log, percents.iter().copied());
+    let svg = figure::svg(height, title, |area| {
+        let left = MARGIN + 48.0;
+        let frame = |n: usize| Frame {
+            left,
+            top: first + n as f64 * (HEAD + PANEL) + HEAD,
+            width: WIDTH - MARGIN - left,
+            height: PANEL,
+        };
+        let legend = MARGIN + TITLE + 22.0;
+        for (x, color, text) in [(MARGIN, BLUE, "kept"), (MARGIN + 80.0, REMOVED, "removed")] {
+            let corners = [
+                (units(x), units(legend - 6.0)),
+                (units(x + 12.0), units(legend + 6.0)),
+            ];
+            area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)?;
+            let at = (x + 18.0, legend + TALLER);
+            Text::new(LABEL).anchor(HPos::Left, VPos::Center).draw(area, at, text)?;
+        }
+
+        for (n, setting) in settings.iter().enumerate() {
+            let frame = frame(n);
+            let last = n + 1 == settings.len();
+            let mut plane = plane(area, frame, &x, &y, if last { Ticks::Both } else { Ticks::Y })?;
+            let bars = (1..).zip(&percents).zip(&setting.kept).map(|((rank, &percent), &kept)| {
+                let color = if kept { BLUE } else { REMOVED };
+                let (from, to) = (f64::from(rank) - 0.38, f64::from(rank) + 0.38);
+                Rectangle::new([(from, y.start), (to, percent)], color.filled())
+            });
+            plane.draw_series(bars).map_err(failed)?;
+            let at = (frame.left + frame.width, frame.top - 8.0);
+            Text::new(LABEL).bold().anchor(HPos::Right, VPos::Bottom).draw(
+                area,
+                at,
+                &setting.label,
+            )?;
+        }
+        label_y(area, frame(0), MARGIN, "probability (%)")?;
+
+        let last = frame(settings.len() - 1);
+        if named {
+            let pitch = last.width / tokens.len() as f64;
+            let text = Text::new(pitch.clamp(9.0, 14.0)).color(MUTED).upwards();
+            for (n, name) in tokens.iter().enumerate() {
+                let at = (last.left + (n as f64 + 0.5) * pitch, last.top + last.height + 7.0);
+                text.anchor(HPos::Right, VPos::Center).draw(area, at, &token::label(name))?;
+            }
+        }
+        label_x(area, last, names_height + 4.0, "tokens, from the likeliest on")
+    })?;
+    format.write(path, &svg)
+}
