@@ -3,11 +3,12 @@
 //! cargo run --release --example 02_top_k
 //! cargo run --release --example 02_top_k -- --k 1,2,3 --prompt "It was a"
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use slowburn::Result;
-use slowburn::cli::{self, GenerateArgs, Setting};
+use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::sampling::SamplingParams;
 
 /// Shows which tokens survive top-k, with which probabilities, and what is written from them
@@ -19,6 +20,10 @@ struct Cli {
     /// The values to compare; --top-k K shows only that one
     #[arg(long, value_delimiter = ',', default_values_t = [1, 5, 40], value_name = "K,...")]
     k: Vec<usize>,
+
+    /// Draw which tokens survive (.svg or .png; needs --features plot)
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -43,6 +48,10 @@ fn run(cli: &Cli) -> Result<()> {
     let mut settings = vec![setting("all".to_owned(), None)?];
     for k in ks {
         settings.push(setting(format!("k = {k}"), Some(k))?);
+    }
+    if let Some(file) = &cli.chart {
+        let chart = Chart::Survivors { logits: &logits, settings: &settings[1..] };
+        cli::draw(file, &chart, &pretrained, &prompt)?;
     }
     cli::settings(args, &pretrained, &prompt, &logits, &settings)
 }

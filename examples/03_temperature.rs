@@ -3,11 +3,12 @@
 //! cargo run --release --example 03_temperature
 //! cargo run --release --example 03_temperature -- --temperatures 0.1,1,3 --seed 7
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use slowburn::Result;
-use slowburn::cli::{self, GenerateArgs, Setting};
+use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::sampling::SamplingParams;
 
 /// Shows what temperature does to the next token's distribution, and to the text
@@ -25,6 +26,14 @@ struct Cli {
         allow_negative_numbers = true
     )]
     temperatures: Vec<f32>,
+
+    /// Draw the distributions (.svg, .png, or .gif to see them move; needs --features plot)
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+
+    /// Draw entropy against temperature (.svg or .png; needs --features plot)
+    #[arg(long, value_name = "FILE")]
+    curve: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -41,14 +50,24 @@ fn run(cli: &Cli) -> Result<()> {
     }
 
     let logits = pretrained.model.forward(&prompt, None)?;
-    let setting = |temperature| {
-        let params = SamplingParams { temperature, ..args.sampling.typed() };
+    let params = args.sampling.typed();
+    let setting = |&temperature: &f32| {
+        let params = SamplingParams { temperature, ..params.clone() };
         let label = format!("T = {temperature}");
         Setting::new(label, params, args, &pretrained, &prompt, &logits)
     };
     let temperatures =
         args.sampling.temperature.map_or_else(|| cli.temperatures.clone(), |t| vec![t]);
-    let settings = temperatures.into_iter().map(setting).collect::<Result<Vec<_>>>()?;
+    let settings = temperatures.iter().map(setting).collect::<Result<Vec<_>>>()?;
+    if let Some(file) = &cli.chart {
+        let (logits, params, temperatures) = (&logits, &params, &temperatures);
+        let chart = Chart::Temperatures { logits, params, temperatures };
+        cli::draw(file, &chart, &pretrained, &prompt)?;
+    }
+    if let Some(file) = &cli.curve {
+        let chart = Chart::Entropy { logits: &logits, params: &params };
+        cli::draw(file, &chart, &pretrained, &prompt)?;
+    }
     cli::settings(args, &pretrained, &prompt, &logits, &settings)
 }
 // ANCHOR_END: run

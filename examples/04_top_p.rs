@@ -5,10 +5,11 @@
 //! cargo run --release --example 04_top_p -- --top-p 0.5 --top-k 5 --seed 7
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, GenerateArgs, NucleusReport, NucleusStep};
+use slowburn::cli::{self, Chart, GenerateArgs, NucleusReport, NucleusStep};
 use slowburn::generate::{self, Options};
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
 use slowburn::{Error, Result};
@@ -18,14 +19,19 @@ use slowburn::{Error, Result};
 struct Cli {
     #[command(flatten)]
     generate: GenerateArgs,
+
+    /// Draw the size of the nucleus at each step (.svg or .png; needs --features plot)
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().generate))
+    cli::exit(run(&Cli::parse()))
 }
 
 // ANCHOR: run
-fn run(args: &GenerateArgs) -> Result<()> {
+fn run(cli: &Cli) -> Result<()> {
+    let args = &cli.generate;
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {
@@ -56,15 +62,11 @@ fn run(args: &GenerateArgs) -> Result<()> {
         ControlFlow::Continue(())
     })?;
     failure.map_or(Ok(()), Err)?;
-    NucleusReport {
-        args,
-        pretrained: &pretrained,
-        prompt: &prompt,
-        p,
-        k,
-        generation,
-        steps,
+    let (pretrained, prompt) = (&pretrained, &prompt);
+    let report = NucleusReport { args, pretrained, prompt, p, k, generation, steps };
+    if let Some(file) = &cli.chart {
+        cli::draw(file, &Chart::Nucleus(&report), pretrained, prompt)?;
     }
-    .print()
+    report.print()
 }
 // ANCHOR_END: run

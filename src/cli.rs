@@ -1,5 +1,6 @@
 //! What the numbered examples share: their flags, and how they show a generation.
 
+mod chart;
 mod comparison;
 mod greedy;
 mod nucleus;
@@ -19,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
+pub use chart::{Chart, draw};
 pub use comparison::comparison;
 pub use greedy::GreedyReport;
 pub use nucleus::{NucleusReport, NucleusStep};

@@ -182,6 +182,9 @@ pub enum Error {
         source: std::io::Error,
     },
 
+    #[error("charts are not compiled in: add `--features plot` to the cargo command")]
+    ChartsNotCompiled,
+
     #[error("cannot draw a chart to {path:?}: its name must end in {allowed}")]
     ChartFormat {
         path: PathBuf,
@@ -222,6 +225,7 @@ impl Error {
             | Error::Parameter { .. }
             | Error::DeviceNotCompiled { .. }
             | Error::DTypeUnsupported { .. }
+            | Error::ChartsNotCompiled
             | Error::ChartFormat { .. } => 2,
             _ => 1,
         }

@@ -16,15 +16,16 @@ pub struct FiguresArgs {
     /// Compare with what is there, and write nothing
     #[arg(long)]
     check: bool,
-    /// Run only the commands of the files whose names hold this
+    /// Run only the commands that hold this
     #[arg(long, default_value = "")]
     only: String,
 }
 
 /// What a command of the book leaves behind.
 struct Output {
-    /// The file that keeps what it prints, in `book/src/output`.
-    file: &'static str,
+    /// The file that keeps what it prints, in `book/src/output`; none where only what it draws
+    /// is shown.
+    file: Option<&'static str>,
     /// The command as the book shows it.
     command: &'static str,
     /// The files that it draws, in `book/src/figures`: it is run in that folder.
@@ -37,15 +38,35 @@ struct Output {
 }
 
 const fn printed(file: &'static str, command: &'static str) -> Output {
-    Output { file, command, figures: &[], timed: false, exit_code: 0 }
+    Output {
+        file: Some(file),
+        command,
+        figures: &[],
+        timed: false,
+        exit_code: 0,
+    }
 }
 
 const fn timed(file: &'static str, command: &'static str) -> Output {
     Output { timed: true, ..printed(file, command) }
 }
 
+const fn drawn(figures: &'static [&'static str], command: &'static str) -> Output {
+    Output { file: None, figures, ..printed("", command) }
+}
+
 const fn refused(file: &'static str, command: &'static str) -> Output {
     Output { exit_code: 2, ..printed(file, command) }
+}
+
+impl Output {
+    /// Whether what was kept is what came now.
+    fn agrees(&self, kept: &str, now: &str) -> bool {
+        match self.timed {
+            true => without_numbers(kept) == without_numbers(now),
+            false => kept == now,
+        }
+    }
 }
 
 const OUTPUTS: &[Output] = &[
@@ -80,6 +101,22 @@ const OUTPUTS: &[Output] = &[
         "sampling-bench.txt",
         "cargo bench --bench sampling -- --quick --output-format bencher",
     ),
+    drawn(
+        &["top-k.svg"],
+        "cargo run --release --features plot --example 02_top_k -- --chart top-k.svg",
+    ),
+    drawn(
+        &["temperature.svg"],
+        "cargo run --release --features plot --example 03_temperature -- --chart temperature.svg",
+    ),
+    drawn(
+        &["entropy.svg"],
+        "cargo run --release --features plot --example 03_temperature -- --curve entropy.svg",
+    ),
+    drawn(
+        &["top-p.svg"],
+        "cargo run --release --features plot --example 04_top_p -- --max-tokens 120 --chart top-p.svg",
+    ),
     printed("temperature.txt", "cargo run --release --example 03_temperature"),
     printed("guidance.txt", "cargo xtask guidance"),
     timed(
@@ -94,32 +131,30 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     let book = root.join("book/src");
     let pages = pages(&book)?;
     let mut wrong = Vec::new();
-    for output in OUTPUTS.iter().filter(|output| output.file.contains(&args.only)) {
+    for output in OUTPUTS.iter().filter(|output| output.command.contains(&args.only)) {
         eprintln!("$ {}", output.command);
         if !pages.contains(output.command) {
             wrong.push(format!("no page shows `{}`", output.command));
         }
-        if !pages.contains(&format!("output/{}}}}}", output.file)) {
-            wrong.push(format!("no page includes output/{}", output.file));
-        }
         let folder = tempfile::tempdir()?;
         let text = execute(output, folder.path(), root)?;
-        let kept = book.join("output").join(output.file);
-        if args.check {
-            let same = match fs::read_to_string(&kept) {
-                Ok(kept) if output.timed => without_numbers(&kept) == without_numbers(&text),
-                Ok(kept) => kept == text,
-                Err(_) => false,
-            };
-            if !same {
+        if let Some(file) = output.file {
+            if !pages.contains(&format!("output/{file}}}}}")) {
+                wrong.push(format!("no page includes output/{file}"));
+            }
+            let kept = book.join("output").join(file);
+            if !args.check {
+                write(&kept, text.as_bytes())?;
+            } else if !output.agrees(&fs::read_to_string(&kept).unwrap_or_default(), &text) {
                 wrong.push(format!("{} differs:\n{text}", kept.display()));
             }
-        } else {
-            write(&kept, text.as_bytes())?;
         }
         for figure in output.figures {
             let drawn = fs::read(folder.path().join(figure))
                 .with_context(|| format!("`{}` draws no {figure}", output.command))?;
+            if !pages.contains(&format!("(figures/{figure})")) {
+                wrong.push(format!("no page shows figures/{figure}"));
+            }
             let kept = book.join("figures").join(figure);
             if !args.check {
                 write(&kept, &drawn)?;
