@@ -61,11 +61,12 @@ impl Pretrained {
     /// Files that are missing, damaged, or describe a model that this crate does not compute.
     pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
+        let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
         let shards = Shards::open(folder)?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
-            config: &required("config.json")?,
+            config: &config,
             generation_config: generation_config.as_deref(),
             weights: &|device, dtype| shards.weights(device, dtype),
             tokenizer: &required("tokenizer.json")?,
