@@ -55,7 +55,7 @@ pub struct GenerateArgs {
     #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
     pub device: DeviceChoice,
 
-    /// What to compute in
+    /// What to compute in, whatever type the files hold
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
 

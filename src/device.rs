@@ -25,6 +25,11 @@ pub enum DeviceChoice {
 }
 
 /// The type of weights, cache and activations.
+///
+/// It does not depend on the type in which a file stores them. F32 is the default for all files:
+/// it holds every f16 and bf16 number exactly, and it is what a CPU multiplies best. The others
+/// take half the memory, on a CPU at the cost of speed: f16 is slower for a long prompt, bf16
+/// for everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Precision {

@@ -7,7 +7,7 @@ use super::safetensors::StoredTensor;
 
 /// How many numbers are converted at once: few enough for what is in flight to be small
 /// beside the model, and to stay in the processor's cache.
-const CHUNK: usize = 1 << 17;
+const CHUNK: usize = 1 << 18;
 
 /// Numbers of one of the types that a model computes in.
 pub enum Numbers {
@@ -90,7 +90,10 @@ fn extend_f32(numbers: &mut Vec<f32>, bytes: &[u8], dtype: DType) {
 }
 
 /// The numbers that `N` bytes each stand for.
-fn values<const N: usize, T>(bytes: &[u8], value: fn([u8; N]) -> T) -> impl Iterator<Item = T> {
+fn values<const N: usize, T>(
+    bytes: &[u8],
+    value: impl Fn([u8; N]) -> T,
+) -> impl Iterator<Item = T> {
     let (numbers, _) = bytes.as_chunks::<N>();
     numbers.iter().map(move |bytes| value(*bytes))
 }

@@ -123,12 +123,18 @@ impl Shard {
 
 /// Gives memory back to the system. What was released is read from the file anew if it is
 /// looked at again, so this takes nothing away but time.
+///
+/// The system may bring in a whole huge page around each byte that is looked at. So as much is
+/// released on both sides: what belongs to a neighbour comes back when it is needed.
 #[cfg(unix)]
 fn release(map: &Mmap, range: Range<usize>) {
     use memmap2::UncheckedAdvice::DontNeed;
+    const HUGE_PAGE: usize = 2 << 20;
+    let start = range.start.saturating_sub(HUGE_PAGE);
+    let end = range.end.saturating_add(HUGE_PAGE).min(map.len());
     // SAFETY: the map is of a file and is never written to, so its pages come back as they
     // were.
-    let outcome = unsafe { map.unchecked_advise_range(DontNeed, range.start, range.len()) };
+    let outcome = unsafe { map.unchecked_advise_range(DontNeed, start, end - start) };
     // It was only an advice.
     let _ = outcome;
 }
