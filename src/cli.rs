@@ -115,6 +115,7 @@ impl GenerateArgs {
             sampling: self.sampling.params(),
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
+            ..Options::default()
         }
     }
 }

@@ -120,6 +120,9 @@ pub enum Error {
     #[error("the device failed while reading a result: {0}")]
     Device(String),
 
+    #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
+    Panicked { what: &'static str, message: String },
+
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
 }

@@ -30,6 +30,7 @@ pub mod device;
 pub mod error;
 pub mod generate;
 pub mod model;
+mod panics;
 pub mod pretrained;
 pub mod sampling;
 pub mod tokenizer;

@@ -162,6 +162,7 @@ impl<'a> Report<'a> {
         let (prompt, new) = (self.prompt.len(), generation.ids.len());
         let why = match generation.finish_reason {
             FinishReason::Eos => "the model ended it",
+            FinishReason::StopId(_) => "a stop token",
             FinishReason::Length => "as many as were asked for",
             FinishReason::Context => "the context is full",
             FinishReason::Stopped => "stopped",
