@@ -123,6 +123,23 @@ pub enum Error {
     #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
     Panicked { what: &'static str, message: String },
 
+    #[error("the handler failed: {0}")]
+    Handler(#[source] Box<dyn std::error::Error + Send + Sync>),
+
+    #[error(
+        "the handler returned without a sequence: `start` what `prepare` returns, before the handler ends"
+    )]
+    NothingStarted,
+
+    #[error("the handler has returned: it can start a sequence only while it runs")]
+    HandlerReturned,
+
+    #[error("the inference was shut down: build another one")]
+    ShutDown,
+
+    #[error("cannot start the thread of the model: {0}")]
+    Thread(std::io::Error),
+
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
 }

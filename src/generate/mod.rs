@@ -14,6 +14,9 @@ mod naive;
 mod repetition;
 mod run;
 mod score;
+mod streaming;
+pub(crate) mod text_buffer;
+mod token_output;
 
 use std::ops::ControlFlow;
 
@@ -31,6 +34,7 @@ pub use cached::cached;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
+pub use token_output::TokenOutput;
 
 /// What to generate.
 #[derive(Debug, Clone, Default)]
