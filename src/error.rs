@@ -123,6 +123,9 @@ pub enum Error {
     #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
     Panicked { what: &'static str, message: String },
 
+    #[error("{path:?} holds no prompt: write one in each line")]
+    NoPrompts { path: PathBuf },
+
     #[error("the handler failed: {0}")]
     Handler(#[source] Box<dyn std::error::Error + Send + Sync>),
 
@@ -152,6 +155,7 @@ impl Error {
             | Error::PromptTooLong { .. }
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
+            | Error::NoPrompts { .. }
             | Error::DeviceNotCompiled { .. }
             | Error::DTypeUnsupported { .. } => 2,
             _ => 1,

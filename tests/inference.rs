@@ -11,7 +11,8 @@ use common::{device, go_on, load};
 use slowburn::generate::{self, Generation, Options};
 use slowburn::inference::{
     CancelToken, Completion, FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job,
-    Load, ModelAccessor, OutStream, Progress, State, TokenOutput, batch_handler, streaming_handler,
+    Load, ModelAccessor, OutStream, Progress, Prompt, State, TokenOutput, batch_handler,
+    streaming_handler,
 };
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Rule, SamplingParams};
@@ -45,8 +46,15 @@ fn alone(request: &GenerateRequest) -> Generation {
         stop_ids: request.stop_ids.clone(),
     };
     let model = model();
-    let prompt = model.prompt_ids(&request.prompt).unwrap();
+    let prompt = prompt_ids(request);
     generate::cached(&model.model, &prompt, &options, &mut go_on).unwrap()
+}
+
+fn prompt_ids(request: &GenerateRequest) -> Vec<u32> {
+    match &request.prompt {
+        Prompt::Text(text) => model().prompt_ids(text).unwrap(),
+        Prompt::Ids(ids) => ids.clone(),
+    }
 }
 
 fn ids(outputs: &[TokenOutput]) -> Vec<u32> {
@@ -76,10 +84,11 @@ fn a_job_streams_what_it_would_write_alone() {
             endless("Once", 2).with_max_tokens(1),
             endless("a", 0).with_temperature(0.0),
             GenerateRequest::new("Once upon").with_temperature(1.3).with_seed(7),
+            GenerateRequest::new(vec![5, 6, 7]).with_seed(2),
             endless(&"long ".repeat(30), 3).with_max_tokens(usize::MAX),
         ] {
             let alone = alone(&request);
-            let prompt_tokens = model().prompt_ids(&request.prompt).unwrap().len();
+            let prompt_tokens = prompt_ids(&request).len();
             let (outputs, completion) = drained(inference.infer(request.clone()).spawn());
             assert_eq!(ids(&outputs), alone.ids);
             assert_eq!(completion.finish_reason, alone.finish_reason.into());
@@ -103,7 +112,10 @@ fn a_job_streams_what_it_would_write_alone() {
                 stop_ids: Vec::new(),
             };
             let mut called = Vec::new();
-            let generation = model().generate_streaming(&request.prompt, &options, |token| {
+            let Prompt::Text(prompt) = &request.prompt else {
+                continue;
+            };
+            let generation = model().generate_streaming(prompt, &options, |token| {
                 called.push(token);
                 ControlFlow::Continue(())
             });
@@ -350,7 +362,9 @@ fn panicking_handler(
     model: ModelAccessor<Model>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {
-    let place = request.prompt.clone();
+    let Prompt::Text(place) = request.prompt.clone() else {
+        return Ok(());
+    };
     assert_ne!(place, "handler", "the handler is wrong");
     let rule = {
         let place = place.clone();
@@ -477,6 +491,7 @@ fn a_request_is_flat_json_in_which_only_the_prompt_is_needed() {
         .with_logprobs(2)
         .with_deadline(Duration::from_millis(1500));
     assert_eq!(read(json).unwrap(), request);
+    assert_eq!(read(r#"{"prompt": [1, 2]}"#).unwrap(), GenerateRequest::new(vec![1, 2]));
     assert_eq!(read(&serde_json::to_string(&request).unwrap()).unwrap(), request);
     for (wrong, message) in [
         (r#"{"max_tokens": 5}"#, "prompt"),

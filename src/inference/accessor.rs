@@ -68,7 +68,7 @@ impl<M: Borrow<Pretrained>> ModelAccessor<M> {
     pub fn prepare(&self, request: &GenerateRequest) -> Result<Prepared> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
-        let prompt = pretrained.prompt_ids(&request.prompt)?;
+        let prompt = request.prompt.ids(pretrained)?;
         pretrained.model.check_prompt(&prompt)?;
         let left = pretrained.model.config().context_length - prompt.len();
         Ok(Prepared {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Prompt;
 use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::SamplingParams;
@@ -13,8 +14,8 @@ use crate::sampling::SamplingParams;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateRequest {
-    /// What the model goes on from. An empty text starts from the begin-of-sequence token.
-    pub prompt: String,
+    /// What the model goes on from.
+    pub prompt: Prompt,
     /// How many tokens at most.
     #[serde(default = "default_max_tokens")]
     pub max_tokens: usize,
@@ -44,7 +45,7 @@ fn default_max_tokens() -> usize {
 
 impl GenerateRequest {
     /// At most 256 tokens, sampled from the model's own distribution.
-    pub fn new(prompt: impl Into<String>) -> Self {
+    pub fn new(prompt: impl Into<Prompt>) -> Self {
         Self {
             prompt: prompt.into(),
             max_tokens: default_max_tokens(),

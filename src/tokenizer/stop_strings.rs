@@ -51,6 +51,23 @@ impl StopStrings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The text up to the first stop string, from pieces of which the undecided end is held.
+    fn stream(stops: &StopStrings, pieces: &[String]) -> (String, Option<String>) {
+        let (mut out, mut held) = (String::new(), String::new());
+        for piece in pieces {
+            held.push_str(piece);
+            if let Some(found) = stops.find(&held) {
+                out.push_str(&held[..found.range.start]);
+                return (out, Some(found.string.to_owned()));
+            }
+            let rest = held.split_off(held.len() - stops.undecided(&held));
+            out.push_str(&held);
+            held = rest;
+        }
+        (out + &held, None)
+    }
 
     fn stops(strings: &[&str]) -> StopStrings {
         StopStrings::new(&strings.iter().map(|&string| string.to_owned()).collect::<Vec<_>>())
@@ -75,5 +92,20 @@ mod tests {
         assert_eq!(undecided(&["é!"], "caf\u{e9}"), 2);
         assert_eq!(undecided(&["ab"], "cd"), 0);
         assert_eq!(undecided(&[], "cd"), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn wherever_a_text_is_cut_it_stops_at_the_same_place(
+            pieces in prop::collection::vec("[ab\u{e9}]{0,4}", 0..12),
+            strings in prop::collection::vec("[ab\u{e9}]{1,5}", 0..4),
+        ) {
+            let stops = StopStrings::new(&strings);
+            let whole = pieces.concat();
+            let letters: Vec<String> = whole.chars().map(String::from).collect();
+            let at_once = stream(&stops, &[whole]);
+            prop_assert_eq!(&stream(&stops, &pieces), &at_once);
+            prop_assert_eq!(&stream(&stops, &letters), &at_once);
+        }
     }
 }
