@@ -140,6 +140,48 @@ fn timings_are_in_order() {
     });
 }
 
+#[test]
+fn without_a_thread_a_callback_stops_the_text() {
+    let mut called = 0;
+    let options = Options { max_tokens: 50, ignore_eos: true, ..Options::default() };
+    let stopped = model().generate_streaming("Once", &options, |token| {
+        called += 1;
+        match token.index {
+            0..5 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    });
+    let stopped = stopped.unwrap();
+    assert_eq!(stopped.finish_reason, generate::FinishReason::Stopped);
+    assert_eq!(called, 6, "it is not called again");
+    assert!(stopped.ids.len() >= 6, "those that were held back came later");
+}
+
+/// The last handle may be held by a callback, which runs in the thread that is to end.
+#[test]
+fn an_inference_may_be_dropped_by_its_own_callback() {
+    watch(|| {
+        let inference = Arc::new(streaming());
+        let held = Mutex::new(Some(inference.clone()));
+        let (dropped, was_dropped) = std::sync::mpsc::channel();
+        let (go, may_go) = std::sync::mpsc::channel();
+        let job = inference
+            .infer(endless("Once", 1))
+            .with_progress(move |progress| {
+                if progress.tokens == 3 {
+                    may_go.recv().unwrap();
+                    held.lock().unwrap().take();
+                    dropped.send(()).unwrap();
+                }
+            })
+            .spawn();
+        drop(inference);
+        go.send(()).unwrap();
+        was_dropped.recv().unwrap();
+        assert_eq!(job.join().unwrap().finish_reason, FinishReason::Shutdown);
+    });
+}
+
 /// The text that streams is that of the loop in chapter 5, which knows of no stop strings.
 #[test]
 fn pieces_of_characters_are_held_back_and_nothing_is_lost() {

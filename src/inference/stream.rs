@@ -84,11 +84,12 @@ impl<T> Channel<T> {
     }
 
     /// Drops what is there and what will come.
-    fn discard(&self) -> MutexGuard<'_, State<T>> {
+    fn discard(&self) {
         let mut state = self.lock();
         state.discarded = true;
-        state.items.clear();
-        state
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        drop(items);
     }
 }
 
@@ -170,9 +171,10 @@ impl<T> JobStream<T> {
 
     /// Waits for the end of the job without reading what it still puts out.
     pub(super) fn into_outcome(self) -> Outcome {
-        let mut state = self.channel.discard();
+        self.channel.discard();
         // The sequences may be waiting for a reader.
         self.channel.doorbell.ring();
+        let mut state = self.channel.lock();
         loop {
             match state.outcome.take() {
                 Some(outcome) => return outcome,
@@ -192,7 +194,8 @@ impl<T> JobStream<T> {
 
 impl<T> Drop for JobStream<T> {
     fn drop(&mut self) {
-        if !self.channel.discard().ended {
+        self.channel.discard();
+        if !self.channel.lock().ended {
             self.cancel.cancel();
         }
     }
