@@ -280,17 +280,29 @@ fn jobs_are_interleaved_a_step_at_a_time() {
             .with_stream_capacity(1000)
             .build(logging_handler)
             .unwrap();
-        let jobs = [1, 2, 3].map(|seed| inference.infer(endless("Once", seed)).spawn());
+        // The first one holds the batch up, after its first token, until the others are there.
+        let (go, may_go) = std::sync::mpsc::channel();
+        let first = inference.infer(endless("Once", 1)).with_progress(move |progress| {
+            if progress.tokens == 1 {
+                may_go.recv().unwrap();
+            }
+        });
+        let mut jobs = vec![first.spawn()];
+        jobs.extend([2, 3].map(|seed| inference.infer(endless("Once", seed)).spawn()));
+        go.send(()).unwrap();
         for (seed, job) in (1..).zip(jobs) {
             let (outputs, _) = drained(job);
             assert_eq!(ids(&outputs), alone(&endless("Once", seed)).ids);
         }
+        // Those that share a step are told in the order in which they joined. A token whose
+        // character is not complete is told a step later.
         let log = log.lock().unwrap();
         assert_eq!(log.len(), 600);
-        // Each has begun long before any has ended.
-        for job in [1, 2, 3] {
-            let first = log.iter().position(|found| *found == job).unwrap();
-            assert!(first < 300, "job {job} began after {first} tokens");
+        let told = |job: u64, upto: usize| log[..upto].iter().filter(|j| **j == job).count();
+        for upto in 30..590 {
+            let counts = [told(1, upto), told(2, upto), told(3, upto)];
+            let (most, least) = (counts.iter().max().unwrap(), counts.iter().min().unwrap());
+            assert!(most - least < 12, "{counts:?} of {upto}");
         }
     });
 }
@@ -376,8 +388,8 @@ fn a_deadline_ends_what_runs_what_pauses_and_what_waits() {
             .with_stream_capacity(2)
             .build(streaming_handler)
             .unwrap();
-        let soon = Duration::from_millis(30);
-        // It pauses: nobody reads.
+        // Time enough for a few tokens, however busy the machine is. Then nobody reads.
+        let soon = Duration::from_secs(2);
         let paused = inference.infer(endless("Once", 1).with_deadline(soon)).spawn();
         while inference.load().unwrap() != NOTHING {
             std::thread::sleep(Duration::from_millis(1));
