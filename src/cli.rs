@@ -1,33 +1,48 @@
 //! What the numbered examples share: their flags, and how they show a generation.
 
+mod batch_args;
+mod batch_report;
 mod chart;
+#[cfg(not(target_arch = "wasm32"))]
+mod columns;
 mod comparison;
 mod greedy;
+mod model_args;
 mod nucleus;
 mod report;
 mod score;
 mod settings;
 mod terminal;
+#[cfg(not(target_arch = "wasm32"))]
+mod uses;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Args;
 
-use crate::device::{self, DeviceChoice, OpenDevice, Precision};
+use crate::device::OpenDevice;
 use crate::error::{Error, Result};
 use crate::generate::Options;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::inference::GenerateRequest;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
+pub use batch_args::BatchArgs;
+pub use batch_report::{BatchReport, BatchSize, batch_sizes};
 pub use chart::{Chart, draw};
+#[cfg(not(target_arch = "wasm32"))]
+pub use columns::Columns;
 pub use comparison::comparison;
 pub use greedy::GreedyReport;
+pub use model_args::ModelArgs;
 pub use nucleus::{NucleusReport, NucleusStep};
 pub use report::Report;
 pub use score::score;
 pub use settings::{Setting, settings};
 pub use terminal::{BOLD, DIM, bar, print, quoted};
+#[cfg(not(target_arch = "wasm32"))]
+pub use uses::Uses;
 
 /// The flags of an example that generates from one prompt.
 #[derive(Debug, Clone, Args)]
@@ -40,9 +55,8 @@ pub struct GenerateArgs {
     #[arg(long, conflicts_with = "prompt", value_name = "IDS")]
     pub prompt_ids: Option<PromptIds>,
 
-    /// A model folder as Hugging Face publishes it [default: the model inside this program]
-    #[arg(long, value_name = "DIR")]
-    pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
 
     /// Stop after this many new tokens [default: 400, or fewer where many texts are shown]
     #[arg(long, value_name = "N")]
@@ -50,14 +64,6 @@ pub struct GenerateArgs {
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
-
-    /// Where to compute
-    #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
-    pub device: DeviceChoice,
-
-    /// What to compute in, whatever type the files hold
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
-    pub dtype: Precision,
 
     /// Go on after the model has ended its text
     #[arg(long)]
@@ -88,13 +94,7 @@ impl GenerateArgs {
     /// used, a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         self.sampling.params().validate()?;
-        let device = device::open(self.device)?;
-        let pretrained = match &self.model {
-            None => Pretrained::bundled(&device, self.dtype)?,
-            Some(folder) => Pretrained::load(folder, &device, self.dtype)?,
-        };
-        warn_of_unused(&pretrained.unused);
-        Ok((pretrained, device))
+        self.model.load()
     }
 
     /// The ids to start from. No ids and an empty text mean the begin-of-sequence token.
@@ -118,20 +118,22 @@ impl GenerateArgs {
             sampling: self.sampling.params(),
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
+            ..Options::default()
         }
     }
-}
 
-/// One line on standard error where a folder holds more than its model uses.
-fn warn_of_unused(tensors: &[String]) {
-    if let [first, rest @ ..] = tensors {
-        let more = match rest.len() {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
-        eprintln!(
-            "warning: this model has no use for tensor {first:?}{more}; is config.json right?"
-        );
+    /// The same as a request that starts from the ids `prompt`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn request(&self, prompt: Vec<u32>) -> GenerateRequest {
+        let Options { max_tokens, sampling, ignore_eos, logprobs, .. } = self.options();
+        let request = GenerateRequest::new(prompt)
+            .with_max_tokens(max_tokens)
+            .with_sampling(sampling)
+            .with_ignore_eos(ignore_eos);
+        match logprobs {
+            None => request,
+            Some(top) => request.with_logprobs(top),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::{Error, Result};
+use crate::panics;
 
 /// A device that can be asked for by name. Which of them work depends on the features that
 /// were compiled in, and on the machine.
@@ -131,18 +132,8 @@ fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
     match outcome {
         Ok(Ok(device)) => Ok(OpenDevice { name, device }),
         Ok(Err(error)) => Err(missing(error.to_string())),
-        Err(panic) => Err(missing(panic_message(panic.as_ref()))),
+        Err(panic) => Err(missing(panics::message(panic.as_ref()))),
     }
-}
-
-/// The first line of what a panic said.
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("its driver gave no reason");
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 #[cfg(feature = "flex")]

@@ -173,6 +173,29 @@ pub enum Error {
     #[error("the device failed while reading a result: {0}")]
     Device(String),
 
+    #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
+    Panicked { what: &'static str, message: String },
+
+    #[error("{path:?} holds no prompt: write one in each line")]
+    NoPrompts { path: PathBuf },
+
+    #[error("the handler failed: {0}")]
+    Handler(#[source] Box<dyn std::error::Error + Send + Sync>),
+
+    #[error(
+        "the handler returned without a sequence: `start` what `prepare` returns, before the handler ends"
+    )]
+    NothingStarted,
+
+    #[error("the handler has returned: it can start a sequence only while it runs")]
+    HandlerReturned,
+
+    #[error("the inference was shut down: build another one")]
+    ShutDown,
+
+    #[error("cannot start the thread of the model: {0}")]
+    Thread(std::io::Error),
+
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
 
@@ -223,6 +246,7 @@ impl Error {
             | Error::PromptTooLong { .. }
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
+            | Error::NoPrompts { .. }
             | Error::DeviceNotCompiled { .. }
             | Error::DTypeUnsupported { .. }
             | Error::ChartsNotCompiled

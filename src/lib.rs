@@ -4,6 +4,8 @@
 //! - [`model`]: token ids to logits, with or without a KV cache
 //! - [`sampling`]: logits to the next token
 //! - [`generate`]: the loops that put these together
+//! - `inference`: requests of many callers, served by one thread that owns the model (not on
+//!   wasm32, which has no threads)
 //! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
 //! - [`device`]: where it is computed
 //! - [`cli`]: the flags and the output that the examples share
@@ -32,7 +34,10 @@ pub mod cli;
 pub mod device;
 pub mod error;
 pub mod generate;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod inference;
 pub mod model;
+mod panics;
 pub mod pretrained;
 pub mod sampling;
 pub mod tokenizer;

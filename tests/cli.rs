@@ -15,14 +15,15 @@ use serde_json::{Value, json};
 const NAIVE: &str = "00_naive_loop";
 const CACHED: &str = "05_kv_cache";
 
-/// All of them: they share their flags, and what they say to a wrong one.
-const EXAMPLES: [&str; 6] = [
+/// All that start from one prompt: they share their flags, and what they say to a wrong one.
+const EXAMPLES: [&str; 7] = [
     NAIVE,
     "01_greedy",
     "02_top_k",
     "03_temperature",
     "04_top_p",
     CACHED,
+    "07_streaming",
 ];
 
 /// Flags that make a run short.

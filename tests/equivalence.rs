@@ -72,6 +72,7 @@ fn both_loops_give_the_same_tokens_and_logprobs() {
                 sampling,
                 ignore_eos: true,
                 logprobs: Some(5),
+                ..Options::default()
             };
             let naive = run(generate::naive, &pretrained.model, &prompt, &options);
             let cached = run(generate::cached, &pretrained.model, &prompt, &options);
@@ -209,6 +210,7 @@ fn the_end_of_sequence_token_ends_the_text_and_is_not_part_of_it() {
         sampling: SamplingParams { seed, ..SamplingParams::default() },
         ignore_eos,
         logprobs: Some(1),
+        ..Options::default()
     };
     let free = |seed| run(generate::naive, &model, &prompt, &options(seed, true)).ids;
     let is_new = |ids: &[u32]| !ids[..2].contains(&ids[2]);

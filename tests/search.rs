@@ -136,7 +136,7 @@ fn one_beam_is_greedy() {
             max_tokens: 40,
             sampling: sampling.clone(),
             ignore_eos,
-            logprobs: None,
+            ..Options::default()
         };
         let greedy = generate::cached(&model, &prompt, &options, &mut go_on).unwrap();
         let options = BeamOptions {

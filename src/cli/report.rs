@@ -150,7 +150,7 @@ impl<'a> Report<'a> {
             decode_seconds: decode.as_secs_f64(),
             kv_cache_bytes: generation.kv_cache_bytes,
             device: self.device.name,
-            dtype: self.args.dtype.name(),
+            dtype: self.args.model.dtype.name(),
             prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
             logprobs: self.args.logprobs.map(|_| generation.logprobs.as_slice()),
         };
@@ -160,26 +160,21 @@ impl<'a> Report<'a> {
 
     fn summary(&self, generation: &Generation, prefill: Duration, decode: Duration) -> String {
         let (prompt, new) = (self.prompt.len(), generation.ids.len());
-        let why = match generation.finish_reason {
-            FinishReason::Eos => "the model ended it",
-            FinishReason::Length => "as many as were asked for",
-            FinishReason::Context => "the context is full",
-            FinishReason::Stopped => "stopped",
-        };
         // The first token comes out of the prefill: decoding made the others.
         let rate = new.saturating_sub(1) as f64 / decode.as_secs_f64().max(1e-9);
         let prefill_rate = prompt as f64 / prefill.as_secs_f64().max(1e-9);
         format!(
-            "\n  {prompt} prompt tokens, {new} new tokens ({why})\n  \
+            "\n  {prompt} prompt tokens, {new} new tokens ({})\n  \
              prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
              decode {:.2} s ({rate:.0} tokens/s)\n  \
              KV cache {}, on {} in {}\n",
+            why(generation.finish_reason),
             prefill.as_secs_f64() * 1e3,
             self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
             decode.as_secs_f64(),
             bytes(generation.kv_cache_bytes),
             self.device.name,
-            self.args.dtype.name(),
+            self.args.model.dtype.name(),
         )
     }
 
@@ -194,7 +189,19 @@ impl<'a> Report<'a> {
     }
 }
 
-fn bytes(n: usize) -> String {
+/// Why a text ended, in words.
+pub(super) fn why(reason: FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Eos => "the model ended it",
+        FinishReason::StopId(_) => "a stop token",
+        FinishReason::Length => "as many as were asked for",
+        FinishReason::Context => "the context is full",
+        FinishReason::Stopped => "stopped",
+    }
+}
+
+/// A size in memory.
+pub(super) fn bytes(n: usize) -> String {
     match n {
         0 => "none".to_owned(),
         n if n < 1 << 20 => format!("{:.0} KiB", n as f64 / 1024.0),

@@ -19,12 +19,17 @@ pub const DIM: Style = Style::new().dimmed();
 /// # Errors
 /// Standard output that is closed.
 pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
+    match as_json {
+        true => write(&format!("{json}\n")),
+        false => write(text),
+    }
+}
+
+/// Writes to standard output, without styles where nobody would see them.
+pub(super) fn write(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    let written = match as_json {
-        true => writeln!(out, "{json}"),
-        false => write!(out, "{text}"),
-    };
-    written.and_then(|()| out.flush()).map_err(Error::Output)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(Error::Output)
 }
 
 /// A bar whose length is `share` of `width` characters, to an eighth of one.

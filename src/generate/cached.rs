@@ -19,12 +19,12 @@ pub fn cached(
     options: &Options,
     on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
-    let mut run = Run::new(model, prompt, options, on_token)?;
+    let mut run = Run::new(model, prompt, options)?;
     let mut cache = model.new_cache(prompt.len() + run.room());
     let mut new = prompt.to_vec();
     while !run.is_finished() {
         let logits = model.forward(&new, Some(&mut cache))?;
-        let token = run.next_token(&logits)?;
+        let token = run.next_token(&logits, on_token)?;
         new = vec![token];
     }
     Ok(run.into_generation(cache.bytes()))

@@ -1,16 +1,22 @@
 //! The loops that write: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. What they share, the
-//! choice of a token and the reasons to stop, is in `Run`. [`beam`] searches instead of drawing,
-//! [`score`] reads a text that is already there, and [`repetition`] tells when one goes round
-//! in circles.
+//! choice of a token and the reasons to stop, is in `Run`. [`batched`] runs several sequences
+//! side by side, which a [`Batch`] lets join and leave at any step. [`beam`] searches instead of
+//! drawing, [`score`] reads a text that is already there, and [`repetition`] tells when one goes
+//! round in circles.
 
+mod batch;
+mod batched;
 mod beam;
 mod cached;
 mod naive;
 mod repetition;
 mod run;
 mod score;
+mod streaming;
+pub(crate) mod text_buffer;
+mod token_output;
 
 use std::ops::ControlFlow;
 
@@ -21,11 +27,14 @@ use crate::model::Model;
 use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
 use crate::tokenizer::IncrementalDecoder;
+pub use batch::{Batch, Event, SequenceId};
+pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
+pub use token_output::TokenOutput;
 
 /// What to generate.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +47,8 @@ pub struct Options {
     pub ignore_eos: bool,
     /// Report the log-probability of each token, and of this many of the most likely ones.
     pub logprobs: Option<usize>,
+    /// Tokens that end the text as an end-of-sequence token does, whatever `ignore_eos` says.
+    pub stop_ids: Vec<u32>,
 }
 
 /// A token, as soon as it is chosen.
@@ -49,12 +60,14 @@ pub struct Token<'a> {
     pub id: u32,
     /// What the model said before any rule, `[vocab]`.
     pub logits: &'a [f32],
+    /// Its log-probability, where [`Options::logprobs`] asked for it.
+    pub logprobs: Option<&'a TokenLogprobs>,
 }
 
 /// All that was generated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generation {
-    /// The new tokens, without the prompt and without the end-of-sequence token.
+    /// The new tokens, without the prompt and without the token that ended them.
     pub ids: Vec<u32>,
     /// One for each of `ids`, where [`Options::logprobs`] asked for it.
     pub logprobs: Vec<TokenLogprobs>,
@@ -66,15 +79,17 @@ pub struct Generation {
 
 /// Why a generation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// The model chose an end-of-sequence token.
     Eos,
+    /// The model chose one of [`Options::stop_ids`].
+    StopId(u32),
     /// As many tokens as were asked for.
     Length,
     /// Prompt and output fill the context.
     Context,
-    /// The callback asked to stop.
+    /// The caller asked to stop.
     Stopped,
 }
 

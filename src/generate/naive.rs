@@ -18,11 +18,11 @@ pub fn naive(
     options: &Options,
     on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
-    let mut run = Run::new(model, prompt, options, on_token)?;
+    let mut run = Run::new(model, prompt, options)?;
     let mut ids = prompt.to_vec();
     while !run.is_finished() {
         let logits = model.forward(&ids, None)?;
-        let token = run.next_token(&logits)?;
+        let token = run.next_token(&logits, on_token)?;
         ids.push(token);
     }
     Ok(run.into_generation(0))

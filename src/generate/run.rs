@@ -8,8 +8,8 @@ use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 
 /// One generation in progress: chooses tokens, keeps them, and knows when to stop.
-pub(super) struct Run<'a> {
-    prompt: &'a [u32],
+pub(super) struct Run {
+    prompt: Vec<u32>,
     sampler: Sampler,
     ids: Vec<u32>,
     logprobs: Vec<TokenLogprobs>,
@@ -17,18 +17,24 @@ pub(super) struct Run<'a> {
     room: usize,
     when_full: FinishReason,
     finish_reason: Option<FinishReason>,
-    end_ids: &'a [u32],
-    options: &'a Options,
-    on_token: &'a mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    end_ids: Vec<u32>,
+    stop_ids: Vec<u32>,
+    /// For how many of the most likely tokens to report log-probabilities.
+    top: Option<usize>,
 }
 
-impl<'a> Run<'a> {
+impl Run {
     /// Checks the prompt and the parameters before anything is computed.
-    pub(super) fn new(
-        model: &'a Model,
-        prompt: &'a [u32],
-        options: &'a Options,
-        on_token: &'a mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    pub(super) fn new(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
+        Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
+    }
+
+    /// As [`new`](Self::new), but `sampler` takes the place of `options.sampling`.
+    pub(super) fn with_sampler(
+        model: &Model,
+        prompt: &[u32],
+        options: &Options,
+        sampler: Sampler,
     ) -> Result<Self> {
         model.check_prompt(prompt)?;
         let left = model.config().context_length - prompt.len();
@@ -37,20 +43,20 @@ impl<'a> Run<'a> {
             false => (left, FinishReason::Context),
         };
         let end_ids = match options.ignore_eos {
-            true => &[],
-            false => model.config().eos_token_ids.as_slice(),
+            true => Vec::new(),
+            false => model.config().eos_token_ids.clone(),
         };
         Ok(Self {
-            prompt,
-            sampler: Sampler::new(&options.sampling)?,
+            prompt: prompt.to_vec(),
+            sampler,
             ids: Vec::new(),
             logprobs: Vec::new(),
             room,
             when_full,
             finish_reason: (room == 0).then_some(when_full),
             end_ids,
-            options,
-            on_token,
+            stop_ids: options.stop_ids.clone(),
+            top: options.logprobs,
         })
     }
 
@@ -66,33 +72,47 @@ impl<'a> Run<'a> {
     // ANCHOR: next_token
     /// Chooses the token that follows, from the logits `[vocab]`, and decides whether it is
     /// the last.
-    pub(super) fn next_token(&mut self, logits: &[f32]) -> Result<u32> {
+    pub(super) fn next_token(
+        &mut self,
+        logits: &[f32],
+        on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    ) -> Result<u32> {
         let index = self.ids.len();
-        let id = self.sampler.sample(logits, self.prompt, &self.ids)?;
-        if self.end_ids.contains(&id) {
-            self.finish_reason = Some(FinishReason::Eos);
+        let id = self.sampler.sample(logits, &self.prompt, &self.ids)?;
+        if let Some(reason) = self.end(id) {
+            self.finish_reason = Some(reason);
             return Ok(id);
         }
         self.ids.push(id);
         self.room -= 1;
-        if let Some(n) = self.options.logprobs {
+        if let Some(n) = self.top {
             self.logprobs.push(logprobs(logits, id, n));
         }
         if self.room == 0 {
             self.finish_reason = Some(self.when_full);
         }
-        if (self.on_token)(&Token { index, id, logits }).is_break() {
+        let logprobs = self.logprobs.last();
+        if on_token(&Token { index, id, logits, logprobs }).is_break() {
             self.finish_reason = Some(FinishReason::Stopped);
         }
         Ok(id)
     }
     // ANCHOR_END: next_token
 
+    /// Why this token ends the text, if it does. It is not a part of it.
+    fn end(&self, id: u32) -> Option<FinishReason> {
+        if self.stop_ids.contains(&id) {
+            return Some(FinishReason::StopId(id));
+        }
+        self.end_ids.contains(&id).then_some(FinishReason::Eos)
+    }
+
+    /// What was generated. A run that is not finished was stopped.
     pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {
         Generation {
             ids: self.ids,
             logprobs: self.logprobs,
-            finish_reason: self.finish_reason.unwrap_or(self.when_full),
+            finish_reason: self.finish_reason.unwrap_or(FinishReason::Stopped),
             kv_cache_bytes,
         }
     }

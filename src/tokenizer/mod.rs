@@ -1,11 +1,13 @@
 //! Text to token ids and back.
 
 mod incremental;
+mod stop_strings;
 
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 pub use incremental::IncrementalDecoder;
+pub use stop_strings::{StopMatch, StopStrings};
 
 /// A tokenizer as `tokenizer.json` describes it.
 #[derive(Debug, Clone)]

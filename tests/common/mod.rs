@@ -4,6 +4,7 @@
 
 #[cfg(feature = "cli")]
 pub mod program;
+pub mod watchdog;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

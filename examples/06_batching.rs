@@ -1,0 +1,70 @@
+//! Batching: several prompts in one running batch, each with the text that it has alone.
+//!
+//! cargo run --release --example 06_batching -- --prompt "Once upon a time" --prompt "The storm"
+//! cargo run --release --example 06_batching -- --compare
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use slowburn::Result;
+use slowburn::cli::{self, BatchArgs, BatchReport, BatchSize};
+use slowburn::generate::{self, Options};
+
+/// Writes several texts at once, and shows what that costs
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    batch: BatchArgs,
+
+    /// Time batches of 1, 2, 4, 8 and 16 sequences
+    #[arg(long)]
+    compare: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli::exit(match cli.compare {
+        true => compare(&cli.batch),
+        false => run(&cli.batch),
+    })
+}
+
+// ANCHOR: run
+fn run(args: &BatchArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    let prompts = args.prompt_ids(&pretrained)?;
+    let options = args.options(prompts.len());
+
+    let mut report = BatchReport::start(args, &pretrained, &prompts, &options);
+    let generations = generate::batched(&pretrained.model, &prompts, &options, &mut |place, _| {
+        report.token(place);
+        ControlFlow::Continue(())
+    })?;
+    report.finish(&generations)
+}
+// ANCHOR_END: run
+
+fn compare(args: &BatchArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    let prompts = args.prompt_ids(&pretrained)?;
+    let mut rows = Vec::new();
+    for sequences in [1, 2, 4, 8, 16] {
+        let prompts: Vec<_> = prompts.iter().cycle().take(sequences).cloned().collect();
+        let go_on = |options| Options { ignore_eos: true, ..options };
+        let options: Vec<_> = args.options(sequences).into_iter().map(go_on).collect();
+        let start = Instant::now();
+        let found = generate::batched(&pretrained.model, &prompts, &options, &mut |_, _| {
+            ControlFlow::Continue(())
+        })?;
+        rows.push(BatchSize {
+            sequences,
+            tokens: found.iter().map(|found| found.ids.len()).sum(),
+            steps: found.iter().map(|found| found.ids.len()).max().unwrap_or(0),
+            time: start.elapsed(),
+            kv_cache_bytes: found.iter().map(|found| found.kv_cache_bytes).sum(),
+        });
+    }
+    cli::batch_sizes(args, &rows)
+}

@@ -1,0 +1,84 @@
+//! Streaming: four ways to use a model that answers in a thread of its own.
+//!
+//! cargo run --release --example 07_streaming -- --prompt "Once upon a time"
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use slowburn::Result;
+use slowburn::cli::{self, Columns, GenerateArgs, Uses};
+use slowburn::inference::{GenerateRequest, Inference, InferenceBuilder, Job, streaming_handler};
+
+/// Streams a text, collects one, cancels one, and writes three at once
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    generate: GenerateArgs,
+}
+
+fn main() -> ExitCode {
+    cli::exit(run(&Cli::parse().generate))
+}
+
+fn run(args: &GenerateArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    let prompt = args.prompt_ids(&pretrained)?;
+    if args.score {
+        return cli::score(args, &pretrained, &prompt);
+    }
+    let request = args.request(prompt).with_max_tokens(args.max_tokens.unwrap_or(60));
+    request.validate()?;
+    let inference = InferenceBuilder::new().with_model(pretrained).build(streaming_handler)?;
+    inference.warm_up()?;
+
+    let mut uses = Uses::new(args);
+    stream(&inference, request.clone(), &mut uses)?;
+    collect(&inference, request.clone(), &mut uses)?;
+    cancel(&inference, request.clone(), &mut uses)?;
+    several(&inference, &request, &mut uses)?;
+    uses.finish()
+}
+
+// ANCHOR: stream
+fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+    uses.begin("stream", "Each token as it comes")?;
+    let job = inference.infer(request).spawn();
+    let mut outputs = Vec::new();
+    for token in &job.stream {
+        uses.show(&token.token)?;
+        outputs.push(token);
+    }
+    uses.end(&outputs, &job.join()?)
+}
+// ANCHOR_END: stream
+
+// ANCHOR: collect
+fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+    uses.begin("collect", "The same, all at once")?;
+    let collected = inference.infer(request).run()?;
+    uses.show_all(&collected.outputs)?;
+    uses.end(&collected.outputs, &collected.completions[0])
+}
+// ANCHOR_END: collect
+
+// ANCHOR: cancel
+fn cancel(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+    uses.begin("cancel", "The same, cancelled after 10 tokens")?;
+    let job = inference.infer(request).spawn();
+    let outputs: Vec<_> = job.stream.iter().take(10).collect();
+    job.cancel();
+    uses.show_all(&outputs)?;
+    uses.end(&outputs, &job.join()?)
+}
+// ANCHOR_END: cancel
+
+// ANCHOR: several
+fn several(inference: &Inference, request: &GenerateRequest, uses: &mut Uses) -> Result<()> {
+    uses.begin("several", "Three at once, each with a seed of its own")?;
+    let seeds = [0, 1, 2].map(|n| request.sampling.seed.wrapping_add(n));
+    let jobs = seeds.map(|seed| inference.infer(request.clone().with_seed(seed)).spawn());
+    let texts = Columns::new(jobs.len(), uses.is_shown()).read(&jobs)?;
+    let completions = jobs.into_iter().map(Job::join).collect::<Result<Vec<_>>>()?;
+    uses.end_several(&texts, &completions)
+}
+// ANCHOR_END: several

@@ -1,0 +1,106 @@
+//! The flags of an example that generates from several prompts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{ModelArgs, SamplingArgs};
+use crate::device::OpenDevice;
+use crate::error::{Error, Result};
+use crate::generate::Options;
+use crate::pretrained::Pretrained;
+use crate::sampling::SamplingParams;
+
+/// What is written from where no prompt is given.
+const PROMPTS: [&str; 4] = [
+    "Once upon a time",
+    "The storm",
+    "One day, a girl called Mia found a small blue boat by the river. She",
+    "It was late",
+];
+
+/// The flags of an example that generates from several prompts.
+#[derive(Debug, Clone, Args)]
+pub struct BatchArgs {
+    /// What the model goes on from; give it once for each text [default: four of them]
+    #[arg(long = "prompt", value_name = "TEXT")]
+    pub prompts: Vec<String>,
+
+    /// A file with a prompt in each line; empty lines are left out
+    #[arg(long, conflicts_with = "prompts", value_name = "FILE")]
+    pub prompts_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Stop each text after this many new tokens [default: 100]
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+
+    #[command(flatten)]
+    pub sampling: SamplingArgs,
+
+    /// Go on after the model has ended its text
+    #[arg(long)]
+    pub ignore_eos: bool,
+
+    /// Print JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl BatchArgs {
+    /// The model that was asked for, on the device that was asked for.
+    ///
+    /// # Errors
+    /// Sampling parameters out of range (before anything is loaded), a device that cannot be
+    /// used, a model that cannot be loaded.
+    pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
+        self.sampling.params().validate()?;
+        self.model.load()
+    }
+
+    /// The ids to start from, for each prompt.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has no prompt, a prompt that the model cannot start from.
+    pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<Vec<u32>>> {
+        let ids = |text: String| {
+            let ids = pretrained.prompt_ids(&text)?;
+            pretrained.model.check_prompt(&ids)?;
+            Ok(ids)
+        };
+        self.texts()?.into_iter().map(ids).collect()
+    }
+
+    fn texts(&self) -> Result<Vec<String>> {
+        let Some(path) = &self.prompts_file else {
+            return Ok(match self.prompts.is_empty() {
+                true => PROMPTS.map(str::to_owned).to_vec(),
+                false => self.prompts.clone(),
+            });
+        };
+        let io = |source| Error::Io { path: path.clone(), source };
+        let file = std::fs::read_to_string(path).map_err(io)?;
+        let lines = file.lines().filter(|line| !line.trim().is_empty());
+        let texts: Vec<String> = lines.map(str::to_owned).collect();
+        match texts.is_empty() {
+            true => Err(Error::NoPrompts { path: path.clone() }),
+            false => Ok(texts),
+        }
+    }
+
+    /// The options of each prompt. They differ in their seeds, which count up from `--seed`:
+    /// the same prompt twice gives two texts.
+    pub fn options(&self, prompts: usize) -> Vec<Options> {
+        let sampling = self.sampling.params();
+        let seeds = (0..prompts as u64).map(|place| sampling.seed.wrapping_add(place));
+        let options = |seed| Options {
+            max_tokens: self.max_tokens.unwrap_or(100),
+            sampling: SamplingParams { seed, ..sampling.clone() },
+            ignore_eos: self.ignore_eos,
+            ..Options::default()
+        };
+        seeds.map(options).collect()
+    }
+}

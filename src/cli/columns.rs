@@ -1,0 +1,135 @@
+//! Several texts side by side on a terminal, all of them growing.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::error::{Error, Result};
+use crate::inference::{Job, TokenOutput};
+
+/// The width of all columns and the gaps between them.
+const WIDTH: usize = 96;
+const GAP: usize = 3;
+
+/// Texts in columns. On a terminal they are shown as they grow, elsewhere once at the end.
+pub struct Columns {
+    texts: Vec<String>,
+    shown: bool,
+    live: bool,
+    /// How many lines are on the screen.
+    lines: usize,
+}
+
+impl Columns {
+    /// `n` empty columns; nothing is printed unless they are `shown`.
+    pub fn new(n: usize, shown: bool) -> Self {
+        Self {
+            texts: vec![String::new(); n],
+            shown,
+            live: shown && io::stdout().is_terminal(),
+            lines: 0,
+        }
+    }
+
+    /// Reads a token of each job in turn until all have ended, and shows each job's text in
+    /// its column. Returns the tokens of each.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn read(mut self, jobs: &[Job<TokenOutput>]) -> Result<Vec<Vec<TokenOutput>>> {
+        let mut tokens = vec![Vec::new(); jobs.len()];
+        let mut open = true;
+        while open {
+            open = false;
+            for (column, job) in jobs.iter().enumerate() {
+                if let Some(token) = job.stream.iter().next() {
+                    self.texts[column].push_str(&token.token);
+                    tokens[column].push(token);
+                    open = true;
+                }
+            }
+            if self.live {
+                self.draw()?;
+            }
+        }
+        if self.shown && !self.live {
+            self.draw()?;
+        }
+        Ok(tokens)
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let lines = side_by_side(&self.texts, WIDTH);
+        let mut out = io::stdout().lock();
+        let written = (|| {
+            if self.lines > 0 {
+                // Back to the first line, and all below it is cleared.
+                write!(out, "\x1b[{}A\x1b[J", self.lines)?;
+            }
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            out.flush()
+        })();
+        self.lines = lines.len();
+        written.map_err(Error::Output)
+    }
+}
+
+/// The lines of a table with one column for each text.
+fn side_by_side(texts: &[String], width: usize) -> Vec<String> {
+    let n = texts.len().max(1);
+    let column = (width.saturating_sub(GAP * (n - 1)) / n).max(1);
+    let columns: Vec<Vec<String>> = texts.iter().map(|text| fold(text, column)).collect();
+    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |lines: &Vec<String>, row: usize| {
+        let line = lines.get(row).map_or("", String::as_str);
+        format!("{line:column$}")
+    };
+    let line = |row| {
+        let cells: Vec<String> = columns.iter().map(|lines| cell(lines, row)).collect();
+        cells.join(&" ".repeat(GAP)).trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+/// Breaks a text into lines of at most `width` characters, between words where it can.
+fn fold(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            let letters: Vec<char> = word.chars().collect();
+            for piece in letters.chunks(width) {
+                let length = line.chars().count();
+                if length > 0 && length + 1 + piece.len() > width {
+                    lines.push(std::mem::take(&mut line));
+                }
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.extend(piece);
+            }
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole_where_they_fit() {
+        assert_eq!(
+            fold("a round frog\ncalled Samuelson", 6),
+            ["a", "round", "frog", "called", "Samuel", "son"]
+        );
+        assert_eq!(fold("a frog", 6), ["a frog"]);
+        assert!(fold("", 6).is_empty());
+    }
+
+    #[test]
+    fn columns_are_as_high_as_the_highest() {
+        let texts = ["one two three".to_owned(), "four".to_owned()];
+        assert_eq!(side_by_side(&texts, 13), ["one     four", "two", "three"]);
+        assert_eq!(side_by_side(&[String::new()], 13), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,122 @@
+//! What `07_streaming` shows: several uses of the same inference, one after the other.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::{BOLD, DIM, GenerateArgs};
+use crate::error::{Error, Result};
+use crate::inference::{Completion, TokenOutput};
+
+/// Shows each use as it goes on, or all of them as one JSON object at the end.
+pub struct Uses<'a> {
+    args: &'a GenerateArgs,
+    name: &'static str,
+    json: Map<String, Value>,
+}
+
+impl<'a> Uses<'a> {
+    /// None so far.
+    pub fn new(args: &'a GenerateArgs) -> Self {
+        Self { args, name: "", json: Map::new() }
+    }
+
+    /// Whether texts are to be shown.
+    pub fn is_shown(&self) -> bool {
+        !self.args.json
+    }
+
+    /// The next use: its name in the JSON object, and what is done.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn begin(&mut self, name: &'static str, what: &str) -> Result<()> {
+        self.name = name;
+        self.show(&format!("{BOLD}{what}{BOLD:#}\n"))
+    }
+
+    /// Shows a piece of text at once.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn show(&self, text: &str) -> Result<()> {
+        if !self.is_shown() {
+            return Ok(());
+        }
+        let mut out = anstream::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.map_err(Error::Output)
+    }
+
+    /// Shows the text of these tokens.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn show_all(&self, outputs: &[TokenOutput]) -> Result<()> {
+        outputs.iter().try_for_each(|output| self.show(&output.token))
+    }
+
+    /// Ends a use that was one job.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn end(&mut self, outputs: &[TokenOutput], completion: &Completion) -> Result<()> {
+        self.json.insert(self.name.to_owned(), object(outputs, completion));
+        self.show(&format!("\n{}\n\n", summary(completion)))
+    }
+
+    /// Ends a use that was several jobs.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn end_several(
+        &mut self,
+        outputs: &[Vec<TokenOutput>],
+        completions: &[Completion],
+    ) -> Result<()> {
+        let jobs = outputs.iter().zip(completions);
+        let objects = jobs.map(|(outputs, completion)| object(outputs, completion));
+        self.json.insert(self.name.to_owned(), objects.collect());
+        let show = |completion| self.show(&format!("{}\n", summary(completion)));
+        completions.iter().try_for_each(show)
+    }
+
+    /// Prints the JSON object, where it was asked for.
+    ///
+    /// # Errors
+    /// Standard output that is closed.
+    pub fn finish(self) -> Result<()> {
+        if self.is_shown() {
+            return Ok(());
+        }
+        writeln!(io::stdout(), "{}", Value::Object(self.json)).map_err(Error::Output)
+    }
+}
+
+fn object(outputs: &[TokenOutput], completion: &Completion) -> Value {
+    let Completion { finish_reason, usage, timings } = completion;
+    let text: String = outputs.iter().map(|output| output.token.as_str()).collect();
+    json!({
+        "text": text,
+        "tokens": outputs,
+        "finish_reason": finish_reason,
+        "usage": usage,
+        "queue_seconds": timings.queue.as_secs_f64(),
+        "ttft_seconds": timings.ttft.map(|time| time.as_secs_f64()),
+        "tpot_seconds": timings.tpot.map(|time| time.as_secs_f64()),
+    })
+}
+
+fn summary(completion: &Completion) -> String {
+    let Completion { finish_reason, usage, timings } = completion;
+    let milliseconds = |time: Option<std::time::Duration>| match time {
+        Some(time) => format!("{:.1} ms", 1e3 * time.as_secs_f64()),
+        None => "none".to_owned(),
+    };
+    format!(
+        "{DIM}{} tokens, ended by {finish_reason:?}; time to first token {}, per token {}{DIM:#}",
+        usage.completion_tokens,
+        milliseconds(timings.ttft),
+        milliseconds(timings.tpot),
+    )
+}

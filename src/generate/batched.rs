@@ -1,0 +1,60 @@
+//! The batched loop: several prompts at once, each with the tokens that it would have alone.
+
+use std::collections::HashMap;
+use std::iter::zip;
+use std::ops::ControlFlow;
+
+use super::{Batch, Event, Generation, Options};
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+/// Generates from every prompt, with the options at the same place, in one running batch.
+/// `on_token` is told the place of the prompt and the id of the token; where it breaks, that
+/// sequence stops and the others go on; at its last token there is nothing left to stop. One
+/// that ends leaves the batch and costs no more.
+///
+/// # Errors
+/// As many options as prompts are needed. A prompt that the model cannot start from,
+/// parameters out of range, unusable logits: the first error of any sequence ends all.
+// ANCHOR: batched
+pub fn batched(
+    model: &Model,
+    prompts: &[Vec<u32>],
+    options: &[Options],
+    on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
+) -> Result<Vec<Generation>> {
+    check_as_many(prompts, options)?;
+    let mut batch = Batch::new(model);
+    let mut places = HashMap::new();
+    for (place, (prompt, options)) in zip(prompts, options).enumerate() {
+        places.insert(batch.join(prompt, options)?, place);
+    }
+    let mut generations: Vec<Option<Generation>> = vec![None; prompts.len()];
+    while !batch.is_empty() {
+        for (sequence, event) in batch.step() {
+            let place = places[&sequence];
+            match event {
+                Event::Token { id, .. } => {
+                    if on_token(place, id).is_break() {
+                        generations[place] = batch.leave(sequence);
+                    }
+                }
+                Event::Finished(generation) => generations[place] = Some(generation),
+                Event::Failed(error) => return Err(error),
+            }
+        }
+    }
+    Ok(generations.into_iter().flatten().collect())
+}
+// ANCHOR_END: batched
+
+fn check_as_many(prompts: &[Vec<u32>], options: &[Options]) -> Result<()> {
+    match prompts.len() == options.len() {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name: "options",
+            value: format!("{} options", options.len()),
+            allowed: "as many as there are prompts",
+        }),
+    }
+}

@@ -1,0 +1,90 @@
+//! Between token ids and whoever reads the text: what is not settled yet is held back.
+
+use super::TokenOutput;
+use crate::error::Result;
+use crate::tokenizer::{IncrementalDecoder, StopStrings, Tokenizer};
+
+/// Gives each token its text, and lets it go as soon as that is settled. It is not while a
+/// character is incomplete, and while the text could be the beginning of a stop string.
+///
+/// Every token comes out once, in order, none is lost and none is added.
+#[derive(Debug)]
+pub(crate) struct TextBuffer<'a> {
+    decoder: IncrementalDecoder<'a>,
+    stops: StopStrings,
+    held: Vec<TokenOutput>,
+    stopped_by: Option<String>,
+}
+
+impl<'a> TextBuffer<'a> {
+    /// A buffer for what comes after `prompt`.
+    pub(crate) fn new(tokenizer: &'a Tokenizer, prompt: &[u32], stops: &[String]) -> Self {
+        Self {
+            decoder: IncrementalDecoder::after(tokenizer, prompt),
+            stops: StopStrings::new(stops),
+            held: Vec::new(),
+            stopped_by: None,
+        }
+    }
+
+    /// Takes one more token, without its text, and returns those that are now settled. Once a
+    /// stop string is complete, the text ends before it, and nothing is held any more.
+    pub(crate) fn push(&mut self, mut output: TokenOutput) -> Result<Vec<TokenOutput>> {
+        output.token = self.decoder.push(output.token_id)?;
+        self.held.push(output);
+        Ok(self.settled())
+    }
+
+    /// The stop string that was found.
+    pub(crate) fn stopped_by(&self) -> Option<&str> {
+        self.stopped_by.as_deref()
+    }
+
+    /// What was still held, when no more tokens come, and the stop string that was found.
+    pub(crate) fn finish(mut self) -> Result<(Vec<TokenOutput>, Option<String>)> {
+        if self.stopped_by.is_some() {
+            return Ok((Vec::new(), self.stopped_by));
+        }
+        let rest = self.decoder.finish()?;
+        if let Some(last) = self.held.last_mut() {
+            last.token.push_str(&rest);
+        }
+        self.stopped_by = cut_at_stop(&self.stops, &mut self.held);
+        Ok((self.held, self.stopped_by))
+    }
+
+    fn settled(&mut self) -> Vec<TokenOutput> {
+        self.stopped_by = cut_at_stop(&self.stops, &mut self.held);
+        if self.stopped_by.is_some() {
+            return std::mem::take(&mut self.held);
+        }
+        let text = text(&self.held);
+        let settled = text.len() - self.stops.undecided(&text);
+        // A token without a text waits for the next one: its character may never be completed,
+        // and what stands for it then must come with a token.
+        let (mut end, mut count) = (0, 0);
+        for (i, output) in self.held.iter().enumerate() {
+            end += output.token.len();
+            if end <= settled && !output.token.is_empty() {
+                count = i + 1;
+            }
+        }
+        self.held.drain(..count).collect()
+    }
+}
+
+/// Where the text of these tokens holds a stop string, cuts all from there on.
+fn cut_at_stop(stops: &StopStrings, held: &mut [TokenOutput]) -> Option<String> {
+    let text = text(held);
+    let found = stops.find(&text)?;
+    let mut left = found.range.start;
+    for output in held {
+        output.token.truncate(left);
+        left -= output.token.len();
+    }
+    Some(found.string.to_owned())
+}
+
+fn text(outputs: &[TokenOutput]) -> String {
+    outputs.iter().map(|output| output.token.as_str()).collect()
+}

@@ -1,0 +1,77 @@
+//! Requests of many callers, answered by one thread that owns the model.
+//!
+//! ```
+//! use slowburn::device::{self, DeviceChoice, Precision};
+//! use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
+//! use slowburn::pretrained::Pretrained;
+//!
+//! let device = device::open(DeviceChoice::Auto)?;
+//! let pretrained = Pretrained::bundled(&device, Precision::F32)?;
+//! let inference = InferenceBuilder::new().with_model(pretrained).build(streaming_handler)?;
+//!
+//! let request = GenerateRequest::new("Once upon a time").with_max_tokens(8).with_temperature(0.7);
+//! let job = inference.infer(request).spawn();
+//! for token in &job.stream {
+//!     print!("{}", token.token);
+//! }
+//! let completion = job.join()?;
+//! assert_eq!(completion.usage.completion_tokens, 8);
+//! # Ok::<(), slowburn::Error>(())
+//! ```
+//!
+//! # Who does what, and where
+//!
+//! A [`Handler`] says what a job is: which sequences it consists of, and what becomes of their
+//! tokens. It is a function that starts work and does not wait for it. It runs in the thread
+//! that calls [`spawn`](InferRequest::spawn), which checks the request and turns the prompt
+//! into ids there, and hands [`prepare`](ModelAccessor::prepare)d sequences with a callback to
+//! the model thread. That thread keeps all sequences of all jobs in one running
+//! [`Batch`](crate::generate::Batch). At each step it gives every one of them a token, and calls
+//! their callbacks, which put what they make of it into the job's [`OutStream`].
+//!
+//! The other ways lead to promises that cannot be kept. A handler that waits for its tokens
+//! needs a thread to wait in. With a thread for each job, many jobs are many threads; with a
+//! pool, as many slow readers as the pool has threads hold up everyone else. Here a job that
+//! waits costs nothing but its memory, and there is no thread but that of the model.
+//!
+//! What follows from it:
+//! - Callbacks (of a handler, of a sampling [`Rule`](crate::sampling::Rule), of progress) run in
+//!   the model thread while the batch waits. They should be short, and must not wait for another
+//!   job. One that panics ends its own job with an error and no other.
+//! - A stream is bounded. [`OutStream::emit`] never waits; where as many items wait to be read as
+//!   may, the job's sequences sit out the next steps, and the others go on.
+//! - A job that is dropped, or whose stream is, is cancelled before the next step.
+//! - Every job ends: with a [`Completion`] for each sequence, which says why, or with one error.
+//!   Shutting down ends what runs with [`FinishReason::Shutdown`].
+//! - The tokens of a sequence are those that it would have alone, whatever runs beside it.
+
+mod accessor;
+mod builder;
+mod cancel;
+mod completion;
+mod finish_reason;
+mod handler;
+mod handlers;
+mod infer;
+mod job;
+mod progress;
+mod prompt;
+mod request;
+mod sequence;
+mod stream;
+mod worker;
+
+pub use crate::generate::TokenOutput;
+pub use accessor::{ModelAccessor, Prepared};
+pub use builder::InferenceBuilder;
+pub use cancel::CancelToken;
+pub use completion::{Completion, Timings, Usage};
+pub use finish_reason::FinishReason;
+pub use handler::{Context, FromContext, Handler, In, State};
+pub use handlers::{batch_handler, streaming_handler};
+pub use infer::{InferRequest, Inference, Load};
+pub use job::{Collected, Job};
+pub use progress::Progress;
+pub use prompt::Prompt;
+pub use request::GenerateRequest;
+pub use stream::{Iter, JobStream, OutStream};

@@ -1,0 +1,44 @@
+//! What a request starts from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::pretrained::Pretrained;
+
+/// A text, or token ids. In JSON: a string, or a list of numbers. Either may be empty, which
+/// means the begin-of-sequence token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Prompt {
+    Text(String),
+    Ids(Vec<u32>),
+}
+
+impl Prompt {
+    /// The ids to start from.
+    pub(super) fn ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
+        match self {
+            Prompt::Text(text) => pretrained.prompt_ids(text),
+            Prompt::Ids(ids) if ids.is_empty() => pretrained.prompt_ids(""),
+            Prompt::Ids(ids) => Ok(ids.clone()),
+        }
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        Prompt::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Prompt::Text(text)
+    }
+}
+
+impl From<Vec<u32>> for Prompt {
+    fn from(ids: Vec<u32>) -> Self {
+        Prompt::Ids(ids)
+    }
+}

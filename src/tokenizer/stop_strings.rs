@@ -1,0 +1,111 @@
+//! Texts at which a generation ends.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// The stop strings of one generation. A tokenizer knows nothing of them: one may begin in the
+/// middle of a token and end in the middle of another.
+#[derive(Debug, Clone, Default)]
+pub struct StopStrings {
+    strings: Vec<String>,
+}
+
+/// A stop string in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopMatch<'a> {
+    /// Which.
+    pub string: &'a str,
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+}
+
+impl StopStrings {
+    /// An empty string among them would stop everything and is left out.
+    pub fn new(strings: &[String]) -> Self {
+        let strings = strings.iter().filter(|string| !string.is_empty());
+        Self { strings: strings.cloned().collect() }
+    }
+
+    /// The stop string that is complete first, reading `text` from left to right; of those
+    /// that end at the same place, the longest.
+    pub fn find(&self, text: &str) -> Option<StopMatch<'_>> {
+        let first = |string| {
+            let start = text.find(string)?;
+            Some(StopMatch { string, range: start..start + string.len() })
+        };
+        let found = self.strings.iter().filter_map(|string| first(string));
+        found.min_by_key(|found| (found.range.end, Reverse(found.string.len())))
+    }
+
+    /// How many bytes at the end of `text` could be the beginning of a stop string: they must
+    /// be held back until more is known.
+    pub fn undecided(&self, text: &str) -> usize {
+        let beginning = |string: &String| {
+            let lengths = (1..string.len()).rev().filter(|&n| string.is_char_boundary(n));
+            lengths.into_iter().find(|&n| text.ends_with(&string[..n]))
+        };
+        self.strings.iter().filter_map(beginning).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The text up to the first stop string, from pieces of which the undecided end is held.
+    fn stream(stops: &StopStrings, pieces: &[String]) -> (String, Option<String>) {
+        let (mut out, mut held) = (String::new(), String::new());
+        for piece in pieces {
+            held.push_str(piece);
+            if let Some(found) = stops.find(&held) {
+                out.push_str(&held[..found.range.start]);
+                return (out, Some(found.string.to_owned()));
+            }
+            let rest = held.split_off(held.len() - stops.undecided(&held));
+            out.push_str(&held);
+            held = rest;
+        }
+        (out + &held, None)
+    }
+
+    fn stops(strings: &[&str]) -> StopStrings {
+        StopStrings::new(&strings.iter().map(|&string| string.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_one_that_is_complete_first_is_found() {
+        let found = |strings: &[&str], text| {
+            stops(strings).find(text).map(|found| (found.string.to_owned(), found.range))
+        };
+        assert_eq!(found(&["cd", "bcde"], "abcde"), Some(("cd".to_owned(), 2..4)));
+        assert_eq!(found(&["d", "bcd", "cd"], "abcd"), Some(("bcd".to_owned(), 1..4)));
+        assert_eq!(found(&["x", ""], "abcd"), None);
+    }
+
+    #[test]
+    fn what_may_become_one_is_undecided() {
+        let undecided = |strings: &[&str], text| stops(strings).undecided(text);
+        assert_eq!(undecided(&["\n\n", "End."], "The En"), 2);
+        assert_eq!(undecided(&["\n\n"], "line\n"), 1);
+        assert_eq!(undecided(&["aab"], "aaaa"), 2);
+        assert_eq!(undecided(&["é!"], "caf\u{e9}"), 2);
+        assert_eq!(undecided(&["ab"], "cd"), 0);
+        assert_eq!(undecided(&[], "cd"), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn wherever_a_text_is_cut_it_stops_at_the_same_place(
+            pieces in prop::collection::vec("[ab\u{e9}]{0,4}", 0..12),
+            strings in prop::collection::vec("[ab\u{e9}]{1,5}", 0..4),
+        ) {
+            let stops = StopStrings::new(&strings);
+            let whole = pieces.concat();
+            let letters: Vec<String> = whole.chars().map(String::from).collect();
+            let at_once = stream(&stops, &[whole]);
+            prop_assert_eq!(&stream(&stops, &pieces), &at_once);
+            prop_assert_eq!(&stream(&stops, &letters), &at_once);
+        }
+    }
+}

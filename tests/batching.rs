@@ -1,0 +1,269 @@
+//! A sequence in a batch is the sequence alone: whatever shares the batch, joins it or leaves.
+
+mod common;
+
+use std::iter::zip;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use common::{assert_close, devices, go_on, load};
+use slowburn::Error;
+use slowburn::device::OpenDevice;
+use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options, SequenceId};
+use slowburn::model::Model;
+use slowburn::sampling::{Sampler, SamplingParams};
+
+fn small(device: &OpenDevice) -> Model {
+    load("llama-gqa", device).model
+}
+
+/// `n` ids that are all in the vocabulary; another `salt`, other ids.
+fn some_ids(n: usize, salt: usize) -> Vec<u32> {
+    (0..n).map(|i| 2 + ((i * i * 31 + i * 7 + salt * 13) % 300) as u32).collect()
+}
+
+/// Greedy where the seed is 0.
+fn options(max_tokens: usize, seed: u64) -> Options {
+    let greedy = SamplingParams { temperature: 0.0, ..SamplingParams::default() };
+    let drawn = SamplingParams { temperature: 1.2, seed, ..SamplingParams::default() };
+    let sampling = if seed == 0 { greedy } else { drawn };
+    Options {
+        max_tokens,
+        sampling,
+        logprobs: Some(2),
+        ..Options::default()
+    }
+}
+
+/// Prompts of every kind of length, each with options of its own.
+fn requests(model: &Model) -> (Vec<Vec<u32>>, Vec<Options>) {
+    let context = model.config().context_length;
+    let lengths = [
+        (1, 20),
+        (17, 3),
+        (2, 40),
+        (context, 5),
+        (context - 1, 5),
+        (context - 30, usize::MAX),
+        (5, 0),
+        (64, 12),
+    ];
+    let request = |(i, (length, max_tokens))| {
+        let with_options = Options { ignore_eos: i % 2 == 0, ..options(max_tokens, i as u64 / 2) };
+        (some_ids(length, i), with_options)
+    };
+    lengths.into_iter().enumerate().map(request).unzip()
+}
+
+fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
+    generate::cached(model, prompt, options, &mut go_on).unwrap()
+}
+
+#[track_caller]
+fn assert_same(found: &Generation, alone: &Generation, what: &str) {
+    assert_eq!(found.ids, alone.ids, "{what}");
+    assert_eq!(found.finish_reason, alone.finish_reason, "{what}");
+    assert_eq!(found.logprobs.len(), alone.logprobs.len(), "{what}");
+    for (found, alone) in zip(&found.logprobs, &alone.logprobs) {
+        assert_eq!(found.id, alone.id, "{what}");
+        assert_close(&[found.logprob], &[alone.logprob], 1e-4, what);
+    }
+}
+
+#[test]
+fn every_sequence_is_what_it_is_alone() {
+    for device in devices() {
+        let model = small(&device);
+        let (prompts, options) = requests(&model);
+        let mut seen = vec![Vec::new(); prompts.len()];
+        let together = generate::batched(&model, &prompts, &options, &mut |place, id| {
+            seen[place].push(id);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(together.len(), prompts.len());
+        for (i, found) in together.iter().enumerate() {
+            let what = format!("prompt {i} of {} tokens on {}", prompts[i].len(), device.name);
+            assert_same(found, &alone(&model, &prompts[i], &options[i]), &what);
+            assert_eq!(seen[i], found.ids, "{what}");
+        }
+        // Not all of them end in the same way.
+        let reasons: Vec<_> = together.iter().map(|found| found.finish_reason).collect();
+        assert!(reasons.contains(&FinishReason::Length), "{reasons:?}");
+        assert!(reasons.contains(&FinishReason::Context), "{reasons:?}");
+    }
+}
+
+/// Steps the batch and keeps what has finished.
+fn step(batch: &mut Batch<'_>, finished: &mut Vec<(SequenceId, Generation)>) {
+    for (id, event) in batch.step() {
+        match event {
+            Event::Token { .. } => {}
+            Event::Finished(generation) => finished.push((id, generation)),
+            Event::Failed(error) => panic!("{id:?}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn sequences_join_in_mid_flight_and_change_nothing() {
+    let model = small(&devices()[0]);
+    let (prompts, options) = requests(&model);
+    for stride in [1, 2, 5] {
+        let mut batch = Batch::new(&model);
+        let (mut joined, mut finished) = (Vec::new(), Vec::new());
+        for (prompt, options) in zip(&prompts, &options) {
+            joined.push(batch.join(prompt, options).unwrap());
+            for _ in 0..stride {
+                step(&mut batch, &mut finished);
+            }
+        }
+        while !batch.is_empty() {
+            step(&mut batch, &mut finished);
+        }
+        assert_eq!(finished.len(), prompts.len());
+        for (id, found) in &finished {
+            let i = joined.iter().position(|joined| joined == id).unwrap();
+            assert_same(found, &alone(&model, &prompts[i], &options[i]), &format!("prompt {i}"));
+        }
+    }
+}
+
+#[test]
+fn a_sequence_that_ends_takes_its_cache_with_it() {
+    let model = small(&devices()[0]);
+    let mut batch = Batch::new(&model);
+    let forever = Options { ignore_eos: true, ..options(50, 1) };
+    let short = Options { ignore_eos: true, ..options(3, 2) };
+    batch.join(&some_ids(8, 0), &forever).unwrap();
+    let long_alone = batch.kv_cache_bytes();
+    batch.join(&some_ids(30, 1), &short).unwrap();
+    assert!(batch.kv_cache_bytes() > long_alone && long_alone > 0);
+    for tokens_left in [2, 1] {
+        assert!(batch.step().iter().all(|(_, event)| matches!(event, Event::Token { .. })));
+        assert_eq!(batch.len(), 2, "{tokens_left} tokens are left");
+    }
+    assert!(matches!(batch.step()[2].1, Event::Finished(_)));
+    assert_eq!((batch.len(), batch.kv_cache_bytes()), (1, long_alone));
+    // One that fills the batch with nothing costs nothing.
+    batch.join(&some_ids(4, 2), &options(0, 0)).unwrap();
+    assert_eq!(batch.step().len(), 2, "a token of the first, the end of the second");
+    assert_eq!((batch.len(), batch.kv_cache_bytes()), (1, long_alone));
+}
+
+#[test]
+fn a_sequence_may_leave_or_pause_at_any_step() {
+    let model = small(&devices()[0]);
+    let mut batch = Batch::new(&model);
+    let on = |seed| Options { ignore_eos: true, ..options(12, seed) };
+    let (stays, leaves, pauses) = (some_ids(9, 0), some_ids(5, 1), some_ids(3, 2));
+    let id = batch.join(&stays, &on(1)).unwrap();
+    let leaving = batch.join(&leaves, &on(2)).unwrap();
+    let pausing = batch.join(&pauses, &on(3)).unwrap();
+    let mut finished = Vec::new();
+    for _ in 0..4 {
+        step(&mut batch, &mut finished);
+    }
+    let left = batch.leave(leaving).unwrap();
+    assert_eq!(left.ids, alone(&model, &leaves, &on(2)).ids[..4]);
+    assert_eq!(left.finish_reason, FinishReason::Stopped);
+    assert!(batch.leave(leaving).is_none());
+
+    batch.set_paused(pausing, true);
+    for _ in 0..8 {
+        step(&mut batch, &mut finished);
+    }
+    assert_eq!(finished.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [id]);
+    assert!(batch.step().is_empty(), "the only one left is paused");
+    batch.set_paused(pausing, false);
+    while !batch.is_empty() {
+        step(&mut batch, &mut finished);
+    }
+    assert_same(&finished[0].1, &alone(&model, &stays, &on(1)), "the one that stayed");
+    assert_same(&finished[1].1, &alone(&model, &pauses, &on(3)), "the one that paused");
+}
+
+#[test]
+fn a_callback_that_breaks_stops_one_sequence_only() {
+    let model = small(&devices()[0]);
+    let prompts = [some_ids(4, 0), some_ids(6, 1)];
+    let on = [1, 2].map(|seed| Options { ignore_eos: true, ..options(10, seed) });
+    let mut count = 0;
+    let found = generate::batched(&model, &prompts, &on, &mut |place, _| {
+        count += usize::from(place == 0);
+        match place == 0 && count == 3 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
+    .unwrap();
+    assert_eq!(found[0].finish_reason, FinishReason::Stopped);
+    assert_eq!(found[0].ids, alone(&model, &prompts[0], &on[0]).ids[..3]);
+    assert_same(&found[1], &alone(&model, &prompts[1], &on[1]), "the other");
+}
+
+#[test]
+fn a_stop_id_ends_a_text_and_is_no_part_of_it() {
+    let model = small(&devices()[0]);
+    let prompt = some_ids(5, 3);
+    let free = Options { ignore_eos: true, ..options(20, 4) };
+    let ids = alone(&model, &prompt, &free).ids;
+    let stop = *ids.iter().skip(4).find(|id| !ids[..4].contains(id)).unwrap();
+    let place = ids.iter().position(|id| *id == stop).unwrap();
+    let stopping = Options { stop_ids: vec![stop], ..free };
+    for found in [
+        alone(&model, &prompt, &stopping),
+        generate::naive(&model, &prompt, &stopping, &mut go_on).unwrap(),
+    ] {
+        assert_eq!(found.finish_reason, FinishReason::StopId(stop));
+        assert_eq!(found.ids, ids[..place]);
+    }
+}
+
+#[test]
+fn a_rule_that_panics_ends_its_own_sequence() {
+    let model = small(&devices()[0]);
+    let mut batch = Batch::new(&model);
+    let on = Options { ignore_eos: true, ..options(6, 5) };
+    let rule = |_: &mut [f32], _: &[u32], output: &[u32]| {
+        assert!(output.len() < 2, "this rule is wrong");
+    };
+    let sampler = Sampler::new(&on.sampling).unwrap().with_rule(Arc::new(rule));
+    let bad = batch.join_with_sampler(&some_ids(4, 0), &on, sampler).unwrap();
+    let good = batch.join(&some_ids(7, 1), &on).unwrap();
+    let mut ends = Vec::new();
+    while !batch.is_empty() {
+        let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token { .. });
+        ends.extend(batch.step().into_iter().filter(is_end));
+    }
+    let [
+        (first, Event::Failed(error)),
+        (second, Event::Finished(found)),
+    ] = &ends[..]
+    else {
+        panic!("{ends:?}");
+    };
+    assert_eq!((*first, *second), (bad, good));
+    assert!(matches!(error, Error::Panicked { message, .. } if message == "this rule is wrong"));
+    assert_same(found, &alone(&model, &some_ids(7, 1), &on), "the other");
+}
+
+#[test]
+fn what_cannot_start_is_refused_before_anything_is_computed() {
+    let model = small(&devices()[0]);
+    let mut never = |_, _| -> ControlFlow<()> { panic!("a token") };
+    let mut fail = |prompts: &[Vec<u32>], options: &[Options]| {
+        generate::batched(&model, prompts, options, &mut never).unwrap_err()
+    };
+    let good = some_ids(3, 0);
+    let error = fail(&[good.clone(), good.clone()], &[options(1, 0)]);
+    assert!(matches!(error, Error::Parameter { name: "options", .. }), "{error}");
+    let error = fail(&[good.clone(), Vec::new()], &[options(1, 0), options(1, 0)]);
+    assert!(matches!(error, Error::EmptyPrompt), "{error}");
+    let mut hot = options(1, 0);
+    hot.sampling.temperature = f32::NAN;
+    let error = fail(&[good], &[hot]);
+    assert!(matches!(error, Error::Parameter { name: "temperature", .. }), "{error}");
+    let none = generate::batched(&model, &[], &[], &mut |_, _| ControlFlow::Continue(()));
+    assert!(none.unwrap().is_empty());
+}

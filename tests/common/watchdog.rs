@@ -1,0 +1,19 @@
+//! A test that waits for something that never comes should fail, not hang.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// Runs `test` in a thread, and fails where it has not returned after a minute or two: far
+/// longer than it takes on a busy machine.
+pub fn watch<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, finished) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let value = test();
+        let _ = done.send(());
+        value
+    });
+    if let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(Duration::from_secs(120)) {
+        panic!("the test hangs");
+    }
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

@@ -1,0 +1,137 @@
+//! The examples that write several texts, as a person runs them.
+
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::io::Write;
+
+use common::program::{example, fail, fail_in_clap, succeed, succeed_in_json};
+use serde_json::Value;
+
+const BATCHING: &str = "06_batching";
+const STREAMING: &str = "07_streaming";
+
+/// The objects of a run that prints one a line.
+fn lines(args: &[&str]) -> Vec<Value> {
+    let stdout = succeed(BATCHING, &[args, &["--json"]].concat());
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_batch_prints_what_each_prompt_gives_alone_in_the_order_given() {
+    let prompts = ["One day, a girl called Mia", "The", "Once upon a time"];
+    let prompt_args: Vec<&str> = prompts.iter().flat_map(|&text| ["--prompt", text]).collect();
+    let short = ["--max-tokens", "12", "--seed", "5"];
+    let objects = lines(&[&prompt_args[..], &short].concat());
+    assert_eq!(objects.len(), 3);
+    for (i, object) in objects.iter().enumerate() {
+        let seed = (5 + i).to_string();
+        let args = [
+            "--prompt",
+            prompts[i],
+            "--max-tokens",
+            "12",
+            "--seed",
+            &seed,
+        ];
+        let alone = succeed_in_json("05_kv_cache", &args);
+        for key in [
+            "prompt_ids",
+            "ids",
+            "text",
+            "finish_reason",
+            "kv_cache_bytes",
+        ] {
+            assert_eq!(object[key], alone[key], "{key} of prompt {i}");
+        }
+        assert_eq!(object["seed"], 5 + i);
+        assert!(object["tokens_per_second"].as_f64().unwrap() > 0.0);
+    }
+    let length = |i: usize| objects[i]["prompt_ids"].as_array().unwrap().len() as u64;
+    assert_eq!(objects[0]["padding"], 0, "it is the longest");
+    assert_eq!(objects[1]["padding"], length(0) - length(1));
+
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    write!(file, "{}\n\n", prompts.join("\n")).unwrap();
+    let path = file.path().to_str().unwrap();
+    let same = lines(&[&["--prompts-file", path], &short[..]].concat());
+    let ids = |objects: &[Value]| objects.iter().map(|o| o["ids"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&same), ids(&objects));
+}
+
+#[test]
+fn a_batch_is_shown_as_texts_and_a_table() {
+    let text = succeed(BATCHING, &["--max-tokens", "3", "--ignore-eos"]);
+    assert!(text.contains("Once upon a time"), "{text}");
+    assert!(text.contains("KV cache"), "{text}");
+    assert_eq!(text.matches("as many as were asked for").count(), 4, "{text}");
+    assert!(text.contains("are padding."), "{text}");
+    assert!(!text.contains('\x1b'), "{text}");
+}
+
+#[test]
+fn batch_sizes_are_compared() {
+    let stdout = succeed(BATCHING, &["--compare", "--max-tokens", "2", "--json"]);
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    let rows = report["batch_sizes"].as_array().unwrap();
+    let sizes: Vec<u64> = rows.iter().map(|row| row["sequences"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1, 2, 4, 8, 16]);
+    assert!(rows.is_sorted_by_key(|row| row["kv_cache_bytes"].as_u64().unwrap()));
+    let text = succeed(BATCHING, &["--compare", "--max-tokens", "2"]);
+    assert_eq!(text.lines().count(), 6, "{text}");
+}
+
+#[test]
+fn what_a_batch_cannot_do_is_one_line() {
+    let long = "word ".repeat(3000);
+    fail(BATCHING, &["--top-p", "0"], 2, "top_p is 0");
+    fail(BATCHING, &["--prompt", "The", "--prompt", &long], 2, "context length");
+    fail(BATCHING, &["--prompts-file", "not/here"], 1, "not/here");
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    fail(
+        BATCHING,
+        &["--prompts-file", empty.path().to_str().unwrap()],
+        2,
+        "holds no prompt",
+    );
+    fail_in_clap(BATCHING, &["--prompt", "a", "--prompts-file", "b"], "cannot be used with");
+}
+
+#[test]
+fn streaming_collecting_cancelling_and_several_agree() {
+    let report = succeed_in_json(STREAMING, &["--max-tokens", "40", "--ignore-eos"]);
+    let (stream, collect, cancel) = (&report["stream"], &report["collect"], &report["cancel"]);
+    let tokens = stream["tokens"].as_array().unwrap();
+    assert_eq!(tokens.len(), 40);
+    assert_eq!(stream["finish_reason"], "length");
+    assert_eq!(stream["tokens"], collect["tokens"]);
+    assert_eq!(stream["text"], collect["text"]);
+    assert_eq!(cancel["finish_reason"], "cancelled");
+    assert_eq!(cancel["tokens"].as_array().unwrap()[..], tokens[..10]);
+
+    let several = report["several"].as_array().unwrap();
+    assert_eq!(several.len(), 3);
+    assert_eq!(several[0]["text"], stream["text"], "it has the seed of the first");
+    assert_ne!(several[0]["text"], several[1]["text"]);
+    for job in several {
+        assert_eq!(job["usage"]["completion_tokens"], 40);
+        assert!(job["ttft_seconds"].as_f64().unwrap() > 0.0);
+    }
+    let alone = succeed_in_json("05_kv_cache", &["--max-tokens", "40", "--ignore-eos"]);
+    assert_eq!(alone["text"], stream["text"]);
+}
+
+#[test]
+fn in_a_pipe_columns_are_printed_once() {
+    let mut command = example(STREAMING);
+    command.args(["--max-tokens", "12", "--ignore-eos"]).env_remove("CLICOLOR_FORCE");
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains('\x1b'), "{text}");
+    let of_three = text.split_once("Three at once").unwrap().1;
+    assert_eq!(of_three.matches("12 tokens, ended by Length").count(), 3, "{text}");
+    assert!(of_three.contains("   "), "columns: {text}");
+    fail(STREAMING, &["--max-tokens", "0"], 2, "max_tokens is 0");
+}
