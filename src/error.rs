@@ -106,6 +106,16 @@ pub enum Error {
     Tokenizer { origin: String, message: String },
 
     #[error(
+        "this model has no chat template: it goes on from a text and answers no messages; leave out `--chat`, or take a model that was trained for chat"
+    )]
+    NoChatTemplate,
+
+    #[error(
+        "{origin}: the chat template cannot write this conversation: {message}; change the messages, or leave out `--chat`"
+    )]
+    ChatTemplate { origin: String, message: String },
+
+    #[error(
         "the KV cache holds {capacity} tokens: {length} are in it and {new} more do not fit; make a larger cache or stop here"
     )]
     CacheFull {
@@ -132,6 +142,7 @@ impl Error {
             | Error::PromptTooLong { .. }
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
+            | Error::NoChatTemplate
             | Error::DeviceNotCompiled { .. }
             | Error::DTypeUnsupported { .. } => 2,
             _ => 1,

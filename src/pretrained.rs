@@ -6,7 +6,7 @@ use crate::device::{OpenDevice, Precision};
 use crate::error::{Error, Result};
 use crate::model::config::GenerationConfig;
 use crate::model::{Model, ModelConfig, Weights};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{ChatTemplate, Tokenizer};
 
 /// All that a model folder holds, loaded.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ struct Files<'a> {
     generation_config: Option<&'a [u8]>,
     weights: &'a [u8],
     tokenizer: &'a [u8],
+    tokenizer_config: Option<&'a [u8]>,
+    chat_template: Option<&'a [u8]>,
 }
 
 impl Pretrained {
@@ -38,24 +40,31 @@ impl Pretrained {
             generation_config: None,
             weights: include_bytes!("../models/ember/model.safetensors"),
             tokenizer: include_bytes!("../models/ember/tokenizer.json"),
+            tokenizer_config: None,
+            chat_template: None,
         };
         Self::from_files(&files, device, precision)
     }
 
     /// A folder as Hugging Face publishes it: `config.json`, `model.safetensors`,
-    /// `tokenizer.json`, and perhaps `generation_config.json`.
+    /// `tokenizer.json`, and perhaps `generation_config.json`, `tokenizer_config.json` and
+    /// `chat_template.jinja`.
     ///
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not compute.
     pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let generation_config = read(folder, "generation_config.json")?;
+        let tokenizer_config = read(folder, "tokenizer_config.json")?;
+        let chat_template = read(folder, "chat_template.jinja")?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
             config: &required("config.json")?,
             generation_config: generation_config.as_deref(),
             weights: &required("model.safetensors")?,
             tokenizer: &required("tokenizer.json")?,
+            tokenizer_config: tokenizer_config.as_deref(),
+            chat_template: chat_template.as_deref(),
         };
         Self::from_files(&files, device, precision)
     }
@@ -67,7 +76,8 @@ impl Pretrained {
     /// An empty text where the model has no such token.
     pub fn prompt_ids(&self, text: &str) -> Result<Vec<u32>> {
         let ids = self.tokenizer.encode(text)?;
-        match (ids.is_empty(), self.model.config().bos_token_id) {
+        let bos = self.model.config().bos_token_id.or(self.tokenizer.bos_id());
+        match (ids.is_empty(), bos) {
             (false, _) => Ok(ids),
             (true, Some(bos)) => Ok(vec![bos]),
             (true, None) => Err(Error::EmptyPrompt),
@@ -81,7 +91,15 @@ impl Pretrained {
         if let Some(json) = files.generation_config {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
-        let tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
+        let mut tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
+        if let Some(json) = files.tokenizer_config {
+            tokenizer = tokenizer.with_config(json, &name("tokenizer_config.json"))?;
+        }
+        if let Some(source) = files.chat_template {
+            let template = String::from_utf8_lossy(source);
+            let template = ChatTemplate::new(template, name("chat_template.jinja"));
+            tokenizer = tokenizer.with_chat_template(template);
+        }
         let origin = name("model.safetensors");
         let weights = Weights::from_safetensors(files.weights, &origin, &device.device, dtype)?;
         let model = Model::load(config, &weights)?;
