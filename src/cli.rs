@@ -1,9 +1,10 @@
 //! What the numbered examples share: their flags, and how they show a generation.
 
+mod chat;
 mod comparison;
+mod model_source;
 mod report;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -14,7 +15,9 @@ use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
+pub use chat::{ChatArgs, ChatArgument};
 pub use comparison::comparison;
+pub use model_source::ModelSource;
 pub use report::Report;
 
 /// The flags of an example that generates from one prompt.
@@ -28,9 +31,13 @@ pub struct GenerateArgs {
     #[arg(long, conflicts_with = "prompt", value_name = "IDS")]
     pub prompt_ids: Option<PromptIds>,
 
-    /// A model folder as Hugging Face publishes it [default: the model inside this program]
-    #[arg(long, value_name = "DIR")]
-    pub model: Option<PathBuf>,
+    /// A folder as Hugging Face publishes it, or hf:org/name[@revision] from its hub
+    /// [default: the model inside this program]
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<ModelSource>,
+
+    #[command(flatten)]
+    pub chat: ChatArgs,
 
     /// Stop after this many new tokens
     #[arg(long, default_value_t = 400, value_name = "N")]
@@ -71,7 +78,7 @@ impl GenerateArgs {
         let device = device::open(self.device)?;
         let pretrained = match &self.model {
             None => Pretrained::bundled(&device, self.dtype)?,
-            Some(folder) => Pretrained::load(folder, &device, self.dtype)?,
+            Some(source) => source.load(&device, self.dtype)?,
         };
         Ok((pretrained, device))
     }
@@ -79,11 +86,16 @@ impl GenerateArgs {
     /// The ids to start from. No ids and an empty text mean the begin-of-sequence token.
     ///
     /// # Errors
-    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds.
+    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds; a
+    /// conversation where the model has no chat template or its template fails.
     pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
         let ids = match &self.prompt_ids {
             Some(PromptIds(ids)) if !ids.is_empty() => ids.clone(),
             Some(_) => pretrained.prompt_ids("")?,
+            None if self.chat.enabled => {
+                let messages = self.chat.messages(&self.prompt);
+                pretrained.tokenizer.encode_chat(&messages, &self.chat.options())?
+            }
             None => pretrained.prompt_ids(&self.prompt)?,
         };
         pretrained.model.check_prompt(&ids)?;
