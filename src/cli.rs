@@ -3,11 +3,13 @@
 mod batch_args;
 mod batch_report;
 mod chart;
+mod chat;
 #[cfg(not(target_arch = "wasm32"))]
 mod columns;
 mod comparison;
 mod greedy;
 mod model_args;
+mod model_source;
 mod nucleus;
 mod report;
 mod score;
@@ -31,11 +33,13 @@ use crate::sampling::SamplingParams;
 pub use batch_args::BatchArgs;
 pub use batch_report::{BatchReport, BatchSize, batch_sizes};
 pub use chart::{Chart, draw};
+pub use chat::{ChatArgs, ChatArgument};
 #[cfg(not(target_arch = "wasm32"))]
 pub use columns::Columns;
 pub use comparison::comparison;
 pub use greedy::GreedyReport;
 pub use model_args::ModelArgs;
+pub use model_source::ModelSource;
 pub use nucleus::{NucleusReport, NucleusStep};
 pub use report::Report;
 pub use score::score;
@@ -57,6 +61,9 @@ pub struct GenerateArgs {
 
     #[command(flatten)]
     pub model: ModelArgs,
+
+    #[command(flatten)]
+    pub chat: ChatArgs,
 
     /// Stop after this many new tokens [default: 400, or fewer where many texts are shown]
     #[arg(long, value_name = "N")]
@@ -100,11 +107,16 @@ impl GenerateArgs {
     /// The ids to start from. No ids and an empty text mean the begin-of-sequence token.
     ///
     /// # Errors
-    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds.
+    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds; a
+    /// conversation where the model has no chat template or its template fails.
     pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
         let ids = match &self.prompt_ids {
             Some(PromptIds(ids)) if !ids.is_empty() => ids.clone(),
             Some(_) => pretrained.prompt_ids("")?,
+            None if self.chat.enabled => {
+                let messages = self.chat.messages(&self.prompt);
+                pretrained.tokenizer.encode_chat(&messages, &self.chat.options())?
+            }
             None => pretrained.prompt_ids(&self.prompt)?,
         };
         pretrained.model.check_prompt(&ids)?;

@@ -159,6 +159,51 @@ pub enum Error {
     NoKvCache,
 
     #[error(
+        "this model has no chat template: it goes on from a text and answers no messages; leave out `--chat`, or take a model that was trained for chat"
+    )]
+    NoChatTemplate,
+
+    #[error(
+        "{origin}: the chat template cannot write this conversation: {message}; change the messages, or leave out `--chat`"
+    )]
+    ChatTemplate { origin: String, message: String },
+
+    #[error(
+        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder"
+    )]
+    HubNotCompiled { name: String },
+
+    #[error(
+        "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache:?}: connect to the network, or give the folder of a model"
+    )]
+    HubOffline {
+        endpoint: String,
+        model: String,
+        cache: PathBuf,
+        reason: String,
+    },
+
+    #[error(
+        "{endpoint} has no model `{model}`, or does not show it: check the name and the revision; for a private model, set HF_TOKEN to an access token"
+    )]
+    HubNotFound { endpoint: String, model: String },
+
+    #[error(
+        "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
+        name = model.split('@').next().unwrap_or_default()
+    )]
+    HubGated { endpoint: String, model: String },
+
+    #[error(
+        "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped"
+    )]
+    HubDownload {
+        model: String,
+        file: String,
+        reason: String,
+    },
+
+    #[error(
         "the KV cache holds {capacity} tokens: {length} are in it and {new} more do not fit; make a larger cache or stop here"
     )]
     CacheFull {
@@ -247,6 +292,8 @@ impl Error {
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
             | Error::NoPrompts { .. }
+            | Error::NoChatTemplate
+            | Error::HubNotCompiled { .. }
             | Error::DeviceNotCompiled { .. }
             | Error::DTypeUnsupported { .. }
             | Error::ChartsNotCompiled

@@ -1,12 +1,13 @@
 //! LLM inference in Rust, one token at a time: the crate that the book is about.
 //!
-//! - [`tokenizer`]: text to token ids and back
+//! - [`tokenizer`]: text to token ids and back, and conversations to text
 //! - [`model`]: token ids to logits, with or without a KV cache
 //! - [`sampling`]: logits to the next token
 //! - [`generate`]: the loops that put these together
 //! - `inference`: requests of many callers, served by one thread that owns the model (not on
 //!   wasm32, which has no threads)
 //! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
+//! - `hub` (feature `hub`): models from the Hugging Face Hub
 //! - [`device`]: where it is computed
 //! - [`cli`]: the flags and the output that the examples share
 //! - `chart`: figures of what these do (feature `plot`)
@@ -34,6 +35,8 @@ pub mod cli;
 pub mod device;
 pub mod error;
 pub mod generate;
+#[cfg(feature = "hub")]
+pub mod hub;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod inference;
 pub mod model;

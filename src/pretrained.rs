@@ -10,7 +10,7 @@ use crate::device::{OpenDevice, Precision};
 use crate::error::{Error, Result};
 use crate::model::config::GenerationConfig;
 use crate::model::{Model, ModelConfig, Weights};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{ChatTemplate, Tokenizer};
 use shards::Shards;
 
 /// All that a model folder holds, loaded.
@@ -32,6 +32,8 @@ struct Files<'a> {
     generation_config: Option<&'a [u8]>,
     weights: &'a dyn Fn(&Device, DType) -> Result<Weights<'a>>,
     tokenizer: &'a [u8],
+    tokenizer_config: Option<&'a [u8]>,
+    chat_template: Option<&'a [u8]>,
 }
 
 impl Pretrained {
@@ -49,13 +51,15 @@ impl Pretrained {
                 Weights::from_safetensors(weights, "the bundled model.safetensors", device, dtype)
             },
             tokenizer: include_bytes!("../models/ember/tokenizer.json"),
+            tokenizer_config: None,
+            chat_template: None,
         };
         Self::from_files(&files, device, precision)
     }
 
     /// A folder as Hugging Face publishes it: `config.json`, `tokenizer.json`, the weights in
     /// `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// perhaps `generation_config.json`.
+    /// perhaps `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`.
     ///
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not compute.
@@ -63,6 +67,8 @@ impl Pretrained {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
+        let tokenizer_config = read(folder, "tokenizer_config.json")?;
+        let chat_template = read(folder, "chat_template.jinja")?;
         let shards = Shards::open(folder)?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
@@ -70,6 +76,8 @@ impl Pretrained {
             generation_config: generation_config.as_deref(),
             weights: &|device, dtype| shards.weights(device, dtype),
             tokenizer: &required("tokenizer.json")?,
+            tokenizer_config: tokenizer_config.as_deref(),
+            chat_template: chat_template.as_deref(),
         };
         Self::from_files(&files, device, precision)
     }
@@ -81,7 +89,8 @@ impl Pretrained {
     /// An empty text where the model has no such token.
     pub fn prompt_ids(&self, text: &str) -> Result<Vec<u32>> {
         let ids = self.tokenizer.encode(text)?;
-        match (ids.is_empty(), self.model.config().bos_token_id) {
+        let bos = self.model.config().bos_token_id.or(self.tokenizer.bos_id());
+        match (ids.is_empty(), bos) {
             (false, _) => Ok(ids),
             (true, Some(bos)) => Ok(vec![bos]),
             (true, None) => Err(Error::EmptyPrompt),
@@ -95,8 +104,16 @@ impl Pretrained {
         if let Some(json) = files.generation_config {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
-        let tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
+        let mut tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
         check_ids_fit(&tokenizer, &config, &name("tokenizer.json"))?;
+        if let Some(json) = files.tokenizer_config {
+            tokenizer = tokenizer.with_config(json, &name("tokenizer_config.json"))?;
+        }
+        if let Some(source) = files.chat_template {
+            let template = String::from_utf8_lossy(source);
+            let template = ChatTemplate::new(template, name("chat_template.jinja"));
+            tokenizer = tokenizer.with_chat_template(template);
+        }
         let weights = (files.weights)(&device.device, dtype)?;
         let model = Model::load(config, &weights)?;
         let unused = model.unused(&weights);

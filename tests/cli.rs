@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::program::{Outcome, example, fail, fail_in_clap, run, succeed, succeed_in_json};
-use common::{Checkpoint, bundled, copy_of, copy_with_config, device, fixture};
+use common::{Checkpoint, bundled, copy_of, copy_with_config, device, fixture, load};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 const NAIVE: &str = "00_naive_loop";
 const CACHED: &str = "05_kv_cache";
@@ -92,6 +93,10 @@ fn flags_that_are_not_understood_are_refused_by_clap() {
         fail_in_clap(name, &["--max-tokens", "many"], "--max-tokens");
         fail_in_clap(name, &["--device", "abacus"], "abacus");
         fail_in_clap(name, &["--nonsense"], "--nonsense");
+        fail_in_clap(name, &["--system", "Be brief."], "--chat");
+        fail_in_clap(name, &["--chat-arg", "a=1"], "--chat");
+        fail_in_clap(name, &["--chat", "--chat-arg", "a"], "NAME=VALUE");
+        fail_in_clap(name, &["--chat", "--prompt-ids", "1"], "cannot be used with");
     }
 }
 
@@ -103,6 +108,9 @@ fn help_names_every_flag() {
             "--prompt",
             "--prompt-ids",
             "--model",
+            "--chat",
+            "--system",
+            "--chat-arg",
             "--max-tokens",
             "--temperature",
             "--top-p",
@@ -330,6 +338,133 @@ fn no_prompt_and_no_token_to_begin_with_exits_with_2() {
     for prompt in [["--prompt", ""], ["--prompt-ids", ""]] {
         let args = [&prompt[..], &["--model", folder.path().to_str().unwrap()]].concat();
         fail(CACHED, &args, 2, "the prompt is empty");
+    }
+}
+
+/// A model of the fixtures with a chat template.
+fn chat_model(template: &str) -> TempDir {
+    let folder = copy_with_config(&llama_gqa(), |_| {});
+    let config = json!({
+        "bos_token": {"content": "<s>"},
+        "eos_token": "</s>",
+        "add_bos_token": true,
+        "chat_template": template,
+    });
+    write(folder.path(), "tokenizer_config.json", config.to_string().as_bytes());
+    folder
+}
+
+#[test]
+fn a_model_without_a_chat_template_is_not_asked() {
+    for name in [NAIVE, CACHED] {
+        fail(name, &["--chat"], 2, "this model has no chat template");
+        let model = llama_gqa();
+        let args = ["--chat", "--model", model.to_str().unwrap(), "--json"];
+        fail(name, &args, 2, "this model has no chat template");
+    }
+}
+
+#[test]
+fn a_chat_prompt_is_what_the_template_makes_of_it() {
+    let folder = chat_model(
+        "{{ bos_token }}{% for m in messages %}{{ m.role[0] ~ m.content }}{% endfor %}\
+         {{ loud if loud is defined }}",
+    );
+    let model = folder.path().to_str().unwrap();
+    let tokenizer = load("llama-gqa", &device()).tokenizer;
+    for (args, text) in [
+        (&["--chat", "--prompt", "one"][..], "uone"),
+        (&["--chat", "--prompt", "one", "--system", "two"], "stwouone"),
+        (&["--chat", "--prompt", "one", "--chat-arg", "loud=3"], "uone3"),
+        (&["--chat", "--prompt", "one", "--chat-arg", "loud=a=b"], "uonea=b"),
+    ] {
+        let expected = [&[0][..], &tokenizer.encode(text).unwrap()].concat();
+        for name in [NAIVE, CACHED] {
+            let args = [args, &["--model", model], &SHORT].concat();
+            assert_eq!(succeed_in_json(name, &args)["prompt_ids"], json!(expected), "{args:?}");
+        }
+    }
+    // `chat_template.jinja` comes first.
+    write(folder.path(), "chat_template.jinja", b"{{ messages[0].content }}!");
+    let args = [&["--chat", "--prompt", "one", "--model", model], &SHORT[..]].concat();
+    let expected = tokenizer.encode("one!").unwrap();
+    assert_eq!(succeed_in_json(CACHED, &args)["prompt_ids"], json!(expected));
+}
+
+/// Of a conversation, only the answer is shown.
+#[test]
+fn a_chat_prints_the_answer_alone() {
+    let folder = chat_model("{{ bos_token }}{{ messages[0].content }}");
+    let model = folder.path().to_str().unwrap();
+    let args = [&["--chat", "--prompt", "one", "--model", model], &SHORT[..]].concat();
+    for name in [NAIVE, CACHED] {
+        let report = succeed_in_json(name, &args);
+        let text = report["text"].as_str().unwrap();
+        assert!(!text.is_empty());
+        assert_eq!(succeed(name, &args), format!("{text}\n"));
+    }
+}
+
+#[test]
+fn a_chat_template_that_fails_exits_with_1() {
+    for template in [
+        "{{ raise_exception('say please') }}",
+        "{% if %}",
+        "{{ nothing.more }}",
+    ] {
+        let folder = chat_model(template);
+        let model = folder.path().to_str().unwrap();
+        fail(CACHED, &["--chat", "--model", model], 1, "tokenizer_config.json");
+        // It does not stand in the way of a text.
+        succeed(CACHED, &[&["--model", model], &SHORT[..]].concat());
+    }
+    let folder = chat_model("");
+    write(folder.path(), "tokenizer_config.json", b"{");
+    fail(
+        CACHED,
+        &["--model", folder.path().to_str().unwrap()],
+        1,
+        "tokenizer_config.json",
+    );
+}
+
+/// A chat model has a token for the end of a turn beside that for the end of a text.
+#[test]
+fn every_eos_of_the_generation_config_ends_a_text() {
+    let folder = chat_model("{{ messages[0].content }}");
+    let model = folder.path().to_str().unwrap();
+    let args = [
+        "--chat",
+        "--model",
+        model,
+        "--temperature",
+        "0",
+        "--max-tokens",
+        "20",
+    ];
+    let all = ids(&succeed_in_json(CACHED, &args));
+    let end = *all.iter().find(|id| all[0] != **id).unwrap();
+    let length = all.iter().position(|id| *id == end).unwrap();
+    let config = json!({"eos_token_id": [1, end]});
+    write(folder.path(), "generation_config.json", config.to_string().as_bytes());
+    for name in [NAIVE, CACHED] {
+        let report = succeed_in_json(name, &args);
+        assert_eq!(ids(&report), all[..length], "{name}");
+        assert_eq!(report["finish_reason"], "eos", "{name}");
+    }
+}
+
+#[cfg(not(feature = "hub"))]
+#[test]
+fn a_model_of_the_hub_asks_for_the_feature() {
+    for name in [NAIVE, CACHED] {
+        fail(
+            name,
+            &["--model", "hf:org/name@v1"],
+            2,
+            "`hf:org/name@v1` is on the Hugging Face Hub",
+        );
+        fail(name, &["--model", "hf:org/name"], 2, "add `--features hub`");
     }
 }
 

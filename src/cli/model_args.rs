@@ -1,9 +1,8 @@
 //! The flags that say which model, and where it is computed.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::ModelSource;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
 use crate::error::Result;
 use crate::pretrained::Pretrained;
@@ -11,9 +10,10 @@ use crate::pretrained::Pretrained;
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
-    /// A model folder as Hugging Face publishes it [default: the model inside this program]
-    #[arg(long = "model", value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    /// A folder as Hugging Face publishes it, or hf:org/name[@revision] from its hub
+    /// [default: the model inside this program]
+    #[arg(long = "model", value_name = "MODEL")]
+    pub source: Option<ModelSource>,
 
     /// Where to compute
     #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
@@ -31,9 +31,9 @@ impl ModelArgs {
     /// A device that cannot be used, a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         let device = device::open(self.device)?;
-        let pretrained = match &self.folder {
+        let pretrained = match &self.source {
             None => Pretrained::bundled(&device, self.dtype)?,
-            Some(folder) => Pretrained::load(folder, &device, self.dtype)?,
+            Some(source) => source.load(&device, self.dtype)?,
         };
         warn_of_unused(&pretrained.unused);
         Ok((pretrained, device))

@@ -49,8 +49,8 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Starts the clock. Unless the output is JSON, the prompt is shown, for the story to go
-    /// on from.
+    /// Starts the clock. Unless the output is JSON or an answer, the prompt is shown, for the
+    /// story to go on from.
     ///
     /// # Errors
     /// Standard output that is closed, and those of scoring the prompt where `--echo` asks for
@@ -76,7 +76,9 @@ impl<'a> Report<'a> {
             first_text: None,
             write_error: None,
         };
-        let _ = report.show(&pretrained.tokenizer.decode(prompt)?);
+        if !args.chat.enabled {
+            let _ = report.show(&pretrained.tokenizer.decode(prompt)?);
+        }
         report.start = Instant::now();
         Ok(report)
     }

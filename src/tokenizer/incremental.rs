@@ -1,14 +1,18 @@
 //! Ids in, whole characters out.
 
-use super::Tokenizer;
+use super::{TokenKind, Tokenizer};
 use crate::error::Result;
 
 /// Turns a stream of token ids into pieces of text that are each whole UTF-8.
 ///
 /// A token may hold only a part of a character: `é` is two bytes, `🙂` four, and a byte-level
-/// tokenizer may cut between them. Such a part is held back until the rest has come. The
-/// pieces together are what decoding all ids at once gives, as long as the ids make whole
-/// characters.
+/// tokenizer may cut between them. Such a part is held back until the rest has come.
+///
+/// In a tokenizer of SentencePiece's kind, characters that it does not know are rows of tokens
+/// that stand for one byte each. Such a row is held back until it ends: if it is not UTF-8,
+/// none of it becomes text, not even what looked like a character at first.
+///
+/// The pieces together are what decoding all ids at once gives, whatever the ids are.
 #[derive(Debug)]
 pub struct IncrementalDecoder<'a> {
     tokenizer: &'a Tokenizer,
@@ -18,6 +22,8 @@ pub struct IncrementalDecoder<'a> {
     /// The text of `ids[..emitted]` is out. `ids[context..emitted]` is decoded again with what
     /// follows, because some tokenizers strip the space of the first token they are given.
     emitted: usize,
+    /// The ids so far end in a row of bytes that may go on.
+    in_bytes: bool,
 }
 
 impl<'a> IncrementalDecoder<'a> {
@@ -28,6 +34,7 @@ impl<'a> IncrementalDecoder<'a> {
             ids: prompt.to_vec(),
             context: 0,
             emitted: prompt.len(),
+            in_bytes: false,
         }
     }
 
@@ -38,6 +45,14 @@ impl<'a> IncrementalDecoder<'a> {
     /// As [`Tokenizer::decode`].
     pub fn push(&mut self, id: u32) -> Result<String> {
         self.ids.push(id);
+        match self.tokenizer.kind(id) {
+            TokenKind::Text => self.in_bytes = false,
+            TokenKind::Byte => self.in_bytes = true,
+            TokenKind::Silent => {}
+        }
+        if self.in_bytes {
+            return Ok(String::new());
+        }
         let before = self.tokenizer.decode(&self.ids[self.context..self.emitted])?;
         let text = self.pending(&before)?;
         // U+FFFD at the end: a character of which bytes are still to come.

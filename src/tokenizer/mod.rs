@@ -1,19 +1,56 @@
-//! Text to token ids and back.
+//! Text to token ids and back, and conversations to text.
 
+mod chat;
+mod config;
 mod incremental;
+mod jinja;
 mod stop_strings;
 
 use std::str::FromStr;
 
+use tokenizers::{AddedToken, DecoderWrapper};
+
 use crate::error::{Error, Result};
+pub use chat::{ChatOptions, ChatTemplate, Message, Role};
+pub use config::SpecialTokens;
+use config::TokenizerConfig;
 pub use incremental::IncrementalDecoder;
 pub use stop_strings::{StopMatch, StopStrings};
 
-/// A tokenizer as `tokenizer.json` describes it.
+/// A tokenizer as `tokenizer.json` describes it, with what `tokenizer_config.json` and
+/// `chat_template.jinja` add.
+///
+/// # Which special tokens are added
+/// This is the policy of transformers 5, whose answers are the reference:
+///
+/// - What `tokenizer.json` says decides. Where its post-processor begins a sequence with the
+///   begin-of-sequence token, [`Tokenizer::encode`] does too, and nothing adds another.
+/// - `add_bos_token` and `add_eos_token` of `tokenizer_config.json` are not heeded: they speak
+///   to tokenizers that have no `tokenizer.json`.
+/// - A chat template writes its special tokens itself, the first one too. So nothing is added
+///   to what it wrote.
+/// - Special tokens that stand in a text are read as special tokens, in a prompt as in a
+///   message of a conversation: `encode("<s>")` is the id of `<s>`. Whoever passes on the text
+///   of others must expect that it can end a turn and begin another.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     origin: String,
+    /// Whether tokens such as `<0x41>` stand for bytes.
+    byte_fallback: bool,
+    special_tokens: SpecialTokens,
+    chat_template: Option<ChatTemplate>,
+}
+
+/// What a token adds to a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// Text or, in a byte-level tokenizer, any bytes.
+    Text,
+    /// One byte, whose character is known only when the row of such tokens ends.
+    Byte,
+    /// Nothing: a special token, or an id that is not in the vocabulary.
+    Silent,
 }
 
 impl Tokenizer {
@@ -23,18 +60,66 @@ impl Tokenizer {
     /// JSON that does not describe a tokenizer.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let text = std::str::from_utf8(json).map_err(|error| unusable(origin, error))?;
-        let inner =
+        let mut inner =
             tokenizers::Tokenizer::from_str(text).map_err(|error| unusable(origin, error))?;
-        Ok(Self { inner, origin: origin.to_owned() })
+        // Some files carry what they were trained with. A prompt must stay as it is.
+        inner.with_truncation(None).map_err(|error| unusable(origin, error))?;
+        inner.with_padding(None);
+        Ok(Self {
+            byte_fallback: inner.get_decoder().is_some_and(falls_back_to_bytes),
+            inner,
+            origin: origin.to_owned(),
+            special_tokens: SpecialTokens::new(),
+            chat_template: None,
+        })
     }
 
-    /// The ids of `text`. Where the tokenizer says that a sequence begins with a special token,
-    /// that comes first.
+    /// Adds what a `tokenizer_config.json` says: which tokens are special, and the chat
+    /// template. `origin` names it in errors.
+    ///
+    /// # Errors
+    /// JSON of another kind.
+    pub fn with_config(mut self, json: &[u8], origin: &str) -> Result<Self> {
+        let config = TokenizerConfig::from_json(json, origin)?;
+        // Those that are not in the vocabulary have no id that a model could know.
+        let known = config.special_tokens.values().filter(|token| self.id(token).is_some());
+        let tokens: Vec<AddedToken> =
+            known.map(|token| AddedToken::from(token.as_str(), true)).collect();
+        self.inner.add_special_tokens(tokens).map_err(|error| unusable(origin, error))?;
+        self.special_tokens = config.special_tokens;
+        if let Some(source) = config.chat_template {
+            self.chat_template = Some(ChatTemplate::new(source, origin));
+        }
+        Ok(self)
+    }
+
+    /// Takes this template in place of that of `tokenizer_config.json`, as a
+    /// `chat_template.jinja` asks for.
+    pub fn with_chat_template(mut self, template: ChatTemplate) -> Self {
+        self.chat_template = Some(template);
+        self
+    }
+
+    /// The ids of `text`, with the special tokens that `tokenizer.json` adds around it.
     ///
     /// # Errors
     /// Text that this tokenizer has no tokens for.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        match self.inner.encode(text, true) {
+        self.encode_with(text, true)
+    }
+
+    /// The ids of a conversation, up to where the assistant's answer begins.
+    ///
+    /// # Errors
+    /// A model without a chat template, and as [`ChatTemplate::render`] and
+    /// [`Tokenizer::encode`].
+    pub fn encode_chat(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
+        let template = self.chat_template.as_ref().ok_or(Error::NoChatTemplate)?;
+        self.encode_with(&template.render(messages, &self.special_tokens, options)?, false)
+    }
+
+    fn encode_with(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+        match self.inner.encode(text, add_special_tokens) {
             Ok(encoding) => Ok(encoding.get_ids().to_vec()),
             Err(error) => Err(unusable(&self.origin, error)),
         }
@@ -58,10 +143,47 @@ impl Tokenizer {
         self.inner.get_vocab(true).into_values().max()
     }
 
+    /// The id of a token, by its text as it stands in the vocabulary.
+    pub fn id(&self, token: &str) -> Option<u32> {
+        self.inner.token_to_id(token)
+    }
+
+    /// The token that begins a sequence, where `tokenizer_config.json` names one.
+    pub fn bos_id(&self) -> Option<u32> {
+        self.id(self.special_tokens.get("bos_token")?)
+    }
+
     /// How many tokens there are, special ones included.
     pub fn vocab_size(&self) -> usize {
         self.inner.get_vocab_size(true)
     }
+
+    fn kind(&self, id: u32) -> TokenKind {
+        match self.token(id) {
+            None => TokenKind::Silent,
+            Some(token) if self.inner.get_added_vocabulary().is_special_token(&token) => {
+                TokenKind::Silent
+            }
+            Some(token) if self.byte_fallback && is_byte(&token) => TokenKind::Byte,
+            Some(_) => TokenKind::Text,
+        }
+    }
+}
+
+fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {
+    match decoder {
+        DecoderWrapper::ByteFallback(_) => true,
+        DecoderWrapper::Sequence(sequence) => {
+            sequence.get_decoders().iter().any(falls_back_to_bytes)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a token is one of `<0x00>` to `<0xFF>`.
+fn is_byte(token: &str) -> bool {
+    let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
+    digits.is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
 }
 
 fn unusable(origin: &str, error: impl ToString) -> Error {

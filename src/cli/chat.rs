@@ -1,0 +1,64 @@
+//! The flags that make a prompt a message of a conversation.
+
+use std::str::FromStr;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::tokenizer::{ChatOptions, Message, Role};
+
+/// Whether the prompt is a message, and what goes with it.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Chat")]
+pub struct ChatArgs {
+    /// Answer the prompt as a message, in the form that the model was trained for
+    #[arg(id = "chat", long = "chat", conflicts_with = "prompt_ids")]
+    pub enabled: bool,
+
+    /// How to answer: a message that comes before the prompt
+    #[arg(long, value_name = "TEXT", requires = "chat")]
+    pub system: Option<String>,
+
+    /// A switch of this model's chat template: enable_thinking=false
+    #[arg(long = "chat-arg", value_name = "NAME=VALUE", requires = "chat")]
+    pub arguments: Vec<ChatArgument>,
+}
+
+impl ChatArgs {
+    /// The conversation, with `prompt` as the last message.
+    pub fn messages(&self, prompt: &str) -> Vec<Message> {
+        let system = self.system.iter().map(|text| Message::new(Role::System, text));
+        system.chain([Message::new(Role::User, prompt)]).collect()
+    }
+
+    /// What the template is told. Some write the date of today.
+    pub fn options(&self) -> ChatOptions {
+        let variables = self.arguments.iter().cloned();
+        ChatOptions {
+            now: Some(jiff::Zoned::now().datetime()),
+            variables: variables.map(|argument| (argument.name, argument.value)).collect(),
+        }
+    }
+}
+
+/// A name, and a value that is JSON or else a text.
+#[derive(Debug, Clone)]
+pub struct ChatArgument {
+    name: String,
+    value: Value,
+}
+
+impl FromStr for ChatArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))?;
+        let json = serde_json::from_str(value);
+        Ok(Self {
+            name: name.to_owned(),
+            value: json.unwrap_or_else(|_| value.into()),
+        })
+    }
+}

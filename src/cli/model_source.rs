@@ -1,0 +1,53 @@
+//! Where a model comes from, as `--model` names it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::device::{OpenDevice, Precision};
+use crate::error::Result;
+use crate::pretrained::Pretrained;
+
+/// What the name of a model on the hub begins with.
+const HUB_PREFIX: &str = "hf:";
+
+/// A folder, or a model of the Hugging Face Hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelSource {
+    /// A folder as Hugging Face publishes it.
+    Folder(PathBuf),
+    /// `org/name` or `org/name@revision`, without the `hf:` before it.
+    Hub(String),
+}
+
+impl From<OsString> for ModelSource {
+    fn from(text: OsString) -> Self {
+        match text.to_str().and_then(|text| text.strip_prefix(HUB_PREFIX)) {
+            Some(name) => ModelSource::Hub(name.to_owned()),
+            None => ModelSource::Folder(text.into()),
+        }
+    }
+}
+
+impl ModelSource {
+    /// Loads the model, after fetching it if it is on the hub and not yet in the cache.
+    ///
+    /// # Errors
+    /// A model that cannot be fetched or loaded, and any model of the hub where the feature
+    /// `hub` is not compiled in.
+    pub fn load(&self, device: &OpenDevice, precision: Precision) -> Result<Pretrained> {
+        match self {
+            ModelSource::Folder(folder) => Pretrained::load(folder, device, precision),
+            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, precision),
+        }
+    }
+}
+
+#[cfg(feature = "hub")]
+fn fetch(name: &str) -> Result<PathBuf> {
+    crate::hub::Hub::from_env()?.fetch(&name.parse()?)
+}
+
+#[cfg(not(feature = "hub"))]
+fn fetch(name: &str) -> Result<PathBuf> {
+    Err(crate::Error::HubNotCompiled { name: name.to_owned() })
+}

@@ -1,0 +1,86 @@
+//! Models from the Hugging Face Hub, kept in the cache that its other programs use too.
+//!
+//! A model that lies in the cache whole is used as it is, without asking the hub for a newer
+//! one. To have the newer one, name its revision.
+
+mod download;
+mod name;
+mod snapshot;
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use download::Download;
+pub use name::HubModel;
+use snapshot::Snapshot;
+
+/// A hub, and the cache on this machine.
+#[derive(Debug, Clone)]
+pub struct Hub {
+    /// Its address: `https://huggingface.co`.
+    pub endpoint: String,
+    /// The folder in which every model has its folder.
+    pub cache: PathBuf,
+    /// An access token, for models that are not for everyone.
+    pub token: Option<String>,
+    /// Never ask the hub.
+    pub offline: bool,
+}
+
+impl Hub {
+    /// The hub that the environment describes, as for other programs: `HF_ENDPOINT`,
+    /// `HF_HUB_CACHE`, `HF_HOME`, `HF_TOKEN` and `HF_HUB_OFFLINE`.
+    ///
+    /// # Errors
+    /// No place for the cache: neither a variable nor a home folder.
+    pub fn from_env() -> Result<Self> {
+        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = match (folder("HF_HOME"), folder("XDG_CACHE_HOME"), std::env::home_dir()) {
+            (Some(home), ..) => Some(PathBuf::from(home)),
+            (_, Some(caches), _) => Some(PathBuf::from(caches).join("huggingface")),
+            (.., user) => user.map(|user| user.join(".cache/huggingface")),
+        };
+        let cache = folder("HF_HUB_CACHE").map(PathBuf::from);
+        let cache = cache.or(home.as_ref().map(|home| home.join("hub")));
+        let cache = cache.ok_or_else(|| Error::Parameter {
+            name: "HF_HOME",
+            value: "not set".to_owned(),
+            allowed: "a folder for models, as this user has no home folder",
+        })?;
+        let saved = || {
+            let token = std::fs::read_to_string(home?.join("token")).ok()?;
+            Some(token.trim().to_owned()).filter(|token| !token.is_empty())
+        };
+        let offline = set("HF_HUB_OFFLINE").unwrap_or_default().to_lowercase();
+        Ok(Self {
+            endpoint: set("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned()),
+            cache,
+            token: set("HF_TOKEN").or_else(saved),
+            offline: ["1", "on", "yes", "true"].contains(&offline.as_str()),
+        })
+    }
+
+    /// The folder of a model, after downloading what is missing. What was begun is gone on
+    /// with. A progress bar is shown where standard error is a terminal.
+    ///
+    /// # Errors
+    /// A hub that cannot be reached, a model that does not exist or is not for everyone, a
+    /// download that broke off, a cache that cannot be written.
+    pub fn fetch(&self, model: &HubModel) -> Result<PathBuf> {
+        let cached = Snapshot::in_cache(&self.cache, model);
+        if let Some(snapshot) = &cached
+            && snapshot.is_whole()
+        {
+            return Ok(snapshot.folder());
+        }
+        let downloaded = Download::start(self, model).and_then(|download| download.run());
+        match (downloaded, cached) {
+            // Files that may not even exist are missing: better than nothing.
+            (Err(Error::HubOffline { .. }), Some(snapshot)) if snapshot.can_be_loaded() => {
+                Ok(snapshot.folder())
+            }
+            (downloaded, _) => downloaded,
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Fetches one model from the hub into the cache.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo};
+use hf_hub::{Cache, Repo, RepoType};
+use serde::Deserialize;
+
+use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
+use super::{Hub, HubModel};
+use crate::error::{Error, Result};
+
+/// How often in a row a download may break off without anything new.
+const MAX_FAILURES: u32 = 5;
+/// The wait after the first time; it doubles with each.
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+/// A hub that does not answer by then is taken for out of reach.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the hub says about a revision: its commit and its files.
+#[derive(Deserialize)]
+struct Listing {
+    sha: String,
+    siblings: Vec<Sibling>,
+}
+
+#[derive(Deserialize)]
+struct Sibling {
+    rfilename: String,
+}
+
+/// Why a file did not come.
+enum Failure {
+    /// Trying again may help.
+    Interrupted(String),
+    /// It does not.
+    Final(Error),
+}
+
+/// A model of which the hub has said what belongs to it.
+pub(super) struct Download<'a> {
+    hub: &'a Hub,
+    model: &'a HubModel,
+    files: BTreeSet<String>,
+    snapshot: Snapshot,
+    api: hf_hub::api::sync::Api,
+    repo: ApiRepo,
+}
+
+impl<'a> Download<'a> {
+    /// Asks the hub what belongs to the model.
+    pub(super) fn start(hub: &'a Hub, model: &'a HubModel) -> Result<Self> {
+        let Listing { sha, siblings } = list(hub, model)?;
+        let endpoint = hub.endpoint.trim_end_matches('/').to_owned();
+        let api = ApiBuilder::from_cache(Cache::new(hub.cache.clone()))
+            .with_endpoint(endpoint)
+            .with_token(hub.token.clone())
+            .build()
+            .map_err(|error| failed(model, "the list of files", error))?;
+        // By its commit: the revision may name another one before all files are there.
+        let repo = Repo::with_revision(model.name.clone(), RepoType::Model, sha.clone());
+        Ok(Self {
+            hub,
+            model,
+            files: siblings.into_iter().map(|sibling| sibling.rfilename).collect(),
+            snapshot: Snapshot::new(&hub.cache, model, &sha),
+            repo: api.repo(repo),
+            api,
+        })
+    }
+
+    /// Fetches every file that is not there yet. The revision is entered into the cache when
+    /// all of them are.
+    pub(super) fn run(&self) -> Result<PathBuf> {
+        for file in REQUIRED.iter().chain(&OPTIONAL) {
+            self.fetch_if_listed(file)?;
+        }
+        match self.files.contains(WEIGHTS) {
+            true => self.fetch(WEIGHTS)?,
+            false if self.fetch_if_listed(INDEX)? => {
+                self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?
+            }
+            // Loading it will say what is missing.
+            false => {}
+        }
+        self.enter_revision().map_err(|(path, source)| Error::Io { path, source })?;
+        Ok(self.snapshot.folder())
+    }
+
+    fn fetch_if_listed(&self, file: &str) -> Result<bool> {
+        let listed = self.files.contains(file);
+        if listed {
+            self.fetch(file)?;
+        }
+        Ok(listed)
+    }
+
+    /// Fetches a file. As long as more of it comes each time, it may break off any number of
+    /// times.
+    fn fetch(&self, file: &str) -> Result<()> {
+        if self.snapshot.has(file) {
+            return Ok(());
+        }
+        let (mut failures, mut had) = (0, 0);
+        loop {
+            let (outcome, has) = self.try_to_fetch(file);
+            let reason = match outcome {
+                Ok(()) => return Ok(()),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Interrupted(reason)) => reason,
+            };
+            failures = if has > had { 1 } else { failures + 1 };
+            had = has;
+            if failures == MAX_FAILURES {
+                return Err(failed(self.model, file, reason));
+            }
+            std::thread::sleep(FIRST_WAIT * (1 << (failures - 1)));
+        }
+    }
+
+    /// Also tells how many bytes are there by now.
+    fn try_to_fetch(&self, file: &str) -> (Result<(), Failure>, u64) {
+        let metadata = match self.api.metadata(&self.repo.url(file)) {
+            Ok(metadata) => metadata,
+            Err(error) => return (Err(self.failure(file, error)), 0),
+        };
+        // Both become parts of paths.
+        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let etag = metadata.etag();
+        if !is_plain(etag.strip_prefix("W/").unwrap_or(etag)) || !is_plain(metadata.commit_hash()) {
+            let reason = "the hub's answer has no usable ETag or commit";
+            return (Err(Failure::Final(failed(self.model, file, reason))), 0);
+        }
+        let size = metadata.size() as u64;
+        let part = self.snapshot.part(etag);
+        let length = || std::fs::metadata(&part).map_or(0, |part| part.len());
+        // Nothing is left to ask for, but the file was not finished: it is not to be trusted.
+        if length() >= size {
+            let _ = std::fs::remove_file(&part);
+        }
+        let outcome = match self.repo.download(file) {
+            Err(error) => Err(self.failure(file, error)),
+            Ok(path) => match std::fs::metadata(&path) {
+                Ok(found) if found.len() == size => Ok(()),
+                found => {
+                    let found = found.map_or(0, |found| found.len());
+                    // The file is a link to where its bytes are.
+                    let _ = path.canonicalize().map(std::fs::remove_file);
+                    let _ = std::fs::remove_file(&path);
+                    Err(Failure::Interrupted(format!("{found} bytes came, not {size}")))
+                }
+            },
+        };
+        (outcome, length())
+    }
+
+    fn failure(&self, file: &str, error: ApiError) -> Failure {
+        let status = match &error {
+            ApiError::RequestError(error) => match error.as_ref() {
+                ureq::Error::StatusCode(status) => *status,
+                _ => return Failure::Interrupted(error.to_string()),
+            },
+            ApiError::IoError(_) | ApiError::InvalidResume => {
+                return Failure::Interrupted(error.to_string());
+            }
+            _ => return Failure::Final(failed(self.model, file, error)),
+        };
+        match status {
+            401 | 403 => Failure::Final(gated(self.hub, self.model)),
+            408 | 429 | 500.. => Failure::Interrupted(error.to_string()),
+            _ => Failure::Final(failed(self.model, file, error)),
+        }
+    }
+
+    fn enter_revision(&self) -> Result<(), (PathBuf, std::io::Error)> {
+        let write = |path: PathBuf, text: &str| {
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            folder.and_then(|()| std::fs::write(&path, text)).map_err(|error| (path, error))
+        };
+        for file in OPTIONAL.iter().filter(|file| !self.files.contains(**file)) {
+            write(self.snapshot.absence(file), "")?;
+        }
+        let commit = self.snapshot.folder();
+        let commit = commit.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        write(self.snapshot.reference(&self.model.revision), commit)
+    }
+}
+
+/// Asks which commit the revision names, and which files it has.
+fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
+    let offline = |reason: String| Error::HubOffline {
+        endpoint: hub.endpoint.clone(),
+        model: model.to_string(),
+        cache: hub.cache.clone(),
+        reason,
+    };
+    if hub.offline {
+        return Err(offline("HF_HUB_OFFLINE is set".to_owned()));
+    }
+    let config = ureq::Agent::config_builder()
+        .timeout_global(Some(PATIENCE))
+        .http_status_as_error(false)
+        .build();
+    let endpoint = hub.endpoint.trim_end_matches('/');
+    let revision = model.revision.replace('/', "%2F");
+    let url = format!("{endpoint}/api/models/{}/revision/{revision}", model.name);
+    let mut request = ureq::Agent::new_with_config(config).get(url);
+    if let Some(token) = &hub.token {
+        request = request.header("Authorization", format!("Bearer {token}"));
+    }
+    let mut response = request.call().map_err(|error| offline(error.to_string()))?;
+    let wrong = |reason: String| failed(model, "the list of files", reason);
+    match response.status().as_u16() {
+        200 => {}
+        401 | 404 => {
+            let (endpoint, model) = (hub.endpoint.clone(), model.to_string());
+            return Err(Error::HubNotFound { endpoint, model });
+        }
+        403 => return Err(gated(hub, model)),
+        status => return Err(wrong(format!("{endpoint} answered with status {status}"))),
+    }
+    let listing: Listing =
+        response.body_mut().read_json().map_err(|error| wrong(error.to_string()))?;
+    // It becomes a part of a path.
+    match listing.sha.chars().all(|c| c.is_ascii_alphanumeric()) && !listing.sha.is_empty() {
+        true => Ok(listing),
+        false => Err(wrong(format!("{:?} is not a commit", listing.sha))),
+    }
+}
+
+fn gated(hub: &Hub, model: &HubModel) -> Error {
+    Error::HubGated { endpoint: hub.endpoint.clone(), model: model.to_string() }
+}
+
+fn failed(model: &HubModel, file: &str, reason: impl ToString) -> Error {
+    Error::HubDownload {
+        model: model.to_string(),
+        file: file.to_owned(),
+        reason: reason.to_string(),
+    }
+}

@@ -1,0 +1,110 @@
+//! One commit of one model, as it lies in the cache.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::HubModel;
+use crate::error::{Error, Result};
+
+/// What every model has.
+pub(super) const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
+/// What only some have.
+pub(super) const OPTIONAL: [&str; 3] = [
+    "generation_config.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+];
+/// The weights in one file, or the list of the files that they are spread over.
+pub(super) const WEIGHTS: &str = "model.safetensors";
+pub(super) const INDEX: &str = "model.safetensors.index.json";
+
+/// The files of one commit. The cache has the layout of Hugging Face's own library:
+/// `refs/REVISION` names a commit, `snapshots/COMMIT` holds its files, and `.no_exist/COMMIT`
+/// has an empty file for each that is known not to be there.
+#[derive(Debug, Clone)]
+pub(super) struct Snapshot {
+    model: PathBuf,
+    commit: String,
+}
+
+impl Snapshot {
+    pub(super) fn new(cache: &Path, model: &HubModel, commit: &str) -> Self {
+        let folder = format!("models--{}", model.name.replace('/', "--"));
+        Self { model: cache.join(folder), commit: commit.to_owned() }
+    }
+
+    /// The commit that the revision named when it was fetched.
+    pub(super) fn in_cache(cache: &Path, model: &HubModel) -> Option<Self> {
+        let mut snapshot = Self::new(cache, model, &model.revision);
+        if let Ok(commit) = std::fs::read_to_string(snapshot.reference(&model.revision)) {
+            snapshot.commit = commit.trim().to_owned();
+        }
+        snapshot.folder().is_dir().then_some(snapshot)
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.model.join("snapshots").join(&self.commit)
+    }
+
+    /// The file that says which commit a revision names.
+    pub(super) fn reference(&self, revision: &str) -> PathBuf {
+        self.model.join("refs").join(revision)
+    }
+
+    /// The file that says that there is no file of this name.
+    pub(super) fn absence(&self, file: &str) -> PathBuf {
+        self.model.join(".no_exist").join(&self.commit).join(file)
+    }
+
+    /// Where the bytes of this file are while they are downloaded.
+    pub(super) fn part(&self, etag: &str) -> PathBuf {
+        self.model.join("blobs").join(etag).with_extension("part")
+    }
+
+    pub(super) fn has(&self, file: &str) -> bool {
+        self.folder().join(file).exists()
+    }
+
+    /// All that a model cannot be loaded without is there.
+    pub(super) fn can_be_loaded(&self) -> bool {
+        let weights = || match self.has(WEIGHTS) {
+            true => true,
+            false => self.shards().is_ok_and(|shards| shards.iter().all(|file| self.has(file))),
+        };
+        REQUIRED.iter().all(|file| self.has(file)) && weights()
+    }
+
+    /// Nothing is missing that the hub may have.
+    pub(super) fn is_whole(&self) -> bool {
+        let known = |file: &&str| self.has(file) || self.absence(file).exists();
+        OPTIONAL.iter().all(known) && self.can_be_loaded()
+    }
+
+    /// The files that the index names.
+    ///
+    /// # Errors
+    /// An index that cannot be read, or that names files elsewhere.
+    pub(super) fn shards(&self) -> Result<BTreeSet<String>> {
+        #[derive(Deserialize)]
+        struct Index {
+            weight_map: BTreeMap<String, String>,
+        }
+        let path = self.folder().join(INDEX);
+        let origin = format!("{path:?}");
+        let json = std::fs::read(&path).map_err(|source| Error::Io { path, source })?;
+        let wrong = |source| Error::Json { origin: origin.clone(), source };
+        let index: Index = serde_json::from_slice(&json).map_err(wrong)?;
+        let files: BTreeSet<String> = index.weight_map.into_values().collect();
+        match files.iter().find(|file| file.contains(['/', '\\', ':']) || file.starts_with('.')) {
+            None => Ok(files),
+            Some(file) => Err(Error::Unsupported {
+                origin,
+                field: "weight_map",
+                value: format!("{file:?}"),
+                supported: "the name of a file beside the index",
+            }),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What `tokenizer_config.json` adds to `tokenizer.json`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// The names under which special tokens are listed, which are also their names in a chat
+/// template.
+const SPECIAL: [&str; 7] = [
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+];
+
+/// Which token begins a sequence, which ends it, and so on: `bos_token` to `<s>`.
+pub type SpecialTokens = BTreeMap<String, String>;
+
+/// The fields of `tokenizer_config.json` that change an answer.
+#[derive(Debug)]
+pub(super) struct TokenizerConfig {
+    pub(super) special_tokens: SpecialTokens,
+    pub(super) chat_template: Option<String>,
+}
+
+impl TokenizerConfig {
+    pub(super) fn from_json(json: &[u8], origin: &str) -> Result<Self> {
+        let wrong = |source| Error::Json { origin: origin.to_owned(), source };
+        let mut fields: Map<String, Value> = serde_json::from_slice(json).map_err(wrong)?;
+        let mut special_tokens = SpecialTokens::new();
+        for name in SPECIAL {
+            let field = fields.remove(name).unwrap_or_default();
+            if let Some(token) = Option::<SpecialToken>::deserialize(field).map_err(wrong)? {
+                special_tokens.insert(name.to_owned(), token.into_text());
+            }
+        }
+        let field = fields.remove("chat_template").unwrap_or_default();
+        let templates = Option::<Templates>::deserialize(field).map_err(wrong)?;
+        Ok(Self {
+            special_tokens,
+            chat_template: templates.and_then(Templates::into_default),
+        })
+    }
+}
+
+/// A token, as its text alone or with how it is found in a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SpecialToken {
+    Text(String),
+    Described { content: String },
+}
+
+impl SpecialToken {
+    fn into_text(self) -> String {
+        match self {
+            SpecialToken::Text(text) => text,
+            SpecialToken::Described { content } => content,
+        }
+    }
+}
+
+/// One template, or one for each purpose: `default`, `tool_use`, `rag`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Templates {
+    One(String),
+    Named(Vec<Named>),
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    template: String,
+}
+
+impl Templates {
+    fn into_default(self) -> Option<String> {
+        match self {
+            Templates::One(template) => Some(template),
+            Templates::Named(all) => {
+                all.into_iter().find(|named| named.name == "default").map(|named| named.template)
+            }
+        }
+    }
+}

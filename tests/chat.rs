@@ -1,0 +1,277 @@
+//! Chat templates give what transformers makes of them, and fail with an error.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{fixture, read_json};
+use serde_json::{Value, json};
+use slowburn::Error;
+use slowburn::tokenizer::{ChatOptions, ChatTemplate, Message, Role, SpecialTokens, Tokenizer};
+
+fn special_tokens() -> SpecialTokens {
+    [("bos_token", "<s>"), ("eos_token", "</s>")].map(|(k, v)| (k.into(), v.into())).into()
+}
+
+fn message(json: &Value) -> Message {
+    let role = match json["role"].as_str().unwrap() {
+        "system" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        other => panic!("no message is said by {other}"),
+    };
+    Message::new(role, json["content"].as_str().unwrap())
+}
+
+/// The moment at which the fixtures were written.
+fn then() -> ChatOptions {
+    let now = jiff::civil::date(2025, 3, 9).at(14, 5, 0, 0);
+    ChatOptions { now: Some(now), ..ChatOptions::default() }
+}
+
+fn render(source: &str, options: &ChatOptions) -> slowburn::Result<String> {
+    let messages = [Message::new(Role::User, "Hello")];
+    ChatTemplate::new(source, "test.jinja").render(&messages, &special_tokens(), options)
+}
+
+#[test]
+fn templates_render_as_in_transformers() {
+    let cases = read_json(&fixture("chat/expected.json"));
+    let mut failed = Vec::new();
+    for case in cases.as_array().unwrap() {
+        let name = case["template"].as_str().unwrap();
+        let path = fixture(&format!("chat/{name}.jinja"));
+        let template = ChatTemplate::new(std::fs::read_to_string(path).unwrap(), name);
+        let messages: Vec<_> = case["messages"].as_array().unwrap().iter().map(message).collect();
+        let variables = serde_json::from_value(case["variables"].clone()).unwrap();
+        let options = ChatOptions { variables, ..then() };
+        let found = template.render(&messages, &special_tokens(), &options);
+        let same = match (&found, case["text"].as_str()) {
+            (Ok(text), Some(expected)) => text == expected,
+            (Err(error), None) => error.to_string().contains(case["error"].as_str().unwrap()),
+            _ => false,
+        };
+        if !same {
+            failed.push(format!("{case:#}\ngave {found:#?}"));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Without a date a template can notice that, and otherwise fails.
+#[test]
+fn a_template_can_do_without_a_date() {
+    let source = "{% if strftime_now is defined %}{{ strftime_now('%-d %B %Y, %H:%M') }}\
+                  {% else %}no date{% endif %}";
+    assert_eq!(render(source, &then()).unwrap(), "9 March 2025, 14:05");
+    assert_eq!(render(source, &ChatOptions::default()).unwrap(), "no date");
+    let error = render("{{ strftime_now('%Y') }}", &ChatOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("strftime_now"), "{error}");
+}
+
+#[test]
+fn templates_that_fail_give_an_error_that_names_them() {
+    let deep = "{{ ".to_owned() + &"(".repeat(10_000);
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
+    for (source, message) in [
+        ("{{ raise_exception('only\\nadults') }}", "only adults"),
+        ("{% for %}", "syntax error"),
+        ("{% if true %}", "syntax error"),
+        (deep.as_str(), "recursion"),
+        ("{% generation %}", "syntax error"),
+        ("{{ messages.nothing.more }}", "undefined"),
+        ("{{ no_such_function() }}", "no_such_function"),
+        ("{{ 'x' | no_such_filter }}", "no_such_filter"),
+        ("{{ 'x'.no_such_method() }}", "no_such_method"),
+        ("{{ strftime_now('%!') }}", "unrecognized"),
+        ("{{ 1 | tojson(indent=1000000) }}", "convert"),
+        ("{{ 1 | tojson(sort_keys=true) }}", "sort_keys"),
+        ("{{ 1 | tojson(separators=[1]) }}", "separators"),
+        ("{{ 1 // 0 }}", "1 // 0"),
+        ("{% include 'other' %}", "other"),
+        (endless, "fuel"),
+    ] {
+        let error = render(source, &then()).unwrap_err();
+        assert!(matches!(error, Error::ChatTemplate { .. }), "{source}: {error:?}");
+        let text = error.to_string();
+        assert!(text.starts_with("test.jinja: the chat template"), "{text}");
+        assert!(text.contains(message), "{source}: `{message}` is not in: {text}");
+        assert_eq!(text.lines().count(), 1, "{source}: {text}");
+    }
+}
+
+fn read_tokenizer(change: impl FnOnce(&mut Value)) -> Tokenizer {
+    let mut json = read_json(&fixture("tokenizers/byte-level/tokenizer.json"));
+    change(&mut json);
+    Tokenizer::from_json(json.to_string().as_bytes(), "tokenizer.json").unwrap()
+}
+
+fn with_config(tokenizer: Tokenizer, config: &Value) -> Tokenizer {
+    tokenizer.with_config(config.to_string().as_bytes(), "tokenizer_config.json").unwrap()
+}
+
+fn encode_hello(tokenizer: &Tokenizer) -> slowburn::Result<Vec<u32>> {
+    tokenizer.encode_chat(&[Message::new(Role::User, "Hello")], &ChatOptions::default())
+}
+
+#[test]
+fn the_template_comes_from_either_file() {
+    let plain = read_tokenizer(|_| ());
+    assert!(matches!(encode_hello(&plain), Err(Error::NoChatTemplate)));
+    assert!(matches!(
+        encode_hello(&with_config(plain.clone(), &json!({"chat_template": null}))),
+        Err(Error::NoChatTemplate)
+    ));
+
+    let one = json!({"chat_template": "a{{ messages[0].content }}"});
+    let several = json!({"chat_template": [
+        {"name": "tool_use", "template": "wrong"},
+        {"name": "default", "template": "a{{ messages[0].content }}"},
+    ]});
+    let file = ChatTemplate::new("b{{ messages[0].content }}", "chat_template.jinja");
+    for config in [one, several] {
+        let tokenizer = with_config(plain.clone(), &config);
+        assert_eq!(encode_hello(&tokenizer).unwrap(), plain.encode("aHello").unwrap());
+        let tokenizer = tokenizer.with_chat_template(file.clone());
+        assert_eq!(encode_hello(&tokenizer).unwrap(), plain.encode("bHello").unwrap());
+    }
+    let without_default = json!({"chat_template": [{"name": "rag", "template": "wrong"}]});
+    let tokenizer = with_config(plain.clone(), &without_default);
+    assert!(matches!(encode_hello(&tokenizer), Err(Error::NoChatTemplate)));
+}
+
+#[test]
+fn configurations_of_another_kind_are_refused() {
+    for text in [
+        "",
+        "[]",
+        "{\"bos_token\": 3}",
+        "{\"bos_token\": {\"id\": 3}}",
+        "{\"chat_template\": 1}",
+        "{\"chat_template\": [\"x\"]}",
+    ] {
+        let tokenizer = read_tokenizer(|_| ());
+        let error = tokenizer.with_config(text.as_bytes(), "tokenizer_config.json").unwrap_err();
+        assert!(error.to_string().starts_with("tokenizer_config.json"), "{text}: {error}");
+    }
+}
+
+/// A post-processor that puts `bos` before a text and `eos` behind it.
+fn post_processor(bos: bool, eos: bool) -> Value {
+    let special = |token: &str| json!({"SpecialToken": {"id": token, "type_id": 0}});
+    let mut single = vec![json!({"Sequence": {"id": "A", "type_id": 0}})];
+    if bos {
+        single.insert(0, special("<s>"));
+    }
+    if eos {
+        single.push(special("</s>"));
+    }
+    json!({
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {
+            "<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]},
+            "</s>": {"id": "</s>", "ids": [1], "tokens": ["</s>"]},
+        },
+    })
+}
+
+/// The ids are those that transformers 5.23 gives for these files.
+#[test]
+fn the_post_processor_decides_which_special_tokens_are_added() {
+    let object = json!({"__type": "AddedToken", "content": "<s>", "lstrip": false,
+        "normalized": false, "rstrip": false, "single_word": false, "special": true});
+    for (post_processor, expected) in [
+        (Value::Null, vec![66]),
+        (post_processor(true, false), vec![0, 66]),
+        (post_processor(true, true), vec![0, 66, 1]),
+    ] {
+        for config in [
+            json!({}),
+            json!({"bos_token": "<s>", "eos_token": "</s>"}),
+            json!({"bos_token": "<s>", "add_bos_token": true}),
+            json!({"bos_token": object, "add_bos_token": true}),
+            json!({"bos_token": "<s>", "add_bos_token": false}),
+            json!({"bos_token": null, "add_bos_token": true}),
+            json!({"eos_token": "</s>", "add_eos_token": true}),
+        ] {
+            let tokenizer = read_tokenizer(|json| json["post_processor"] = post_processor.clone());
+            let tokenizer = with_config(tokenizer, &config);
+            assert_eq!(tokenizer.encode("a").unwrap(), expected, "{config}");
+        }
+    }
+}
+
+#[test]
+fn a_conversation_begins_with_one_bos() {
+    let tokenizer = read_tokenizer(|json| json["post_processor"] = post_processor(true, true));
+    let config = json!({
+        "bos_token": {"content": "<s>"},
+        "eos_token": "</s>",
+        "chat_template": "{{ bos_token }}{{ messages[0].content }}{{ eos_token }}a",
+    });
+    let tokenizer = with_config(tokenizer, &config);
+    assert_eq!(tokenizer.bos_id(), Some(0));
+    let expected = [
+        &[0][..],
+        &read_tokenizer(|_| ()).encode("Hello").unwrap(),
+        &[1, 66],
+    ]
+    .concat();
+    assert_eq!(encode_hello(&tokenizer).unwrap(), expected);
+}
+
+/// As in transformers, in a prompt and in a message.
+#[test]
+fn special_tokens_in_a_text_are_special_tokens() {
+    let config = json!({"chat_template": "{{ messages[0].content }}"});
+    let tokenizer = with_config(read_tokenizer(|_| ()), &config);
+    assert_eq!(tokenizer.encode("a<s>a").unwrap(), [66, 0, 66]);
+    let messages = [Message::new(Role::User, "a</s>a")];
+    let ids = tokenizer.encode_chat(&messages, &ChatOptions::default()).unwrap();
+    assert_eq!(ids, [66, 1, 66]);
+    assert_eq!(tokenizer.decode(&ids).unwrap(), "aa");
+}
+
+/// A token can be special because `tokenizer_config.json` alone says so. One that is not in
+/// the vocabulary stays a text: no model has an embedding for it.
+#[test]
+fn the_configuration_makes_tokens_special() {
+    let plain = read_tokenizer(|json| json["added_tokens"] = json!([]));
+    assert_ne!(plain.encode("a<s>").unwrap(), [66, 0]);
+    let config = json!({"bos_token": "<s>", "eos_token": "<|end|>"});
+    let tokenizer = with_config(plain.clone(), &config);
+    assert_eq!(tokenizer.encode("a<s>").unwrap(), [66, 0]);
+    assert_eq!(tokenizer.decode(&[66, 0, 66]).unwrap(), "aa");
+    assert_eq!(tokenizer.encode("<|end|>").unwrap(), plain.encode("<|end|>").unwrap());
+    assert_eq!(tokenizer.vocab_size(), plain.vocab_size());
+}
+
+/// What a tokenizer was trained with must not shorten or lengthen a prompt.
+#[test]
+fn truncation_and_padding_of_the_file_have_no_effect() {
+    let tokenizer = read_tokenizer(|json| {
+        json["truncation"] = json!({"max_length": 2, "strategy": "LongestFirst", "stride": 0,
+            "direction": "Right"});
+        json["padding"] = json!({"strategy": {"Fixed": 20}, "direction": "Left", "pad_id": 0,
+            "pad_to_multiple_of": null, "pad_type_id": 0, "pad_token": "<s>"});
+    });
+    let plain = read_tokenizer(|_| ());
+    assert_eq!(
+        tokenizer.encode("Hello, world!").unwrap(),
+        plain.encode("Hello, world!").unwrap()
+    );
+}
+
+/// Variables with names of their own do not hide what every template is told.
+#[test]
+fn variables_do_not_replace_the_messages() {
+    let variables = BTreeMap::from([
+        ("messages".to_owned(), json!([])),
+        ("switch".to_owned(), json!({"on": true})),
+    ]);
+    let options = ChatOptions { variables, ..ChatOptions::default() };
+    let text = render("{{ messages[0].content }} {{ switch.on }}", &options).unwrap();
+    assert_eq!(text, "Hello True");
+}

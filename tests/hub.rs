@@ -1,0 +1,459 @@
+//! Models come from a hub into the cache: whole, once, and with an error that says what to do.
+//!
+//! The hub is a server in this process that answers as Hugging Face's does, and fails on
+//! demand. `cargo test --features hub` builds the example that the last test runs.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use common::fixture;
+use serde_json::json;
+use slowburn::Error;
+use slowburn::hub::{Hub, HubModel};
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+const NAME: &str = "org/tiny";
+
+/// One request for a file: its name, and from which byte on.
+#[derive(Debug, Clone, PartialEq)]
+struct Request {
+    file: String,
+    from: usize,
+    authorized: bool,
+}
+
+/// What the hub has, what it does, and what it was asked.
+#[derive(Default)]
+struct State {
+    files: BTreeMap<String, Vec<u8>>,
+    /// Every answer for a weight file ends after this many bytes, which is less than promised.
+    cut_after: Option<usize>,
+    /// Answers with the whole file whatever was asked for.
+    ignores_ranges: bool,
+    gated: bool,
+    /// Answers requests for the list of files with this status.
+    status: Option<u16>,
+    requests: Vec<Request>,
+}
+
+#[derive(Clone)]
+struct Server {
+    address: String,
+    state: Arc<Mutex<State>>,
+}
+
+impl Server {
+    fn start(files: BTreeMap<String, Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let state = Arc::new(Mutex::new(State { files, ..State::default() }));
+        let server = Self { address, state };
+        let answering = server.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                // Whoever hung up has what it wanted.
+                let _ = answering.answer(stream.unwrap());
+            }
+        });
+        server
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// What was asked since the last time, but for one-byte requests for the size of a file.
+    fn requests(&self) -> Vec<Request> {
+        std::mem::take(&mut self.state().requests)
+    }
+
+    fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let mut head = String::new();
+        let mut reader = BufReader::new(stream.try_clone()?);
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head)? == 0 {
+                return Ok(());
+            }
+        }
+        let path = head.split(' ').nth(1).unwrap().to_owned();
+        let head = head.to_lowercase();
+        let authorized = head.contains("authorization: bearer secret");
+        let range = head.split("range: bytes=").nth(1).and_then(|rest| rest.lines().next());
+        match path.strip_prefix("/api/models/") {
+            Some(path) => self.answer_list(&mut stream, path),
+            None => self.answer_file(&mut stream, &path, range, authorized),
+        }
+    }
+
+    fn answer_list(&self, stream: &mut TcpStream, path: &str) -> std::io::Result<()> {
+        let state = self.state();
+        if let Some(status) = state.status {
+            return write!(stream, "HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n");
+        }
+        let known = ["main", "refs%2Fpr%2F1", COMMIT].map(|at| format!("{NAME}/revision/{at}"));
+        if !known.contains(&path.to_owned()) {
+            return write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        }
+        let siblings: Vec<_> = state.files.keys().map(|name| json!({"rfilename": name})).collect();
+        let body = json!({"sha": COMMIT, "siblings": siblings, "private": false}).to_string();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        )
+    }
+
+    fn answer_file(
+        &self,
+        stream: &mut TcpStream,
+        path: &str,
+        range: Option<&str>,
+        authorized: bool,
+    ) -> std::io::Result<()> {
+        let mut state = self.state();
+        let file = path.rsplit('/').next().unwrap();
+        assert_eq!(path, format!("/{NAME}/resolve/{COMMIT}/{file}"));
+        if state.gated && !authorized {
+            return write!(stream, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+        }
+        let Some(bytes) = state.files.get(file).cloned() else {
+            return write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        };
+        let (from, to) = range.unwrap_or("0-").split_once('-').unwrap();
+        let (mut from, to) =
+            (from.parse().unwrap(), to.parse().map_or(bytes.len(), |to: usize| to + 1));
+        let is_question_for_size = range == Some("0-0");
+        if !is_question_for_size {
+            state.requests.push(Request { file: file.to_owned(), from, authorized });
+            if state.ignores_ranges {
+                from = 0;
+            }
+        }
+        if from >= bytes.len() {
+            return write!(
+                stream,
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\n\r\n"
+            );
+        }
+        let body = &bytes[from..to];
+        write!(
+            stream,
+            "HTTP/1.1 206 Partial Content\r\nETag: \"{}\"\r\nX-Repo-Commit: {COMMIT}\r\n\
+             Content-Range: bytes {from}-{}/{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            etag(file),
+            to - 1,
+            bytes.len(),
+            body.len(),
+        )?;
+        match state.cut_after {
+            Some(n) if !is_question_for_size && file.ends_with(".safetensors") => {
+                stream.write_all(&body[..n.min(body.len())])
+            }
+            _ => stream.write_all(body),
+        }
+    }
+}
+
+fn etag(file: &str) -> String {
+    file.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The files of the fixture model.
+fn tiny() -> BTreeMap<String, Vec<u8>> {
+    let folder = fixture("models/llama-gqa");
+    let files = [
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ];
+    let mut files: BTreeMap<_, _> =
+        files.map(|name| (name.to_owned(), std::fs::read(folder.join(name)).unwrap())).into();
+    files.insert("README.md".to_owned(), b"not needed".to_vec());
+    files
+}
+
+fn hub(server: &Server, cache: &Path) -> Hub {
+    Hub {
+        endpoint: server.address.clone(),
+        cache: cache.to_owned(),
+        token: None,
+        offline: false,
+    }
+}
+
+fn model(name: &str) -> HubModel {
+    name.parse().unwrap()
+}
+
+#[track_caller]
+fn assert_same_files(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
+    for (name, bytes) in files.iter().filter(|(name, _)| *name != "README.md") {
+        assert!(std::fs::read(folder.join(name)).unwrap() == *bytes, "{name} is different");
+    }
+    assert!(!folder.join("README.md").exists());
+}
+
+#[test]
+fn a_model_is_fetched_once() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let hub = hub(&server, cache.path());
+    let folder = hub.fetch(&model(NAME)).unwrap();
+    assert_same_files(&folder, &tiny());
+    assert_eq!(server.requests().len(), 4);
+
+    // The layout is that of Hugging Face's own library.
+    let in_cache = cache.path().join("models--org--tiny");
+    assert_eq!(folder, in_cache.join("snapshots").join(COMMIT));
+    assert_eq!(std::fs::read_to_string(in_cache.join("refs/main")).unwrap(), COMMIT);
+    assert!(in_cache.join(".no_exist").join(COMMIT).join("chat_template.jinja").exists());
+
+    assert_eq!(hub.fetch(&model(NAME)).unwrap(), folder);
+    assert_eq!(hub.fetch(&model(&format!("{NAME}@{COMMIT}"))).unwrap(), folder);
+    let offline = Hub { offline: true, ..hub.clone() };
+    assert_eq!(offline.fetch(&model(NAME)).unwrap(), folder);
+    assert_eq!(server.requests(), []);
+
+    // Another name for the same commit: nothing is fetched again.
+    assert_eq!(hub.fetch(&model("org/tiny@refs/pr/1")).unwrap(), folder);
+    assert_eq!(server.requests(), []);
+    assert_eq!(std::fs::read_to_string(in_cache.join("refs/refs/pr/1")).unwrap(), COMMIT);
+}
+
+#[test]
+fn a_cut_connection_is_gone_on_with() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let size = tiny()["model.safetensors"].len();
+    let piece = size / 3 + 1;
+    server.state().cut_after = Some(piece);
+    let folder = hub(&server, cache.path()).fetch(&model(NAME)).unwrap();
+    assert_same_files(&folder, &tiny());
+    let weights: Vec<_> =
+        server.requests().into_iter().filter(|r| r.file == "model.safetensors").collect();
+    let from: Vec<_> = weights.iter().map(|request| request.from).collect();
+    assert_eq!(from, [0, piece, 2 * piece]);
+}
+
+#[test]
+fn the_next_run_goes_on_where_the_last_one_stopped() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let hub = hub(&server, cache.path());
+    let first = tiny()["model.safetensors"][..1000].to_vec();
+    let blobs = cache.path().join("models--org--tiny/blobs");
+    std::fs::create_dir_all(&blobs).unwrap();
+    std::fs::write(blobs.join(etag("model.safetensors") + ".part"), first).unwrap();
+
+    server.state().cut_after = Some(0);
+    let error = hub.fetch(&model(NAME)).unwrap_err();
+    assert!(matches!(&error, Error::HubDownload { file, .. } if file == "model.safetensors"));
+    assert!(error.to_string().contains("it goes on where it stopped"), "{error}");
+    assert!(server.requests().iter().any(|request| request.from == 1000));
+
+    server.state().cut_after = None;
+    assert_same_files(&hub.fetch(&model(NAME)).unwrap(), &tiny());
+    // What was whole stays as it is.
+    let request = Request {
+        file: "model.safetensors".to_owned(),
+        from: 1000,
+        authorized: false,
+    };
+    assert_eq!(server.requests(), [request]);
+}
+
+/// A part that is as long as the file, and a server that sends from the start what was to be
+/// gone on with: in both cases what is there cannot be told from damage, and is fetched again.
+#[test]
+fn bytes_that_do_not_fit_are_thrown_away() {
+    let size = tiny()["model.safetensors"].len();
+    for (length, ignores_ranges) in [(size, false), (size + 5, false), (1000, true)] {
+        let cache = tempfile::tempdir().unwrap();
+        let server = Server::start(tiny());
+        server.state().ignores_ranges = ignores_ranges;
+        let blobs = cache.path().join("models--org--tiny/blobs");
+        std::fs::create_dir_all(&blobs).unwrap();
+        std::fs::write(blobs.join(etag("model.safetensors") + ".part"), vec![7; length]).unwrap();
+        let folder = hub(&server, cache.path()).fetch(&model(NAME)).unwrap();
+        assert_same_files(&folder, &tiny());
+    }
+}
+
+fn shards(index: serde_json::Value) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tiny();
+    files.remove("model.safetensors");
+    files.insert("model.safetensors.index.json".to_owned(), index.to_string().into_bytes());
+    files.insert("a-1.safetensors".to_owned(), vec![1; 5000]);
+    files.insert("a-2.safetensors".to_owned(), vec![2; 100]);
+    files
+}
+
+#[test]
+fn every_shard_of_the_index_is_fetched() {
+    let cache = tempfile::tempdir().unwrap();
+    let map = json!({"x": "a-1.safetensors", "y": "a-2.safetensors", "z": "a-1.safetensors"});
+    let files = shards(json!({"metadata": {}, "weight_map": map}));
+    let server = Server::start(files.clone());
+    let hub = hub(&server, cache.path());
+    let folder = hub.fetch(&model(NAME)).unwrap();
+    assert_same_files(&folder, &files);
+    server.requests();
+    // One that is missing makes the cache incomplete.
+    std::fs::remove_file(folder.join("a-2.safetensors")).unwrap();
+    hub.fetch(&model(NAME)).unwrap();
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn an_index_that_leaves_the_folder_is_refused() {
+    for (index, message) in [
+        (json!({"weight_map": {"x": "../a-1.safetensors"}}), "weight_map"),
+        (json!({"weight_map": {"x": "/etc/passwd"}}), "weight_map"),
+        (json!({"weight_map": {"x": "..\\a"}}), "weight_map"),
+        (json!({"weight_map": 3}), "not the JSON"),
+        (json!({"weight_map": {"x": "a-3.safetensors"}}), "a-3.safetensors"),
+    ] {
+        let cache = tempfile::tempdir().unwrap();
+        let server = Server::start(shards(index));
+        let error = hub(&server, cache.path()).fetch(&model(NAME)).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}
+
+#[test]
+fn what_does_not_exist_or_is_not_for_everyone_is_named() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let mut hub = hub(&server, cache.path());
+    for name in ["org/other", "other/tiny", "tiny", "org/tiny@v2"] {
+        let error = hub.fetch(&model(name)).unwrap_err();
+        assert!(matches!(error, Error::HubNotFound { .. }), "{error:?}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    server.state().status = Some(401);
+    assert!(matches!(hub.fetch(&model(NAME)), Err(Error::HubNotFound { .. })));
+    server.state().status = Some(403);
+    assert!(matches!(hub.fetch(&model(NAME)), Err(Error::HubGated { .. })));
+    server.state().status = Some(500);
+    let error = hub.fetch(&model(NAME)).unwrap_err();
+    assert!(error.to_string().contains("status 500"), "{error}");
+
+    server.state().status = None;
+    server.state().gated = true;
+    let error = hub.fetch(&model("org/tiny@refs/pr/1")).unwrap_err();
+    assert!(matches!(error, Error::HubGated { .. }), "{error:?}");
+    let place = format!("{}/org/tiny, then set HF_TOKEN", server.address);
+    assert!(error.to_string().contains(&place), "{error}");
+    hub.token = Some("secret".to_owned());
+    assert_same_files(&hub.fetch(&model(NAME)).unwrap(), &tiny());
+    assert!(server.requests().iter().all(|request| request.authorized));
+}
+
+#[test]
+fn a_hub_out_of_reach_is_named() {
+    let cache = tempfile::tempdir().unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let offline = Hub {
+        endpoint: format!("http://{nobody}"),
+        cache: cache.path().to_owned(),
+        token: None,
+        offline: false,
+    };
+    let error = offline.fetch(&model(NAME)).unwrap_err();
+    assert!(matches!(error, Error::HubOffline { .. }), "{error:?}");
+    for part in [offline.endpoint.as_str(), NAME, "connect to the network"] {
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let by_wish = Hub { offline: true, ..offline.clone() };
+    let error = by_wish.fetch(&model(NAME)).unwrap_err();
+    assert!(error.to_string().contains("HF_HUB_OFFLINE"), "{error}");
+
+    // Another program may have left less than all, but all that is needed.
+    let folder = hub(&Server::start(tiny()), cache.path()).fetch(&model(NAME)).unwrap();
+    std::fs::remove_dir_all(cache.path().join("models--org--tiny/.no_exist")).unwrap();
+    assert_eq!(offline.fetch(&model(NAME)).unwrap(), folder);
+    std::fs::remove_file(folder.join("tokenizer.json")).unwrap();
+    assert!(matches!(offline.fetch(&model(NAME)), Err(Error::HubOffline { .. })));
+}
+
+#[test]
+fn names_that_cannot_be_are_refused() {
+    for name in [
+        "",
+        "/",
+        "a/",
+        "/a",
+        "a/b/c",
+        "../b",
+        "a/..",
+        "a b/c",
+        "a/b@",
+        "a/b@../c",
+        "a/b@c/../d",
+        "a/b@/c",
+        "a\\b",
+        "a/b?c",
+        "a/b@c%2Fd",
+        ".a/b",
+    ] {
+        let error = name.parse::<HubModel>().unwrap_err();
+        assert!(error.to_string().contains("org/name@revision"), "{name}: {error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+    let model = model("a-1/b_2.c@refs/pr/3");
+    assert_eq!((model.name.as_str(), model.revision.as_str()), ("a-1/b_2.c", "refs/pr/3"));
+}
+
+/// The example, told by the environment where the hub and the cache are.
+#[cfg(feature = "cli")]
+#[test]
+fn an_example_writes_with_a_model_from_the_hub() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let example = profile.join(format!("examples/05_kv_cache{}", std::env::consts::EXE_SUFFIX));
+    assert!(example.exists(), "not built: cargo build --features hub --examples");
+    let run = |model: &str, endpoint: &str| {
+        let mut command = Command::new(&example);
+        command.args(["--max-tokens", "3", "--json", "--model", model]).stdin(Stdio::null());
+        for name in [
+            "HF_TOKEN",
+            "HF_HUB_CACHE",
+            "HF_HUB_OFFLINE",
+            "http_proxy",
+            "HTTP_PROXY",
+        ] {
+            command.env_remove(name);
+        }
+        let output = command.env("HF_HOME", home.path()).env("HF_ENDPOINT", endpoint).output();
+        let output = output.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, stdout, stderr) = run("hf:org/tiny", &server.address);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.starts_with("{\"prompt_ids\":"), "{stdout}");
+    assert!(home.path().join("hub/models--org--tiny/refs/main").exists());
+
+    // Nobody listens there: the cache is enough, but only for what is in it.
+    let (code, again, _) = run("hf:org/tiny", "http://127.0.0.1:9");
+    assert_eq!(code, Some(0));
+    let ids = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap()["ids"].clone();
+    assert_eq!(ids(&again), ids(&stdout));
+    let (code, _, stderr) = run("hf:org/other", "http://127.0.0.1:9");
+    assert_eq!(code, Some(1));
+    assert!(stderr.starts_with("error: cannot reach http://127.0.0.1:9"), "{stderr}");
+    let (code, _, stderr) = run("hf:org", &server.address);
+    assert_eq!((code, stderr.lines().count()), (Some(1), 1), "{stderr}");
+    let (code, ..) = run("hf:a/b/c", &server.address);
+    assert_eq!(code, Some(2));
+}
