@@ -31,8 +31,8 @@ pub struct GenerateArgs {
     #[arg(long, conflicts_with = "prompt", value_name = "IDS")]
     pub prompt_ids: Option<PromptIds>,
 
-    /// A folder as Hugging Face publishes it, or hf:org/name[@revision] from its hub
-    /// [default: the model inside this program]
+    /// A folder as Hugging Face publishes it, or a model on its hub: hf:org/name, or
+    /// hf:org/name@revision [default: the model inside this program]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<ModelSource>,
 

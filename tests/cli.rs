@@ -431,7 +431,11 @@ fn a_chat_prints_the_answer_alone() {
 
 #[test]
 fn a_chat_template_that_fails_exits_with_1() {
-    for template in ["{{ raise_exception('say please') }}", "{% if %}", "{{ nothing.more }}"] {
+    for template in [
+        "{{ raise_exception('say please') }}",
+        "{% if %}",
+        "{{ nothing.more }}",
+    ] {
         let folder = chat_model(template);
         let model = folder.path().to_str().unwrap();
         fail(CACHED, &["--chat", "--model", model], 1, "tokenizer_config.json");
@@ -440,7 +444,12 @@ fn a_chat_template_that_fails_exits_with_1() {
     }
     let folder = chat_model("");
     write(folder.path(), "tokenizer_config.json", b"{");
-    fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, "tokenizer_config.json");
+    fail(
+        CACHED,
+        &["--model", folder.path().to_str().unwrap()],
+        1,
+        "tokenizer_config.json",
+    );
 }
 
 /// A chat model has a token for the end of a turn beside that for the end of a text.
@@ -448,7 +457,15 @@ fn a_chat_template_that_fails_exits_with_1() {
 fn every_eos_of_the_generation_config_ends_a_text() {
     let folder = chat_model("{{ messages[0].content }}");
     let model = folder.path().to_str().unwrap();
-    let args = ["--chat", "--model", model, "--temperature", "0", "--max-tokens", "20"];
+    let args = [
+        "--chat",
+        "--model",
+        model,
+        "--temperature",
+        "0",
+        "--max-tokens",
+        "20",
+    ];
     let all = ids(&succeed_in_json(CACHED, &args));
     let end = *all.iter().find(|id| all[0] != **id).unwrap();
     let length = all.iter().position(|id| *id == end).unwrap();
@@ -465,7 +482,12 @@ fn every_eos_of_the_generation_config_ends_a_text() {
 #[test]
 fn a_model_of_the_hub_asks_for_the_feature() {
     for name in [NAIVE, CACHED] {
-        fail(name, &["--model", "hf:org/name@v1"], 2, "`hf:org/name@v1` is on the Hugging Face Hub");
+        fail(
+            name,
+            &["--model", "hf:org/name@v1"],
+            2,
+            "`hf:org/name@v1` is on the Hugging Face Hub",
+        );
         fail(name, &["--model", "hf:org/name"], 2, "add `--features hub`");
     }
 }
