@@ -9,7 +9,6 @@ use crate::tokenizer::{ChatOptions, Message, Role};
 
 /// Whether the prompt is a message, and what goes with it.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Chat")]
 pub struct ChatArgs {
     /// Answer the prompt as a message, in the form that the model was trained for
     #[arg(id = "chat", long = "chat", conflicts_with = "prompt_ids")]

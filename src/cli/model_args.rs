@@ -10,8 +10,8 @@ use crate::pretrained::Pretrained;
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
-    /// A folder as Hugging Face publishes it, or hf:org/name[@revision] from its hub
-    /// [default: the model inside this program]
+    /// A folder as Hugging Face publishes it, or a model on its hub: hf:org/name, or
+    /// hf:org/name@revision [default: the model inside this program]
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 

@@ -144,7 +144,7 @@ impl Tokenizer {
     }
 
     /// The id of a token, by its text as it stands in the vocabulary.
-    pub fn id(&self, token: &str) -> Option<u32> {
+    fn id(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)
     }
 
