@@ -36,6 +36,7 @@ impl<'a> TextBuffer<'a> {
     }
 
     /// The stop string that was found.
+    #[cfg(not(target_arch = "wasm32"))] // only `inference` knows of stop strings
     pub(crate) fn stopped_by(&self) -> Option<&str> {
         self.stopped_by.as_deref()
     }
