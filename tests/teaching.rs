@@ -26,6 +26,23 @@ fn greedy_shows_the_best_token_of_each_step_and_no_loop_where_there_is_none() {
     let text = succeed("01_greedy", &["--max-tokens", "6", "--steps", "4"]);
     assert!(text.contains("and 2 more steps"), "{text}");
     assert!(text.contains("No loop in 6 tokens: it was cut off there."), "{text}");
+
+    // What was written once is rewarded more and more, until nothing else can win.
+    let args = [
+        "--max-tokens",
+        "120",
+        "--frequency-penalty",
+        "-2",
+        "--steps",
+        "0",
+    ];
+    let text = succeed("01_greedy", &args);
+    assert!(text.contains("A loop: from token"), "{text}");
+    let report = succeed_in_json("01_greedy", &args);
+    let (start, period) = (&report["repetition"]["start"], &report["repetition"]["period"]);
+    let (start, period) = (start.as_u64().unwrap() as usize, period.as_u64().unwrap() as usize);
+    let ids = ids(&report["ids"]);
+    assert!((start + period..ids.len()).all(|at| ids[at] == ids[at - period]));
 }
 
 #[test]

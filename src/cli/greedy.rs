@@ -62,11 +62,14 @@ impl GreedyReport<'_> {
             let _ = writeln!(out, "{}", self.step(step));
         }
         let more = self.steps.len() - shown.len();
-        if more > 0 {
+        if more > 0 && self.shown > 0 {
             let _ = writeln!(out, "{DIM}and {more} more steps (--steps N shows N){DIM:#}");
         }
         let text = self.tokenizer.decode(&[self.prompt, &self.greedy.ids].concat())?;
-        let _ = writeln!(out, "\n{text}\n\n{}", self.verdict()?);
+        if self.shown > 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{text}\n\n{}", self.verdict()?);
         let logprob: f64 = self.steps.iter().map(|step| f64::from(step.logprob)).sum();
         if !self.beams.is_empty() {
             let tokens = self.greedy.ids.len();
@@ -112,10 +115,12 @@ impl GreedyReport<'_> {
             return Ok(format!("No loop in {n} tokens: {why}."));
         };
         let block = self.tokenizer.decode(&self.greedy.ids[start..start + period])?;
-        let copies = (n - start) as f64 / period as f64;
-        Ok(format!(
-            "A loop: from token {start} on, the same {period} tokens come {copies:.1} times: {block:?}"
-        ))
+        let copies = (n - start) / period;
+        let what = match period {
+            1 => "the same token comes".to_owned(),
+            _ => format!("the same {period} tokens come"),
+        };
+        Ok(format!("A loop: from token {start} on, {what} {copies} times: {block:?}"))
     }
 
     fn continuation(&self, ids: &[u32]) -> Result<String> {

@@ -85,6 +85,10 @@ const OUTPUTS: &[Output] = &[
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
     printed(
+        "greedy-loop.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 90 --frequency-penalty -2",
+    ),
+    printed(
         "score.txt",
         "cargo run --release --example 05_kv_cache -- --score --logprobs 3 --prompt \"Once upon a time, there was a small fox named Pip.\"",
     ),
@@ -97,10 +101,7 @@ const OUTPUTS: &[Output] = &[
         "top-k-open.txt",
         "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
-    timed(
-        "sampling-bench.txt",
-        "cargo bench --bench sampling -- --quick --output-format bencher",
-    ),
+    timed("sampling-bench.txt", "cargo bench --bench sampling -- --quick"),
     drawn(
         &["top-k.svg"],
         "cargo run --release --features plot --example 02_top_k -- --chart top-k.svg",
@@ -183,7 +184,7 @@ fn pages(book: &Path) -> Result<String> {
 /// Runs a `cargo` command in `folder` and returns what it prints: standard output, then
 /// standard error, which is where the examples put their summaries.
 fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
-    let Output { command, exit_code, .. } = *output;
+    let Output { command, exit_code, figures, .. } = *output;
     let words = shlex::split(command).context("quotes that do not match")?;
     let [cargo, subcommand, rest @ ..] = words.as_slice() else {
         bail!("`{command}` is too short");
@@ -204,20 +205,31 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         .args(dashes)
         .args(rest)
         .env("NO_COLOR", "1")
-        .current_dir(folder)
+        // Where nothing is drawn, the reader's folder: paths in a command are from the root.
+        .current_dir(if figures.is_empty() { root } else { folder })
         .output()?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     ensure!(output.status.code() == Some(exit_code), "`{command}`: {}: {err}", output.status);
     if words[1] == "bench" {
-        // The rest is about the machine's last run, and about samples.
-        return Ok(out
-            .lines()
-            .filter(|line| line.starts_with("test "))
-            .map(|line| line.to_owned() + "\n")
-            .collect());
+        return Ok(bench_times(&out));
     }
     let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
     Ok(fold(both.trim()))
+}
+
+/// The times that criterion found. It also compares with the run before, which nobody else has.
+fn bench_times(out: &str) -> String {
+    let lines: Vec<&str> = out.lines().collect();
+    let times = lines.iter().enumerate().filter_map(|(i, line)| {
+        let (name, time) = line.split_once("time:")?;
+        // A long name stands on a line of its own.
+        let name = match name.trim() {
+            "" => lines[i.checked_sub(1)?].trim(),
+            name => name,
+        };
+        Some(format!("{name:<58}{}\n", time.trim()))
+    });
+    times.collect()
 }
 
 /// The widest line that fits a page, and where a longer one is folded.
@@ -261,6 +273,21 @@ mod tests {
         assert!(same("decode 0.12 s (2238 tokens/s)", "decode   1.1 s (99 tokens/s)"));
         assert!(!same("decode 0.12 s", "prefill 0.12 s"));
         assert!(!same("1\n2", "1 2"));
+    }
+
+    #[test]
+    fn a_bench_is_its_names_and_times() {
+        let out =
+            "sample/a/4k  time:   [1 s 2 s 3 s]\n   change: [+1%]\nsample/long\n   time:   [4 s]\n";
+        let found = bench_times(out);
+        let words: Vec<Vec<&str>> = found.lines().map(|l| l.split_whitespace().collect()).collect();
+        assert_eq!(
+            words,
+            [
+                vec!["sample/a/4k", "[1", "s", "2", "s", "3", "s]"],
+                vec!["sample/long", "[4", "s]"]
+            ]
+        );
     }
 
     #[test]
