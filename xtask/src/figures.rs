@@ -233,7 +233,7 @@ fn bench_times(out: &str) -> String {
 }
 
 /// The widest line that fits a page, and where a longer one is folded.
-const WIDTH: usize = 92;
+const WIDTH: usize = 84;
 
 /// Folds what is too long for a page; tables are not.
 fn fold(text: &str) -> String {
