@@ -10,7 +10,7 @@ use common::{assert_close, devices, go_on, load};
 use slowburn::Error;
 use slowburn::device::OpenDevice;
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options, SequenceId};
-use slowburn::model::Model;
+use slowburn::model::{KvCache, Model, NewTokens};
 use slowburn::sampling::{Sampler, SamplingParams};
 
 fn small(device: &OpenDevice) -> Model {
@@ -95,6 +95,56 @@ fn every_sequence_is_what_it_is_alone() {
 }
 
 /// Steps the batch and keeps what has finished.
+/// How far logits may be apart: the same products, of which more are made at once.
+const TOLERANCE: f32 = 1e-4;
+
+/// Sequences of which some are new and some go on, with one or many new tokens each.
+#[test]
+fn a_pass_over_many_gives_each_the_logits_that_it_has_alone() {
+    for device in devices() {
+        for name in ["gpt2", "llama-gqa", "llama3-scaled", "qwen2", "qwen3"] {
+            let model = load(name, &device).model;
+            let vocab = model.config().vocab_size as u32;
+            let lengths = [(0, 9), (5, 1), (0, 1), (20, 3), (1, 1)];
+            let ids = lengths.map(|(old, new)| {
+                some_ids(old + new, old).into_iter().map(|id| id % vocab).collect::<Vec<u32>>()
+            });
+            let mut caches: Vec<KvCache> = Vec::new();
+            for (ids, (old, new)) in zip(&ids, lengths) {
+                let mut cache = model.new_cache(old + new);
+                if old > 0 {
+                    model.forward(&ids[..old], Some(&mut cache)).unwrap();
+                }
+                caches.push(cache);
+            }
+            let new = zip(zip(&ids, &mut caches), lengths)
+                .map(|((ids, cache), (old, _))| NewTokens { ids: &ids[old..], cache })
+                .collect();
+            let rows = model.forward_batch(new).unwrap();
+            assert_eq!(rows.len(), lengths.len());
+            for (i, row) in rows.iter().enumerate() {
+                let alone = model.forward(&ids[i], None).unwrap();
+                assert_close(row, &alone, TOLERANCE, &format!("{name}, {}, {i}", device.name));
+                assert_eq!(caches[i].length(), ids[i].len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pass_that_cannot_be_changes_no_cache() {
+    let model = small(&common::device());
+    let (mut one, mut full) = (model.new_cache(4), model.new_cache(1));
+    let sequences = vec![
+        NewTokens { ids: &[5, 6], cache: &mut one },
+        NewTokens { ids: &[7, 8], cache: &mut full },
+    ];
+    let error = model.forward_batch(sequences).unwrap_err();
+    assert!(matches!(error, Error::CacheFull { capacity: 1, new: 2, .. }), "{error}");
+    assert_eq!((one.length(), full.length()), (0, 0));
+    assert!(model.forward_batch(Vec::new()).unwrap().is_empty());
+}
+
 fn step(batch: &mut Batch<'_>, finished: &mut Vec<(SequenceId, Generation)>) {
     for (id, event) in batch.step() {
         match event {

@@ -201,7 +201,7 @@ fn linear_scaling_moves_positions_together() {
     let options = (&device, DType::F32);
     let x = Tensor::<4>::random([1, 2, 1, 16], Distribution::Normal(0.0, 1.0), options);
     let turn = |scaling, position: usize| {
-        let rotation = rope(scaling).rotation(position..position + 1, &device);
+        let rotation = rope(scaling).rotation(&[position], &device);
         rotation.apply(x.clone()).try_into_vec_as::<f32>().unwrap()
     };
     for position in [0, 1, 7, 100] {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::run::Run;
 use super::{Generation, Options};
 use crate::error::{Error, Result};
-use crate::model::{KvCache, Model};
+use crate::model::{KvCache, Model, NewTokens};
 use crate::panics;
 use crate::sampling::{Sampler, TokenLogprobs};
 
@@ -174,12 +174,16 @@ impl Sequence {
     }
 }
 
-/// Reads what is new in each sequence, and returns the logits of the token that follows in
-/// each: one row of `[vocab]` for each of `sequences`.
+/// Reads what is new in each sequence, all in one forward pass, and returns the logits of the
+/// token that follows in each: one row of `[vocab]` for each of `sequences`.
 fn forward(model: &Model, sequences: &mut [&mut Sequence]) -> Vec<Result<Vec<f32>>> {
-    let row = |sequence: &mut &mut Sequence| {
-        let Sequence { new, cache, .. } = &mut **sequence;
-        model.forward(new, Some(cache))
+    let new = |sequence| {
+        let Sequence { new, cache, .. }: &mut Sequence = sequence;
+        NewTokens { ids: new, cache }
     };
-    sequences.iter_mut().map(row).collect()
+    match model.forward_batch(sequences.iter_mut().map(|sequence| new(sequence)).collect()) {
+        Ok(rows) => rows.into_iter().map(Ok).collect(),
+        // Whose fault it was is found out one by one: the others are to go on.
+        Err(_) => sequences.iter_mut().map(|s| model.forward(&s.new, Some(&mut s.cache))).collect(),
+    }
 }

@@ -3,8 +3,8 @@
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
-use super::cache::KvCache;
 use super::config::{Family, ModelConfig};
+use super::context::Context;
 use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::gpt2::Gpt2;
@@ -42,17 +42,17 @@ impl Architecture {
     /// What stands at each position before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
     ///
     /// # Errors
-    /// A cache for a network that can't use one.
+    /// Caches for a network that can't use one.
     pub(super) fn hidden(
         &self,
         ids: Tensor<2, Int>,
-        cache: Option<&mut KvCache>,
+        context: &mut Context<'_>,
     ) -> Result<Tensor<3>> {
-        match (self, cache) {
-            (Self::Llama { decoder, rope }, cache) => Ok(decoder.hidden(ids, rope, cache)),
-            (Self::Gpt2(gpt2), cache) => Ok(gpt2.hidden(ids, cache)),
-            (Self::Encoder(encoder), None) => Ok(encoder.hidden(ids)),
-            (Self::Encoder(_), Some(_)) => Err(Error::NoKvCache),
+        match self {
+            Self::Llama { decoder, rope } => Ok(decoder.hidden(ids, rope, context)),
+            Self::Gpt2(gpt2) => Ok(gpt2.hidden(ids, context)),
+            Self::Encoder(encoder) if !context.keeps() => Ok(encoder.hidden(ids)),
+            Self::Encoder(_) => Err(Error::NoKvCache),
         }
     }
 

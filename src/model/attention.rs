@@ -3,8 +3,8 @@
 use burn::module::Module;
 use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 
-use super::cache::LayerCache;
 use super::config::{LlamaConfig, ModelConfig};
+use super::context::Context;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::rope::Rotation;
@@ -57,16 +57,14 @@ impl Attention {
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
-    /// `rotation` is that of the positions of `x`, of which `start` is the first. With a cache, the new keys and
-    /// values are appended to it and the queries see all that it holds; without one they see
-    /// only `x`. `mask` is `[seq, start + seq]`, true where looking is forbidden.
+    /// `rotation` is that of the positions of `x`; `context` says what they may look at, and
+    /// keeps the keys and values of this `layer`.
     pub fn forward(
         &self,
         x: Tensor<3>,
         rotation: &Rotation,
-        start: usize,
-        cache: Option<&mut LayerCache>,
-        mask: Option<&Tensor<2, Bool>>,
+        layer: usize,
+        context: &mut Context<'_>,
     ) -> Tensor<3> {
         let q = split_heads(self.q_proj.forward(x.clone()), self.head_dim);
         let k = split_heads(self.k_proj.forward(x.clone()), self.head_dim);
@@ -74,12 +72,8 @@ impl Attention {
 
         let q = rotation.apply(normed(&self.q_norm, q));
         let k = rotation.apply(normed(&self.k_norm, k));
-        let (k, v) = match cache {
-            Some(cache) => cache.append(k, v, start),
-            None => (k, v),
-        };
 
-        let mixed = attend(q, k, v, mask);
+        let mixed = context.attend(layer, q, k, v);
         self.o_proj.forward(merge_heads(mixed))
     }
 }

@@ -65,9 +65,9 @@ impl KvCache {
         self.layers.iter().map(per_layer).sum()
     }
 
-    /// The layers, to be appended to at [`length`](Self::length).
-    pub(super) fn layers_mut(&mut self) -> impl Iterator<Item = &mut LayerCache> {
-        self.layers.iter_mut()
+    /// One layer, to be appended to at [`length`](Self::length).
+    pub(super) fn layer_mut(&mut self, layer: usize) -> &mut LayerCache {
+        &mut self.layers[layer]
     }
 
     /// Counts `new` tokens that every layer has appended.

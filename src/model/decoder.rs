@@ -1,11 +1,11 @@
 //! The Llama family: token ids in, logits out.
 
 use burn::module::Module;
-use burn::tensor::{Bool, Int, Tensor};
+use burn::tensor::{Int, Tensor};
 
-use super::attention::{Attention, causal_mask};
-use super::cache::{KvCache, LayerCache};
+use super::attention::Attention;
 use super::config::{LlamaConfig, ModelConfig};
+use super::context::Context;
 use super::embedding::Embedding;
 use super::feed_forward::FeedForward;
 use super::linear::{self, Linear};
@@ -65,28 +65,12 @@ impl Decoder {
     /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
     /// before the head: `[batch, seq, d_model]`.
     ///
-    /// With a cache, `ids` are what comes after the tokens in it, and it takes them in;
-    /// without one they are the whole sequence.
-    pub fn hidden(
-        &self,
-        ids: Tensor<2, Int>,
-        rope: &Rope,
-        mut cache: Option<&mut KvCache>,
-    ) -> Tensor<3> {
-        let [_, seq] = ids.dims();
-        let start = cache.as_ref().map_or(0, |cache| cache.length());
-        let rotation = rope.rotation(start..start + seq, &ids.device());
-        let mask = causal_mask(seq, start, &ids.device());
-
+    /// `context` says which sequences they are, and keeps their keys and values.
+    pub fn hidden(&self, ids: Tensor<2, Int>, rope: &Rope, context: &mut Context<'_>) -> Tensor<3> {
+        let rotation = rope.rotation(&context.positions(), &ids.device());
         let mut x = self.embed_tokens.forward(ids);
-        let mut caches = cache.as_mut().map(|cache| cache.layers_mut());
-        for layer in &self.layers {
-            let cache = caches.as_mut().and_then(|caches| caches.next());
-            x = layer.forward(x, &rotation, start, cache, mask.as_ref());
-        }
-        drop(caches);
-        if let Some(cache) = cache {
-            cache.advance(seq);
+        for (i, layer) in self.layers.iter().enumerate() {
+            x = layer.forward(x, &rotation, i, context);
         }
         self.norm.forward(x)
     }
@@ -125,12 +109,11 @@ impl Block {
         &self,
         x: Tensor<3>,
         rotation: &Rotation,
-        start: usize,
-        cache: Option<&mut LayerCache>,
-        mask: Option<&Tensor<2, Bool>>,
+        layer: usize,
+        context: &mut Context<'_>,
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
-        let x = x + self.self_attn.forward(normed, rotation, start, cache, mask);
+        let x = x + self.self_attn.forward(normed, rotation, layer, context);
         let normed = self.post_attention_layernorm.forward(x.clone());
         x + self.mlp.forward(normed)
     }

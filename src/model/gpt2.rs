@@ -6,12 +6,12 @@
 //! feed-forward network has no gate, and everything has a bias.
 
 use burn::module::Module;
-use burn::tensor::{Bool, Int, Tensor, s};
+use burn::tensor::{Int, Tensor, TensorData, s};
 
 use super::activation::Activation;
-use super::attention::{attend, causal_mask, merge_heads, split_heads};
-use super::cache::{KvCache, LayerCache};
+use super::attention::{merge_heads, split_heads};
 use super::config::ModelConfig;
+use super::context::Context;
 use super::embedding::Embedding;
 use super::linear::{self, Linear};
 use super::norm::LayerNorm;
@@ -91,22 +91,14 @@ impl Gpt2 {
 
     /// As [`Decoder::hidden`](super::decoder::Decoder::hidden): `[batch, seq]` ->
     /// `[batch, seq, d_model]`.
-    pub fn hidden(&self, ids: Tensor<2, Int>, mut cache: Option<&mut KvCache>) -> Tensor<3> {
-        let [_, seq] = ids.dims();
-        let device = ids.device();
-        let start = cache.as_ref().map_or(0, |cache| cache.length());
-        let positions = Tensor::arange(start as i64..(start + seq) as i64, &device);
-        let mask = causal_mask(seq, start, &device);
+    pub fn hidden(&self, ids: Tensor<2, Int>, context: &mut Context<'_>) -> Tensor<3> {
+        let positions: Vec<i32> = context.positions().iter().map(|&at| at as i32).collect();
+        let shape = [1, positions.len()];
+        let positions = Tensor::from_data(TensorData::new(positions, shape), &ids.device());
 
-        let mut x = self.wte.forward(ids) + self.wpe.forward(positions.unsqueeze());
-        let mut caches = cache.as_mut().map(|cache| cache.layers_mut());
-        for block in &self.h {
-            let cache = caches.as_mut().and_then(|caches| caches.next());
-            x = block.forward(x, start, cache, mask.as_ref());
-        }
-        drop(caches);
-        if let Some(cache) = cache {
-            cache.advance(seq);
+        let mut x = self.wte.forward(ids) + self.wpe.forward(positions);
+        for (i, block) in self.h.iter().enumerate() {
+            x = block.forward(x, i, context);
         }
         self.ln_f.forward(x)
     }
@@ -135,14 +127,8 @@ impl Block {
     }
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
-    fn forward(
-        &self,
-        x: Tensor<3>,
-        start: usize,
-        cache: Option<&mut LayerCache>,
-        mask: Option<&Tensor<2, Bool>>,
-    ) -> Tensor<3> {
-        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), start, cache, mask);
+    fn forward(&self, x: Tensor<3>, layer: usize, context: &mut Context<'_>) -> Tensor<3> {
+        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, context);
         x.clone() + self.mlp.forward(self.ln_2.forward(x))
     }
 }
@@ -161,25 +147,15 @@ impl Attention {
     }
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
-    fn forward(
-        &self,
-        x: Tensor<3>,
-        start: usize,
-        cache: Option<&mut LayerCache>,
-        mask: Option<&Tensor<2, Bool>>,
-    ) -> Tensor<3> {
+    fn forward(&self, x: Tensor<3>, layer: usize, context: &mut Context<'_>) -> Tensor<3> {
         let [_, _, d_model] = x.dims();
         let qkv = self.c_attn.forward(x); // [batch, seq, 3 * d_model]
         let part = |i: usize| {
             let columns = i * d_model..(i + 1) * d_model;
             split_heads(qkv.clone().slice(s![.., .., columns]), self.head_dim)
         };
-        let (q, k, v) = (part(0), part(1), part(2));
-        let (k, v) = match cache {
-            Some(cache) => cache.append(k, v, start),
-            None => (k, v),
-        };
-        self.c_proj.forward(merge_heads(attend(q, k, v, mask)))
+        let mixed = context.attend(layer, part(0), part(1), part(2));
+        self.c_proj.forward(merge_heads(mixed))
     }
 }
 

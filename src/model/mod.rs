@@ -11,6 +11,7 @@ mod architecture;
 pub mod attention;
 pub mod cache;
 pub mod config;
+pub mod context;
 mod convert;
 pub mod decoder;
 pub mod embedding;
@@ -29,6 +30,7 @@ use crate::error::{Error, Result};
 use architecture::Architecture;
 pub use cache::KvCache;
 pub use config::ModelConfig;
+use context::Context;
 pub use weights::Weights;
 
 /// A network that is ready to run: its weights on a device, and what they need beside them.
@@ -38,6 +40,14 @@ pub struct Model {
     network: Architecture,
     device: Device,
     dtype: DType,
+}
+
+/// What a sequence of a batch has that is new, and the cache of what came before.
+pub struct NewTokens<'a> {
+    /// At least one id.
+    pub ids: &'a [u32],
+    /// It takes them in.
+    pub cache: &'a mut KvCache,
 }
 
 impl Model {
@@ -104,17 +114,60 @@ impl Model {
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
 
+    // ANCHOR: forward_batch
+    /// The logits of the token that follows in each of `sequences`: one row of `[vocab]` for
+    /// each.
+    ///
+    /// Their new tokens go through the network side by side, laid end to end in one row, so
+    /// that its weights are read once for all of them. Only attention takes each sequence for
+    /// itself (Yu et al., Orca, OSDI 2022). There is no padding.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward), for any of them; then no cache has changed.
+    pub fn forward_batch(&self, sequences: Vec<NewTokens<'_>>) -> Result<Vec<Vec<f32>>> {
+        let (mut row, mut last, mut caches) = (Vec::new(), Vec::new(), Vec::new());
+        for NewTokens { ids, cache } in sequences {
+            self.check_ids(ids)?;
+            cache.check_room(ids.len())?;
+            row.extend_from_slice(ids);
+            last.push(row.len() as i32 - 1);
+            caches.push((ids.len(), cache));
+        }
+        if row.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hidden = self.run(&row, Context::cached(caches, &self.device))?;
+        let last = TensorData::new(last.clone(), [last.len()]);
+        let hidden = hidden.select(1, Tensor::<1, Int>::from_data(last, &self.device));
+        let logits = to_host(self.network.logits(hidden))?; // [1, sequences, vocab]
+        Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
+    }
+    // ANCHOR_END: forward_batch
+
     /// `[1, ids.len(), d_model]`: what stands at each new position before the head.
     fn hidden(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Tensor<3>> {
         self.check_ids(ids)?;
-        match &cache {
-            Some(cache) => cache.check_room(ids.len())?,
-            None => self.check_length(ids)?,
-        }
-        let ids: Vec<i32> = ids.iter().map(|&id| id as i32).collect();
-        let data = TensorData::new(ids.clone(), [1, ids.len()]);
+        let context = match cache {
+            Some(cache) => {
+                cache.check_room(ids.len())?;
+                Context::cached(vec![(ids.len(), cache)], &self.device)
+            }
+            None => {
+                self.check_length(ids)?;
+                Context::whole(ids.len(), &self.device)
+            }
+        };
+        self.run(ids, context)
+    }
+
+    /// Runs all layers over one row: `[1, row.len(), d_model]`.
+    fn run(&self, row: &[u32], mut context: Context<'_>) -> Result<Tensor<3>> {
+        let ids: Vec<i32> = row.iter().map(|&id| id as i32).collect();
+        let data = TensorData::new(ids, [1, row.len()]);
         let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        self.network.hidden(ids, cache)
+        let hidden = self.network.hidden(ids, &mut context)?;
+        context.advance();
+        Ok(hidden)
     }
 
     /// Checks that a generation could start from `prompt`.

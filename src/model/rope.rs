@@ -1,7 +1,6 @@
 //! RoPE: a position as a rotation (Su et al., RoFormer, arXiv 2104.09864).
 
 use std::f64::consts::TAU;
-use std::ops::Range;
 
 use burn::tensor::{DType, Device, Tensor, TensorData, bf16, f16, s};
 
@@ -39,10 +38,11 @@ impl Rope {
     }
 
     /// The rotation for each of `positions`.
-    pub fn rotation(&self, positions: Range<usize>, device: &Device) -> Rotation {
+    pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
         let shape = [positions.len(), 2 * self.frequencies.len()];
         let angles: Vec<f64> = positions
-            .flat_map(|position| {
+            .iter()
+            .flat_map(|&position| {
                 let both_halves = self.frequencies.iter().chain(&self.frequencies);
                 both_halves.map(move |frequency| position as f64 * frequency)
             })
