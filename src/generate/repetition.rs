@@ -12,17 +12,19 @@ pub struct Repetition {
 /// How many copies make a repetition: "very, very good" is none yet.
 const COPIES: usize = 3;
 
-/// The shortest block with which `ids` end at least three times in a row, and where the first
-/// of the copies begins; a copy that is cut off at the end counts as part of the repetition.
+/// The block with which `ids` end at least three times in a row, and where the first of the
+/// copies begins. A copy that is cut off at the end counts as part of the repetition. Where there
+/// are several such blocks, it is the one whose copies begin first, and of these the shortest.
 // ANCHOR: repetition
 pub fn repetition(ids: &[u32]) -> Option<Repetition> {
-    (1..=ids.len() / COPIES).find_map(|period| {
+    let repeated = |period: usize| {
         // Every token from `start + period` on is the one that came a period before it.
         let same = |&at: &usize| ids[at] == ids[at - period];
         let repeated = (period..ids.len()).rev().take_while(same).count();
         let start = ids.len() - repeated - period;
         (repeated >= (COPIES - 1) * period).then_some(Repetition { start, period })
-    })
+    };
+    (1..=ids.len() / COPIES).filter_map(repeated).min_by_key(|found| found.start)
 }
 // ANCHOR_END: repetition
 
@@ -40,6 +42,11 @@ mod tests {
             Some(Repetition { start: 1, period: 3 })
         );
         assert_eq!(repetition(&[5, 5, 5, 5]), Some(Repetition { start: 0, period: 1 }));
+        // It ends with three times 2, but what it repeats is longer.
+        assert_eq!(
+            repetition(&[1, 2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2]),
+            Some(Repetition { start: 0, period: 4 })
+        );
     }
 
     #[test]
@@ -58,7 +65,6 @@ mod tests {
         ) {
             let ids: Vec<u32> = before.iter().chain(block.repeat(copies).iter()).copied().collect();
             let found = repetition(&ids).unwrap();
-            prop_assert!(found.period <= block.len());
             prop_assert!(found.start <= before.len());
             for at in found.start + found.period..ids.len() {
                 prop_assert_eq!(ids[at], ids[at - found.period]);

@@ -26,8 +26,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slowburn::model::activation::Activation;
 use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
-use slowburn::model::context::Context;
-use slowburn::model::{ModelConfig, Weights, decoder::Decoder, rope::Rope};
+
+use slowburn::model::{ModelConfig, Weights, context, decoder::Decoder, rope::Rope};
 
 use crate::folder;
 use checkpoint::Checkpoint;
@@ -256,7 +256,7 @@ impl Trainer {
             let ids: Vec<i32> = shifted.map(|&id| id as i32).collect();
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
-        let mut context = Context::whole(seq, &self.device);
+        let mut context = context::Context::whole(seq, &self.device);
         let hidden = model.hidden(ids(0), &self.rope, &mut context); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
         self.loss.forward(logits, ids(1).flatten(0, 1))
