@@ -124,6 +124,11 @@ const OUTPUTS: &[Output] = &[
         "too-hot.txt",
         "cargo run --release --example 05_kv_cache -- --temperature 2 --top-p 1 --max-tokens 40",
     ),
+    timed(
+        "batching.txt",
+        "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30",
+    ),
+    timed("batch-sizes.txt", "cargo run --release --example 06_batching -- --compare"),
     printed("top-p.txt", "cargo run --release --example 04_top_p"),
 ];
 
