@@ -116,6 +116,7 @@ impl<'a> Weights<'a> {
         prefixes.into_iter().find(has).unwrap_or(prefixes[0])
     }
 
+    // ANCHOR: tensor
     /// The tensor called `name`, which must have this `shape`.
     ///
     /// # Errors
@@ -134,6 +135,7 @@ impl<'a> Weights<'a> {
         };
         Ok(Param::from_tensor(value))
     }
+    // ANCHOR_END: tensor
 
     /// The matrix called `name`, which is stored as `[in, out]`, turned to `[out, in]`.
     ///
@@ -163,11 +165,13 @@ impl<'a> Weights<'a> {
         if D == 1 {
             return Tensor::ones(shape, options);
         }
+        // ANCHOR: random
         // `[out, in]`: what goes in with unit variance comes out with unit variance.
         // With the 0.02 that large models use, a narrow one takes many times as many
         // steps before its attention looks beyond the nearest tokens.
         let std = (shape[D - 1] as f64).powf(-0.5);
         Tensor::random(shape, Distribution::Normal(0.0, std), options)
+        // ANCHOR_END: random
     }
 }
 

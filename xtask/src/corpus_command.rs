@@ -10,6 +10,9 @@ use clap::Args;
 
 use crate::corpus;
 
+/// The widest line of a story that is printed.
+const STORY_WIDTH: usize = 80;
+
 #[derive(Args)]
 pub struct CorpusArgs {
     /// How many distinct stories to write
@@ -18,6 +21,9 @@ pub struct CorpusArgs {
     /// Which stories: the same seed tells the same ones
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Print the first N of them too
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    show: usize,
     /// Where to write them, one JSON object a line: `text`, and `bits`, the information in the
     /// choices that made it
     #[arg(long, default_value = "data/corpus.jsonl")]
@@ -34,7 +40,10 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
     let mut words = HashSet::new();
     let mut lengths = Vec::with_capacity(args.count);
     let mut bits = 0.0;
-    for story in corpus::stories(args.seed).take(args.count) {
+    for (i, story) in corpus::stories(args.seed).take(args.count).enumerate() {
+        if i < args.show {
+            println!("{}\n", textwrap::fill(&story.text, STORY_WIDTH));
+        }
         serde_json::to_writer(
             &mut file,
             &serde_json::json!({ "text": story.text, "bits": story.bits }),

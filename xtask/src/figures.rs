@@ -82,7 +82,9 @@ const OUTPUTS: &[Output] = &[
     ),
     refused("refused.txt", "cargo run --release --example 05_kv_cache -- --top-p 0"),
     timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
+    timed("cached.txt", "cargo run --release --example 05_kv_cache -- --max-tokens 60"),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
+    timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
     printed(
         "greedy-loop.txt",
@@ -130,6 +132,13 @@ const OUTPUTS: &[Output] = &[
     ),
     timed("batch-sizes.txt", "cargo run --release --example 06_batching -- --compare"),
     printed("top-p.txt", "cargo run --release --example 04_top_p"),
+    // The appendix.
+    printed("burn.txt", "cargo run --release --example burn"),
+    printed("corpus.txt", "cargo xtask corpus --count 2000 --show 2"),
+    drawn(&["loss.svg"], "cargo xtask loss-chart loss.svg"),
+    timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
+    timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
+    timed("load-cost.md", "cargo xtask load-cost --model models/ember"),
 ];
 
 pub fn run(args: &FiguresArgs) -> Result<()> {

@@ -6,6 +6,7 @@ mod eval;
 mod figures;
 mod folder;
 mod load_cost;
+mod loss_chart;
 mod parity;
 mod random_checkpoint;
 mod train;
@@ -26,6 +27,8 @@ enum Command {
     Corpus(corpus_command::CorpusArgs),
     /// Train a tokenizer and a decoder on the small world
     Train(train::TrainArgs),
+    /// Draw the loss curve of a training run
+    LossChart(loss_chart::LossChartArgs),
     /// Measure a trained model on held-out stories and on stories that it writes
     Eval(eval::EvalArgs),
     /// Measure what settings of the sampler do to the stories of the bundled model
@@ -44,6 +47,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Corpus(args) => corpus_command::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::LossChart(args) => loss_chart::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Guidance(args) => eval::guidance::run(&args),
         Command::Figures(args) => figures::run(&args),

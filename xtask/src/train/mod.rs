@@ -202,6 +202,7 @@ impl Trainer {
     fn new(config: &ModelConfig, device: &Device, args: &TrainArgs) -> Result<Self> {
         let trained = device.clone().autodiff();
         trained.seed(args.seed);
+        // ANCHOR: optimizer
         // Burn's own epsilon, 1e-5, is larger than many gradients here.
         let vectors = AdamWConfig::new()
             .with_epsilon(1e-8)
@@ -215,6 +216,7 @@ impl Trainer {
             .with_adjust_lr_fn(AdjustLrFn::MatchRmsAdamW);
         let inside_blocks = ParamGroup::from_predicate("_proj");
         let optimizer = vectors.init().with_group(inside_blocks, matrices.build(), None);
+        // ANCHOR_END: optimizer
         Ok(Self {
             model: Decoder::load(&Weights::random(&trained), config, &LLAMA)?,
             optimizer,
@@ -224,6 +226,7 @@ impl Trainer {
         })
     }
 
+    // ANCHOR: step
     /// One step down the gradient of the loss on `batch`; returns the loss before it.
     fn step(&mut self, batch: &[Vec<u32>], learning_rate: f64) -> f32 {
         let loss = self.loss_of(&self.model, batch);
@@ -232,6 +235,7 @@ impl Trainer {
         self.model = self.optimizer.step(learning_rate, self.model.clone(), gradients);
         value
     }
+    // ANCHOR_END: step
 
     /// The mean loss over whole stories, without gradients.
     fn loss(&self, stories: &[Vec<u32>]) -> f32 {

@@ -16,6 +16,7 @@ impl Schedule {
         Self { peak, warm_up, steps }
     }
 
+    // ANCHOR: learning_rate
     pub fn learning_rate(&self, step: usize) -> f64 {
         if step < self.warm_up {
             return self.peak * (step + 1) as f64 / self.warm_up as f64;
@@ -24,7 +25,9 @@ impl Schedule {
         let floor = self.peak / 10.0;
         floor + (self.peak - floor) * 0.5 * (1.0 + (PI * done.min(1.0)).cos())
     }
+    // ANCHOR_END: learning_rate
 
+    // ANCHOR: row_length
     /// How many tokens a row has: few at first, the whole context (`longest`) at the end.
     ///
     /// To learn that a story goes on about whom it introduced, attention must find one name
@@ -38,6 +41,7 @@ impl Schedule {
             _ => longest,
         }
     }
+    // ANCHOR_END: row_length
 }
 
 #[cfg(test)]
