@@ -82,7 +82,9 @@ const OUTPUTS: &[Output] = &[
     ),
     refused("refused.txt", "cargo run --release --example 05_kv_cache -- --top-p 0"),
     timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
+    timed("cached.txt", "cargo run --release --example 05_kv_cache -- --max-tokens 60"),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
+    timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
     printed(
         "greedy-loop.txt",
@@ -128,6 +130,7 @@ const OUTPUTS: &[Output] = &[
         "batching.txt",
         "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30",
     ),
+    timed("streaming.txt", "cargo run --release --example 07_streaming"),
     timed("batch-sizes.txt", "cargo run --release --example 06_batching -- --compare"),
     printed("top-p.txt", "cargo run --release --example 04_top_p"),
 ];
