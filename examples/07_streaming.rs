@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse().generate))
 }
 
+// ANCHOR: run
 fn run(args: &GenerateArgs) -> Result<()> {
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -38,6 +39,7 @@ fn run(args: &GenerateArgs) -> Result<()> {
     several(&inference, &request, &mut uses)?;
     uses.finish()
 }
+// ANCHOR_END: run
 
 // ANCHOR: stream
 fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {

@@ -586,6 +586,7 @@ fn several_prompts_can_be_one_job() {
     });
 }
 
+// ANCHOR: forbidding_handler
 /// Forbids the tokens of its state, and says how many are in the vocabulary.
 fn forbidding_handler(
     model: ModelAccessor<Model>,
@@ -604,6 +605,7 @@ fn forbidding_handler(
     let _ = output.emit(prepared.prompt_ids().len().to_string());
     prepared.start(move |token| output.emit(token.token_id.to_string()))
 }
+// ANCHOR_END: forbidding_handler
 
 #[test]
 fn a_handler_has_state_rules_of_its_own_and_the_model() {

@@ -117,11 +117,13 @@ impl<'a> BatchReport<'a> {
         Ok(out)
     }
 
+    // ANCHOR: padding
     /// How many positions a prompt lacks to be as long as the longest.
     fn padding(&self, place: usize) -> usize {
         let longest = self.prompts.iter().map(Vec::len).max().unwrap_or(0);
         longest - self.prompts[place].len()
     }
+    // ANCHOR_END: padding
 
     /// Tokens per second of one sequence, from the start of the batch to its last token.
     fn rate(&self, place: usize, found: &Generation) -> f64 {

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use crate::error::{Error, Result};
 use crate::inference::{Job, TokenOutput};
 
-/// The width of all columns and the gaps between them.
-const WIDTH: usize = 96;
+/// The width of all columns and the gaps between them: a page of the book.
+const WIDTH: usize = 84;
 const GAP: usize = 3;
 
 /// Texts in columns. On a terminal they are shown as they grow, elsewhere once at the end.

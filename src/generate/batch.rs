@@ -40,6 +40,7 @@ pub enum Event {
     Failed(Error),
 }
 
+// ANCHOR: sequence
 /// One sequence of the batch.
 struct Sequence {
     id: SequenceId,
@@ -50,6 +51,7 @@ struct Sequence {
     paused: bool,
     failure: Option<Error>,
 }
+// ANCHOR_END: sequence
 
 impl<'m> Batch<'m> {
     /// A batch without sequences.

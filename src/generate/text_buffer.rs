@@ -54,6 +54,7 @@ impl<'a> TextBuffer<'a> {
         Ok((self.held, self.stopped_by))
     }
 
+    // ANCHOR: settled
     fn settled(&mut self) -> Vec<TokenOutput> {
         self.stopped_by = cut_at_stop(&self.stops, &mut self.held);
         if self.stopped_by.is_some() {
@@ -72,6 +73,7 @@ impl<'a> TextBuffer<'a> {
         }
         self.held.drain(..count).collect()
     }
+    // ANCHOR_END: settled
 }
 
 /// Where the text of these tokens holds a stop string, cuts all from there on.

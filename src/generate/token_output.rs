@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::sampling::TokenLogprobs;
 
+// ANCHOR: token_output
 /// A generated token. The texts of all tokens, one after the other, are the generated text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TokenOutput {
@@ -20,6 +21,7 @@ pub struct TokenOutput {
     /// for.
     pub top_logprobs: Vec<(u32, f32)>,
 }
+// ANCHOR_END: token_output
 
 impl TokenOutput {
     /// A token of which the text is not known yet.

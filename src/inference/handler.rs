@@ -23,11 +23,13 @@ pub struct In<I>(pub I);
 /// What was given to `with_state`: of the job, or else of the builder.
 pub struct State<S>(pub S);
 
+// ANCHOR: from_context
 /// A part of a job's [`Context`].
 pub trait FromContext<I, O, M, S>: Sized {
     /// Takes a handle of it, or a copy.
     fn from_context(context: &Context<I, O, M, S>) -> Self;
 }
+// ANCHOR_END: from_context
 
 impl<I: Clone, O, M, S> FromContext<I, O, M, S> for In<I> {
     fn from_context(context: &Context<I, O, M, S>) -> Self {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::SamplingParams;
 
+// ANCHOR: request
 /// A text to go on from, and how. In JSON all fields but `prompt` may be left out, those of
 /// the sampling lie beside the others, and an unknown one is an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,7 @@ pub struct GenerateRequest {
     #[serde(default, with = "seconds")]
     pub deadline: Option<Duration>,
 }
+// ANCHOR_END: request
 
 fn default_max_tokens() -> usize {
     256

@@ -97,6 +97,7 @@ impl Sequence<'_> {
         over(&self.job, self.deadline, now)
     }
 
+    // ANCHOR: push
     /// Takes one more token, without its text. Returns why it was the last, if it was.
     ///
     /// # Errors
@@ -114,6 +115,7 @@ impl Sequence<'_> {
         }
         Ok(flow.is_break().then_some(FinishReason::Stopped))
     }
+    // ANCHOR_END: push
 
     /// Ends it: hands over what text was held back, and tells its job.
     pub(super) fn end(mut self, reason: FinishReason) {
@@ -143,6 +145,7 @@ impl Sequence<'_> {
         self.job.fail(error);
     }
 
+    // ANCHOR: timings
     fn timings(&self) -> Timings {
         let since = |instant: Instant| instant - self.job.submitted;
         let gaps = u32::try_from(self.tokens.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -154,6 +157,7 @@ impl Sequence<'_> {
             total: self.job.submitted.elapsed(),
         }
     }
+    // ANCHOR_END: timings
 }
 
 fn over(job: &RunningJob, deadline: Option<Instant>, now: Instant) -> Option<FinishReason> {

@@ -129,6 +129,7 @@ impl<T: Send> Reader for Channel<T> {
 pub struct OutStream<T>(pub(super) Arc<Channel<T>>);
 
 impl<T> OutStream<T> {
+    // ANCHOR: emit
     /// Hands an item to the caller of the job. It never waits: where the caller is behind, the
     /// job's sequences pause after this step. Breaks when nobody reads any more.
     pub fn emit(&self, item: T) -> ControlFlow<()> {
@@ -142,6 +143,7 @@ impl<T> OutStream<T> {
         }
         ControlFlow::Continue(())
     }
+    // ANCHOR_END: emit
 }
 
 impl<T> Clone for OutStream<T> {
@@ -192,6 +194,7 @@ impl<T> JobStream<T> {
     }
 }
 
+// ANCHOR: drop
 impl<T> Drop for JobStream<T> {
     fn drop(&mut self) {
         self.channel.discard();
@@ -200,6 +203,7 @@ impl<T> Drop for JobStream<T> {
         }
     }
 }
+// ANCHOR_END: drop
 
 /// Iterates over the items of a [`JobStream`].
 pub struct Iter<'a, T>(&'a JobStream<T>);

@@ -142,12 +142,14 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
+    // ANCHOR: pause
     /// A slow reader slows only itself: its sequences sit out until it has caught up.
     fn pause_what_is_behind(&mut self) {
         for sequence in &self.running {
             self.batch.set_paused(sequence.id, sequence.job.is_behind());
         }
     }
+    // ANCHOR_END: pause
 
     /// Lets those in that came first. Sequences that are paused hold up nobody: they take
     /// memory but no time.

@@ -135,9 +135,11 @@ pub fn attend(
 }
 // ANCHOR_END: attend
 
+// ANCHOR: causal_mask
 /// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
 /// position would look at a later one. One new position may look at everything, so it needs
 /// no mask.
 pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2, Bool>> {
     (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
 }
+// ANCHOR_END: causal_mask

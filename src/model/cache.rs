@@ -26,6 +26,7 @@ pub struct LayerCache {
 }
 
 impl KvCache {
+    // ANCHOR: new
     pub(super) fn new(
         config: &ModelConfig,
         batch: usize,
@@ -44,6 +45,7 @@ impl KvCache {
             capacity,
         }
     }
+    // ANCHOR_END: new
 
     /// How many tokens it holds: the position of the next one.
     pub fn length(&self) -> usize {
@@ -55,6 +57,7 @@ impl KvCache {
         self.capacity
     }
 
+    // ANCHOR: bytes
     /// The memory it takes, filled or not:
     /// `2 * layers * batch * n_kv_heads * capacity * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
@@ -64,6 +67,7 @@ impl KvCache {
         };
         self.layers.iter().map(per_layer).sum()
     }
+    // ANCHOR_END: bytes
 
     /// One layer, to be appended to at [`length`](Self::length).
     pub(super) fn layer_mut(&mut self, layer: usize) -> &mut LayerCache {

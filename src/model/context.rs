@@ -41,6 +41,7 @@ impl<'a> Context<'a> {
         }
     }
 
+    // ANCHOR: cached
     /// For `[1, seq]`: the new tokens of several sequences, laid end to end in one row. Each
     /// comes with how many they are and with the cache of what came before them, which takes
     /// them in.
@@ -54,17 +55,20 @@ impl<'a> Context<'a> {
         }
         context
     }
+    // ANCHOR_END: cached
 
     /// Whether keys and values are kept for a later pass.
     pub(super) fn keeps(&self) -> bool {
         !self.caches.is_empty()
     }
 
+    // ANCHOR: positions
     /// The position of each column in its own sequence: `[seq]`.
     pub fn positions(&self) -> Vec<usize> {
         let of = |span: &Span| span.start..span.start + span.columns.len();
         self.spans.iter().flat_map(of).collect()
     }
+    // ANCHOR_END: positions
 
     // ANCHOR: attend
     /// Attention, each sequence for itself: appends keys and values to its cache at `layer`,

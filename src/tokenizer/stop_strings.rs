@@ -37,6 +37,7 @@ impl StopStrings {
         found.min_by_key(|found| (found.range.end, Reverse(found.string.len())))
     }
 
+    // ANCHOR: undecided
     /// How many bytes at the end of `text` could be the beginning of a stop string: they must
     /// be held back until more is known.
     pub fn undecided(&self, text: &str) -> usize {
@@ -46,6 +47,7 @@ impl StopStrings {
         };
         self.strings.iter().filter_map(beginning).max().unwrap_or(0)
     }
+    // ANCHOR_END: undecided
 }
 
 #[cfg(test)]

@@ -130,6 +130,7 @@ const OUTPUTS: &[Output] = &[
         "batching.txt",
         "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30",
     ),
+    timed("streaming.txt", "cargo run --release --example 07_streaming"),
     timed("batch-sizes.txt", "cargo run --release --example 06_batching -- --compare"),
     printed("top-p.txt", "cargo run --release --example 04_top_p"),
     // The appendix.
