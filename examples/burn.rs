@@ -25,9 +25,8 @@ fn main() {
     // ANCHOR: tensors
     let x = Tensor::<2>::from_data([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], &device);
     show("x", &x);
-    let column_sums = x.clone().sum_dim(0); // [1, 3]: the dimension stays, with one entry
-    show("x minus its column sums", &(x.clone() - column_sums));
-    let scale = Tensor::<1>::from_data([1.0, 10.0, 100.0], &device); // [3]
+    show("x minus its column sums", &(x.clone() - x.clone().sum_dim(0)));
+    let scale = Tensor::<1>::from_data([1.0, 10.0, 100.0], &device);
     show("x scaled", &(x.clone() * scale.unsqueeze())); // [3] -> [1, 3]
     show("x times its transpose", &x.clone().matmul(x.clone().transpose()));
     // ANCHOR_END: tensors
@@ -35,38 +34,43 @@ fn main() {
     // ANCHOR: kinds
     let ids = TensorData::new(vec![1u32, 0, 1], [1, 3]);
     let ids = Tensor::<2, Int>::from_data(ids, &device);
-    let positions = Tensor::<1, Int>::arange(0..3, &device).unsqueeze::<2>().repeat_dim(0, 2);
-    println!("ids {:?} {:?}, positions {:?}", ids.dims(), ids.dtype(), positions.dims());
+    let positions = Tensor::<1, Int>::arange(0..3, &device); // [3]
+    let positions = positions.unsqueeze::<2>().repeat_dim(0, 2); // [2, 3]
+    println!("ids {:?} {:?}", ids.dims(), ids.dtype());
+    println!("positions {:?}", positions.dims());
     let half = x.clone().cast(DType::F16);
-    println!("{:?} as {:?}: {}", x.dtype(), half.dtype(), half.sum().into_scalar::<f32>());
+    println!("{:?} as {:?}", x.dtype(), half.dtype());
+    println!("their sum, on the host: {}", half.sum().into_scalar::<f32>());
     // ANCHOR_END: kinds
 
     // ANCHOR: slices
     show("the last row, of rank 2", &x.clone().slice(s![1.., ..]));
-    show("rows 1, 0, 1", &x.clone().select(0, Tensor::from_data([1, 0, 1], &device)));
+    let rows = Tensor::from_data([1, 0, 1], &device);
+    show("rows 1, 0, 1", &x.clone().select(0, rows));
     let last: Tensor<1> = x.clone().slice(s![1.., ..]).squeeze_dim(0);
-    let best = last.clone().argmax(0).into_scalar::<i32>();
-    println!("the last row, of rank 1 {:?}: the largest is at {best}", last.dims());
+    println!("the last row, of rank 1 {:?}", last.dims());
+    println!("its greatest is at {}", last.argmax(0).into_scalar::<i32>());
     // ANCHOR_END: slices
 
     // ANCHOR: mask
-    let mask = Tensor::<2, Bool>::tril_mask([2, 3], 1, &device); // true above the diagonal
-    show("weights of a causal mask", &softmax(x.clone().mask_fill(mask, f32::NEG_INFINITY), 1));
+    let mask = Tensor::<2, Bool>::tril_mask([2, 3], 1, &device);
+    let scores = x.clone().mask_fill(mask, f32::NEG_INFINITY);
+    show("weights of a causal mask", &softmax(scores, 1));
     // ANCHOR_END: mask
 
     // ANCHOR: inplace
     let mut cache = Tensor::<2>::zeros([4, 3], &device);
-    cache.inplace(|all| all.slice_assign(s![0..2, ..], x.clone())); // nobody else holds it
-    let filled = cache.clone().slice(s![..2, ..]); // a view: it shares the memory
-    println!("can be written in place: {}, while a view is held", cache.can_mut());
+    cache.inplace(|all| all.slice_assign(s![0..2, ..], x.clone()));
+    let filled = cache.clone().slice(s![..2, ..]); // shares the memory
+    println!("in place, while a view is held: {}", cache.can_mut());
     drop(filled);
-    println!("can be written in place: {}, after it was dropped", cache.can_mut());
+    println!("in place, after it was dropped: {}", cache.can_mut());
     // ANCHOR_END: inplace
 
     // ANCHOR: weights
     let weight = Tensor::from_data([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], &device);
     let head = Head { weight: Param::from_tensor(weight) };
-    show(&format!("a module of {} parameters", head.num_params()), &head.forward(x));
+    show(&format!("a module of {} numbers", head.num_params()), &head.forward(x));
     // ANCHOR_END: weights
 }
 

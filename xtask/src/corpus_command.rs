@@ -42,7 +42,7 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
     let mut bits = 0.0;
     for (i, story) in corpus::stories(args.seed).take(args.count).enumerate() {
         if i < args.show {
-            println!("{}\n", textwrap::fill(&story.text, STORY_WIDTH));
+            println!("{}\n\n", textwrap::fill(&story.text, STORY_WIDTH));
         }
         serde_json::to_writer(
             &mut file,

@@ -139,7 +139,6 @@ const OUTPUTS: &[Output] = &[
     drawn(&["loss.svg"], "cargo xtask loss-chart loss.svg"),
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
-    timed("load-cost.md", "cargo xtask load-cost --model models/ember"),
 ];
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
