@@ -55,6 +55,7 @@ impl Attention {
         })
     }
 
+    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// `rotation` is that of the positions of `x`; `context` says what they may look at, and
@@ -76,6 +77,7 @@ impl Attention {
         let mixed = context.attend(layer, q, k, v);
         self.o_proj.forward(merge_heads(mixed))
     }
+    // ANCHOR_END: forward
 }
 
 fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
@@ -135,9 +137,11 @@ pub fn attend(
 }
 // ANCHOR_END: attend
 
+// ANCHOR: causal_mask
 /// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
 /// position would look at a later one. One new position may look at everything, so it needs
 /// no mask.
 pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2, Bool>> {
     (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
 }
+// ANCHOR_END: causal_mask
