@@ -44,6 +44,7 @@ impl Sampler {
         self
     }
 
+    // ANCHOR: sample
     /// The probability of each token after every rule: zero for what is removed, 1 in sum.
     /// `logits` is `[vocab]`; the ids in `prompt` and `output` are what the penalties count.
     ///
@@ -61,6 +62,7 @@ impl Sampler {
         let probabilities = self.distribution(logits, prompt, output)?;
         Ok(draw::draw(&probabilities, &mut self.generator))
     }
+    // ANCHOR_END: sample
 
     // ANCHOR: order
     /// The scores after every rule. This is the one place that knows their order.
