@@ -54,6 +54,7 @@ impl Sampler {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
 
+    // ANCHOR: sample
     /// Draws the next token; the arguments are those of [`distribution`](Self::distribution).
     ///
     /// # Errors
@@ -109,6 +110,7 @@ impl fmt::Debug for Sampler {
     }
 }
 
+// ANCHOR: check
 /// Refuses scores from which no token can be chosen.
 fn check(scores: &[f32], output: &[u32]) -> Result<()> {
     let problem = if scores.iter().any(|score| score.is_nan()) {
@@ -123,3 +125,4 @@ fn check(scores: &[f32], output: &[u32]) -> Result<()> {
     let step = output.len();
     Err(Error::Logits { step, problem })
 }
+// ANCHOR_END: check

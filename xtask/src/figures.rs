@@ -131,6 +131,11 @@ const OUTPUTS: &[Output] = &[
         "top-k-open.txt",
         "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
+    refused("k-zero.txt", "cargo run --release --example 02_top_k -- --k 0"),
+    printed(
+        "seed.txt",
+        "cargo run --release --example 02_top_k -- --seed 1 --k 2 --max-tokens 1",
+    ),
     timed("sampling-bench.txt", "cargo bench --bench sampling -- --quick"),
     drawn(
         &["top-k.svg"],
@@ -149,6 +154,30 @@ const OUTPUTS: &[Output] = &[
         "cargo run --release --features plot --example 04_top_p -- --max-tokens 120 --chart top-p.svg",
     ),
     printed("temperature.txt", "cargo run --release --example 03_temperature"),
+    printed(
+        "temperature-limits.txt",
+        "cargo run --release --example 03_temperature -- --temperatures 0,1,1000 --max-tokens 0",
+    ),
+    refused(
+        "temperature-refused.txt",
+        "cargo run --release --example 03_temperature -- --temperature -1",
+    ),
+    printed(
+        "hot-top-p.txt",
+        "cargo run --release --example 03_temperature -- --top-p 0.9 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "hot-min-p.txt",
+        "cargo run --release --example 03_temperature -- --min-p 0.1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "typical.txt",
+        "cargo run --release --example 03_temperature -- --typical-p 0.5 --temperature 1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "repetition.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 120 --repetition-penalty 2",
+    ),
     printed("guidance.txt", "cargo xtask guidance"),
     timed(
         "too-hot.txt",
