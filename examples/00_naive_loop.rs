@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse().generate))
 }
 
+// ANCHOR: run
 fn run(args: &GenerateArgs) -> Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -33,3 +34,4 @@ fn run(args: &GenerateArgs) -> Result<()> {
         })?;
     report.finish(&generation)
 }
+// ANCHOR_END: run

@@ -82,6 +82,7 @@ impl Pretrained {
         Self::from_files(&files, device, precision)
     }
 
+    // ANCHOR: prompt_ids
     /// The ids to start from for a text. An empty text starts from the begin-of-sequence
     /// token.
     ///
@@ -96,6 +97,7 @@ impl Pretrained {
             (true, None) => Err(Error::EmptyPrompt),
         }
     }
+    // ANCHOR_END: prompt_ids
 
     fn from_files(files: &Files<'_>, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let dtype = device.check(precision)?;

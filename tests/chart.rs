@@ -86,7 +86,7 @@ fn an_svg_is_sound_xml_and_tells_its_title_and_size() {
         let svg = roxmltree::Document::parse(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", chart.0));
         let root = svg.root_element();
-        assert_eq!(root.attribute("width"), Some("640"));
+        assert_eq!(root.attribute("width"), Some("480"));
         let title = root.first_element_child().expect("an element");
         assert_eq!(title.tag_name().name(), "title");
         assert!(!title.text().unwrap_or_default().is_empty(), "{}", chart.0);
@@ -154,7 +154,7 @@ fn a_gif_has_one_frame_a_temperature_and_loops() {
     options.set_color_output(gif::ColorOutput::RGBA);
     let mut decoder = options.read_info(&bytes[..]).expect("a GIF");
     let size = (decoder.width(), decoder.height());
-    assert_eq!(size, (640, 337));
+    assert_eq!(size, (480, 337));
     assert_eq!(decoder.repeat(), gif::Repeat::Infinite);
     let mut frames = 0;
     while let Some(frame) = decoder.read_next_frame().expect("a frame") {

@@ -88,8 +88,6 @@ fn temperature_zero_is_greedy_after_the_penalties_and_without_other_filters() {
     assert_eq!(found, [0.0, 0.0, 1.0, 0.0]);
 }
 
-/// Probabilities of 1/2, 1/4, 1/8 and 1/8 are exact, and so are their sums: at p = 0.75 two
-/// tokens reach it. A rule that went on until the sum is greater than p would keep three.
 /// A sum of f32 reaches 1 long before the last of a thousand unlikely tokens.
 #[test]
 fn a_share_of_one_keeps_every_token() {
@@ -105,6 +103,9 @@ fn a_share_of_one_keeps_every_token() {
     }
 }
 
+// ANCHOR: edge
+/// Probabilities of 1/2, 1/4, 1/8 and 1/8 are exact, and so are their sums: at p = 0.75 two
+/// tokens reach it. A rule that went on until the sum is greater than p would keep three.
 #[test]
 fn top_p_stops_as_soon_as_p_is_reached() {
     let logits = [0.5f32, 0.25, 0.125, 0.125].map(f32::ln);
@@ -120,6 +121,7 @@ fn top_p_stops_as_soon_as_p_is_reached() {
         assert_eq!(survivors(&distribution(&params, &logits)), kept, "p = {p}");
     }
 }
+// ANCHOR_END: edge
 
 /// Two of five tokens share the second place: k = 2 keeps both of them.
 #[test]

@@ -187,11 +187,11 @@ impl Rows {
 
             let line = MARGIN + TITLE + 24.0;
             let text = Text::new(17.0).anchor(HPos::Left, VPos::Center);
-            text.bold().color(VERMILLION).draw(area, (frame.left, line), &shown.title())?;
+            text.bold().color(VERMILLION).draw(area, (MARGIN, line), &shown.title())?;
             let entropy = format!("{ENTROPY} {:.2} bits", shown.entropy);
-            text.draw(area, (frame.left + 110.0, line), &entropy)?;
+            text.draw(area, (MARGIN + 95.0, line), &entropy)?;
             let effective = format!("{EFFECTIVE} {}", shown.effective_tokens());
-            text.draw(area, (frame.left + 280.0, line), &effective)?;
+            text.draw(area, (MARGIN + 250.0, line), &effective)?;
 
             draw_track(area, frame, line + 26.0, all, shown)?;
             self.draw_labels(area, frame)?;

@@ -23,7 +23,7 @@ pub struct NucleusStep {
 
 const HEIGHT: f64 = 260.0;
 /// Up to this many steps are far enough apart for the text of a token below.
-const NAMED: usize = 56;
+const NAMED: usize = 32;
 
 /// Draws how many tokens top-p keeps at each step of a text, beside the `k` that top-k would keep
 /// at all of them.

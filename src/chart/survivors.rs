@@ -23,7 +23,7 @@ pub struct Survivors {
 const PANEL: f64 = 104.0;
 const HEAD: f64 = 34.0;
 /// Up to this many bars are wide enough for the text of a token below.
-const NAMED: usize = 56;
+const NAMED: usize = 32;
 
 /// Draws which tokens a filter keeps at several settings, one panel each, on the distribution
 /// before the filter. The axis is logarithmic, so that the tail can be seen.

@@ -2,8 +2,9 @@
 
 use plotters::style::RGBColor;
 
-/// Narrower than mdBook's column of 750, so that text is still legible when a phone halves it.
-pub const WIDTH: f64 = 640.0;
+/// Narrower than mdBook's column of 750, so that text is still legible on a phone, where a figure is
+/// about 350 wide: a tick label of 14 becomes one of 10.
+pub const WIDTH: f64 = 480.0;
 pub const MARGIN: f64 = 20.0;
 
 pub const TITLE: f64 = 18.0;

@@ -101,6 +101,7 @@ pub type Loop = fn(
     &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation>;
 
+// ANCHOR: stream_text
 /// Runs `generate` and hands its text to `on_text` piece by piece, each whole UTF-8, as soon
 /// as it is known.
 ///
@@ -133,3 +134,4 @@ pub fn stream_text(
     }
     Ok(generation)
 }
+// ANCHOR_END: stream_text

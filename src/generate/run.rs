@@ -36,12 +36,14 @@ impl Run {
         options: &Options,
         sampler: Sampler,
     ) -> Result<Self> {
+        // ANCHOR: room
         model.check_prompt(prompt)?;
         let left = model.config().context_length - prompt.len();
         let (room, when_full) = match options.max_tokens <= left {
             true => (options.max_tokens, FinishReason::Length),
             false => (left, FinishReason::Context),
         };
+        // ANCHOR_END: room
         let end_ids = match options.ignore_eos {
             true => Vec::new(),
             false => model.config().eos_token_ids.clone(),
@@ -99,6 +101,7 @@ impl Run {
     }
     // ANCHOR_END: next_token
 
+    // ANCHOR: end
     /// Why this token ends the text, if it does. It is not a part of it.
     fn end(&self, id: u32) -> Option<FinishReason> {
         if self.stop_ids.contains(&id) {
@@ -106,6 +109,7 @@ impl Run {
         }
         self.end_ids.contains(&id).then_some(FinishReason::Eos)
     }
+    // ANCHOR_END: end
 
     /// What was generated. A run that is not finished was stopped.
     pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {

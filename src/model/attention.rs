@@ -55,6 +55,7 @@ impl Attention {
         })
     }
 
+    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// `rotation` is that of the positions of `x`; `context` says what they may look at, and
@@ -76,6 +77,7 @@ impl Attention {
         let mixed = context.attend(layer, q, k, v);
         self.o_proj.forward(merge_heads(mixed))
     }
+    // ANCHOR_END: forward
 }
 
 fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {

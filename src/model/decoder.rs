@@ -62,6 +62,7 @@ impl Decoder {
         name.ends_with("rotary_emb.inv_freq") || name == "lm_head.weight"
     }
 
+    // ANCHOR: hidden
     /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
     /// before the head: `[batch, seq, d_model]`.
     ///
@@ -82,6 +83,7 @@ impl Decoder {
             None => linear::apply(self.embed_tokens.weight.val(), hidden),
         }
     }
+    // ANCHOR_END: hidden
 }
 
 impl Block {

@@ -24,8 +24,10 @@ impl Embedding {
         Ok(Self { weight })
     }
 
+    // ANCHOR: forward
     /// The rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         module::embedding(self.weight.val(), ids)
     }
+    // ANCHOR_END: forward
 }

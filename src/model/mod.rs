@@ -90,6 +90,7 @@ impl Model {
         KvCache::new(&self.config, 1, capacity, &self.device, self.dtype)
     }
 
+    // ANCHOR: forward
     /// The logits of the token that follows `ids`: `[vocab]`.
     ///
     /// With a cache, `ids` are what comes after the tokens in it, and it takes them in;
@@ -103,6 +104,7 @@ impl Model {
         let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
         to_host(self.network.logits(last))
     }
+    // ANCHOR_END: forward
 
     /// The logits after each of `ids`, one row of `[vocab]` for each. The last row is what
     /// [`forward`](Self::forward) returns; the head costs `ids.len()` times as much.
@@ -160,6 +162,7 @@ impl Model {
         self.run(ids, context)
     }
 
+    // ANCHOR: run
     /// Runs all layers over one row: `[1, row.len(), d_model]`.
     fn run(&self, row: &[u32], mut context: Context<'_>) -> Result<Tensor<3>> {
         let ids: Vec<i32> = row.iter().map(|&id| id as i32).collect();
@@ -169,6 +172,7 @@ impl Model {
         context.advance();
         Ok(hidden)
     }
+    // ANCHOR_END: run
 
     /// Checks that a generation could start from `prompt`.
     ///

@@ -22,7 +22,9 @@ pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
 }
 // ANCHOR_END: draw
 
+// ANCHOR: uniform
 /// A number from 0 up to but without 1, in steps of 2^-53: all that an f64 can tell apart.
 fn uniform(generator: &mut impl Rng) -> f64 {
     (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
+// ANCHOR_END: uniform

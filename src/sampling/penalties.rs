@@ -23,6 +23,7 @@ pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], outpu
 }
 // ANCHOR_END: repetition
 
+// ANCHOR: frequency
 /// The frequency penalty of OpenAI's API: grows with every time that a token is in the output.
 pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
@@ -38,7 +39,9 @@ pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
         }
     }
 }
+// ANCHOR_END: frequency
 
+// ANCHOR: presence
 /// The presence penalty of OpenAI's API: the same for every token that is in the output.
 pub(super) fn presence(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
@@ -51,3 +54,4 @@ pub(super) fn presence(scores: &mut [f32], penalty: f32, output: &[u32]) {
         }
     }
 }
+// ANCHOR_END: presence

@@ -44,6 +44,7 @@ impl Sampler {
         self
     }
 
+    // ANCHOR: sample
     /// The probability of each token after every rule: zero for what is removed, 1 in sum.
     /// `logits` is `[vocab]`; the ids in `prompt` and `output` are what the penalties count.
     ///
@@ -53,6 +54,7 @@ impl Sampler {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
 
+    // ANCHOR: sample
     /// Draws the next token; the arguments are those of [`distribution`](Self::distribution).
     ///
     /// # Errors
@@ -61,6 +63,7 @@ impl Sampler {
         let probabilities = self.distribution(logits, prompt, output)?;
         Ok(draw::draw(&probabilities, &mut self.generator))
     }
+    // ANCHOR_END: sample
 
     // ANCHOR: order
     /// The scores after every rule. This is the one place that knows their order.
@@ -107,6 +110,7 @@ impl fmt::Debug for Sampler {
     }
 }
 
+// ANCHOR: check
 /// Refuses scores from which no token can be chosen.
 fn check(scores: &[f32], output: &[u32]) -> Result<()> {
     let problem = if scores.iter().any(|score| score.is_nan()) {
@@ -121,3 +125,4 @@ fn check(scores: &[f32], output: &[u32]) -> Result<()> {
     let step = output.len();
     Err(Error::Logits { step, problem })
 }
+// ANCHOR_END: check

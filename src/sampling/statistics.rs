@@ -1,5 +1,6 @@
 //! What a distribution is like: how uncertain it is, and over how many tokens.
 
+// ANCHOR: entropy
 /// The entropy in bits: the surprise to expect. `probabilities` are `[vocab]`.
 pub fn entropy_bits(probabilities: &[f32]) -> f64 {
     let terms = probabilities.iter().filter(|&&p| p > 0.0).map(|&p| f64::from(p));
@@ -11,6 +12,7 @@ pub fn entropy_bits(probabilities: &[f32]) -> f64 {
 pub fn effective_tokens(probabilities: &[f32]) -> f64 {
     entropy_bits(probabilities).exp2()
 }
+// ANCHOR_END: entropy
 
 /// How many tokens can be drawn.
 pub fn survivors(probabilities: &[f32]) -> usize {

@@ -38,6 +38,7 @@ impl<'a> IncrementalDecoder<'a> {
         }
     }
 
+    // ANCHOR: push
     /// Takes one more id and returns the text that is now whole: nothing while the character
     /// that was begun is not finished.
     ///
@@ -69,6 +70,7 @@ impl<'a> IncrementalDecoder<'a> {
         }
         Ok(text)
     }
+    // ANCHOR_END: push
 
     /// What was still held back, with U+FFFD for a character that never became whole.
     ///

@@ -100,6 +100,7 @@ impl Tokenizer {
         self
     }
 
+    // ANCHOR: encode
     /// The ids of `text`, with the special tokens that `tokenizer.json` adds around it.
     ///
     /// # Errors
@@ -107,6 +108,7 @@ impl Tokenizer {
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         self.encode_with(text, true)
     }
+    // ANCHOR_END: encode
 
     /// The ids of a conversation, up to where the assistant's answer begins.
     ///
@@ -118,13 +120,16 @@ impl Tokenizer {
         self.encode_with(&template.render(messages, &self.special_tokens, options)?, false)
     }
 
+    // ANCHOR: encode_with
     fn encode_with(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
         match self.inner.encode(text, add_special_tokens) {
             Ok(encoding) => Ok(encoding.get_ids().to_vec()),
             Err(error) => Err(unusable(&self.origin, error)),
         }
     }
+    // ANCHOR_END: encode_with
 
+    // ANCHOR: decode
     /// The text of `ids`, without special tokens. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
@@ -132,6 +137,7 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         self.inner.decode(ids, true).map_err(|error| unusable(&self.origin, error))
     }
+    // ANCHOR_END: decode
 
     /// The text of one token as it stands in the vocabulary, if the id is in it.
     pub fn token(&self, id: u32) -> Option<String> {

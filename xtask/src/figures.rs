@@ -76,11 +76,39 @@ const OUTPUTS: &[Output] = &[
     ),
     timed("parity.md", "cargo xtask parity"),
     printed("tokens.txt", "cargo run --release --example tokens"),
+    printed(
+        "tokens-hello.txt",
+        "cargo run --release --example tokens -- --prompt \"Hello, world!\"",
+    ),
+    printed(
+        "tokens-story.txt",
+        "cargo run --release --example tokens -- --prompt \"a quiet girl lived by the sea\"",
+    ),
+    printed(
+        "tokens-other.txt",
+        "cargo run --release --example tokens -- --prompt \"amortised O(n log n) bounds\"",
+    ),
+    timed(
+        "space.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --max-tokens 2 --logprobs 3",
+    ),
     timed(
         "logprobs.txt",
         "cargo run --release --example 05_kv_cache -- --max-tokens 6 --logprobs 3",
     ),
     refused("refused.txt", "cargo run --release --example 05_kv_cache -- --top-p 0"),
+    timed(
+        "naive-steps.txt",
+        "cargo run --release --example 00_naive_loop -- --prompt \"Once upon a\" --temperature 0 --max-tokens 5 --logprobs 3",
+    ),
+    timed(
+        "ignore-eos.txt",
+        "cargo run --release --example 05_kv_cache -- --ignore-eos --max-tokens 200",
+    ),
+    refused(
+        "wrong-id.txt",
+        "cargo run --release --example 00_naive_loop -- --prompt-ids 0,5000",
+    ),
     timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
     timed("cached.txt", "cargo run --release --example 05_kv_cache -- --max-tokens 60"),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
@@ -103,6 +131,11 @@ const OUTPUTS: &[Output] = &[
         "top-k-open.txt",
         "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
+    refused("k-zero.txt", "cargo run --release --example 02_top_k -- --k 0"),
+    printed(
+        "seed.txt",
+        "cargo run --release --example 02_top_k -- --seed 1 --k 2 --max-tokens 1",
+    ),
     timed("sampling-bench.txt", "cargo bench --bench sampling -- --quick"),
     drawn(
         &["top-k.svg"],
@@ -121,6 +154,30 @@ const OUTPUTS: &[Output] = &[
         "cargo run --release --features plot --example 04_top_p -- --max-tokens 120 --chart top-p.svg",
     ),
     printed("temperature.txt", "cargo run --release --example 03_temperature"),
+    printed(
+        "temperature-limits.txt",
+        "cargo run --release --example 03_temperature -- --temperatures 0,1,1000 --max-tokens 0",
+    ),
+    refused(
+        "temperature-refused.txt",
+        "cargo run --release --example 03_temperature -- --temperature -1",
+    ),
+    printed(
+        "hot-top-p.txt",
+        "cargo run --release --example 03_temperature -- --top-p 0.9 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "hot-min-p.txt",
+        "cargo run --release --example 03_temperature -- --min-p 0.1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "typical.txt",
+        "cargo run --release --example 03_temperature -- --typical-p 0.5 --temperature 1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "repetition.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 120 --repetition-penalty 2",
+    ),
     printed("guidance.txt", "cargo xtask guidance"),
     timed(
         "too-hot.txt",
@@ -251,7 +308,8 @@ const WIDTH: usize = 84;
 
 /// Folds what is too long for a page; tables are not.
 fn fold(text: &str) -> String {
-    let line = |line: &str| match line.chars().count() > WIDTH {
+    let is_table = |line: &str| line.starts_with('|');
+    let line = |line: &str| match line.chars().count() > WIDTH && !is_table(line) {
         true => textwrap::fill(line, WIDTH),
         false => line.trim_end().to_owned(),
     };
@@ -364,6 +422,8 @@ mod tests {
     fn only_long_lines_are_folded() {
         let table = "a      1\nb     10\n";
         assert_eq!(fold(table), table);
+        let row = format!("| {} |", "cell | ".repeat(20));
+        assert_eq!(fold(&row).lines().count(), 1);
         let long = "word ".repeat(40);
         assert!(fold(&long).lines().all(|line| line.len() <= WIDTH));
     }

@@ -3,6 +3,7 @@
 mod corpus;
 mod corpus_command;
 mod eval;
+mod exercises;
 mod figures;
 mod folder;
 mod load_cost;
@@ -35,6 +36,9 @@ enum Command {
     Guidance(eval::guidance::GuidanceArgs),
     /// Run the commands that the book shows, and keep what they print and draw
     Figures(figures::FiguresArgs),
+    /// Check the exercises, their suite and the answers, or write what the book says of them
+    #[command(subcommand)]
+    Exercises(exercises::ExercisesCommand),
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
     /// Write a folder with the shape of a published model and random weights
@@ -51,6 +55,7 @@ fn main() -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Guidance(args) => eval::guidance::run(&args),
         Command::Figures(args) => figures::run(&args),
+        Command::Exercises(command) => exercises::run(&command),
         Command::Parity(args) => parity::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),

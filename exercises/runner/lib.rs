@@ -1,0 +1,3 @@
+//! What the runner of the exercises and the maintainers' commands share.
+
+pub mod manifest;

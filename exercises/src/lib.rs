@@ -1,0 +1,23 @@
+//! The exercises of *Slow Burn*. Every chapter is a folder, every exercise a file in it.
+//!
+//! `cargo run -p exercises` shows what is next. README.md, one folder up, says more.
+
+#![allow(
+    unused,
+    clippy::all,
+    reason = "a stub uses nothing yet, and a first attempt should meet its tests before it meets clippy"
+)]
+
+mod batching;
+mod greedy;
+mod kv_cache;
+mod model;
+mod naive_loop;
+mod streaming;
+mod temperature;
+mod tokens;
+mod top_k;
+mod top_p;
+
+#[path = "../suite/support/mod.rs"]
+mod support;

@@ -1,0 +1,1 @@
+//! 00 The naive loop

@@ -1,0 +1,6 @@
+//! 03 Temperature
+
+mod softmax;
+
+#[path = "../../suite/temperature/softmax.rs"]
+mod softmax_tests;

@@ -1,0 +1,16 @@
+//! What the suites share: a failure names the rule, what was given, what was expected and what
+//! was found.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "help for suites that are being written"
+)]
+
+mod case;
+mod random;
+mod tensors;
+
+pub use case::Case;
+pub use random::Random;
+pub use tensors::{device, floats, mask_rows};

@@ -1,0 +1,1 @@
+//! 05 The KV cache

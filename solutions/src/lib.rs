@@ -1,0 +1,17 @@
+//! The reference answers to the exercises of *Slow Burn*: read one after you have solved its
+//! exercise. Each says why it is written so, what it costs, and which wrong turn is common.
+
+pub mod batching;
+pub mod greedy;
+pub mod kv_cache;
+pub mod model;
+pub mod naive_loop;
+pub mod streaming;
+pub mod temperature;
+pub mod tokens;
+pub mod top_k;
+pub mod top_p;
+
+#[cfg(test)]
+#[path = "../../exercises/suite/support/mod.rs"]
+mod support;

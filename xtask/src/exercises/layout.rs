@@ -1,0 +1,122 @@
+//! What files there must be, and what lies around that the manifest does not name.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use exercises_runner::manifest::{Chapter, Exercise, Manifest};
+
+/// An answer that the suite must reject or accept.
+pub struct Variant {
+    /// Its file without `.rs`.
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl Variant {
+    /// Whether the suite must accept it.
+    pub fn is_right(&self) -> bool {
+        self.name.starts_with("right_")
+    }
+}
+
+/// The variants of an exercise, in the order of their names.
+pub fn variants(root: &Path, exercise: &Exercise) -> Result<Vec<Variant>> {
+    let files = rust_files(&root.join(variants_folder(exercise)))?;
+    let variant = |path: PathBuf| {
+        let name = path.file_stem().and_then(|name| name.to_str()).context("a plain name")?;
+        Ok(Variant { name: name.to_owned(), path })
+    };
+    files.into_iter().map(variant).collect()
+}
+
+/// What is missing of one exercise.
+pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for path in [exercise.file(), exercise.suite(), exercise.solution()] {
+        if !root.join(&path).is_file() {
+            problems.push(format!("{} is missing", path.display()));
+        }
+    }
+    let variants = variants(root, exercise)?;
+    let right = variants.iter().filter(|variant| variant.is_right()).count();
+    let wrong = variants.iter().filter(|variant| variant.name.starts_with("wrong_")).count();
+    let folder = variants_folder(exercise);
+    if wrong < 3 || right < 1 {
+        problems.push(format!(
+            "{}: {wrong} wrong_*.rs and {right} right_*.rs, but at least 3 and 1 are needed",
+            folder.display()
+        ));
+    }
+    if right + wrong < variants.len() {
+        problems
+            .push(format!("{}: a name begins with `wrong_` or with `right_`", folder.display()));
+    }
+    for (package, mount) in [
+        ("exercises", "../../suite"),
+        ("solutions", "../../../exercises/suite"),
+    ] {
+        let (chapter, name) = (exercise.chapter.module(), &exercise.name);
+        let path = format!("{package}/src/{chapter}/mod.rs");
+        let text = fs::read_to_string(root.join(&path)).unwrap_or_default();
+        for line in [
+            format!("mod {name};"),
+            format!("#[path = \"{mount}/{chapter}/{name}.rs\"]\nmod {name}_tests;"),
+        ] {
+            if !text.contains(&line) {
+                problems.push(format!("{path} does not hold `{}`", line.replace('\n', " ")));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Files beside those that the manifest names.
+pub fn strays(root: &Path, manifest: &Manifest) -> Result<Vec<String>> {
+    let mut known = BTreeSet::new();
+    for exercise in &manifest.exercises {
+        known.extend([exercise.file(), exercise.suite(), exercise.solution()]);
+        known.insert(variants_folder(exercise));
+    }
+    let mut strays = Vec::new();
+    for chapter in Chapter::ALL {
+        for folder in [
+            "exercises/src",
+            "exercises/suite",
+            "solutions/src",
+            "solutions/variants",
+        ] {
+            let folder = Path::new(folder).join(chapter.module());
+            for name in names(&root.join(&folder))? {
+                let path = folder.join(&name);
+                if name != "mod.rs" && !known.contains(&path) {
+                    strays.push(format!("{} belongs to no exercise of info.toml", path.display()));
+                }
+            }
+        }
+    }
+    Ok(strays)
+}
+
+fn variants_folder(exercise: &Exercise) -> PathBuf {
+    Path::new("solutions/variants").join(exercise.chapter.module()).join(&exercise.name)
+}
+
+fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let names = names(folder)?;
+    Ok(names.iter().filter(|name| name.ends_with(".rs")).map(|name| folder.join(name)).collect())
+}
+
+/// What a folder holds, sorted; nothing where there is no such folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry?.file_name().into_string().ok().context("names are plain")?);
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,25 @@
+//! `cargo xtask exercises`: what holds for every exercise, and what the book says of them.
+
+mod layout;
+mod pages;
+mod source;
+mod test_binary;
+mod verify;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub enum ExercisesCommand {
+    /// Check that stubs fail, solutions pass, wrong answers are rejected and right ones accepted
+    Verify(verify::VerifyArgs),
+    /// Write the list of exercises of each chapter for the book
+    Pages(pages::PagesArgs),
+}
+
+pub fn run(command: &ExercisesCommand) -> Result<()> {
+    match command {
+        ExercisesCommand::Verify(args) => verify::run(args),
+        ExercisesCommand::Pages(args) => pages::run(args),
+    }
+}

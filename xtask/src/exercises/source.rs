@@ -1,0 +1,222 @@
+//! What must hold for the source of a stub, of its solution and of its suite.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use exercises_runner::manifest::{Exercise, Kind};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{Attribute, File, ImplItem, Item, Signature, Visibility};
+
+/// What is wrong with the source of one exercise.
+pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
+    let stub = parse(&root.join(exercise.file()))?;
+    let solution = parse(&root.join(exercise.solution()))?;
+    let suite = parse(&root.join(exercise.suite()))?;
+    let mut problems = Vec::new();
+
+    let (asked, answered) = (public_items(&stub), public_items(&solution));
+    if asked != answered {
+        let only = |these: &[String], those: &[String]| {
+            these.iter().filter(|item| !those.contains(item)).cloned().collect::<Vec<_>>()
+        };
+        problems.push(format!(
+            "public items differ: the stub has {:?} where the solution has {:?} (they also come in the same order)",
+            only(&asked, &answered),
+            only(&answered, &asked)
+        ));
+    }
+    for (file, name) in [(&stub, "stub"), (&solution, "solution")] {
+        if looks_outside(file, &[]) {
+            problems.push(format!(
+                "the {name} uses `crate` or `super`: an exercise stands alone, and uses `slowburn` where it needs more"
+            ));
+        }
+        if module_doc(file).is_empty() {
+            problems.push(format!("the {name} has no `//!` at its top"));
+        }
+    }
+    if looks_outside(&suite, &[&["super", &exercise.name], &["crate", "support"]]) {
+        problems.push(format!(
+            "the suite uses more of `super` and `crate` than `super::{}` and `crate::support`",
+            exercise.name
+        ));
+    }
+    if exercise.kind == Kind::Write && !calls_todo(&stub) {
+        problems.push("the stub has no `todo!()`, and its kind is not \"bug_hunt\"".into());
+    }
+    if calls_todo(&solution) {
+        problems.push("the solution has a `todo!()`".into());
+    }
+    for part in ["Why", "What it costs", "A common wrong turn"] {
+        if !module_doc(&solution).contains(part) {
+            problems.push(format!("the solution's `//!` has no paragraph \"{part}\""));
+        }
+    }
+    Ok(problems)
+}
+
+fn parse(path: &Path) -> Result<File> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {path:?}"))?;
+    syn::parse_file(&text).with_context(|| format!("{path:?} is not Rust"))
+}
+
+fn module_doc(file: &File) -> String {
+    file.attrs.iter().map(|attribute| attribute.to_token_stream().to_string()).collect()
+}
+
+/// What the public items look like from outside: signatures, and types as a whole. No comments.
+fn public_items(file: &File) -> Vec<String> {
+    file.items.iter().flat_map(public_item).collect()
+}
+
+fn public_item(item: &Item) -> Vec<String> {
+    let public = |visibility: &Visibility| matches!(visibility, Visibility::Public(_));
+    let signature = |signature: &Signature| signature.to_token_stream().to_string();
+    match item {
+        Item::Fn(function) if public(&function.vis) => vec![signature(&function.sig)],
+        Item::Struct(item) if public(&item.vis) => vec![without_docs(item.clone())],
+        Item::Enum(item) if public(&item.vis) => vec![without_docs(item.clone())],
+        Item::Type(item) if public(&item.vis) => vec![without_docs(item.clone())],
+        Item::Trait(item) if public(&item.vis) => vec![without_docs(item.clone())],
+        Item::Const(item) if public(&item.vis) => {
+            vec![format!(
+                "const {}: {}",
+                item.ident,
+                item.ty.to_token_stream()
+            )]
+        }
+        Item::Impl(item) => {
+            let of = match &item.trait_ {
+                Some((_, path, _)) => format!("{} for ", path.to_token_stream()),
+                None => String::new(),
+            };
+            let head = format!("impl {of}{}", item.self_ty.to_token_stream());
+            let methods = item.items.iter().filter_map(|method| match method {
+                ImplItem::Fn(method) if public(&method.vis) || item.trait_.is_some() => {
+                    Some(format!("{head}: {}", signature(&method.sig)))
+                }
+                _ => None,
+            });
+            methods.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// An item as text, without comments. Private fields are left: the suite can't see them, but a
+/// stub that gives them shows the learner how the answer is kept.
+fn without_docs(item: impl Into<Item>) -> String {
+    struct Undocumented;
+    impl syn::visit_mut::VisitMut for Undocumented {
+        fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
+            attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+        }
+    }
+    let mut item = item.into();
+    syn::visit_mut::visit_item_mut(&mut Undocumented, &mut item);
+    item.to_token_stream().to_string()
+}
+
+/// Whether a path or an import begins with `super` or `crate`, other than with one of `allowed`.
+fn looks_outside(file: &File, allowed: &[&[&str]]) -> bool {
+    struct Paths<'a> {
+        allowed: &'a [&'a [&'a str]],
+        found: bool,
+    }
+    impl Paths<'_> {
+        fn check(&mut self, path: &[String]) {
+            let outside = path.first().is_some_and(|first| first == "super" || first == "crate");
+            let allowed = |allowed: &&[&str]| path.len() >= 2 && path[..2] == **allowed;
+            self.found |= outside && !self.allowed.iter().any(allowed);
+        }
+    }
+    impl<'ast> Visit<'ast> for Paths<'_> {
+        fn visit_path(&mut self, path: &'ast syn::Path) {
+            let names: Vec<String> =
+                path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            self.check(&names);
+            visit::visit_path(self, path);
+        }
+
+        fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+            let mut names = Vec::new();
+            let mut tree = &item.tree;
+            while let syn::UseTree::Path(path) = tree {
+                names.push(path.ident.to_string());
+                tree = &path.tree;
+            }
+            self.check(&names);
+        }
+    }
+    let mut paths = Paths { allowed, found: false };
+    paths.visit_file(file);
+    paths.found
+}
+
+fn calls_todo(file: &File) -> bool {
+    struct Todo(bool);
+    impl<'ast> Visit<'ast> for Todo {
+        fn visit_macro(&mut self, called: &'ast syn::Macro) {
+            self.0 |= called.path.is_ident("todo");
+        }
+    }
+    let mut todo = Todo(false);
+    todo.visit_file(file);
+    todo.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> File {
+        syn::parse_file(text).unwrap()
+    }
+
+    #[test]
+    fn public_items_are_compared_without_bodies_comments_and_private_items() {
+        let stub = file(
+            "/// Doc\npub fn f(x: u8) -> u8 { todo!() }\npub struct S { /** field */ pub a: u8 }\nimpl S { pub fn g(&self) { todo!() } }",
+        );
+        let solution = file(
+            "pub fn f(x: u8) -> u8 { help(x) }\nfn help(x: u8) -> u8 { x }\npub struct S { pub a: u8 }\nimpl S { pub fn g(&self) {} fn h() {} }",
+        );
+        assert_eq!(public_items(&stub), public_items(&solution));
+        assert_eq!(public_items(&stub).len(), 3);
+        for other in [
+            "pub fn f(x: u8) -> u16 { 0 }",
+            "pub fn f(y: u8) -> u8 { 0 }",
+            "fn f() {}",
+        ] {
+            assert_ne!(public_items(&stub)[..1], public_items(&file(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_exercise_that_uses_another_one_is_seen() {
+        let allowed: &[&[&str]] = &[&["super", "softmax"], &["crate", "support"]];
+        for fine in [
+            "use super::softmax::softmax;",
+            "use crate::support::{Case, Random};",
+            "use slowburn::sampling::softmax;",
+        ] {
+            assert!(!looks_outside(&file(fine), allowed), "{fine}");
+        }
+        for outside in [
+            "use super::top_k::top_k;",
+            "use super::*;",
+            "use crate::temperature::softmax::softmax;",
+            "fn f() { super::other::g(); }",
+        ] {
+            assert!(looks_outside(&file(outside), allowed), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_todo_is_found_in_code_and_not_in_comments() {
+        assert!(calls_todo(&file("impl S { fn f() { if true { todo!() } } }")));
+        assert!(!calls_todo(&file("/// todo!()\nfn f() {}")));
+    }
+}
