@@ -318,7 +318,7 @@ fn fold(text: &str) -> String {
 
 /// Whether two texts differ in nothing but the last digit of their numbers, and in the bars that
 /// stand for these. Another processor sums in another order, and 62.55 is then 62.5 or 62.6.
-fn same_but_for_rounding(kept: &str, now: &str) -> bool {
+pub fn same_but_for_rounding(kept: &str, now: &str) -> bool {
     let (kept, now) = (pieces(kept), pieces(now));
     kept.len() == now.len() && kept.iter().zip(&now).all(|(a, b)| a == b || nearly(a, b))
 }

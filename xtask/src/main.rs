@@ -1,5 +1,6 @@
 //! Maintainers' commands: what the bundled model is made from, and how; what is measured.
 
+mod book;
 mod corpus;
 mod corpus_command;
 mod eval;
@@ -11,6 +12,7 @@ mod loss_chart;
 mod parity;
 mod random_checkpoint;
 mod train;
+mod widget_data;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -39,6 +41,10 @@ enum Command {
     /// Check the exercises, their suite and the answers, or write what the book says of them
     #[command(subcommand)]
     Exercises(exercises::ExercisesCommand),
+    /// Build the book, and check its pages, its links and its widgets
+    Book(book::BookArgs),
+    /// Write the logits that the book's widgets work on, and the figures in their places
+    WidgetData,
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
     /// Write a folder with the shape of a published model and random weights
@@ -56,6 +62,8 @@ fn main() -> Result<()> {
         Command::Guidance(args) => eval::guidance::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Exercises(command) => exercises::run(&command),
+        Command::Book(args) => book::run(&args),
+        Command::WidgetData => widget_data::run(),
         Command::Parity(args) => parity::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),

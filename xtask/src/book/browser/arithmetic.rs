@@ -1,0 +1,288 @@
+//! The widgets' arithmetic, held to the library: the same logits and settings, the same tokens.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use slowburn::generate::{self, Options};
+use slowburn::model::Model;
+use slowburn::model::context::Context;
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::{Sampler, SamplingParams, statistics};
+
+use super::super::problem::Problem;
+use super::{Chromium, page};
+use crate::widget_data::OpenDistribution;
+
+const FILE: &str = "book/widgets/arithmetic.js";
+const SCRIPT: &str = include_str!("arithmetic.js");
+
+/// How far a probability may be off. The library computes in f32, and JavaScript in f64.
+const TOLERANCE: f64 = 1e-6;
+
+/// What the browser computes.
+#[derive(Serialize)]
+struct Cases {
+    distributions: Vec<Setting>,
+    rows: Vec<Steps>,
+    layouts: Vec<Layout>,
+}
+
+#[derive(Clone, Serialize)]
+struct Setting {
+    /// None where they are those of the widgets.
+    logits: Option<Vec<f32>>,
+    temperature: f32,
+    k: Option<usize>,
+    p: Option<f32>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Steps {
+    prompt: usize,
+    output: usize,
+}
+
+#[derive(Clone, Serialize)]
+struct Layout {
+    lengths: Vec<usize>,
+    kind: &'static str,
+}
+
+/// What it found, in the order of the cases.
+#[derive(Deserialize)]
+struct Results {
+    distributions: Vec<Distribution>,
+    rows: Vec<Rows>,
+    layouts: Vec<Cells>,
+}
+
+#[derive(Deserialize)]
+struct Distribution {
+    /// The tokens that can be drawn, by their ids.
+    kept: Vec<(usize, f64)>,
+    survivors: usize,
+    entropy: f64,
+    perplexity: f64,
+    best: u32,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Rows {
+    naive: Vec<usize>,
+    cached: Vec<usize>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Cells {
+    /// The position in its prompt of each cell, by rows; none in padding.
+    positions: Vec<Vec<Option<usize>>>,
+    /// The column of each prompt's last token.
+    last: Vec<usize>,
+    computed: usize,
+    padding: usize,
+}
+
+pub fn check(chromium: &Chromium, root: &Path) -> Result<Vec<Problem>> {
+    let open = OpenDistribution::read(root)?;
+    let cases = Cases { distributions: settings(), rows: steps(), layouts: layouts() };
+    let scripts = [FILE, OpenDistribution::FILE].map(|file| fs::read_to_string(root.join(file)));
+    let [arithmetic, logits] = scripts;
+    let folder = tempfile::tempdir()?;
+    let html = page("cases", &cases, &[&arithmetic?, &logits?, SCRIPT])?;
+    fs::write(folder.path().join("arithmetic.html"), html)?;
+    let results: Results = chromium.run(folder.path(), "arithmetic.html")?;
+    ensure!(
+        results.distributions.len() == cases.distributions.len()
+            && results.rows.len() == cases.rows.len()
+            && results.layouts.len() == cases.layouts.len(),
+        "the browser has left out cases"
+    );
+
+    let mut faults = Vec::new();
+    for (setting, found) in cases.distributions.iter().zip(&results.distributions) {
+        let logits = setting.logits.as_ref().unwrap_or(&open.logits);
+        let Setting { temperature, k, p, .. } = *setting;
+        let params =
+            SamplingParams { temperature, top_k: k, top_p: p, ..SamplingParams::default() };
+        let expected = Sampler::new(&params)?.distribution(logits, &[], &[])?;
+        faults.extend(found.fault(&expected).map(|fault| {
+            let size = logits.len();
+            format!("{size} logits, temperature {temperature}, top-k {k:?}, top-p {p:?}: {fault}")
+        }));
+    }
+    let device = device::open(DeviceChoice::Cpu)?;
+    let pretrained = Pretrained::bundled(&device, Precision::F32)?;
+    for (&steps, found) in cases.rows.iter().zip(&results.rows) {
+        let expected = count_rows(&pretrained, steps)?;
+        if *found != expected {
+            let Steps { prompt, output } = steps;
+            faults.push(format!(
+                "{prompt} prompt and {output} new tokens: {found:?}, and the loops have {expected:?}"
+            ));
+        }
+    }
+    for (layout, found) in cases.layouts.iter().zip(&results.layouts) {
+        let expected = layout.cells(&pretrained.model, &device);
+        if *found != expected {
+            let Layout { lengths, kind } = layout;
+            faults.push(format!("{lengths:?} {kind}: {found:?} instead of {expected:?}"));
+        }
+    }
+    eprintln!(
+        "arithmetic: {} distributions, {} generations, {} layouts",
+        cases.distributions.len(),
+        cases.rows.len(),
+        cases.layouts.len()
+    );
+    Ok(faults.into_iter().map(|fault| Problem::new(FILE, 1, fault)).collect())
+}
+
+impl Distribution {
+    /// Where it differs from the library's, if it does.
+    fn fault(&self, expected: &[f32]) -> Option<String> {
+        let kept: Vec<usize> = self.kept.iter().map(|&(id, _)| id).collect();
+        let ids = (0..expected.len()).filter(|&id| expected[id] > 0.0);
+        let survivors = statistics::survivors(expected);
+        if self.survivors != kept.len() {
+            return Some(format!("{} survivors, and {} in the list", self.survivors, kept.len()));
+        }
+        // What is less likely than an f32 can say is gone in the library alone.
+        let is_lost = |&(id, p): &(usize, f64)| expected[id] == 0.0 && p < 1e-36;
+        if !self.kept.iter().filter(|kept| !is_lost(kept)).map(|&(id, _)| id).eq(ids) {
+            return Some(format!("{} tokens are kept instead of {survivors}", kept.len()));
+        }
+        let differences = self.kept.iter().map(|&(id, p)| (p - f64::from(expected[id])).abs());
+        let difference = differences.fold(0.0, f64::max);
+        if difference > TOLERANCE {
+            return Some(format!("a probability is off by {difference:e}"));
+        }
+        let (entropy, perplexity) =
+            (statistics::entropy_bits(expected), statistics::effective_tokens(expected));
+        if (self.entropy - entropy).abs() > 1e-5
+            || (self.perplexity / perplexity - 1.0).abs() > 1e-5
+        {
+            let (found, other) = (self.entropy, self.perplexity);
+            return Some(format!("entropy {found}, perplexity {other}: {entropy}, {perplexity}"));
+        }
+        let best = statistics::ranked(expected)[0].0;
+        (self.best != best).then(|| format!("the best is {} instead of {best}", self.best))
+    }
+}
+
+/// Many settings, on the widgets' logits and on some of which many are equal.
+fn settings() -> Vec<Setting> {
+    let equal: Vec<f32> = (0..64).map(|i| f32::from(i * 7 % 13_u8) / 2.0).collect();
+    let mut settings = Vec::new();
+    for logits in [None, Some(equal)] {
+        for temperature in [0.1, 0.35, 0.7, 1.0, 1.4, 2.0] {
+            for k in [None, Some(1), Some(2), Some(5), Some(12), Some(40)] {
+                for p in [
+                    None,
+                    Some(0.1),
+                    Some(0.35),
+                    Some(0.7),
+                    Some(0.9),
+                    Some(0.97),
+                ] {
+                    settings.push(Setting { logits: logits.clone(), temperature, k, p });
+                }
+            }
+        }
+    }
+    settings
+}
+
+fn steps() -> Vec<Steps> {
+    [(1, 1), (1, 9), (5, 4), (7, 20), (30, 1)]
+        .map(|(prompt, output)| Steps { prompt, output })
+        .to_vec()
+}
+
+fn layouts() -> Vec<Layout> {
+    let lengths = [vec![7, 2, 4, 3], vec![1, 1], vec![12, 1, 12, 5], vec![6]];
+    let kinds = ["right", "left", "end to end"];
+    let with = |lengths: Vec<usize>| kinds.map(|kind| Layout { lengths: lengths.clone(), kind });
+    lengths.into_iter().flat_map(with).collect()
+}
+
+/// How many rows the library computes at each step of both loops, for the tokens that they
+/// generate.
+fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
+    let model = &pretrained.model;
+    let prompt: Vec<u32> = (10..).take(steps.prompt).collect();
+    let options = Options {
+        max_tokens: steps.output,
+        ignore_eos: true,
+        ..Options::default()
+    };
+    let go_on = &mut |_: &generate::Token<'_>| std::ops::ControlFlow::Continue(());
+    let generated = generate::cached(model, &prompt, &options, go_on)?.ids;
+    ensure!(
+        generated == generate::naive(model, &prompt, &options, go_on)?.ids,
+        "the loops differ"
+    );
+    let mut cache = model.new_cache(prompt.len() + generated.len());
+    let mut rows = Rows { naive: Vec::new(), cached: Vec::new() };
+    for step in 0..generated.len() {
+        let so_far = [&prompt[..], &generated[..step]].concat();
+        rows.naive.push(model.forward_all(&so_far, None)?.len());
+        let before = cache.length();
+        model.forward(&so_far[before..], Some(&mut cache))?;
+        rows.cached.push(cache.length() - before);
+    }
+    Ok(rows)
+}
+
+impl Layout {
+    /// The cells that this layout should have.
+    fn cells(&self, model: &Model, device: &OpenDevice) -> Cells {
+        let Self { lengths, kind } = self;
+        let tokens: usize = lengths.iter().sum();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        if *kind == "end to end" {
+            return Cells {
+                positions: vec![end_to_end(model, device, lengths)],
+                last: lengths
+                    .iter()
+                    .scan(0, |end, length| {
+                        *end += length;
+                        Some(*end - 1)
+                    })
+                    .collect(),
+                computed: tokens,
+                padding: 0,
+            };
+        }
+        let row = |&length: &usize| {
+            let padding = vec![None; longest - length];
+            let tokens: Vec<_> = (0..length).map(Some).collect();
+            match *kind {
+                "right" => [tokens, padding].concat(),
+                _ => [padding, tokens].concat(),
+            }
+        };
+        let last = |&length: &usize| {
+            if *kind == "right" {
+                length - 1
+            } else {
+                longest - 1
+            }
+        };
+        Cells {
+            positions: lengths.iter().map(row).collect(),
+            last: lengths.iter().map(last).collect(),
+            computed: longest * lengths.len(),
+            padding: longest * lengths.len() - tokens,
+        }
+    }
+}
+
+/// The positions that the library gives to the columns of a batch.
+fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Vec<Option<usize>> {
+    let mut caches: Vec<_> = lengths.iter().map(|&length| model.new_cache(length)).collect();
+    let sequences = lengths.iter().copied().zip(&mut caches).collect();
+    Context::cached(sequences, &device.device).positions().into_iter().map(Some).collect()
+}

@@ -1,0 +1,82 @@
+//! What a browser makes of the book: Chromium, run without a window.
+
+pub mod arithmetic;
+pub mod pages;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use scraper::Html;
+use serde::de::DeserializeOwned;
+
+use super::figures::selector;
+
+/// The names under which it is installed.
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+pub struct Chromium {
+    program: PathBuf,
+}
+
+impl Chromium {
+    pub fn find(given: Option<&Path>) -> Result<Self> {
+        let starts = |program: &Path| {
+            let mut command = Command::new(program);
+            command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let mut programs =
+            given.map_or_else(|| NAMES.map(PathBuf::from).to_vec(), |given| vec![given.to_owned()]);
+        programs.retain(|program| starts(program));
+        let program = programs.into_iter().next().with_context(|| match given {
+            Some(given) => format!("{} does not start", given.display()),
+            None => "no Chromium is installed; name one with --chromium".to_owned(),
+        })?;
+        Ok(Self { program })
+    }
+
+    /// Opens a page in `folder`, waits until its scripts have nothing more to do, and reads the
+    /// JSON that they have written into an element with the id `result`.
+    fn run<T: DeserializeOwned>(&self, folder: &Path, page: &str) -> Result<T> {
+        let profile = tempfile::tempdir()?;
+        let folder = fs::canonicalize(folder)?;
+        let output = Command::new(&self.program)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+            ])
+            // Pages in frames are files too, and share the storage that keeps the theme.
+            .arg("--allow-file-access-from-files")
+            // What a page asks of the network does not come, and the page says so.
+            .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("--window-size=1400,1000")
+            // Milliseconds of the page's own clock, which runs ahead where nothing happens.
+            .args(["--virtual-time-budget=36000000", "--dump-dom"])
+            .arg(format!("file://{}/{page}", folder.display()))
+            .output()?;
+        let dom = Html::parse_document(&String::from_utf8_lossy(&output.stdout));
+        let result = dom.select(&selector("#result")).next();
+        let result = result.with_context(|| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            format!("{page} gave no result: {said}")
+        })?;
+        Ok(serde_json::from_str(&result.text().collect::<String>())?)
+    }
+}
+
+/// A page that holds data for a script, and the script.
+fn page(id: &str, data: &impl serde::Serialize, scripts: &[&str]) -> Result<String> {
+    // No text can then end the element early.
+    let data = serde_json::to_string(data)?.replace('<', "\\u003c");
+    let scripts: String =
+        scripts.iter().map(|script| format!("<script>\n{script}</script>\n")).collect();
+    Ok(format!(
+        "<!DOCTYPE html>\n<meta charset=\"UTF-8\">\n<body>\n\
+         <script type=\"application/json\" id=\"{id}\">{data}</script>\n{scripts}"
+    ))
+}

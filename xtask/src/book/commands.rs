@@ -1,0 +1,208 @@
+//! The commands that the book shows name what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::CommandFactory;
+use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
+use serde::Deserialize;
+
+use super::markdown;
+use super::problem::Problem;
+
+/// What commands can name.
+#[derive(Debug, Default)]
+pub struct Targets {
+    /// The kind of a target (`example`, `bench`, `test`, `bin`) and its name.
+    targets: BTreeSet<(String, String)>,
+    packages: BTreeSet<String>,
+    features: BTreeSet<String>,
+    /// What `cargo xtask` can be told to do.
+    xtasks: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    targets: Vec<Target>,
+    features: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Targets {
+    /// What the packages of this workspace have.
+    pub fn of_workspace(root: &Path) -> Result<Self> {
+        let output = Command::new("cargo")
+            .args([
+                "metadata",
+                "--no-deps",
+                "--format-version",
+                "1",
+                "--offline",
+            ])
+            .current_dir(root)
+            .output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let metadata: Metadata =
+            serde_json::from_slice(&output.stdout).context("what `cargo metadata` prints")?;
+        let command = crate::Cli::command();
+        let names = command.get_subcommands().map(|subcommand| subcommand.get_name().to_owned());
+        let mut targets = Self { xtasks: names.collect(), ..Self::default() };
+        for package in metadata.packages {
+            targets.packages.insert(package.name);
+            targets.features.extend(package.features.into_keys());
+            for Target { name, kind } in package.targets {
+                targets.targets.extend(kind.into_iter().map(|kind| (kind, name.clone())));
+            }
+        }
+        Ok(targets)
+    }
+
+    /// What is wrong with a command, if anything.
+    fn fault(&self, command: &str) -> Option<String> {
+        let Some(words) = shlex::split(command) else {
+            return Some("quotes that do not match".to_owned());
+        };
+        let mut words = words.iter().map(String::as_str).skip_while(|word| word.contains('='));
+        if words.next() != Some("cargo") {
+            return None;
+        }
+        let words: Vec<&str> = words.collect();
+        if let ["xtask", rest @ ..] = words.as_slice() {
+            let name = rest.first().copied().unwrap_or_default();
+            let is_known = self.xtasks.contains(name);
+            return (!is_known).then(|| format!("`cargo xtask` knows no `{name}`"));
+        }
+        // What comes after `--` is for the program.
+        let words = words.split(|word| *word == "--").next().unwrap_or_default();
+        for pair in words.windows(2) {
+            let [flag, value] = *pair else {
+                continue;
+            };
+            let is_known = match flag {
+                "--example" | "--bench" | "--test" | "--bin" => {
+                    let kind = flag.trim_start_matches('-').to_owned();
+                    self.targets.contains(&(kind, value.to_owned()))
+                }
+                "-p" | "--package" => self.packages.contains(value),
+                "--features" => {
+                    value.split([',', ' ']).all(|feature| self.features.contains(feature))
+                }
+                _ => continue,
+            };
+            if !is_known {
+                return Some(format!("there is nothing for `{flag} {value}`"));
+            }
+        }
+        None
+    }
+}
+
+pub fn check(file: &str, text: &str, targets: &Targets) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut is_console = false;
+    for (event, range) in markdown::events(text) {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+                let language = language.split([',', ' ']).next().unwrap_or_default();
+                is_console = ["console", "sh", "bash", "shell"].contains(&language);
+            }
+            Event::End(TagEnd::CodeBlock) => is_console = false,
+            Event::Text(block) if is_console => {
+                for (offset, command) in lines(&block) {
+                    problems.extend(targets.fault(&command).map(|fault| {
+                        let message = format!("`{command}`: {fault}");
+                        Problem::at(file, text, range.start + offset, message)
+                    }));
+                }
+            }
+            _ => {}
+        }
+    }
+    problems
+}
+
+/// The commands in a block, each with its place. A backslash at the end of a line joins it to
+/// the next.
+fn lines(block: &str) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    let mut offset = 0;
+    let mut is_joined = false;
+    for line in block.split_inclusive('\n') {
+        let text = line.trim();
+        let (text, joins) = match text.strip_suffix('\\') {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        match lines.last_mut().filter(|_| is_joined) {
+            Some((_, command)) => *command += text,
+            None => lines.push((offset, text.trim_start_matches("$ ").to_owned())),
+        }
+        is_joined = joins;
+        offset += line.len();
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(commands: &str) -> Vec<String> {
+        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let targets = Targets {
+            targets: [("example".to_owned(), "tokens".to_owned())].into(),
+            packages: set(&["slowburn"]),
+            features: set(&["plot", "hub"]),
+            xtasks: set(&["book"]),
+        };
+        let text = format!("Text\n\n```console\n{commands}\n```\n");
+        check("a.md", &text, &targets).iter().map(Problem::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_there_is_right() {
+        assert!(messages("cargo run --release --example tokens -- --test x").is_empty());
+        assert!(
+            messages("cargo run --features plot,hub -p slowburn \\\n  --example tokens").is_empty()
+        );
+        assert!(messages("RUST_LOG=info cargo xtask book\nls --example x").is_empty());
+    }
+
+    #[test]
+    fn an_example_that_is_not_there_is_found() {
+        let found = messages("ls\ncargo run --example token");
+        let expected =
+            "a.md:5: `cargo run --example token`: there is nothing for `--example token`";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn an_xtask_that_is_not_there_is_found() {
+        assert!(messages("cargo xtask books")[0].contains("knows no `books`"));
+        assert!(messages("cargo xtask")[0].contains("knows no"));
+    }
+
+    #[test]
+    fn a_feature_or_a_package_that_is_not_there_is_found() {
+        assert!(messages("cargo run --features plot,cudo")[0].contains("--features plot,cudo"));
+        assert!(messages("cargo test -p slowburns")[0].contains("-p slowburns"));
+    }
+
+    #[test]
+    fn an_open_quote_is_found() {
+        assert!(messages("cargo run -- --prompt \"One")[0].contains("quotes"));
+    }
+}

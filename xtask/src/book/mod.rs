@@ -1,0 +1,88 @@
+//! `cargo xtask book`: builds the book, and checks its sources and what a reader gets of them.
+
+mod browser;
+mod built;
+mod chapter;
+mod commands;
+mod figures;
+mod includes;
+mod links;
+mod markdown;
+pub mod problem;
+mod prose;
+mod sources;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::widget_data;
+use problem::Problem;
+use sources::Sources;
+use summary::Summary;
+
+#[derive(Args)]
+pub struct BookArgs {
+    /// Also open each page in a browser: layout, contrast, and the widgets' arithmetic
+    #[arg(long)]
+    browser: bool,
+    /// The browser; by default the first of chromium, chromium-browser and google-chrome
+    #[arg(long, env = "CHROMIUM", value_name = "PROGRAM")]
+    chromium: Option<PathBuf>,
+}
+
+pub fn run(args: &BookArgs) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
+    let sources = Sources::read(root)?;
+    let summary = Summary::parse(sources.text(summary::FILE)?);
+
+    let mut problems = summary::check(&summary, &sources);
+    problems.extend(includes::check(&sources));
+    for (page, text) in sources.pages() {
+        problems.extend(prose::check(page, text));
+        problems.extend(links::check(page, text));
+    }
+    for (file, text) in sources.book() {
+        problems.extend(figures::check(file, text));
+    }
+    for chapter in &summary.chapters {
+        if let Ok(text) = sources.text(&chapter.file) {
+            problems.extend(chapter::check(chapter, text));
+        }
+    }
+    let targets = commands::Targets::of_workspace(root)?;
+    for (page, text) in sources.pages() {
+        problems.extend(commands::check(page, text, &targets));
+    }
+    problems.extend(widget_data::outdated(root)?);
+
+    problems.extend(build(root)?);
+    let folder = root.join("book/book");
+    problems.extend(built::check(&folder, &summary)?);
+    if args.browser {
+        let chromium = browser::Chromium::find(args.chromium.as_deref())?;
+        problems.extend(browser::pages::check(&chromium, &folder, &summary)?);
+        problems.extend(browser::arithmetic::check(&chromium, root)?);
+    } else {
+        eprintln!("not checked: what a browser makes of the pages (--browser)");
+    }
+    problem::report(problems)
+}
+
+/// Builds the book. What mdBook warns of is a problem: a page that it cannot include, say.
+fn build(root: &Path) -> Result<Vec<Problem>> {
+    let output = Command::new("mdbook")
+        .args(["build", "book"])
+        .current_dir(root)
+        .output()
+        .context("mdBook does not start; `cargo install mdbook` installs it")?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(output.status.success(), "mdbook build: {said}");
+    let warnings = said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR"));
+    Ok(warnings
+        .map(|line| Problem::new("book/book.toml", 1, format!("mdBook: {line}")))
+        .collect())
+}

@@ -1,0 +1,50 @@
+//! `cargo xtask widget-data`: the logits that the book's widgets work on, from the bundled model,
+//! and the figures that stand in their places where no JavaScript runs.
+
+mod open_distribution;
+mod pictures;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::book::problem::Problem;
+use crate::figures::same_but_for_rounding;
+pub use open_distribution::OpenDistribution;
+
+pub fn run() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
+    for (file, text) in generated()? {
+        fs::write(root.join(file), text).with_context(|| format!("cannot write {file}"))?;
+    }
+    Ok(())
+}
+
+/// The files that are not what [`run`] would write.
+pub fn outdated(root: &Path) -> Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    for (file, text) in generated()? {
+        let kept = fs::read_to_string(root.join(file)).unwrap_or_default();
+        if !same_but_for_rounding(&kept, &text) {
+            problems.push(Problem::new(
+                file,
+                1,
+                "differs from what `cargo xtask widget-data` writes",
+            ));
+        }
+    }
+    Ok(problems)
+}
+
+/// Every file by its path from the root.
+fn generated() -> Result<Vec<(&'static str, String)>> {
+    let distribution = OpenDistribution::of_bundled_model()?;
+    Ok(vec![
+        (OpenDistribution::FILE, distribution.to_javascript()?),
+        ("book/src/figures/widget-temperature.svg", pictures::temperature(&distribution)?),
+        ("book/src/figures/widget-nucleus.svg", pictures::nucleus(&distribution)?),
+        ("book/src/figures/widget-work.svg", pictures::work()),
+        ("book/src/figures/widget-padding.svg", pictures::padding()),
+    ])
+}
