@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 pub const BOOK: &str = "book/src/";
 
 /// What is looked through: the book and everything that it may include.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 9] = [
     "book/src",
     "src",
     "examples",
@@ -19,6 +19,7 @@ const FOLDERS: [&str; 8] = [
     "xtask/src",
     "exercises",
     "solutions",
+    "models",
 ];
 const EXTENSIONS: [&str; 6] = ["md", "html", "svg", "txt", "rs", "toml"];
 
