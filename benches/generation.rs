@@ -34,7 +34,7 @@ fn prefill(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(128));
     group.bench_function("128 tokens", |bencher| {
         bencher.iter(|| {
-            let mut cache = model.new_cache(prompt.len());
+            let mut cache = model.new_cache(prompt.len()).unwrap();
             model.forward(&prompt, Some(&mut cache)).unwrap()
         });
     });
@@ -58,7 +58,7 @@ fn decode_step(criterion: &mut Criterion) {
 fn time_steps(model: &Model, prompt: &[u32], mut steps: u64) -> Duration {
     let mut total = Duration::ZERO;
     while steps > 0 {
-        let mut cache = model.new_cache(prompt.len() + STEPS as usize);
+        let mut cache = model.new_cache(prompt.len() + STEPS as usize).unwrap();
         model.forward(prompt, Some(&mut cache)).unwrap();
         let now = steps.min(STEPS);
         let start = Instant::now();

@@ -60,12 +60,12 @@ fn decode_step(criterion: &mut Criterion) {
     let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
     let prompt: Vec<u32> = (2..130).collect();
     let capacity = model.config().context_length;
-    let mut cache = model.new_cache(capacity);
+    let mut cache = model.new_cache(capacity).unwrap();
     model.forward(&prompt, Some(&mut cache)).unwrap();
     criterion.bench_function("a decode step of the bundled model, from 128 tokens on", |bencher| {
         bencher.iter(|| {
             if cache.length() == capacity {
-                cache = model.new_cache(capacity);
+                cache = model.new_cache(capacity).unwrap();
                 model.forward(&prompt, Some(&mut cache)).unwrap();
             }
             model.forward(&[7], Some(&mut cache)).unwrap()

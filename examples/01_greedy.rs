@@ -7,13 +7,17 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Parser;
+use slowburn::Result;
 use slowburn::cli::{self, GenerateArgs, GreedyReport};
 use slowburn::generate::{self, BeamOptions, Options};
 use slowburn::sampling::SamplingParams;
-use slowburn::{Result, sampling};
 
 /// Shows what greedy decoding chooses from at each step, and whether it goes round in circles
 #[derive(Parser)]
+#[command(
+    after_help = "The most likely token is taken whatever --temperature, --top-k, --top-p, \
+    --min-p, --typical-p and --seed say. The penalties count: they change which one that is."
+)]
 struct Cli {
     #[command(flatten)]
     generate: GenerateArgs,
@@ -41,12 +45,10 @@ fn run(cli: &Cli) -> Result<()> {
     }
 
     let sampling = SamplingParams { temperature: 0.0, ..args.sampling.typed() };
-    let options = Options { sampling, ..args.options() };
-    let mut steps = Vec::new();
-    let greedy = generate::cached(&pretrained.model, &prompt, &options, &mut |token| {
-        steps.push(sampling::logprobs(token.logits, token.id, args.logprobs.unwrap_or(4)));
-        ControlFlow::Continue(())
-    })?;
+    let logprobs = Some(args.logprobs.unwrap_or(4));
+    let options = Options { sampling, logprobs, ..args.options() };
+    let greedy =
+        generate::cached(&pretrained.model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;
 
     let beams = match cli.beams {
         None => Vec::new(),
@@ -62,7 +64,6 @@ fn run(cli: &Cli) -> Result<()> {
         prompt: &prompt,
         repetition: generate::repetition(&greedy.ids),
         greedy,
-        steps: &steps,
         shown: cli.steps,
         beams,
     }

@@ -4,12 +4,13 @@
 //! cargo run --release --example 06_batching -- --compare
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 use slowburn::Result;
-use slowburn::cli::{self, BatchArgs, BatchReport, BatchSize};
+use slowburn::cli::{self, BatchArgs, BatchReport, BatchSize, Chart};
 use slowburn::generate::{self, Options};
 
 /// Writes several texts at once, and shows what that costs
@@ -21,12 +22,16 @@ struct Cli {
     /// Time batches of 1, 2, 4, 8 and 16 sequences
     #[arg(long)]
     compare: bool,
+
+    /// Draw what --compare found (.svg or .png; needs --features plot)
+    #[arg(long, requires = "compare", value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli::exit(match cli.compare {
-        true => compare(&cli.batch),
+        true => compare(&cli),
         false => run(&cli.batch),
     })
 }
@@ -46,7 +51,7 @@ fn run(args: &BatchArgs) -> Result<()> {
 }
 // ANCHOR_END: run
 
-fn compare(args: &BatchArgs) -> Result<()> {
+fn compare(Cli { batch: args, chart, .. }: &Cli) -> Result<()> {
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let mut rows = Vec::new();
@@ -65,6 +70,9 @@ fn compare(args: &BatchArgs) -> Result<()> {
             time: start.elapsed(),
             kv_cache_bytes: found.iter().map(|found| found.kv_cache_bytes).sum(),
         });
+    }
+    if let Some(file) = chart {
+        cli::draw(file, &Chart::BatchSizes(&rows), &pretrained, &prompts[0])?;
     }
     cli::batch_sizes(args, &rows)
 }

@@ -27,8 +27,7 @@ fn run(args: &GenerateArgs) -> Result<()> {
     if args.score {
         return cli::score(args, &pretrained, &prompt);
     }
-    let request = args.request(prompt).with_max_tokens(args.max_tokens.unwrap_or(60));
-    request.validate()?;
+    let request = args.request(prompt, 60)?;
     let inference = InferenceBuilder::new().with_model(pretrained).build(streaming_handler)?;
     inference.warm_up()?;
 
@@ -45,12 +44,10 @@ fn run(args: &GenerateArgs) -> Result<()> {
 fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
     uses.begin("stream", "Each token as it comes")?;
     let job = inference.infer(request).spawn();
-    let mut outputs = Vec::new();
     for token in &job.stream {
-        uses.show(&token.token)?;
-        outputs.push(token);
+        uses.show(token)?;
     }
-    uses.end(&outputs, &job.join()?)
+    uses.end(&job.join()?)
 }
 // ANCHOR_END: stream
 
@@ -58,8 +55,8 @@ fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> R
 fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
     uses.begin("collect", "The same, all at once")?;
     let collected = inference.infer(request).run()?;
-    uses.show_all(&collected.outputs)?;
-    uses.end(&collected.outputs, &collected.completions[0])
+    uses.show_all(collected.outputs)?;
+    uses.end(&collected.completions[0])
 }
 // ANCHOR_END: collect
 
@@ -67,10 +64,9 @@ fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> 
 fn cancel(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
     uses.begin("cancel", "The same, cancelled after 10 tokens")?;
     let job = inference.infer(request).spawn();
-    let outputs: Vec<_> = job.stream.iter().take(10).collect();
+    uses.show_all(job.stream.iter().take(10))?;
     job.cancel();
-    uses.show_all(&outputs)?;
-    uses.end(&outputs, &job.join()?)
+    uses.end(&job.join()?)
 }
 // ANCHOR_END: cancel
 
@@ -80,7 +76,6 @@ fn several(inference: &Inference, request: &GenerateRequest, uses: &mut Uses) ->
     let seeds = [0, 1, 2].map(|n| request.sampling.seed.wrapping_add(n));
     let jobs = seeds.map(|seed| inference.infer(request.clone().with_seed(seed)).spawn());
     let texts = Columns::new(jobs.len(), uses.is_shown()).read(&jobs)?;
-    let completions = jobs.into_iter().map(Job::join).collect::<Result<Vec<_>>>()?;
-    uses.end_several(&texts, &completions)
+    uses.end_several(&texts, jobs.into_iter().map(Job::join))
 }
 // ANCHOR_END: several

@@ -134,18 +134,23 @@ impl GenerateArgs {
         }
     }
 
-    /// The same as a request that starts from the ids `prompt`.
+    /// The same as a request that starts from the ids `prompt`; of `max_tokens` new ones, where
+    /// the flags do not say.
+    ///
+    /// # Errors
+    /// Flags out of their range.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn request(&self, prompt: Vec<u32>) -> GenerateRequest {
-        let Options { max_tokens, sampling, ignore_eos, logprobs, .. } = self.options();
-        let request = GenerateRequest::new(prompt)
-            .with_max_tokens(max_tokens)
-            .with_sampling(sampling)
-            .with_ignore_eos(ignore_eos);
-        match logprobs {
-            None => request,
-            Some(top) => request.with_logprobs(top),
-        }
+    pub fn request(&self, prompt: Vec<u32>, max_tokens: usize) -> Result<GenerateRequest> {
+        let Options { sampling, ignore_eos, logprobs, .. } = self.options();
+        let request = GenerateRequest {
+            logprobs,
+            ..GenerateRequest::new(prompt)
+                .with_max_tokens(self.max_tokens.unwrap_or(max_tokens))
+                .with_sampling(sampling)
+                .with_ignore_eos(ignore_eos)
+        };
+        request.validate()?;
+        Ok(request)
     }
 }
 
@@ -238,12 +243,16 @@ impl SamplingArgs {
 pub struct PromptIds(Vec<u32>);
 
 impl FromStr for PromptIds {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self> {
         let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
         let id = |piece: &str| {
-            piece.parse().map_err(|_| format!("`{piece}` is not a token id (a whole number)"))
+            piece.parse().map_err(|_| Error::Parameter {
+                name: "a token id",
+                value: format!("`{piece}`"),
+                allowed: "a whole number",
+            })
         };
         pieces.map(id).collect::<Result<_, _>>().map(PromptIds)
     }

@@ -204,6 +204,25 @@ pub enum Error {
     },
 
     #[error(
+        "fetching {file} of `{model}` stalled: nothing came for {seconds} s; run the command again, it goes on where it stopped"
+    )]
+    HubStalled {
+        model: String,
+        file: String,
+        seconds: f64,
+    },
+
+    #[error(
+        "{file} of `{model}` came damaged: its SHA-256 is {found}, but the hub says {expected}; it was removed, run the command again"
+    )]
+    HubDamaged {
+        model: String,
+        file: String,
+        found: String,
+        expected: String,
+    },
+
+    #[error(
         "the KV cache holds {capacity} tokens: {length} are in it and {new} more do not fit; make a larger cache or stop here"
     )]
     CacheFull {
@@ -212,10 +231,15 @@ pub enum Error {
         new: usize,
     },
 
+    #[error(
+        "a KV cache for {tokens} tokens of this model takes {bytes} bytes, which this machine does not give: ask for fewer new tokens, or take a smaller model"
+    )]
+    CacheTooLarge { tokens: usize, bytes: u128 },
+
     #[error("the logits of step {step} are unusable: {problem}; the weights may be damaged")]
     Logits { step: usize, problem: &'static str },
 
-    #[error("the device failed while reading a result: {0}")]
+    #[error("the device failed: {0}")]
     Device(String),
 
     #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
@@ -291,6 +315,7 @@ impl Error {
             | Error::PromptTooLong { .. }
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
+            | Error::CacheTooLarge { .. }
             | Error::NoPrompts { .. }
             | Error::NoChatTemplate
             | Error::HubNotCompiled { .. }

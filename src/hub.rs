@@ -3,11 +3,14 @@
 //! A model that lies in the cache whole is used as it is, without asking the hub for a newer
 //! one. To have the newer one, name its revision.
 
+mod arrival;
 mod download;
 mod name;
+mod patience;
 mod snapshot;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use download::Download;
@@ -25,14 +28,19 @@ pub struct Hub {
     pub token: Option<String>,
     /// Never ask the hub.
     pub offline: bool,
+    /// A hub that sends nothing for this long is taken for out of reach.
+    pub patience: Duration,
 }
+
+/// Where nothing says otherwise.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Hub {
     /// The hub that the environment describes, as for other programs: `HF_ENDPOINT`,
-    /// `HF_HUB_CACHE`, `HF_HOME`, `HF_TOKEN` and `HF_HUB_OFFLINE`.
+    /// `HF_HUB_CACHE`, `HF_HOME`, `HF_TOKEN`, `HF_HUB_OFFLINE` and `HF_HUB_DOWNLOAD_TIMEOUT`.
     ///
     /// # Errors
-    /// No place for the cache: neither a variable nor a home folder.
+    /// No place for the cache: neither a variable nor a home folder. A time that is none.
     pub fn from_env() -> Result<Self> {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -52,21 +60,31 @@ impl Hub {
             let token = std::fs::read_to_string(home?.join("token")).ok()?;
             Some(token.trim().to_owned()).filter(|token| !token.is_empty())
         };
+        let patience = match set("HF_HUB_DOWNLOAD_TIMEOUT") {
+            None => PATIENCE,
+            Some(seconds) => read_seconds(&seconds).ok_or(Error::Parameter {
+                name: "HF_HUB_DOWNLOAD_TIMEOUT",
+                value: seconds,
+                allowed: "a number of seconds above 0",
+            })?,
+        };
         let offline = set("HF_HUB_OFFLINE").unwrap_or_default().to_lowercase();
         Ok(Self {
             endpoint: set("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned()),
             cache,
             token: set("HF_TOKEN").or_else(saved),
             offline: ["1", "on", "yes", "true"].contains(&offline.as_str()),
+            patience,
         })
     }
 
     /// The folder of a model, after downloading what is missing. What was begun is gone on
-    /// with. A progress bar is shown where standard error is a terminal.
+    /// with. Where the hub knows the SHA-256 of a file, as it does of weights, what came is
+    /// checked against it. A progress bar is shown where standard error is a terminal.
     ///
     /// # Errors
     /// A hub that cannot be reached, a model that does not exist or is not for everyone, a
-    /// download that broke off, a cache that cannot be written.
+    /// download that broke off, stalled or came damaged, a cache that cannot be written.
     pub fn fetch(&self, model: &HubModel) -> Result<PathBuf> {
         let cached = Snapshot::in_cache(&self.cache, model);
         if let Some(snapshot) = &cached
@@ -83,4 +101,9 @@ impl Hub {
             (downloaded, _) => downloaded,
         }
     }
+}
+
+fn read_seconds(text: &str) -> Option<Duration> {
+    let time = Duration::try_from_secs_f64(text.parse().ok()?).ok()?;
+    (time > Duration::ZERO).then_some(time)
 }

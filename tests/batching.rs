@@ -94,7 +94,6 @@ fn every_sequence_is_what_it_is_alone() {
     }
 }
 
-/// Steps the batch and keeps what has finished.
 /// How far logits may be apart: the same products, of which more are made at once.
 const TOLERANCE: f32 = 1e-4;
 
@@ -111,7 +110,7 @@ fn a_pass_over_many_gives_each_the_logits_that_it_has_alone() {
             });
             let mut caches: Vec<KvCache> = Vec::new();
             for (ids, (old, new)) in zip(&ids, lengths) {
-                let mut cache = model.new_cache(old + new);
+                let mut cache = model.new_cache(old + new).unwrap();
                 if old > 0 {
                     model.forward(&ids[..old], Some(&mut cache)).unwrap();
                 }
@@ -134,7 +133,7 @@ fn a_pass_over_many_gives_each_the_logits_that_it_has_alone() {
 #[test]
 fn a_pass_that_cannot_be_changes_no_cache() {
     let model = small(&common::device());
-    let (mut one, mut full) = (model.new_cache(4), model.new_cache(1));
+    let (mut one, mut full) = (model.new_cache(4).unwrap(), model.new_cache(1).unwrap());
     let sequences = vec![
         NewTokens { ids: &[5, 6], cache: &mut one },
         NewTokens { ids: &[7, 8], cache: &mut full },
@@ -145,6 +144,7 @@ fn a_pass_that_cannot_be_changes_no_cache() {
     assert!(model.forward_batch(Vec::new()).unwrap().is_empty());
 }
 
+/// Steps the batch and keeps what has finished.
 fn step(batch: &mut Batch<'_>, finished: &mut Vec<(SequenceId, Generation)>) {
     for (id, event) in batch.step() {
         match event {

@@ -74,7 +74,7 @@ fn a_decode_step_does_not_copy_the_cache() {
     let model = Pretrained::load(folder.path(), &device, Precision::F32).unwrap().model;
 
     let step = |capacity| {
-        let mut cache = model.new_cache(capacity);
+        let mut cache = model.new_cache(capacity).unwrap();
         model.forward(&[5, 6, 7, 8], Some(&mut cache)).unwrap();
         // Once more uncounted, for whatever is set up only once.
         model.forward(&[9], Some(&mut cache)).unwrap();

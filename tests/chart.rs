@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use slowburn::chart::{
-    Axis, Distribution, Format, LineChart, LossPoint, NucleusStep, Series, Survivors,
-    distributions, entropy, lines, loss, nucleus, survivors,
+    Axis, BatchSizePoint, Distribution, Format, LineChart, LossPoint, NucleusStep, Series,
+    Survivors, batch_sizes, distributions, entropy, lines, loss, nucleus, survivors,
 };
 use slowburn::{Error, Result};
 use tempfile::TempDir;
@@ -30,10 +30,19 @@ fn line_chart(points: &[(f64, f64)]) -> LineChart {
     }
 }
 
+fn batch_size_point(sequences: usize) -> BatchSizePoint {
+    let seconds_per_token = 0.001 * (4.0 + sequences as f64);
+    BatchSizePoint {
+        sequences,
+        tokens_per_second: sequences as f64 / seconds_per_token,
+        seconds_per_token,
+    }
+}
+
 type Chart = (&'static str, fn(&Path) -> Result<()>);
 
 /// Every chart, on sound data.
-const CHARTS: [Chart; 6] = [
+const CHARTS: [Chart; 7] = [
     ("distributions", |path| {
         distributions(path, "a <title> & more", &TOKENS, &[0.5, 1.0, 2.0].map(distribution))
     }),
@@ -48,6 +57,9 @@ const CHARTS: [Chart; 6] = [
     ("nucleus", |path| {
         let step = |survivors| NucleusStep { token: "</text>".to_owned(), survivors };
         nucleus(path, "nucleus", &[1, 40, 3].map(step), 0.9, 5)
+    }),
+    ("batch sizes", |path| {
+        batch_sizes(path, "batch sizes", &[1, 4, 16].map(batch_size_point))
     }),
     ("loss", |path| {
         let points =
@@ -229,6 +241,7 @@ fn nothing_to_show_is_an_error() {
         survivors(&path, "t", &[], &[], &[Survivors { label: String::new(), kept: vec![] }]),
         survivors(&path, "t", &TOKENS, &PROBABILITIES, &[]),
         nucleus(&path, "t", &[], 0.9, 40),
+        batch_sizes(&path, "t", &[]),
         loss(&path, "t", &[]),
         lines(&path, "t", &[]),
         lines(&path, "t", &[line_chart(&[])]),
@@ -264,6 +277,11 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         nucleus(&path, "t", &[none], 0.9, 40),
         nucleus(&path, "t", &[NucleusStep { token: String::new(), survivors: 1 }], 0.9, 0),
         nucleus(&path, "t", &[NucleusStep { token: String::new(), survivors: 1 }], f32::NAN, 1),
+        batch_sizes(
+            &path,
+            "t",
+            &[BatchSizePoint { seconds_per_token: f64::NAN, ..batch_size_point(1) }],
+        ),
         lines(&path, "t", &[line_chart(&[(f64::NAN, 1.0)])]),
         lines(&path, "t", &[line_chart(&[(1.0, f64::INFINITY)])]),
         lines(&path, "t", &[line_chart(&[(1.0, 0.0)])]),

@@ -90,6 +90,11 @@ fn templates_that_fail_give_an_error_that_names_them() {
         ("{{ 1 // 0 }}", "1 // 0"),
         ("{% include 'other' %}", "other"),
         (endless, "fuel"),
+        (
+            "{% set s = 'x' * 1000000 %}{% for a in range(100) %}{{ s }}{% endfor %}",
+            "it writes more than",
+        ),
+        ("{{ 'x' * 100000001 }}", "too large"),
     ] {
         let error = render(source, &then()).unwrap_err();
         assert!(matches!(error, Error::ChatTemplate { .. }), "{source}: {error:?}");

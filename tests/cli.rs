@@ -87,8 +87,12 @@ fn a_type_that_the_device_lacks_exits_with_2() {
 #[test]
 fn flags_that_are_not_understood_are_refused_by_clap() {
     for name in EXAMPLES {
-        fail_in_clap(name, &["--prompt-ids", "1,x"], "`x` is not a token id");
-        fail_in_clap(name, &["--prompt-ids", "1,-2"], "`-2` is not a token id");
+        fail_in_clap(
+            name,
+            &["--prompt-ids", "1,x"],
+            "a token id is `x`, but must be a whole number",
+        );
+        fail_in_clap(name, &["--prompt-ids", "1,-2"], "a token id is `-2`");
         fail_in_clap(name, &["--prompt-ids", "1", "--prompt", "a"], "cannot be used with");
         fail_in_clap(name, &["--max-tokens", "many"], "--max-tokens");
         fail_in_clap(name, &["--device", "abacus"], "abacus");
@@ -126,6 +130,15 @@ fn help_names_every_flag() {
             assert!(help.contains(flag), "{flag} is not in the help of {name}");
         }
     }
+}
+
+#[test]
+fn what_has_no_effect_on_greedy_decoding_is_named() {
+    let help = succeed("01_greedy", &["--help"]);
+    assert!(help.contains("taken whatever --temperature"), "{help}");
+    let text = |flags: &[&str]| succeed("01_greedy", &[flags, &["--max-tokens", "30"]].concat());
+    assert_eq!(text(&["--temperature", "2", "--top-k", "3", "--seed", "7"]), text(&[]));
+    assert_ne!(text(&["--repetition-penalty", "3"]), text(&[]));
 }
 
 /// Runs an example on a folder that is damaged by `damage` and expects one line with `message`.
@@ -257,6 +270,23 @@ fn a_tensor_that_is_not_used_is_reported_in_one_line() {
 #[test]
 fn a_head_size_whose_product_overflows_exits_with_1() {
     fail_with_config(|config| config["head_dim"] = (1u64 << 63).into(), "head_dim");
+}
+
+/// A model may have a context for which no machine has a cache.
+#[test]
+fn a_cache_that_is_too_large_exits_with_2() {
+    let folder = copy_with_config(&llama_gqa(), |config| {
+        config["max_position_embeddings"] = i32::MAX.into();
+    });
+    let model = ["--model", folder.path().to_str().unwrap()];
+    succeed(CACHED, &[&model[..], &SHORT].concat());
+    // Some systems promise any memory, as Linux does where it is told to.
+    let promises = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
+    if promises.is_ok_and(|setting| setting.trim() != "1") {
+        let all = usize::MAX.to_string();
+        let args = [&model[..], &["--max-tokens", &all]].concat();
+        fail(CACHED, &args, 2, "which this machine does not give: ask for fewer new tokens");
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{
-    argmax, assert_close, bundled, copy_with_config, device, devices, distance, ember, go_on,
+    argmax, assert_close, bundled, copy_with_config, device, devices, distance, ember, fixture,
+    go_on,
 };
 use slowburn::Error;
 use slowburn::device::Precision;
@@ -40,7 +41,7 @@ fn cached_logits_are_the_naive_ones_at_every_step() {
     for device in devices() {
         let model = bundled(&device).model;
         let mut ids = some_ids(5, model.config());
-        let mut cache = model.new_cache(ids.len() + 60);
+        let mut cache = model.new_cache(ids.len() + 60).unwrap();
         let mut cached = model.forward(&ids, Some(&mut cache)).unwrap();
         let mut greatest = 0f32;
         for step in 0..60 {
@@ -242,14 +243,24 @@ fn the_end_of_sequence_token_ends_the_text_and_is_not_part_of_it() {
     }
 }
 
-/// Published folders name the tokens that end a chat turn in `generation_config.json` only.
+/// Published folders name the tokens that end a chat turn in `generation_config.json` only. The
+/// one to begin with, where there is no prompt, is taken from there too, as in transformers.
 #[test]
-fn generation_config_overrides_the_end_of_sequence_tokens() {
-    let folder = copy_with_config(&ember(), |_| {});
-    let path = folder.path().join("generation_config.json");
-    std::fs::write(path, r#"{"eos_token_id": [7, 9]}"#).unwrap();
-    let model = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap().model;
-    assert_eq!(model.config().eos_token_ids, [7, 9]);
+fn generation_config_overrides_the_tokens_that_begin_and_end_a_sequence() {
+    let (own_bos, own_eos) = (Some(0), vec![1]);
+    for (json, bos, eos) in [
+        (r#"{"eos_token_id": [7, 9]}"#, own_bos, vec![7, 9]),
+        (r#"{"bos_token_id": 5}"#, Some(5), own_eos.clone()),
+        (r#"{"bos_token_id": 5, "eos_token_id": 7}"#, Some(5), vec![7]),
+        (r#"{"bos_token_id": null, "eos_token_id": null}"#, own_bos, own_eos.clone()),
+    ] {
+        let folder = copy_with_config(&fixture("models/llama-gqa"), |_| {});
+        std::fs::write(folder.path().join("generation_config.json"), json).unwrap();
+        let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+        assert_eq!(pretrained.model.config().bos_token_id, bos, "{json}");
+        assert_eq!(pretrained.model.config().eos_token_ids, eos, "{json}");
+        assert_eq!(pretrained.prompt_ids("").unwrap(), [bos.unwrap()], "{json}");
+    }
 }
 
 #[test]
@@ -265,12 +276,15 @@ fn the_cache_takes_the_bytes_of_its_formula() {
                 2 * config.n_layers * config.n_kv_heads * capacity * config.head_dim * dtype.size()
             };
             for capacity in [1, 16, 100, config.context_length] {
-                let cache = model.new_cache(capacity);
+                let cache = model.new_cache(capacity).unwrap();
                 assert_eq!(cache.bytes(), formula(capacity));
                 assert_eq!((cache.length(), cache.capacity()), (0, capacity));
             }
             // No more than the context, whatever is asked for.
-            assert_eq!(model.new_cache(usize::MAX).bytes(), formula(config.context_length));
+            assert_eq!(
+                model.new_cache(usize::MAX).unwrap().bytes(),
+                formula(config.context_length)
+            );
 
             let options = Options { max_tokens: 5, ignore_eos: true, ..Options::default() };
             let cached = run(generate::cached, &model, &[5, 6, 7], &options);
@@ -284,7 +298,7 @@ fn the_cache_takes_the_bytes_of_its_formula() {
 fn a_full_cache_refuses_more_and_keeps_what_it_holds() {
     for device in devices() {
         let model = bundled(&device).model;
-        let mut cache = model.new_cache(8);
+        let mut cache = model.new_cache(8).unwrap();
         model.forward(&[5, 6, 7, 8, 9, 10], Some(&mut cache)).unwrap();
 
         let error = model.forward(&[11, 12, 13], Some(&mut cache)).unwrap_err();
@@ -306,7 +320,7 @@ fn a_full_cache_refuses_more_and_keeps_what_it_holds() {
 fn ids_that_cannot_be_read_leave_the_cache_as_it_was() {
     let model = bundled(&device()).model;
     let vocab_size = model.config().vocab_size as u32;
-    let mut cache = model.new_cache(8);
+    let mut cache = model.new_cache(8).unwrap();
     model.forward(&[5, 6], Some(&mut cache)).unwrap();
     let outside = model.forward(&[7, vocab_size], Some(&mut cache)).unwrap_err();
     assert!(matches!(outside, Error::TokenOutOfRange { .. }), "{outside}");

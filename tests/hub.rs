@@ -11,9 +11,11 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use common::fixture;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use slowburn::Error;
 use slowburn::hub::{Hub, HubModel};
 
@@ -36,6 +38,10 @@ struct State {
     cut_after: Option<usize>,
     /// Answers with the whole file whatever was asked for.
     ignores_ranges: bool,
+    /// Every answer for a weight file stands still after this many bytes, as long as this is set.
+    stall_after: Option<usize>,
+    /// Sends weight files with their last byte changed.
+    damages: bool,
     gated: bool,
     /// Answers requests for the list of files with this status.
     status: Option<u16>,
@@ -142,27 +148,50 @@ impl Server {
                 "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\n\r\n"
             );
         }
-        let body = &bytes[from..to];
+        let is_weights = file.ends_with(".safetensors");
+        let etag = etag(file, &bytes);
+        let mut body = bytes[from..to].to_vec();
+        if state.damages && is_weights {
+            *body.last_mut().unwrap() ^= 1;
+        }
         write!(
             stream,
             "HTTP/1.1 206 Partial Content\r\nETag: \"{}\"\r\nX-Repo-Commit: {COMMIT}\r\n\
              Content-Range: bytes {from}-{}/{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            etag(file),
+            etag,
             to - 1,
             bytes.len(),
             body.len(),
         )?;
-        match state.cut_after {
-            Some(n) if !is_question_for_size && file.ends_with(".safetensors") => {
-                stream.write_all(&body[..n.min(body.len())])
-            }
-            _ => stream.write_all(body),
+        if is_question_for_size || !is_weights {
+            return stream.write_all(&body);
         }
+        if let Some(n) = state.cut_after {
+            return stream.write_all(&body[..n.min(body.len())]);
+        }
+        let Some(n) = state.stall_after else {
+            return stream.write_all(&body);
+        };
+        drop(state);
+        stream.write_all(&body[..n])?;
+        while self.state().stall_after.is_some() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
     }
 }
 
-fn etag(file: &str) -> String {
-    file.bytes().map(|byte| format!("{byte:02x}")).collect()
+/// Weights have their SHA-256, as on the hub.
+fn etag(file: &str, bytes: &[u8]) -> String {
+    match file.ends_with(".safetensors") {
+        true => format!("{:x}", Sha256::digest(bytes)),
+        false => file.bytes().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
+
+/// The file in which the weights of the fixture model are as long as they are not whole.
+fn part_of_weights() -> String {
+    etag("model.safetensors", &tiny()["model.safetensors"]) + ".part"
 }
 
 /// The files of the fixture model.
@@ -186,6 +215,7 @@ fn hub(server: &Server, cache: &Path) -> Hub {
         cache: cache.to_owned(),
         token: None,
         offline: false,
+        patience: Duration::from_secs(20),
     }
 }
 
@@ -251,7 +281,7 @@ fn the_next_run_goes_on_where_the_last_one_stopped() {
     let first = tiny()["model.safetensors"][..1000].to_vec();
     let blobs = cache.path().join("models--org--tiny/blobs");
     std::fs::create_dir_all(&blobs).unwrap();
-    std::fs::write(blobs.join(etag("model.safetensors") + ".part"), first).unwrap();
+    std::fs::write(blobs.join(part_of_weights()), first).unwrap();
 
     server.state().cut_after = Some(0);
     let error = hub.fetch(&model(NAME)).unwrap_err();
@@ -281,10 +311,60 @@ fn bytes_that_do_not_fit_are_thrown_away() {
         server.state().ignores_ranges = ignores_ranges;
         let blobs = cache.path().join("models--org--tiny/blobs");
         std::fs::create_dir_all(&blobs).unwrap();
-        std::fs::write(blobs.join(etag("model.safetensors") + ".part"), vec![7; length]).unwrap();
+        std::fs::write(blobs.join(part_of_weights()), vec![7; length]).unwrap();
         let folder = hub(&server, cache.path()).fetch(&model(NAME)).unwrap();
         assert_same_files(&folder, &tiny());
     }
+}
+
+/// What is as long as it should be may still be something else.
+#[test]
+fn weights_that_are_damaged_are_removed() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let hub = hub(&server, cache.path());
+    let blobs = cache.path().join("models--org--tiny/blobs");
+    let refuse = || {
+        let error = hub.fetch(&model(NAME)).unwrap_err();
+        let Error::HubDamaged { file, found, expected, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(file, "model.safetensors");
+        assert_eq!(*expected, etag(file, &tiny()[file]));
+        assert_ne!(found, expected);
+        let link = cache.path().join("models--org--tiny/snapshots").join(COMMIT).join(file);
+        assert!(link.symlink_metadata().is_err() && !blobs.join(expected).exists());
+    };
+    server.state().damages = true;
+    refuse();
+    server.state().damages = false;
+    // What was there of it before may be what is damaged.
+    std::fs::write(blobs.join(part_of_weights()), vec![7; 1000]).unwrap();
+    refuse();
+    assert_same_files(&hub.fetch(&model(NAME)).unwrap(), &tiny());
+}
+
+#[test]
+fn a_download_that_stalls_ends_and_is_gone_on_with_later() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(tiny());
+    let hub = Hub {
+        patience: Duration::from_secs(2),
+        ..hub(&server, cache.path())
+    };
+    server.state().stall_after = Some(1000);
+    let error = hub.fetch(&model(NAME)).unwrap_err();
+    assert!(
+        matches!(&error, Error::HubStalled { file, seconds: 2.0, .. } if file == "model.safetensors"),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("it goes on where it stopped"), "{error}");
+    server.requests();
+
+    server.state().stall_after = None;
+    assert_same_files(&hub.fetch(&model(NAME)).unwrap(), &tiny());
+    let from: Vec<_> = server.requests().iter().map(|request| request.from).collect();
+    assert_eq!(from, [1000]);
 }
 
 fn shards(index: serde_json::Value) -> BTreeMap<String, Vec<u8>> {
@@ -366,6 +446,7 @@ fn a_hub_out_of_reach_is_named() {
         cache: cache.path().to_owned(),
         token: None,
         offline: false,
+        patience: Duration::from_secs(20),
     };
     let error = offline.fetch(&model(NAME)).unwrap_err();
     assert!(matches!(error, Error::HubOffline { .. }), "{error:?}");
@@ -429,6 +510,7 @@ fn an_example_writes_with_a_model_from_the_hub() {
             "HF_TOKEN",
             "HF_HUB_CACHE",
             "HF_HUB_OFFLINE",
+            "HF_HUB_DOWNLOAD_TIMEOUT",
             "http_proxy",
             "HTTP_PROXY",
         ] {

@@ -2,18 +2,21 @@
 
 mod common;
 
+use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use burn::tensor::DType;
 use common::watchdog::watch;
-use common::{device, go_on, load};
+use common::{device, fixture, go_on, load};
 use slowburn::generate::{self, Generation, Options};
 use slowburn::inference::{
     CancelToken, Completion, FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job,
     Load, ModelAccessor, OutStream, Progress, Prompt, State, TokenOutput, batch_handler,
     streaming_handler,
 };
+use slowburn::model::{ModelConfig, Weights};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Rule, SamplingParams};
 use slowburn::{Error, Result};
@@ -456,6 +459,86 @@ fn a_panic_ends_its_own_job_with_an_error_and_no_other() {
         let (outputs, _) = drained(inference.infer(endless("Once", 4)).spawn());
         assert_eq!(outputs.len(), 200, "the thread is alive");
         assert_eq!(inference.load().unwrap(), NOTHING);
+    });
+}
+
+/// A model whose heads have a size that RoPE cannot turn: every step panics, as one does on a
+/// device that fails. No `config.json` is read that says so.
+fn broken() -> Pretrained {
+    let file = |name: &str| std::fs::read(fixture("models/llama-gqa").join(name)).unwrap();
+    let mut config = ModelConfig::from_json(&file("config.json"), "config.json").unwrap();
+    (config.n_heads, config.n_kv_heads, config.head_dim) =
+        (config.n_heads * config.head_dim, config.n_kv_heads * config.head_dim, 1);
+    let bytes = file("model.safetensors");
+    let weights = Weights::from_safetensors(&bytes, "", &device().device, DType::F32).unwrap();
+    Pretrained {
+        model: slowburn::model::Model::load(config, &weights).unwrap(),
+        ..load("llama-gqa", &device())
+    }
+}
+
+#[test]
+fn a_device_that_fails_ends_what_is_in_the_batch_and_the_thread_goes_on() {
+    watch(|| {
+        let inference = InferenceBuilder::new()
+            .with_model(broken())
+            .with_max_running(2)
+            .build(streaming_handler)
+            .unwrap();
+        // Two at a time fail; the others wait for their turn, and then fail too.
+        let spawn = |seed| inference.infer(endless("Once", seed)).spawn();
+        let jobs: Vec<_> = (0..5).map(spawn).collect();
+        for job in jobs {
+            assert_eq!(job.stream.iter().count(), 0);
+            let error = job.join().unwrap_err();
+            assert!(matches!(error, Error::Device(_)), "{error:?}");
+            assert!(error.to_string().contains("the model panicked"), "{error}");
+        }
+        assert_eq!(inference.load().unwrap(), NOTHING, "and no cache is left");
+        assert!(matches!(inference.warm_up().unwrap_err(), Error::Panicked { .. }));
+        assert!(matches!(spawn(6).join().unwrap_err(), Error::Device(_)));
+    });
+}
+
+/// A type of one's own that lends its model.
+struct Named {
+    name: &'static str,
+    pretrained: Pretrained,
+}
+
+impl Borrow<Pretrained> for Named {
+    fn borrow(&self) -> &Pretrained {
+        &self.pretrained
+    }
+}
+
+/// Puts the name of the model first.
+fn naming_handler(
+    In(request): In<GenerateRequest>,
+    model: ModelAccessor<Named>,
+    output: OutStream<String>,
+) -> Result<()> {
+    let _ = output.emit(model.submit(|named| named.name.to_owned())?);
+    model.prepare(&request)?.start(move |token| output.emit(token.token_id.to_string()))
+}
+
+#[test]
+fn every_family_of_models_can_answer_and_a_type_that_lends_one() {
+    watch(|| {
+        for name in ["gpt2", "llama-gqa", "llama3-scaled", "qwen2", "qwen3"] {
+            let pretrained = load(name, &device());
+            let prompt = vec![5, 6, 7];
+            let options = Options { max_tokens: 12, ignore_eos: true, ..Options::default() };
+            let alone = generate::cached(&pretrained.model, &prompt, &options, &mut go_on);
+            let inference = InferenceBuilder::new()
+                .with_model(Named { name, pretrained })
+                .build(naming_handler)
+                .unwrap();
+            let request = GenerateRequest::new(prompt).with_max_tokens(12).with_ignore_eos(true);
+            let found = inference.infer(request).run().unwrap().outputs;
+            let ids = alone.unwrap().ids.into_iter().map(|id| id.to_string());
+            assert_eq!(found, Vec::from_iter([name.to_owned()].into_iter().chain(ids)));
+        }
     });
 }
 

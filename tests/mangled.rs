@@ -293,7 +293,7 @@ fn damaged_folders_never_panic() {
 
 fn load_folder(folder: &Path, device: &OpenDevice) -> Result<()> {
     let Pretrained { model, .. } = Pretrained::load(folder, device, Precision::F32)?;
-    let mut cache = model.new_cache(4);
+    let mut cache = model.new_cache(4).unwrap();
     model.forward(&[2, 3], Some(&mut cache))?;
     model.forward(&[4], Some(&mut cache))?;
     Ok(())

@@ -78,8 +78,39 @@ fn batch_sizes_are_compared() {
     let sizes: Vec<u64> = rows.iter().map(|row| row["sequences"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [1, 2, 4, 8, 16]);
     assert!(rows.is_sorted_by_key(|row| row["kv_cache_bytes"].as_u64().unwrap()));
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        let together = number("sequences") / number("seconds_per_token");
+        assert!((number("tokens_per_second") / together - 1.0).abs() < 1e-6, "{row}");
+    }
+    for key in ["throughput_saturates_at", "time_per_token_rises_after"] {
+        assert!(sizes.contains(&report[key].as_u64().unwrap()), "{key} of {report}");
+    }
     let text = succeed(BATCHING, &["--compare", "--max-tokens", "2"]);
-    assert_eq!(text.lines().count(), 6, "{text}");
+    assert_eq!(text.lines().count(), 9, "{text}");
+    assert!(text.contains("Tokens/s in all: from "), "{text}");
+}
+
+#[test]
+fn batch_sizes_are_drawn_where_charts_are_compiled_in() {
+    fail_in_clap(BATCHING, &["--chart", "sizes.svg"], "--compare");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sizes.svg");
+    let args = [
+        "--compare",
+        "--max-tokens",
+        "1",
+        "--chart",
+        file.to_str().unwrap(),
+    ];
+    match cfg!(feature = "plot") {
+        false => fail(BATCHING, &args, 2, "add `--features plot`"),
+        true => {
+            succeed(BATCHING, &args);
+            let svg = std::fs::read_to_string(file).unwrap();
+            assert!(svg.contains("throughput (tokens/s)") && svg.contains("time per token (ms)"));
+        }
+    }
 }
 
 #[test]

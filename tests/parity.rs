@@ -71,16 +71,16 @@ fn both_loops_choose_the_greedy_tokens_of_transformers() {
     }
 }
 
-/// A prompt may reach the cache in pieces. That tests the mask and the positions at a start
+/// A prompt may reach the cache in pieces, or whole. That tests the mask and the positions at a start
 /// other than 0, with one new row and with several.
 #[test]
 fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
     for_all(|what, model, expected| {
         for (i, prompt) in expected.prompts.iter().enumerate() {
-            for size in [1, 3, 8] {
+            for size in [1, 3, 8, prompt.len()] {
                 let what = format!("{what}, prompt of {} in chunks of {size}", prompt.len());
                 let greedy = &expected.greedy[i];
-                let mut cache = model.new_cache(prompt.len() + greedy.len());
+                let mut cache = model.new_cache(prompt.len() + greedy.len()).unwrap();
                 let mut logits = Vec::new();
                 for chunk in prompt.chunks(size) {
                     let first = cache.length();
@@ -115,7 +115,7 @@ fn forward_is_the_last_row_of_forward_all() {
             let last = model.forward(prompt, None).unwrap();
             assert_close(&last, rows.last().unwrap(), 1e-4, what);
 
-            let mut cache = model.new_cache(prompt.len());
+            let mut cache = model.new_cache(prompt.len()).unwrap();
             let rows = model.forward_all(prompt, Some(&mut cache)).unwrap();
             assert_close(&last, rows.last().unwrap(), 1e-4, what);
             assert_eq!(cache.length(), prompt.len());

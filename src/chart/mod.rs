@@ -6,6 +6,7 @@
 //! | [`entropy`] | entropy and effective number of tokens against temperature | `.svg`, `.png` |
 //! | [`survivors`] | which tokens a filter keeps, at several settings | `.svg`, `.png` |
 //! | [`nucleus`] | how many tokens top-p keeps at each step, beside top-k | `.svg`, `.png` |
+//! | [`batch_sizes`] | throughput and time per token against the size of the batch | `.svg`, `.png` |
 //! | [`loss`] | a training run | `.svg`, `.png` |
 //! | [`lines`] | any numbers against any others | `.svg`, `.png` |
 //!
@@ -22,6 +23,7 @@
 //! Colours are those of Okabe and Ito, which stay apart in the common kinds of colour blindness.
 
 mod axis;
+mod batch_sizes;
 mod distributions;
 mod entropy;
 mod figure;
@@ -38,6 +40,7 @@ mod theme;
 mod token;
 
 pub use axis::{Axis, Scale};
+pub use batch_sizes::{BatchSizePoint, batch_sizes};
 pub use distributions::{Distribution, distributions};
 pub use entropy::entropy;
 pub use format::Format;

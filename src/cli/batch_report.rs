@@ -145,35 +145,77 @@ pub struct BatchSize {
     pub kv_cache_bytes: usize,
 }
 
-/// Prints what batches of several sizes reached.
+impl BatchSize {
+    /// Of all sequences together.
+    pub fn tokens_per_second(&self) -> f64 {
+        per_second(self.tokens, self.time)
+    }
+
+    /// How long each sequence waits for its next token: as long as a step takes.
+    pub fn seconds_per_token(&self) -> f64 {
+        self.time.as_secs_f64() / self.steps.max(1) as f64
+    }
+}
+
+/// Differences up to this share of a value are none: the same run twice differs by as much.
+const NEARLY: f64 = 0.1;
+
+/// From which batch on a larger one brings no more tokens per second.
+fn throughput_saturates_at(rows: &[BatchSize]) -> Option<usize> {
+    let highest = rows.iter().map(BatchSize::tokens_per_second).fold(0.0, f64::max);
+    let reaches = |row: &&BatchSize| row.tokens_per_second() >= (1.0 - NEARLY) * highest;
+    rows.iter().find(reaches).map(|row| row.sequences)
+}
+
+/// Up to which batch a sequence waits for its tokens no longer than the first of `rows` does.
+fn time_per_token_rises_after(rows: &[BatchSize]) -> Option<usize> {
+    let lowest = rows.first()?.seconds_per_token();
+    let is_low = |row: &&BatchSize| row.seconds_per_token() <= (1.0 + NEARLY) * lowest;
+    rows.iter().take_while(is_low).last().map(|row| row.sequences)
+}
+
+/// Prints what batches of several sizes reached, the smallest first, and where more sequences
+/// bring no more.
 ///
 /// # Errors
 /// Standard output that is closed.
 pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
-    let per_token = |row: &BatchSize| row.time.as_secs_f64() / row.steps.max(1) as f64;
+    let (saturates, rises) = (throughput_saturates_at(rows), time_per_token_rises_after(rows));
     if args.json {
         let object = |row: &BatchSize| {
             json!({
                 "sequences": row.sequences,
-                "tokens_per_second": per_second(row.tokens, row.time),
-                "seconds_per_step": per_token(row),
+                "tokens_per_second": row.tokens_per_second(),
+                "seconds_per_token": row.seconds_per_token(),
                 "kv_cache_bytes": row.kv_cache_bytes,
             })
         };
-        let rows: Vec<_> = rows.iter().map(object).collect();
-        return write(&format!("{}\n", json!({ "batch_sizes": rows })));
+        let object = json!({
+            "batch_sizes": rows.iter().map(object).collect::<Vec<_>>(),
+            "throughput_saturates_at": saturates,
+            "time_per_token_rises_after": rises,
+        });
+        return write(&format!("{object}\n"));
     }
     let mut out =
-        "sequences   tokens/s in all   tokens/s of each   ms per step    KV cache\n".to_owned();
+        "sequences   tokens/s in all   tokens/s of each   ms per token    KV cache\n".to_owned();
     for row in rows {
-        let rate = per_second(row.tokens, row.time);
+        let rate = row.tokens_per_second();
         let _ = writeln!(
             out,
-            "{:>9}{rate:>18.0}{:>19.0}{:>14.2}{:>12}",
+            "{:>9}{rate:>18.0}{:>19.0}{:>15.2}{:>12}",
             row.sequences,
             rate / row.sequences.max(1) as f64,
-            1e3 * per_token(row),
+            1e3 * row.seconds_per_token(),
             bytes(row.kv_cache_bytes),
+        );
+    }
+    let percent = 100.0 * NEARLY;
+    if let (Some(saturates), Some(rises)) = (saturates, rises) {
+        let _ = writeln!(
+            out,
+            "\nTokens/s in all: from {saturates} on within {percent:.0} % of the highest here.\n\
+             Time per token: up to {rises} within {percent:.0} % of the first."
         );
     }
     write(&out)
@@ -181,4 +223,37 @@ pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
 
 fn per_second(tokens: usize, time: Duration) -> f64 {
     tokens as f64 / time.as_secs_f64().max(1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Batches of these sizes, with the milliseconds that their steps take.
+    fn rows(sizes: &[(usize, u64)]) -> Vec<BatchSize> {
+        let row = |&(sequences, milliseconds)| BatchSize {
+            sequences,
+            tokens: 10 * sequences,
+            steps: 10,
+            time: Duration::from_millis(10 * milliseconds),
+            kv_cache_bytes: 0,
+        };
+        sizes.iter().map(row).collect()
+    }
+
+    #[test]
+    fn throughput_saturates_where_a_step_takes_longer_by_as_much_as_the_batch_is_larger() {
+        let found = |sizes: &[_]| {
+            let rows = rows(sizes);
+            (throughput_saturates_at(&rows), time_per_token_rises_after(&rows))
+        };
+        // Free up to 2, and full at 4: 200, 400, 500, 533 and 516 tokens/s.
+        let full = [(1, 5), (2, 5), (4, 8), (8, 15), (16, 31)];
+        assert_eq!(found(&full), (Some(4), Some(2)));
+        // It still rises at the end.
+        assert_eq!(found(&[(1, 5), (2, 6), (4, 7)]), (Some(4), Some(1)));
+        // A batch that brings nothing at all.
+        assert_eq!(found(&[(1, 5), (2, 10), (4, 20)]), (Some(1), Some(1)));
+        assert_eq!(found(&[]), (None, None));
+    }
 }

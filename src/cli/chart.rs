@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{NucleusReport, Setting};
+use super::{BatchSize, NucleusReport, Setting};
 use crate::error::Result;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
@@ -28,6 +28,8 @@ pub enum Chart<'a> {
     },
     /// The size of the nucleus at each step.
     Nucleus(&'a NucleusReport<'a>),
+    /// Throughput and time per token against the size of the batch.
+    BatchSizes(&'a [BatchSize]),
 }
 
 /// Draws a figure to `path`, whose extension chooses the format. `prompt` are the ids that the
@@ -57,8 +59,8 @@ mod plot {
     use std::path::Path;
 
     use super::Chart;
-    use crate::chart::{self, Distribution, Format, NucleusStep, Survivors};
-    use crate::cli::Setting;
+    use crate::chart::{self, BatchSizePoint, Distribution, Format, NucleusStep, Survivors};
+    use crate::cli::{BatchSize, Setting};
     use crate::error::Result;
     use crate::pretrained::Pretrained;
     use crate::sampling::statistics::{entropy_bits, ranked};
@@ -113,6 +115,15 @@ mod plot {
                 let steps = report.steps.iter().map(step).collect::<Result<Vec<_>>>()?;
                 let title = "Tokens that could be drawn at each step";
                 chart::nucleus(path, title, &steps, report.p, report.k)
+            }
+            Chart::BatchSizes(rows) => {
+                let point = |row: &BatchSize| BatchSizePoint {
+                    sequences: row.sequences,
+                    tokens_per_second: row.tokens_per_second(),
+                    seconds_per_token: row.seconds_per_token(),
+                };
+                let points: Vec<_> = rows.iter().map(point).collect();
+                chart::batch_sizes(path, "What a batch of each size reaches", &points)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::Value;
 
+use crate::error::{Error, Result};
 use crate::tokenizer::{ChatOptions, Message, Role};
 
 /// Whether the prompt is a message, and what goes with it.
@@ -48,12 +49,14 @@ pub struct ChatArgument {
 }
 
 impl FromStr for ChatArgument {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) = text
-            .split_once('=')
-            .ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))?;
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, value) = text.split_once('=').ok_or_else(|| Error::Parameter {
+            name: "a chat argument",
+            value: format!("`{text}`"),
+            allowed: "of the form NAME=VALUE",
+        })?;
         let json = serde_json::from_str(value);
         Ok(Self {
             name: name.to_owned(),

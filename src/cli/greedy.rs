@@ -15,9 +15,8 @@ pub struct GreedyReport<'a> {
     pub args: &'a GenerateArgs,
     pub tokenizer: &'a Tokenizer,
     pub prompt: &'a [u32],
+    /// With the log-probabilities of what each token was chosen from.
     pub greedy: Generation,
-    /// What each token was chosen from.
-    pub steps: &'a [TokenLogprobs],
     /// How many of the steps to show.
     pub shown: usize,
     pub repetition: Option<Repetition>,
@@ -45,7 +44,7 @@ impl GreedyReport<'_> {
             "ids": self.greedy.ids,
             "text": self.continuation(&self.greedy.ids)?,
             "finish_reason": self.greedy.finish_reason,
-            "logprobs": self.steps,
+            "logprobs": self.greedy.logprobs,
             "repetition": self.repetition.map(|found| json!({ "start": found.start, "period": found.period })),
             "beams": self.beams.iter().map(beam).collect::<Result<Vec<_>>>()?,
         });
@@ -54,14 +53,15 @@ impl GreedyReport<'_> {
 
     fn text(&self) -> Result<String> {
         let mut out = String::new();
-        let shown = &self.steps[..self.shown.min(self.steps.len())];
+        let steps = &self.greedy.logprobs;
+        let shown = &steps[..self.shown.min(steps.len())];
         if !shown.is_empty() {
             out.push_str("chosen                                      then came\n");
         }
         for step in shown {
             let _ = writeln!(out, "{}", self.step(step));
         }
-        let more = self.steps.len() - shown.len();
+        let more = steps.len() - shown.len();
         if more > 0 && self.shown > 0 {
             let _ = writeln!(out, "{DIM}and {more} more steps (--steps N shows N){DIM:#}");
         }
@@ -70,7 +70,7 @@ impl GreedyReport<'_> {
             out.push('\n');
         }
         let _ = writeln!(out, "{text}\n\n{}", self.verdict()?);
-        let logprob: f64 = self.steps.iter().map(|step| f64::from(step.logprob)).sum();
+        let logprob: f64 = steps.iter().map(|step| f64::from(step.logprob)).sum();
         if !self.beams.is_empty() {
             let tokens = self.greedy.ids.len();
             let _ = writeln!(out, "\nGreedy: {tokens} tokens, log-probability {logprob:.2}.");

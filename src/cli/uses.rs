@@ -12,13 +12,15 @@ use crate::inference::{Completion, TokenOutput};
 pub struct Uses<'a> {
     args: &'a GenerateArgs,
     name: &'static str,
+    /// The tokens of the use that goes on.
+    tokens: Vec<TokenOutput>,
     json: Map<String, Value>,
 }
 
 impl<'a> Uses<'a> {
     /// None so far.
     pub fn new(args: &'a GenerateArgs) -> Self {
-        Self { args, name: "", json: Map::new() }
+        Self { args, name: "", tokens: Vec::new(), json: Map::new() }
     }
 
     /// Whether texts are to be shown.
@@ -32,53 +34,54 @@ impl<'a> Uses<'a> {
     /// Standard output that is closed.
     pub fn begin(&mut self, name: &'static str, what: &str) -> Result<()> {
         self.name = name;
-        self.show(&format!("{BOLD}{what}{BOLD:#}\n"))
+        self.write(&format!("{BOLD}{what}{BOLD:#}\n"))
     }
 
-    /// Shows a piece of text at once.
+    /// Shows the text of a token at once.
     ///
     /// # Errors
     /// Standard output that is closed.
-    pub fn show(&self, text: &str) -> Result<()> {
-        if !self.is_shown() {
-            return Ok(());
-        }
-        let mut out = anstream::stdout().lock();
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        written.map_err(Error::Output)
+    pub fn show(&mut self, token: TokenOutput) -> Result<()> {
+        self.write(&token.token)?;
+        self.tokens.push(token);
+        Ok(())
     }
 
-    /// Shows the text of these tokens.
+    /// Shows the text of these tokens as they come.
     ///
     /// # Errors
     /// Standard output that is closed.
-    pub fn show_all(&self, outputs: &[TokenOutput]) -> Result<()> {
-        outputs.iter().try_for_each(|output| self.show(&output.token))
+    pub fn show_all(&mut self, tokens: impl IntoIterator<Item = TokenOutput>) -> Result<()> {
+        tokens.into_iter().try_for_each(|token| self.show(token))
     }
 
-    /// Ends a use that was one job.
+    /// Ends a use that was one job, whose tokens were shown.
     ///
     /// # Errors
     /// Standard output that is closed.
-    pub fn end(&mut self, outputs: &[TokenOutput], completion: &Completion) -> Result<()> {
-        self.json.insert(self.name.to_owned(), object(outputs, completion));
-        self.show(&format!("\n{}\n\n", summary(completion)))
+    pub fn end(&mut self, completion: &Completion) -> Result<()> {
+        let tokens = std::mem::take(&mut self.tokens);
+        self.json.insert(self.name.to_owned(), object(&tokens, completion));
+        self.write(&format!("\n{}\n\n", summary(completion)))
     }
 
-    /// Ends a use that was several jobs.
+    /// Ends a use that was several jobs: what each has put out, and how it ended.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// The first job that failed; standard output that is closed.
     pub fn end_several(
         &mut self,
         outputs: &[Vec<TokenOutput>],
-        completions: &[Completion],
+        completions: impl Iterator<Item = Result<Completion>>,
     ) -> Result<()> {
-        let jobs = outputs.iter().zip(completions);
-        let objects = jobs.map(|(outputs, completion)| object(outputs, completion));
-        self.json.insert(self.name.to_owned(), objects.collect());
-        let show = |completion| self.show(&format!("{}\n", summary(completion)));
-        completions.iter().try_for_each(show)
+        let mut objects = Vec::new();
+        for (outputs, completion) in outputs.iter().zip(completions) {
+            let completion = completion?;
+            objects.push(object(outputs, &completion));
+            self.write(&format!("{}\n", summary(&completion)))?;
+        }
+        self.json.insert(self.name.to_owned(), objects.into());
+        Ok(())
     }
 
     /// Prints the JSON object, where it was asked for.
@@ -90,6 +93,15 @@ impl<'a> Uses<'a> {
             return Ok(());
         }
         writeln!(io::stdout(), "{}", Value::Object(self.json)).map_err(Error::Output)
+    }
+
+    fn write(&self, text: &str) -> Result<()> {
+        if !self.is_shown() {
+            return Ok(());
+        }
+        let mut out = anstream::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.map_err(Error::Output)
     }
 }
 

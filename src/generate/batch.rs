@@ -63,7 +63,8 @@ impl<'m> Batch<'m> {
     /// the prompt and all tokens that may come.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from, parameters out of range.
+    /// A prompt that the model cannot start from, parameters out of range, a cache that is too
+    /// large for this machine.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -72,7 +73,7 @@ impl<'m> Batch<'m> {
     /// takes the place of `options.sampling`.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from.
+    /// A prompt that the model cannot start from, a cache that is too large for this machine.
     pub fn join_with_sampler(
         &mut self,
         prompt: &[u32],
@@ -80,7 +81,7 @@ impl<'m> Batch<'m> {
         sampler: Sampler,
     ) -> Result<SequenceId> {
         let run = Run::with_sampler(self.model, prompt, options, sampler)?;
-        let cache = self.model.new_cache(prompt.len() + run.room());
+        let cache = self.model.new_cache(prompt.len() + run.room())?;
         let id = SequenceId(self.next_id);
         self.next_id += 1;
         self.sequences.push(Sequence {

@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
     }
 
     fn first_beam(&self, prompt: &[u32]) -> Result<Beam> {
-        let mut cache = self.model.new_cache(self.capacity);
+        let mut cache = self.model.new_cache(self.capacity)?;
         let logits = self.model.forward(prompt, Some(&mut cache))?;
         Ok(Beam { ids: Vec::new(), logprob: 0.0, cache, logits })
     }

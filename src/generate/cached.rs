@@ -11,7 +11,8 @@ use crate::model::Model;
 /// one token a step (decode). The KV cache remembers the rest.
 ///
 /// # Errors
-/// A prompt that the model cannot start from, parameters out of range, unusable logits.
+/// A prompt that the model cannot start from, parameters out of range, a cache that is too
+/// large for this machine, unusable logits.
 // ANCHOR: cached
 pub fn cached(
     model: &Model,
@@ -20,7 +21,7 @@ pub fn cached(
     on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
     let mut run = Run::new(model, prompt, options)?;
-    let mut cache = model.new_cache(prompt.len() + run.room());
+    let mut cache = model.new_cache(prompt.len() + run.room())?;
     let mut new = prompt.to_vec();
     while !run.is_finished() {
         let logits = model.forward(&new, Some(&mut cache))?;

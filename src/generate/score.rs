@@ -38,7 +38,7 @@ const CHUNK: usize = 64;
 pub fn score(model: &Model, ids: &[u32], top: usize) -> Result<Score> {
     model.check_prompt(ids)?;
     let (context, targets) = (&ids[..ids.len() - 1], &ids[1..]);
-    let mut cache = model.new_cache(context.len());
+    let mut cache = model.new_cache(context.len())?;
     let mut tokens = Vec::with_capacity(targets.len());
     for (chunk, targets) in context.chunks(CHUNK).zip(targets.chunks(CHUNK)) {
         let rows = model.forward_all(chunk, Some(&mut cache))?;

@@ -4,20 +4,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo};
+use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo, Metadata};
 use hf_hub::{Cache, Repo, RepoType};
 use serde::Deserialize;
 
+use super::arrival::{Arrival, check};
 use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
-use super::{Hub, HubModel};
+use super::{Hub, HubModel, patience};
 use crate::error::{Error, Result};
 
 /// How often in a row a download may break off without anything new.
 const MAX_FAILURES: u32 = 5;
 /// The wait after the first time; it doubles with each.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
-/// A hub that does not answer by then is taken for out of reach.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the hub says about a revision: its commit and its files.
 #[derive(Deserialize)]
@@ -46,7 +45,7 @@ pub(super) struct Download<'a> {
     files: BTreeSet<String>,
     snapshot: Snapshot,
     api: hf_hub::api::sync::Api,
-    repo: ApiRepo,
+    repo: Repo,
 }
 
 impl<'a> Download<'a> {
@@ -66,7 +65,7 @@ impl<'a> Download<'a> {
             model,
             files: siblings.into_iter().map(|sibling| sibling.rfilename).collect(),
             snapshot: Snapshot::new(&hub.cache, model, &sha),
-            repo: api.repo(repo),
+            repo,
             api,
         })
     }
@@ -122,9 +121,9 @@ impl<'a> Download<'a> {
 
     /// Also tells how many bytes are there by now.
     fn try_to_fetch(&self, file: &str) -> (Result<(), Failure>, u64) {
-        let metadata = match self.api.metadata(&self.repo.url(file)) {
+        let metadata = match self.metadata(file) {
             Ok(metadata) => metadata,
-            Err(error) => return (Err(self.failure(file, error)), 0),
+            Err(failure) => return (Err(failure), 0),
         };
         // Both become parts of paths.
         let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -133,27 +132,68 @@ impl<'a> Download<'a> {
             let reason = "the hub's answer has no usable ETag or commit";
             return (Err(Failure::Final(failed(self.model, file, reason))), 0);
         }
-        let size = metadata.size() as u64;
         let part = self.snapshot.part(etag);
         let length = || std::fs::metadata(&part).map_or(0, |part| part.len());
         // Nothing is left to ask for, but the file was not finished: it is not to be trusted.
-        if length() >= size {
+        if length() >= metadata.size() as u64 {
             let _ = std::fs::remove_file(&part);
         }
-        let outcome = match self.repo.download(file) {
-            Err(error) => Err(self.failure(file, error)),
-            Ok(path) => match std::fs::metadata(&path) {
-                Ok(found) if found.len() == size => Ok(()),
-                found => {
-                    let found = found.map_or(0, |found| found.len());
-                    // The file is a link to where its bytes are.
-                    let _ = path.canonicalize().map(std::fs::remove_file);
-                    let _ = std::fs::remove_file(&path);
-                    Err(Failure::Interrupted(format!("{found} bytes came, not {size}")))
-                }
-            },
-        };
-        (outcome, length())
+        (self.download(file, &metadata, length), length())
+    }
+
+    /// Asks for the size and the hash of a file.
+    fn metadata(&self, file: &str) -> Result<Metadata, Failure> {
+        let (api, url) = (self.api.clone(), self.api_repo().url(file));
+        let asked = patience::wait(self.hub.patience, || 0, move || api.metadata(&url));
+        self.settle(file, asked)
+    }
+
+    /// Downloads a file, of which `length` tells how much is there, and checks it.
+    fn download(
+        &self,
+        file: &str,
+        metadata: &Metadata,
+        length: impl Fn() -> u64,
+    ) -> Result<(), Failure> {
+        let (repo, name) = (self.api_repo(), file.to_owned());
+        let (etag, size) = (metadata.etag().to_owned(), metadata.size() as u64);
+        // It is checked in the other thread: a download that was given up may go on there.
+        let work = move || Ok(check(&repo.download(&name)?, size, &etag)?);
+        let downloaded = patience::wait(self.hub.patience, length, work);
+        match self.settle(file, downloaded)? {
+            Arrival::Whole => Ok(()),
+            Arrival::OtherSize(found) => {
+                Err(Failure::Interrupted(format!("{found} bytes came, not {size}")))
+            }
+            Arrival::Damaged { found, expected } => Err(Failure::Final(Error::HubDamaged {
+                model: self.model.to_string(),
+                file: file.to_owned(),
+                found,
+                expected,
+            })),
+        }
+    }
+
+    fn api_repo(&self) -> ApiRepo {
+        self.api.repo(self.repo.clone())
+    }
+
+    /// What came of something that was waited for.
+    fn settle<T>(
+        &self,
+        file: &str,
+        outcome: Result<Option<Result<T, ApiError>>>,
+    ) -> Result<T, Failure> {
+        match outcome {
+            Ok(Some(Ok(value))) => Ok(value),
+            Ok(Some(Err(error))) => Err(self.failure(file, error)),
+            Ok(None) => Err(Failure::Final(Error::HubStalled {
+                model: self.model.to_string(),
+                file: file.to_owned(),
+                seconds: self.hub.patience.as_secs_f64(),
+            })),
+            Err(error) => Err(Failure::Final(error)),
+        }
     }
 
     fn failure(&self, file: &str, error: ApiError) -> Failure {
@@ -200,7 +240,7 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
         return Err(offline("HF_HUB_OFFLINE is set".to_owned()));
     }
     let config = ureq::Agent::config_builder()
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(hub.patience))
         .http_status_as_error(false)
         .build();
     let endpoint = hub.endpoint.trim_end_matches('/');

@@ -19,6 +19,24 @@
 //! # Ok::<(), slowburn::Error>(())
 //! ```
 //!
+//! # What else there is
+//!
+//! - Several prompts as one job: [`batch_handler`], or a handler that starts several sequences.
+//!   [`Job::join_all`] tells of each.
+//! - State: a handler gets what [`InferenceBuilder::with_state`] was given, or a job's own
+//!   ([`InferRequest::with_state`]), as [`State`].
+//! - Progress: [`InferRequest::with_progress`] is told after each token how far the job has come,
+//!   how fast ([`Progress::tokens_per_second`]) and how long it may still take
+//!   ([`Progress::time_left`]).
+//! - Any model: [`InferenceBuilder::with_model`] takes a [`Pretrained`](crate::pretrained::Pretrained)
+//!   of any family and size, an `Arc` of one, or a type of your own that lends one, which a handler
+//!   sees as [`ModelAccessor`]. [`ModelAccessor::submit`] runs a function on it between two steps.
+//! - A sampler for each request: its parameters ([`GenerateRequest::sampling`]), and rules of your
+//!   own ([`Prepared::with_rule`]).
+//! - Warm-up: [`Inference::warm_up`] pays for what a device does only once, before the first
+//!   request comes.
+//! - Without a thread: [`Pretrained::generate_streaming`](crate::pretrained::Pretrained::generate_streaming).
+//!
 //! # Who does what, and where
 //!
 //! A [`Handler`] says what a job is: which sequences it consists of, and what becomes of their
@@ -43,7 +61,10 @@
 //! - A job that is dropped, or whose stream is, is cancelled before the next step.
 //! - Every job ends: with a [`Completion`] for each sequence, which says why, or with one error.
 //!   Shutting down ends what runs with [`FinishReason::Shutdown`].
-//! - The tokens of a sequence are those that it would have alone, whatever runs beside it.
+//! - The tokens of a sequence are those that it would have alone, whatever runs beside it. One
+//!   thing can part them: sums are made in another order where more sequences share a step, which
+//!   moves a logit by about 1e-5. A draw that falls on the edge between two tokens by less than
+//!   that may then take the other.
 
 mod accessor;
 mod builder;

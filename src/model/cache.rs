@@ -1,5 +1,7 @@
 //! The KV cache: what attention needs to remember of the tokens that were already read.
 
+use std::hint::black_box;
+
 use burn::tensor::{DType, Device, Tensor, s};
 
 use super::config::ModelConfig;
@@ -33,17 +35,18 @@ impl KvCache {
         capacity: usize,
         device: &Device,
         dtype: DType,
-    ) -> Self {
+    ) -> Result<Self> {
         let shape = [batch, config.n_kv_heads, capacity, config.head_dim];
+        check_memory(config.n_layers, shape, dtype)?;
         let layer = || LayerCache {
             keys: Tensor::zeros(shape, (device, dtype)),
             values: Tensor::zeros(shape, (device, dtype)),
         };
-        Self {
+        Ok(Self {
             layers: (0..config.n_layers).map(|_| layer()).collect(),
             length: 0,
             capacity,
-        }
+        })
     }
     // ANCHOR_END: new
 
@@ -107,4 +110,40 @@ impl LayerCache {
         (upto(&self.keys), upto(&self.values))
     }
     // ANCHOR_END: append
+}
+
+/// Whether the system would give the memory of a cache whose keys have this `shape`. To ask for
+/// memory that is not there ends the whole program.
+///
+/// The host is asked, whose memory it is on a CPU. A GPU says so itself, by a panic.
+fn check_memory(layers: usize, shape: [usize; 4], dtype: DType) -> Result<()> {
+    let factors = [2, layers, dtype.size()].into_iter().chain(shape);
+    let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
+    let is_given = |bytes| {
+        let mut memory = Vec::<u8>::new();
+        let given = memory.try_reserve_exact(bytes).is_ok();
+        // Memory that nobody looks at may be optimised away, and the question with it.
+        black_box(memory);
+        given
+    };
+    match usize::try_from(bytes).is_ok_and(is_given) {
+        true => Ok(()),
+        false => Err(Error::CacheTooLarge { tokens: shape[2], bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_cannot_be_is_an_error() {
+        check_memory(24, [1, 8, 4096, 128], DType::F32).unwrap();
+        for tokens in [1 << 50, usize::MAX] {
+            let error = check_memory(24, [1, 8, tokens, 128], DType::F32).unwrap_err();
+            let bytes = 2 * 24 * 8 * tokens as u128 * 128 * 4;
+            assert!(error.to_string().contains(&format!("{tokens} tokens")), "{error}");
+            assert!(error.to_string().contains(&format!("{bytes} bytes")), "{error}");
+        }
+    }
 }

@@ -195,6 +195,7 @@ impl Kind {
 /// override those of `config.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GenerationConfig {
+    bos_token_id: Option<u32>,
     eos_token_id: Option<OneOrMany>,
 }
 
@@ -204,6 +205,9 @@ impl GenerationConfig {
     }
 
     pub(crate) fn apply(self, config: &mut ModelConfig) {
+        if let Some(bos) = self.bos_token_id {
+            config.bos_token_id = Some(bos);
+        }
         if let Some(eos) = self.eos_token_id {
             config.eos_token_ids = eos.into_vec();
         }

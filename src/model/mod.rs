@@ -85,7 +85,10 @@ impl Model {
     }
 
     /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
-    pub fn new_cache(&self, capacity: usize) -> KvCache {
+    ///
+    /// # Errors
+    /// More memory than this machine gives.
+    pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         let capacity = capacity.min(self.config.context_length);
         KvCache::new(&self.config, 1, capacity, &self.device, self.dtype)
     }

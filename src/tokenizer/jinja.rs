@@ -13,8 +13,15 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 /// A template is a program from a file and could go round in circles. A message takes about a
-/// hundred instructions. Memory is not limited: a template can fill it.
+/// hundred instructions.
 const MAX_INSTRUCTIONS: u64 = 1_000_000;
+
+/// A template could also write without end. No context is as long as this many bytes of text.
+///
+/// What it keeps in its variables is not limited: the engine has no hook there, and a template
+/// that appends a text to itself forty times fills any memory. Its longest single texts are
+/// limited by the engine (100 MB for a repeated one).
+const MAX_BYTES: usize = 64 << 20;
 
 /// Runs a template. An error is its description in one line.
 pub(super) fn render(
@@ -22,8 +29,38 @@ pub(super) fn render(
     context: BTreeMap<&str, Value>,
     now: Option<DateTime>,
 ) -> Result<String, String> {
-    let run = || environment(now)?.render_str(&replace_generation_tags(source), context);
-    run().map_err(|error| error.to_string().replace(['\n', '\r'], " "))
+    let source = replace_generation_tags(source);
+    let run = || {
+        let mut text = Limited(Vec::new());
+        environment(now)?.template_from_str(&source)?.render_captured_to(context, &mut text)?;
+        // The engine writes nothing but strings.
+        Ok(String::from_utf8_lossy(&text.0).into_owned())
+    };
+    run().map_err(|error: Error| one_line(&error))
+}
+
+/// An error of the engine, and what the writer said where it was the writer that refused.
+fn one_line(error: &Error) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default()).replace(['\n', '\r'], " ")
+}
+
+/// A text that refuses to grow beyond [`MAX_BYTES`].
+struct Limited(Vec<u8>);
+
+impl io::Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_BYTES {
+            let message = format!("it writes more than {MAX_BYTES} bytes");
+            return Err(io::Error::other(message));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn environment(now: Option<DateTime>) -> Result<Environment<'static>, Error> {

@@ -137,7 +137,7 @@ impl Reference {
             let whole = model.forward_all(prompt, None)?;
             row.naive = row.naive.max(farthest(&whole, logits));
 
-            let mut cache = model.new_cache(prompt.len() + greedy.len());
+            let mut cache = model.new_cache(prompt.len() + greedy.len())?;
             let prefill = model.forward_all(prompt, Some(&mut cache))?;
             row.cached = row.cached.max(farthest(&prefill, logits));
             // Beyond the prompt the reference gives no logits, but it gives tokens.
@@ -149,7 +149,7 @@ impl Reference {
             }
 
             for (size, farthest_yet) in CHUNKS.into_iter().zip(&mut row.chunked) {
-                let mut cache = model.new_cache(prompt.len());
+                let mut cache = model.new_cache(prompt.len())?;
                 let mut rows = Vec::new();
                 for chunk in prompt.chunks(size) {
                     rows.extend(model.forward_all(chunk, Some(&mut cache))?);

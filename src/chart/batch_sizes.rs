@@ -1,0 +1,33 @@
+use std::path::Path;
+
+use super::axis::Axis;
+use super::lines::{LineChart, Series, lines};
+use crate::Result;
+
+/// What a batch of one size reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchSizePoint {
+    pub sequences: usize,
+    /// Of all sequences together.
+    pub tokens_per_second: f64,
+    /// How long each sequence waits for its next token.
+    pub seconds_per_token: f64,
+}
+
+/// Draws throughput and time per token against the size of the batch, side by side.
+///
+/// # Errors
+/// As [`lines`].
+pub fn batch_sizes(path: impl AsRef<Path>, title: &str, points: &[BatchSizePoint]) -> Result<()> {
+    let chart = |label: &str, value: fn(&BatchSizePoint) -> f64| {
+        let points = points.iter().map(|point| (point.sequences as f64, value(point)));
+        LineChart {
+            x: Axis::linear("sequences in the batch"),
+            y: Axis::linear(label),
+            series: vec![Series::new("", points)],
+        }
+    };
+    let throughput = chart("throughput (tokens/s)", |point| point.tokens_per_second);
+    let latency = chart("time per token (ms)", |point| 1e3 * point.seconds_per_token);
+    lines(path, title, &[throughput, latency])
+}
