@@ -22,6 +22,7 @@ pub mod linear;
 pub mod norm;
 pub mod rope;
 pub mod safetensors;
+mod threads;
 pub mod weights;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
@@ -165,7 +166,7 @@ impl Model {
         let ids: Vec<i32> = row.iter().map(|&id| id as i32).collect();
         let data = TensorData::new(ids, [1, row.len()]);
         let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        let hidden = self.network.hidden(ids, &mut context)?;
+        let hidden = threads::enter(&self.device, || self.network.hidden(ids, &mut context))?;
         context.advance();
         Ok(hidden)
     }
