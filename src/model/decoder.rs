@@ -115,11 +115,10 @@ impl Block {
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
         let x = x + self.self_attn.forward(normed, rotation, layer, context);
-        let [x] = threads::by_position(x, |x| {
+        threads::by_position(x, |x| {
             let normed = self.post_attention_layernorm.forward(x.clone());
-            [x + self.mlp.forward(normed)]
-        });
-        x
+            x + self.mlp.forward(normed)
+        })
     }
     // ANCHOR_END: block
 }

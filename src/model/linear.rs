@@ -69,13 +69,12 @@ pub fn apply(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
 }
 
 fn apply_all<const N: usize>(weights: [Tensor<2>; N], x: Tensor<3>) -> [Tensor<3>; N] {
-    /// Up to here, reading the matrix costs more than computing with it.
+    /// Up to here, reading a matrix costs more than computing with it.
     const FEW: usize = 8;
     let [batch, seq, _] = x.dims();
-    let threads = threads::count(&x.device());
     match batch * seq {
-        1 => apply_to_few(weights, x, threads),
-        2..=FEW if threads > 1 => apply_to_few(weights, x, threads),
+        1..=FEW if threads::can_share(&x.device()) => apply_to_few(weights, x),
+        1 => weights.map(|weight| apply_to_one(weight, x.clone())),
         _ => weights.map(|weight| apply_to_many(weight, x.clone())),
     }
 }
@@ -92,42 +91,73 @@ fn apply_to_many(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
     y.transpose().reshape([batch, seq, n_out])
 }
 
-/// Decode: every number of a matrix is read for one product or for few, so reading is all that
-/// costs. One thread does not read as fast as the memory can. The matrices are seen as blocks of
-/// rows, of which each thread takes the next.
-fn apply_to_few<const N: usize>(
-    weights: [Tensor<2>; N],
-    x: Tensor<3>,
-    threads: usize,
-) -> [Tensor<3>; N] {
+/// Decode on a device that orders its work itself.
+fn apply_to_one(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
+    x.matmul(weight.unsqueeze::<3>().transpose())
+}
+
+/// Decode on the CPU: every number of a matrix is read for one position or for few, so reading
+/// is all that costs. One thread does not read as fast as the memory can. The matrices are seen
+/// as blocks of rows, of which each thread takes the next.
+fn apply_to_few<const N: usize>(weights: [Tensor<2>; N], x: Tensor<3>) -> [Tensor<3>; N] {
+    /// So many numbers are worth sharing.
+    const MANY: usize = 1 << 19;
     let [batch, seq, n_in] = x.dims();
-    let x = x.reshape([batch * seq, 1, n_in]);
-    // In this order both are views: to lay out a transposed matrix anew, it would be copied.
-    let product = |block: Tensor<2>| x.clone().matmul(block.unsqueeze::<3>().transpose());
-    let size: usize = weights.iter().map(|weight| weight.shape().num_elements()).sum();
-    if threads == 1 || size < SHARED {
+    let positions = batch * seq;
+    let x = x.reshape([1, positions, n_in]);
+    let tile = |rows: usize| rows_of_tile(positions, rows);
+    let product = |block: Tensor<2>| {
+        let [rows, _] = block.dims();
+        let tile = tile(rows);
+        // Views: to lay out a transposed matrix anew, all of it would be copied.
+        let tiles = block.reshape([rows / tile, tile, n_in]).transpose();
+        let y = x.clone().matmul(tiles); // [tiles, positions, tile]
+        y.swap_dims(0, 1).reshape([1, positions, rows])
+    };
+
+    let numbers: usize = weights.iter().map(|weight| weight.shape().num_elements()).sum();
+    if numbers < MANY {
         return weights.map(|weight| {
             let [n_out, _] = weight.dims();
             product(weight).reshape([batch, seq, n_out])
         });
     }
-    let rows = BLOCK.div_ceil(n_in); // of one block
-    let blocks = weights.iter().flat_map(|weight| weight.clone().split(rows, 0));
-    // Each is [batch * seq, 1, rows].
+    let rows = |n_out: usize| rows_of_block(positions, n_out);
+    let blocks = weights.iter().flat_map(|weight| {
+        let [n_out, _] = weight.dims();
+        weight.clone().split(rows(n_out), 0)
+    });
     let mut products = threads::map(blocks.collect(), product).into_iter();
     weights.map(|weight| {
         let [n_out, _] = weight.dims();
-        let y = Tensor::cat(products.by_ref().take(n_out.div_ceil(rows)).collect(), 2);
-        y.reshape([batch, seq, n_out])
+        let blocks = n_out.div_ceil(rows(n_out));
+        Tensor::cat(products.by_ref().take(blocks).collect(), 2).reshape([batch, seq, n_out])
     })
 }
 
-/// So many numbers are worth sharing among threads.
-const SHARED: usize = 1 << 18;
+/// The backend multiplies up to so many pairs of a position and a row at once. Then it reads
+/// each row once for all positions.
+const PAIRS_AT_ONCE: usize = 256;
 
-/// So many numbers are one thread's share at a time. It keeps them at hand while it multiplies
-/// several positions.
-const BLOCK: usize = 1 << 17;
+/// How many of `rows` are multiplied with `positions` at once.
+fn rows_of_tile(positions: usize, rows: usize) -> usize {
+    let tile = PAIRS_AT_ONCE / positions.next_power_of_two();
+    match positions > 1 && rows.is_multiple_of(tile) {
+        true => tile,
+        // For one position it is faster when there are more.
+        false => rows,
+    }
+}
+
+/// How many of the `n_out` rows of a matrix are one thread's share at a time.
+fn rows_of_block(positions: usize, n_out: usize) -> usize {
+    /// Enough for many threads.
+    const MOST: usize = 32;
+    match positions {
+        1 => n_out.div_ceil((n_out / (PAIRS_AT_ONCE + 1)).clamp(1, MOST)),
+        _ => 4 * PAIRS_AT_ONCE / positions.next_power_of_two(),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -135,23 +165,38 @@ mod tests {
 
     use super::*;
 
-    /// The last row of many is what the row gives alone, in one block, in several, and where
-    /// the last of these is smaller.
+    /// One position and few give what they give among many, in one block, in several, and
+    /// where the last block is smaller.
     #[test]
-    fn one_position_gives_what_it_gives_among_others() {
+    fn few_positions_give_what_they_give_among_others() {
         let device = Device::default();
         let normal = Distribution::Normal(0.0, 1.0);
-        for (n_out, n_in) in [(48, 16), (32 * 1024, 64), (50_257, 48)] {
+        for (n_out, n_in) in [(48, 16), (512, 48), (32 * 1024, 64), (50_257, 48)] {
             let weight = Tensor::<2>::random([n_out, n_in], normal, &device);
             let x = Tensor::<3>::random([1, 20, n_in], normal, &device);
             let many = apply(weight.clone(), x.clone());
-            for few in [1, 3] {
+            for few in [1, 2, 3, 8, 9] {
                 let some = apply(weight.clone(), x.clone().narrow(1, 20 - few, few));
                 assert_eq!(some.dims(), [1, few, n_out]);
                 let distance = many.clone().narrow(1, 20 - few, few) - some;
                 let distance = distance.abs().max().into_scalar::<f32>();
                 assert!(distance < 1e-4, "{few} of {n_out} x {n_in}: {distance}");
             }
+        }
+    }
+
+    #[test]
+    fn matrices_that_are_multiplied_together_keep_their_order() {
+        let device = Device::default();
+        let normal = Distribution::Normal(0.0, 1.0);
+        let weights =
+            [700, 300, 900].map(|n_out| Tensor::<2>::random([n_out, 512], normal, &device));
+        let x = Tensor::<3>::random([1, 1, 512], normal, &device);
+        let together = apply_all(weights.clone(), x.clone());
+        for (weight, y) in weights.into_iter().zip(together) {
+            let alone = apply_to_one(weight, x.clone());
+            assert_eq!(y.dims(), alone.dims());
+            assert!((y - alone).abs().max().into_scalar::<f32>() < 1e-4);
         }
     }
 }

@@ -39,6 +39,8 @@ pub use weights::Weights;
 pub struct Model {
     config: ModelConfig,
     network: Architecture,
+    /// How many numbers the weights are.
+    n_params: usize,
     device: Device,
     dtype: DType,
 }
@@ -59,7 +61,8 @@ impl Model {
     pub fn load(config: ModelConfig, weights: &Weights<'_>) -> Result<Self> {
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
-        Ok(Self { config, network, device, dtype })
+        let n_params = network.num_params();
+        Ok(Self { config, network, n_params, device, dtype })
     }
 
     /// The tensors in `weights` that neither this model took nor one of its family is expected
@@ -82,7 +85,7 @@ impl Model {
 
     /// The memory that the weights take.
     pub fn bytes(&self) -> usize {
-        self.network.num_params() * self.dtype.size()
+        self.n_params * self.dtype.size()
     }
 
     /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
@@ -100,9 +103,11 @@ impl Model {
     /// No ids, an id outside the vocabulary, more ids than the cache or the context holds, a
     /// cache for a network that can't use one.
     pub fn forward(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<f32>> {
-        let hidden = self.hidden(ids, cache)?;
-        let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
-        to_host(self.network.logits(last))
+        self.on_threads(ids.len(), || {
+            let hidden = self.hidden(ids, cache)?;
+            let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
+            to_host(self.network.logits(last))
+        })
     }
 
     /// The logits after each of `ids`, one row of `[vocab]` for each. The last row is what
@@ -111,7 +116,10 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn forward_all(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<Vec<f32>>> {
-        let logits = to_host(self.network.logits(self.hidden(ids, cache)?))?;
+        let logits = self.on_threads(ids.len(), || {
+            let hidden = self.hidden(ids, cache)?;
+            to_host(self.network.logits(hidden))
+        })?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
 
@@ -137,13 +145,20 @@ impl Model {
         if row.is_empty() {
             return Ok(Vec::new());
         }
-        let hidden = self.run(&row, Context::cached(caches, &self.device))?;
         let last = TensorData::new(last.clone(), [last.len()]);
-        let hidden = hidden.select(1, Tensor::<1, Int>::from_data(last, &self.device));
-        let logits = to_host(self.network.logits(hidden))?; // [1, sequences, vocab]
+        let last = Tensor::<1, Int>::from_data(last, &self.device);
+        let logits = self.on_threads(row.len(), || {
+            let hidden = self.run(&row, Context::cached(caches, &self.device))?;
+            to_host(self.network.logits(hidden.select(1, last))) // [1, sequences, vocab]
+        })?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
     // ANCHOR_END: forward_batch
+
+    /// Does what takes so many `positions` through the network.
+    fn on_threads<T: Send>(&self, positions: usize, work: impl FnOnce() -> T + Send) -> T {
+        threads::enter(&self.device, positions * self.n_params, work)
+    }
 
     /// `[1, ids.len(), d_model]`: what stands at each new position before the head.
     fn hidden(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Tensor<3>> {
@@ -166,7 +181,7 @@ impl Model {
         let ids: Vec<i32> = row.iter().map(|&id| id as i32).collect();
         let data = TensorData::new(ids, [1, row.len()]);
         let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        let hidden = threads::enter(&self.device, || self.network.hidden(ids, &mut context))?;
+        let hidden = self.network.hidden(ids, &mut context)?;
         context.advance();
         Ok(hidden)
     }
