@@ -105,14 +105,16 @@ fn apply_to_few<const N: usize>(weights: [Tensor<2>; N], x: Tensor<3>) -> [Tenso
     let [batch, seq, n_in] = x.dims();
     let positions = batch * seq;
     let x = x.reshape([1, positions, n_in]);
-    let tile = |rows: usize| rows_of_tile(positions, rows);
     let product = |block: Tensor<2>| {
         let [rows, _] = block.dims();
-        let tile = tile(rows);
+        let tile = rows_of_tile(positions, rows);
         // Views: to lay out a transposed matrix anew, all of it would be copied.
         let tiles = block.reshape([rows / tile, tile, n_in]).transpose();
         let y = x.clone().matmul(tiles); // [tiles, positions, tile]
-        y.swap_dims(0, 1).reshape([1, positions, rows])
+        match rows == tile {
+            true => y,
+            false => y.swap_dims(0, 1).reshape([1, positions, rows]),
+        }
     };
 
     let numbers: usize = weights.iter().map(|weight| weight.shape().num_elements()).sum();
