@@ -141,13 +141,15 @@ fn apply_to_few<const N: usize>(weights: [Tensor<2>; N], x: Tensor<3>) -> [Tenso
 /// each row once for all positions.
 const PAIRS_AT_ONCE: usize = 256;
 
-/// How many of `rows` are multiplied with `positions` at once.
+/// How many of the `rows` of a block are multiplied with all positions at once.
 fn rows_of_tile(positions: usize, rows: usize) -> usize {
-    let tile = PAIRS_AT_ONCE / positions.next_power_of_two();
-    match positions > 1 && rows.is_multiple_of(tile) {
-        true => tile,
+    /// With fewer, each is not worth the call.
+    const FEWEST: usize = 8;
+    let most = PAIRS_AT_ONCE / positions;
+    match positions {
         // For one position it is faster when there are more.
-        false => rows,
+        1 => rows,
+        _ => (FEWEST..=most).rev().find(|tile| rows.is_multiple_of(*tile)).unwrap_or(rows),
     }
 }
 
