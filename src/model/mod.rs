@@ -8,6 +8,7 @@
 
 pub mod activation;
 mod architecture;
+mod arena;
 pub mod attention;
 pub mod cache;
 pub mod config;
