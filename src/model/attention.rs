@@ -5,7 +5,7 @@ use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 
 use super::config::{LlamaConfig, ModelConfig};
 use super::context::Context;
-use super::linear::Linear;
+use super::linear::{self, Linear};
 use super::norm::RmsNorm;
 use super::rope::Rotation;
 use super::weights::Weights;
@@ -67,10 +67,8 @@ impl Attention {
         layer: usize,
         context: &mut Context<'_>,
     ) -> Tensor<3> {
-        let q = split_heads(self.q_proj.forward(x.clone()), self.head_dim);
-        let k = split_heads(self.k_proj.forward(x.clone()), self.head_dim);
-        let v = split_heads(self.v_proj.forward(x), self.head_dim);
-
+        let [q, k, v] = linear::forward_all([&self.q_proj, &self.k_proj, &self.v_proj], x)
+            .map(|x| split_heads(x, self.head_dim));
         let q = rotation.apply(normed(&self.q_norm, q));
         let k = rotation.apply(normed(&self.k_norm, k));
 

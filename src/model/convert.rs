@@ -1,6 +1,7 @@
 //! Numbers of a file as numbers to compute with.
 
-use burn::tensor::{Bytes, DType, bf16, f16};
+use burn::tensor::{DType, bf16, f16};
+use bytes::BytesMut;
 use half::slice::HalfFloatSliceExt;
 
 use super::safetensors::StoredTensor;
@@ -9,91 +10,106 @@ use super::safetensors::StoredTensor;
 /// beside the model, and to stay in the processor's cache.
 const CHUNK: usize = 1 << 18;
 
-/// Numbers of one of the types that a model computes in.
-pub enum Numbers {
-    F32(Vec<f32>),
-    F16(Vec<f16>),
-    Bf16(Vec<bf16>),
+// In a file the bytes of a number stand in this order, so that they can be taken as they are.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+/// The type in which numbers are stored that are to be computed with in `dtype`: F16 and BF16
+/// are kept, for any other it is F32.
+pub fn stored_as(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => dtype,
+        _ => DType::F32,
+    }
 }
 
-impl Numbers {
-    /// Room for `n` numbers; for any `dtype` but F16 and BF16 they are F32.
-    pub fn with_capacity(n: usize, dtype: DType) -> Self {
-        match dtype {
-            DType::F16 => Numbers::F16(Vec::with_capacity(n)),
-            DType::BF16 => Numbers::Bf16(Vec::with_capacity(n)),
-            _ => Numbers::F32(Vec::with_capacity(n)),
+/// Appends all numbers of a tensor as `dtype`, and releases what was read as it goes: the file
+/// and its copy are never both whole in memory.
+pub fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut) {
+    let dtype = stored_as(dtype);
+    let mut start = 0;
+    for bytes in tensor.data.chunks(CHUNK * tensor.dtype.size()) {
+        if tensor.dtype == dtype {
+            to.extend_from_slice(bytes);
+        } else {
+            append_converted(&to_f32(bytes, tensor.dtype), dtype, to);
         }
+        tensor.release(start..start + bytes.len());
+        start += bytes.len();
     }
+}
 
-    /// Appends all numbers of a tensor, and releases what was read as it goes: the file and
-    /// its copy are never both whole in memory.
-    pub fn extend(&mut self, tensor: &StoredTensor<'_>) {
-        let size = tensor.dtype.size();
-        let mut start = 0;
-        for bytes in tensor.data.chunks(CHUNK * size) {
-            match self {
-                Numbers::F32(numbers) => extend_f32(numbers, bytes, tensor.dtype),
-                Numbers::F16(numbers) => match tensor.dtype {
-                    DType::F16 => numbers.extend(values(bytes, f16::from_le_bytes)),
-                    _ => {
-                        let at = numbers.len();
-                        numbers.resize(at + bytes.len() / size, f16::ZERO);
-                        numbers[at..].convert_from_f32_slice(&to_f32(bytes, tensor.dtype));
-                    }
-                },
-                Numbers::Bf16(numbers) => match tensor.dtype {
-                    DType::BF16 => numbers.extend(values(bytes, bf16::from_le_bytes)),
-                    _ => {
-                        let at = numbers.len();
-                        numbers.resize(at + bytes.len() / size, bf16::ZERO);
-                        numbers[at..].convert_from_f32_slice(&to_f32(bytes, tensor.dtype));
-                    }
-                },
-            }
-            tensor.release(start..start + bytes.len());
-            start += bytes.len();
+fn append_converted(numbers: &[f32], dtype: DType, to: &mut BytesMut) {
+    match dtype {
+        DType::F16 => {
+            let mut halves = vec![f16::ZERO; numbers.len()];
+            halves.convert_from_f32_slice(numbers);
+            to.extend_from_slice(bytemuck::cast_slice(&halves));
         }
-    }
-
-    /// The memory itself, without a copy.
-    pub fn into_bytes(self) -> Bytes {
-        match self {
-            Numbers::F32(numbers) => Bytes::from_elems(numbers),
-            Numbers::F16(numbers) => Bytes::from_elems(numbers),
-            Numbers::Bf16(numbers) => Bytes::from_elems(numbers),
+        DType::BF16 => {
+            let mut halves = vec![bf16::ZERO; numbers.len()];
+            halves.convert_from_f32_slice(numbers);
+            to.extend_from_slice(bytemuck::cast_slice(&halves));
         }
+        _ => to.extend_from_slice(bytemuck::cast_slice(numbers)),
     }
 }
 
 fn to_f32(bytes: &[u8], dtype: DType) -> Vec<f32> {
-    let mut numbers = Vec::with_capacity(bytes.len() / dtype.size());
-    extend_f32(&mut numbers, bytes, dtype);
+    let mut numbers = vec![0.0; bytes.len() / dtype.size()];
+    match dtype {
+        DType::F16 => values(bytes, f16::from_le_bytes).convert_to_f32_slice(&mut numbers),
+        DType::BF16 => values(bytes, bf16::from_le_bytes).convert_to_f32_slice(&mut numbers),
+        _ => numbers = values(bytes, f32::from_le_bytes),
+    }
     numbers
 }
 
-fn extend_f32(numbers: &mut Vec<f32>, bytes: &[u8], dtype: DType) {
-    let at = numbers.len();
-    match dtype {
-        DType::F16 => {
-            let halves: Vec<f16> = values(bytes, f16::from_le_bytes).collect();
-            numbers.resize(at + halves.len(), 0.0);
-            halves.convert_to_f32_slice(&mut numbers[at..]);
+/// The numbers that `N` bytes each stand for. They need not be aligned.
+fn values<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let (numbers, _) = bytes.as_chunks::<N>();
+    numbers.iter().map(|bytes| value(*bytes)).collect()
+}
+
+/// Appends a matrix with numbers of `N` bytes and so many `columns`, turned.
+pub fn append_transposed<const N: usize>(matrix: &[u8], columns: usize, to: &mut BytesMut) {
+    /// So many numbers beside each other lie in one line of the processor's cache.
+    const LINE: usize = 16;
+    let start = to.len();
+    to.resize(start + matrix.len(), 0);
+    let (matrix, _) = matrix.as_chunks::<N>();
+    let (turned, _) = to[start..].as_chunks_mut::<N>();
+    let rows = matrix.len().checked_div(columns).unwrap_or(0);
+    for first in (0..columns).step_by(LINE) {
+        let strip = first..columns.min(first + LINE);
+        for (row, numbers) in matrix.chunks(columns).enumerate() {
+            for (column, number) in strip.clone().zip(&numbers[strip.clone()]) {
+                turned[column * rows + row] = *number;
+            }
         }
-        DType::BF16 => {
-            let halves: Vec<bf16> = values(bytes, bf16::from_le_bytes).collect();
-            numbers.resize(at + halves.len(), 0.0);
-            halves.convert_to_f32_slice(&mut numbers[at..]);
-        }
-        _ => numbers.extend(values(bytes, f32::from_le_bytes)),
     }
 }
 
-/// The numbers that `N` bytes each stand for.
-fn values<const N: usize, T>(
-    bytes: &[u8],
-    value: impl Fn([u8; N]) -> T,
-) -> impl Iterator<Item = T> {
-    let (numbers, _) = bytes.as_chunks::<N>();
-    numbers.iter().map(move |bytes| value(*bytes))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transpose(matrix: &[u8], columns: usize) -> Vec<u8> {
+        let mut turned = BytesMut::from(&[7][..]);
+        append_transposed::<1>(matrix, columns, &mut turned);
+        assert_eq!(turned[0], 7, "what was there before stays");
+        turned[1..].to_vec()
+    }
+
+    #[test]
+    fn a_matrix_is_turned() {
+        assert_eq!(transpose(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
+        assert!(transpose(&[], 0).is_empty());
+        // More columns than lie in one line.
+        let (rows, columns) = (3, 37);
+        let matrix: Vec<u8> = (0..rows * columns).collect();
+        for (i, number) in (0..).zip(transpose(&matrix, usize::from(columns))) {
+            let (column, row) = (i / rows, i % rows);
+            assert_eq!(number, row * columns + column);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use super::feed_forward::FeedForward;
 use super::linear::{self, Linear};
 use super::norm::RmsNorm;
 use super::rope::{Rope, Rotation};
+use super::threads;
 use super::weights::Weights;
 use crate::error::Result;
 
@@ -116,8 +117,10 @@ impl Block {
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
         let x = x + self.self_attn.forward(normed, rotation, layer, context);
-        let normed = self.post_attention_layernorm.forward(x.clone());
-        x + self.mlp.forward(normed)
+        threads::by_position(x, |x| {
+            let normed = self.post_attention_layernorm.forward(x.clone());
+            x + self.mlp.forward(normed)
+        })
     }
     // ANCHOR_END: block
 }

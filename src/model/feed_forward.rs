@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 
 use super::activation::Activation;
 use super::config::{LlamaConfig, ModelConfig};
-use super::linear::Linear;
+use super::linear::{self, Linear};
 use super::weights::Weights;
 use crate::error::Result;
 
@@ -42,9 +42,8 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let gate = self.activation.forward(self.gate_proj.forward(x.clone())); // [batch, seq, d_ff]
-        let up = self.up_proj.forward(x);
-        self.down_proj.forward(gate * up)
+        let [gate, up] = linear::forward_all([&self.gate_proj, &self.up_proj], x); // [batch, seq, d_ff]
+        self.down_proj.forward(self.activation.forward(gate) * up)
     }
     // ANCHOR_END: feed_forward
 }

@@ -8,6 +8,7 @@
 
 pub mod activation;
 mod architecture;
+mod arena;
 pub mod attention;
 pub mod cache;
 pub mod config;
@@ -22,6 +23,7 @@ pub mod linear;
 pub mod norm;
 pub mod rope;
 pub mod safetensors;
+mod threads;
 pub mod weights;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
@@ -38,6 +40,8 @@ pub use weights::Weights;
 pub struct Model {
     config: ModelConfig,
     network: Architecture,
+    /// How many numbers the weights are.
+    n_params: usize,
     device: Device,
     dtype: DType,
 }
@@ -58,7 +62,8 @@ impl Model {
     pub fn load(config: ModelConfig, weights: &Weights<'_>) -> Result<Self> {
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
-        Ok(Self { config, network, device, dtype })
+        let n_params = network.num_params();
+        Ok(Self { config, network, n_params, device, dtype })
     }
 
     /// The tensors in `weights` that neither this model took nor one of its family is expected
@@ -81,7 +86,7 @@ impl Model {
 
     /// The memory that the weights take.
     pub fn bytes(&self) -> usize {
-        self.network.num_params() * self.dtype.size()
+        self.n_params * self.dtype.size()
     }
 
     /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
@@ -103,9 +108,11 @@ impl Model {
     /// No ids, an id outside the vocabulary, more ids than the cache or the context holds, a
     /// cache for a network that can't use one.
     pub fn forward(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<f32>> {
-        let hidden = self.hidden(ids, cache)?;
-        let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
-        to_host(self.network.logits(last))
+        self.on_threads(ids.len(), || {
+            let hidden = self.hidden(ids, cache)?;
+            let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
+            to_host(self.network.logits(last))
+        })
     }
     // ANCHOR_END: forward
 
@@ -115,7 +122,10 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn forward_all(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<Vec<f32>>> {
-        let logits = to_host(self.network.logits(self.hidden(ids, cache)?))?;
+        let logits = self.on_threads(ids.len(), || {
+            let hidden = self.hidden(ids, cache)?;
+            to_host(self.network.logits(hidden))
+        })?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
 
@@ -141,13 +151,20 @@ impl Model {
         if row.is_empty() {
             return Ok(Vec::new());
         }
-        let hidden = self.run(&row, Context::cached(caches, &self.device))?;
         let last = TensorData::new(last.clone(), [last.len()]);
-        let hidden = hidden.select(1, Tensor::<1, Int>::from_data(last, &self.device));
-        let logits = to_host(self.network.logits(hidden))?; // [1, sequences, vocab]
+        let last = Tensor::<1, Int>::from_data(last, &self.device);
+        let logits = self.on_threads(row.len(), || {
+            let hidden = self.run(&row, Context::cached(caches, &self.device))?;
+            to_host(self.network.logits(hidden.select(1, last))) // [1, sequences, vocab]
+        })?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
     // ANCHOR_END: forward_batch
+
+    /// Does what takes so many `positions` through the network.
+    fn on_threads<T: Send>(&self, positions: usize, work: impl FnOnce() -> T + Send) -> T {
+        threads::enter(&self.device, positions * self.n_params, work)
+    }
 
     /// `[1, ids.len(), d_model]`: what stands at each new position before the head.
     fn hidden(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Tensor<3>> {

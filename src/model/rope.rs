@@ -23,10 +23,10 @@ pub struct Rope {
 /// beyond 2,048.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// `[seq, head_dim]`
-    cos: Tensor<2>,
-    /// `[seq, head_dim]`
-    sin: Tensor<2>,
+    /// `[1, 1, seq, head_dim]`
+    cos: Tensor<4>,
+    /// `[1, 1, seq, head_dim]`, negative in the first half of a head.
+    sin: Tensor<4>,
 }
 
 impl Rope {
@@ -39,19 +39,16 @@ impl Rope {
 
     /// The rotation for each of `positions`.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
-        let shape = [positions.len(), 2 * self.frequencies.len()];
-        let angles: Vec<f64> = positions
-            .iter()
-            .flat_map(|&position| {
-                let both_halves = self.frequencies.iter().chain(&self.frequencies);
-                both_halves.map(move |frequency| position as f64 * frequency)
-            })
-            .collect();
-        let table = |of: fn(f64) -> f64| {
-            let values: Vec<f32> = angles.iter().map(|&angle| of(angle) as f32).collect();
-            Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))
+        let shape = [1, 1, positions.len(), 2 * self.frequencies.len()];
+        let table = |of: fn(f64) -> f64, sign: f32| {
+            let values = positions.iter().flat_map(|&position| {
+                let half = self.frequencies.iter().map(move |frequency| position as f64 * frequency);
+                let half = half.map(move |angle| of(angle) as f32);
+                half.clone().map(move |value| sign * value).chain(half)
+            });
+            Tensor::from_data(TensorData::new(values.collect(), shape), (device, DType::F32))
         };
-        Rotation { cos: table(f64::cos), sin: table(f64::sin) }
+        Rotation { cos: table(f64::cos, 1.0), sin: table(f64::sin, -1.0) }
     }
 }
 
@@ -87,9 +84,8 @@ impl Rotation {
         let x = x.cast(DType::F32);
         let first = x.clone().slice(s![.., .., .., ..head_dim / 2]);
         let second = x.clone().slice(s![.., .., .., head_dim / 2..]);
-        let turned = Tensor::cat(vec![second.neg(), first], 3);
-        let (cos, sin) = (self.cos.clone().unsqueeze(), self.sin.clone().unsqueeze());
-        (x * cos + turned * sin).cast(dtype)
+        let swapped = Tensor::cat(vec![second, first], 3);
+        (x * self.cos.clone() + swapped * self.sin.clone()).cast(dtype)
     }
     // ANCHOR_END: rotate
 }

@@ -97,6 +97,11 @@ impl<'a> SafetensorsFile<'a> {
         &self.origin
     }
 
+    /// How many bytes the numbers of all tensors take.
+    pub fn data_length(&self) -> usize {
+        self.data.len()
+    }
+
     /// The names of all tensors.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)

@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use burn::module::Param;
-use burn::tensor::{DType, Device, Distribution, Tensor, TensorData};
+use burn::tensor::{Bytes, DType, Device, Distribution, Tensor, TensorData};
+use bytes::BytesMut;
 
-use super::convert::Numbers;
-use super::safetensors::SafetensorsFile;
+use super::arena::Arena;
+use super::convert;
+use super::safetensors::{SafetensorsFile, StoredTensor};
 use crate::error::{Error, Result};
 
 /// Hands out tensors by their name in a Hugging Face checkpoint.
@@ -31,6 +33,8 @@ struct Files<'a> {
     untaken: RefCell<BTreeMap<String, usize>>,
     /// In which file each tensor lies.
     file_of: BTreeMap<String, usize>,
+    /// Where their numbers are put.
+    arena: RefCell<Arena>,
 }
 
 impl<'a> Weights<'a> {
@@ -57,11 +61,14 @@ impl<'a> Weights<'a> {
                 }
             }
         }
+        // A number takes two bytes in a file at least, and four here at most.
+        let arena = Arena::new(2 * files.iter().map(SafetensorsFile::data_length).sum::<usize>());
         let files = Files {
             origin: origin.to_owned(),
             files,
             untaken: RefCell::new(file_of.clone()),
             file_of,
+            arena: RefCell::new(arena),
         };
         Ok(Self { source: Source::Files(files), device: device.clone(), dtype })
     }
@@ -129,8 +136,7 @@ impl<'a> Weights<'a> {
         let value = match &self.source {
             Source::Random => self.random_tensor(name, shape),
             Source::Files(files) => {
-                let data = files.read(name, &shape, self.dtype)?;
-                Tensor::from_data(data, (&self.device, self.dtype))
+                self.upload(files.read(name, &shape, self.dtype)?, shape)
             }
         };
         Ok(Param::from_tensor(value))
@@ -142,11 +148,20 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Param<Tensor<2>>> {
-        let stored = self.tensor(name, [n_in, n_out])?.into_value();
-        // On the way through host memory the numbers are laid out anew. A transpose alone is
-        // a view, and every product would have to step through memory the long way.
-        let turned = stored.transpose().into_data();
-        Ok(Param::from_tensor(Tensor::from_data(turned, (&self.device, self.dtype))))
+        // The numbers are laid out anew. A transpose of a tensor is a view, and every product
+        // would have to step through memory the long way.
+        let value = match &self.source {
+            Source::Random => self.random_tensor(name, [n_out, n_in]),
+            Source::Files(files) => {
+                self.upload(files.read_transposed(name, n_in, n_out, self.dtype)?, [n_out, n_in])
+            }
+        };
+        Ok(Param::from_tensor(value))
+    }
+
+    fn upload<const D: usize>(&self, bytes: Bytes, shape: [usize; D]) -> Tensor<D> {
+        let data = TensorData::from_bytes(bytes, shape, convert::stored_as(self.dtype));
+        Tensor::from_data(data, (&self.device, self.dtype))
     }
 
     /// The names of the tensors that nothing has asked for.
@@ -176,15 +191,40 @@ impl<'a> Weights<'a> {
 }
 
 impl Files<'_> {
-    fn read(&self, name: &str, shape: &[usize], dtype: DType) -> Result<TensorData> {
+    fn read(&self, name: &str, shape: &[usize], dtype: DType) -> Result<Bytes> {
+        let stored = self.find(name, shape)?;
+        let length = shape.iter().product::<usize>() * convert::stored_as(dtype).size();
+        let append = |to: &mut BytesMut| convert::append(&stored, dtype, to);
+        Ok(self.arena.borrow_mut().store(length, append))
+    }
+
+    /// The matrix that is stored as `[rows, columns]`, turned.
+    fn read_transposed(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+        dtype: DType,
+    ) -> Result<Bytes> {
+        let stored = self.find(name, &[rows, columns])?;
+        let size = convert::stored_as(dtype).size();
+        let mut matrix = BytesMut::with_capacity(rows * columns * size);
+        convert::append(&stored, dtype, &mut matrix);
+        let append = |to: &mut BytesMut| match size {
+            2 => convert::append_transposed::<2>(&matrix, columns, to),
+            _ => convert::append_transposed::<4>(&matrix, columns, to),
+        };
+        Ok(self.arena.borrow_mut().store(matrix.len(), append))
+    }
+
+    /// Looks a tensor up that is asked for.
+    fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let Some(&file) = self.file_of.get(name) else {
             let (origin, tensor) = (self.origin.clone(), name.to_owned());
             return Err(Error::TensorMissing { origin, tensor });
         };
         let stored = self.files[file].tensor(name, shape)?;
-        let mut numbers = Numbers::with_capacity(shape.iter().product(), dtype);
-        numbers.extend(&stored);
         self.untaken.borrow_mut().remove(name);
-        Ok(TensorData::from_bytes(numbers.into_bytes(), shape.to_vec(), dtype))
+        Ok(stored)
     }
 }

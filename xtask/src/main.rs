@@ -1,5 +1,6 @@
 //! Maintainers' commands: what the bundled model is made from, and how; what is measured.
 
+mod bench;
 mod book;
 mod corpus;
 mod corpus_command;
@@ -51,6 +52,8 @@ enum Command {
     RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
     /// Measure the time and the memory that loading a model takes
     LoadCost(load_cost::LoadCostArgs),
+    /// Measure how many tokens a second are read and written
+    Bench(bench::BenchArgs),
 }
 
 fn main() -> Result<()> {
@@ -67,5 +70,6 @@ fn main() -> Result<()> {
         Command::Parity(args) => parity::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }

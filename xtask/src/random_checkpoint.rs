@@ -6,13 +6,13 @@ mod tokenizer;
 mod writer;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 
 pub use shape::Shape;
-use writer::StoredAs;
+pub use writer::StoredAs;
 
 #[derive(Args)]
 pub struct RandomCheckpointArgs {
@@ -31,14 +31,18 @@ pub struct RandomCheckpointArgs {
 }
 
 pub fn run(args: &RandomCheckpointArgs) -> Result<()> {
-    let out = &args.out;
+    write(args.shape, &args.out, args.dtype, args.seed)
+}
+
+/// Writes the folder, and says what is in it.
+pub fn write(shape: Shape, out: &Path, dtype: StoredAs, seed: u64) -> Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let config = args.shape.config_json(args.dtype.name());
+    let config = shape.config_json(dtype.name());
     fs::write(out.join("config.json"), format!("{config:#}\n"))?;
-    tokenizer::write(args.shape, &out.join("tokenizer.json"))?;
-    let tensors = args.shape.tensors();
+    tokenizer::write(shape, &out.join("tokenizer.json"))?;
+    let tensors = shape.tensors();
     let path = out.join("model.safetensors");
-    let bytes = writer::write(&tensors, args.dtype, args.seed, &path)?;
+    let bytes = writer::write(&tensors, dtype, seed, &path)?;
     let numbers: usize = tensors.iter().map(|tensor| tensor.len()).sum();
     println!("{numbers} parameters, {bytes} bytes in {}", path.display());
     Ok(())

@@ -1,0 +1,32 @@
+//! On what was measured.
+
+use std::fs;
+use std::thread;
+
+use anyhow::Result;
+
+/// The processor's name, where the system tells it, and how many of its cores may be used.
+pub fn describe() -> Result<String> {
+    let cores = thread::available_parallelism()?;
+    let name = fs::read_to_string("/proc/cpuinfo").ok();
+    let name = name.as_deref().and_then(model_name).unwrap_or(std::env::consts::ARCH);
+    Ok(format!("{name}, {cores} cores"))
+}
+
+fn model_name(cpuinfo: &str) -> Option<&str> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+    let (_, name) = line.split_once(':')?;
+    Some(name.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_name_of_the_processor() {
+        let cpuinfo = "processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9\n\nprocessor\t: 1\n";
+        assert_eq!(model_name(cpuinfo), Some("AMD EPYC 9"));
+        assert_eq!(model_name("processor\t: 0\n"), None);
+    }
+}
