@@ -38,9 +38,8 @@ widgets.nucleus = (place) => {
     });
 
     function cell(probability, kind) {
-        const removed = probability === 0;
-        const text = element("span", {}, removed ? "removed" : percent(probability));
-        return element("td", removed ? { class: "removed" } : {}, bar(probability, kind), text);
+        if (probability === 0) return element("td", { class: "removed" }, "removed");
+        return element("td", {}, bar(probability, kind), percent(probability));
     }
 
     function draw() {

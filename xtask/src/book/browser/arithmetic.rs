@@ -85,13 +85,17 @@ struct Cells {
     padding: usize,
 }
 
+/// Runs the script of the widgets.
 pub fn check(chromium: &Chromium, root: &Path) -> Result<Vec<Problem>> {
+    check_script(chromium, root, &fs::read_to_string(root.join(FILE))?)
+}
+
+fn check_script(chromium: &Chromium, root: &Path, arithmetic: &str) -> Result<Vec<Problem>> {
     let open = OpenDistribution::read(root)?;
     let cases = Cases { distributions: settings(), rows: steps(), layouts: layouts() };
-    let scripts = [FILE, OpenDistribution::FILE].map(|file| fs::read_to_string(root.join(file)));
-    let [arithmetic, logits] = scripts;
+    let logits = fs::read_to_string(root.join(OpenDistribution::FILE))?;
     let folder = tempfile::tempdir()?;
-    let html = page("cases", &cases, &[&arithmetic?, &logits?, SCRIPT])?;
+    let html = page("cases", &cases, &[arithmetic, &logits, SCRIPT])?;
     fs::write(folder.path().join("arithmetic.html"), html)?;
     let results: Results = chromium.run(folder.path(), "arithmetic.html")?;
     ensure!(
@@ -174,19 +178,14 @@ impl Distribution {
 
 /// Many settings, on the widgets' logits and on some of which many are equal.
 fn settings() -> Vec<Setting> {
-    let equal: Vec<f32> = (0..64).map(|i| f32::from(i * 7 % 13_u8) / 2.0).collect();
+    let equal: Vec<f32> = (0..64_u16).map(|i| f32::from(i * 7 % 13) / 2.0).collect();
     let mut settings = Vec::new();
-    for logits in [None, Some(equal)] {
+    // Sums of these reach a p of 0.5 exactly, in every type of float.
+    let eighths = vec![1.0; 8];
+    for logits in [None, Some(equal), Some(eighths)] {
         for temperature in [0.1, 0.35, 0.7, 1.0, 1.4, 2.0] {
             for k in [None, Some(1), Some(2), Some(5), Some(12), Some(40)] {
-                for p in [
-                    None,
-                    Some(0.1),
-                    Some(0.35),
-                    Some(0.7),
-                    Some(0.9),
-                    Some(0.97),
-                ] {
+                for p in [None, Some(0.1), Some(0.5), Some(0.7), Some(0.9), Some(0.97)] {
                     settings.push(Setting { logits: logits.clone(), temperature, k, p });
                 }
             }
@@ -285,4 +284,36 @@ fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Vec<Opti
     let mut caches: Vec<_> = lengths.iter().map(|&length| model.new_cache(length)).collect();
     let sequences = lengths.iter().copied().zip(&mut caches).collect();
     Context::cached(sequences, &device.device).positions().into_iter().map(Some).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_arithmetic_is_found() {
+        let Ok(chromium) = Chromium::find(None) else {
+            eprintln!("not checked: there is no Chromium");
+            return;
+        };
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root");
+        let right = fs::read_to_string(root.join(FILE)).expect("the script");
+        assert!(check_script(&chromium, root, &right).expect("a result").is_empty());
+        for (part, wrong) in [
+            ("mass >= p", "mass > p"),
+            ("score < kth", "score <= kth"),
+            ("|| b - a", "|| a - b"),
+            ("(score - best) / temperature", "(score - best) * temperature"),
+            ("Math.log2", "Math.log"),
+            ("promptTokens + step", "promptTokens + step + 1"),
+            ("promptTokens : 1", "promptTokens : 2"),
+            ("columns.length - length", "0"),
+            ("lengths[prompt] - 1", "lengths[prompt] - 2"),
+        ] {
+            assert!(right.contains(part), "{part}");
+            let script = right.replacen(part, wrong, 1);
+            let found = check_script(&chromium, root, &script).expect("a result");
+            assert!(!found.is_empty(), "{wrong} is not found");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::super::problem::Problem;
@@ -60,10 +60,16 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
             });
         }
     }
-    fs::write(copy.path().join("host.html"), page("visits", &visits, &[HOST])?)?;
     eprintln!("{} pages in {}", visits.len(), chromium.program.display());
-    let found: Vec<Vec<String>> = chromium.run(copy.path(), "host.html")?;
-    Ok(problems(&visits, &found))
+    visit(chromium, copy.path(), &visits)
+}
+
+/// Opens pages in `folder` that have the probe in them.
+fn visit(chromium: &Chromium, folder: &Path, visits: &[Visit]) -> Result<Vec<Problem>> {
+    fs::write(folder.join("host.html"), page("visits", &visits, &[HOST])?)?;
+    let found: Vec<Vec<String>> = chromium.run(folder, "host.html")?;
+    ensure!(found.len() == visits.len(), "{} of {} pages opened", found.len(), visits.len());
+    Ok(problems(visits, &found))
 }
 
 /// The page with the probe in it, before anything else that runs.
@@ -86,7 +92,11 @@ fn problems(visits: &[Visit], found: &[Vec<String>]) -> Vec<Problem> {
         .into_iter()
         .map(|((file, message), places)| {
             let message = format!("{message} [{}]", places.join(", "));
-            Problem::new(format!("book/book/{file}"), 1, message)
+            let file = match file.strip_prefix("figures/") {
+                Some(_) => format!("book/src/{}", file.replace(".html", ".svg")),
+                None => format!("book/book/{file}"),
+            };
+            Problem::new(file, 1, message)
         })
         .collect()
 }
@@ -109,4 +119,98 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the probe finds in pages with these in them, 390 pixels wide.
+    fn found(chromium: &Chromium, bodies: &[String]) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let visits: Vec<Visit> = (0..bodies.len())
+            .map(|i| Visit {
+                file: format!("{i}.html"),
+                query: "theme=light".to_owned(),
+                width: 390,
+            })
+            .collect();
+        for (body, visit) in bodies.iter().zip(&visits) {
+            let html = format!(
+                "<!DOCTYPE html><html class=\"light\"><head></head><body><main>{body}</main></body>"
+            );
+            let html = probed(&html).expect("a head");
+            fs::write(folder.path().join(&visit.file), html).expect("a file");
+        }
+        let problems = visit(chromium, folder.path(), &visits).expect("a result");
+        let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        let of = |visit: &Visit| {
+            let file = format!("book/book/{}:", visit.file);
+            let found = problems.iter().filter(|problem| problem.starts_with(&file));
+            found.cloned().collect::<Vec<_>>().join("\n")
+        };
+        visits.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_a_reader_would_see_is_found() {
+        let Ok(chromium) = Chromium::find(None) else {
+            eprintln!("not checked: there is no Chromium");
+            return;
+        };
+        let svg = |inside: &str| format!("<svg width=\"90\" viewBox=\"0 0 90 90\">{inside}</svg>");
+        let widget = |script: &str| {
+            format!(
+                "<div class=\"widget\" data-widget=\"w\"><label \
+                 style=\"display: block; height: 30px\">a <input type=\"range\"></label><output></output></div><script>{script}</script>"
+            )
+        };
+        let mount = "const w = document.querySelector('.widget'); w.dataset.mounted = '';";
+        let change = "w.querySelector('input').addEventListener('input', (e) => \
+                      { w.querySelector('output').textContent = e.target.value; });";
+        let right = [
+            "<p>Text</p>".to_owned(),
+            "<div style=\"overflow-x: auto\"><p style=\"width: 900px\">Text</p></div>".to_owned(),
+            "<p style=\"color: #999; font-size: 10px; display: none\">Text</p>".to_owned(),
+            svg("<rect width=\"90\" height=\"90\"/><text y=\"20\" fill=\"#fff\">Text</text>"),
+            widget(&format!("{mount}{change}")),
+        ];
+        for (html, found) in right.iter().zip(found(&chromium, &right)) {
+            assert_eq!(found, "", "{html}");
+        }
+        let wrong = [
+            ("<p style=\"width: 900px\">Text</p>".to_owned(), "scrolls sideways"),
+            (
+                "<div style=\"overflow-x: hidden\"><p style=\"width: 900px\">Text</p></div>"
+                    .to_owned(),
+                "is cut off",
+            ),
+            ("<p style=\"color: #888\">Text</p>".to_owned(), "contrast 3.54, needs 4.5"),
+            ("<p style=\"opacity: 0.4\">Text</p>".to_owned(), "needs 4.5"),
+            ("<h1 style=\"font-size: 30px; color: #999\">T</h1>".to_owned(), "needs 3"),
+            (
+                svg("<rect width=\"90\" height=\"90\"/><text y=\"20\">T</text>"),
+                "contrast 1.00",
+            ),
+            (svg("<text y=\"20\" font-size=\"5\">T</text>"), "letters of 5.0 px"),
+            ("<img src=\"none.png\" alt=\"None\">".to_owned(), "no image"),
+            (
+                "<script src=\"https://burn.dev/a.js\"></script>".to_owned(),
+                "does not load: a.js",
+            ),
+            ("<script>console.error('oh')</script>".to_owned(), "console: oh"),
+            ("<script>none()</script>".to_owned(), "none is not defined"),
+            (widget(""), "the widget w did not start"),
+            (widget(mount), "a slider changes nothing"),
+            (widget(&format!("{mount}{change}")).replace("30px", "9px"), "too small to touch"),
+            (
+                widget(&format!("{mount}{change}")).replace("label", "b"),
+                "a control has no label",
+            ),
+        ];
+        let (wrong, expected): (Vec<String>, Vec<&str>) = wrong.into_iter().unzip();
+        for (i, found) in found(&chromium, &wrong).iter().enumerate() {
+            assert!(found.contains(expected[i]), "{}: {found}", wrong[i]);
+        }
+    }
 }

@@ -90,14 +90,15 @@
             const color = parse(inPicture ? style.fill : style.color);
             if (inPicture) color[3] *= Number(style.fillOpacity);
             const [back, ratio] = contrast(element, color, inPicture);
-            const size = parseFloat(style.fontSize) * (inPicture ? element.getScreenCTM().d : 1);
+            const matrix = inPicture ? element.getScreenCTM() : { c: 0, d: 1 };
+            const size = parseFloat(style.fontSize) * Math.hypot(matrix.c, matrix.d);
             const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
             const needed = isLarge ? 3 : 4.5;
             if (ratio < needed) {
                 add(`contrast ${ratio.toFixed(2)}, needs ${needed}: ${name(element)}, `
                     + `${color.map(short)} on ${back.map(short)}`);
             }
-            if (inPicture && size < 8) {
+            if (inPicture && size < 7) {
                 add(`letters of ${size.toFixed(1)} px: ${name(element.closest("svg"))}`);
             }
         }
