@@ -127,7 +127,7 @@ fn top_p_one_removes_nothing() {
     case.holds(all, "three probabilities above 0", &found);
 }
 
-// After the penalty and the temperature: 1.8, 2.8, 2.4, 4, 1, 2, -4. Top-k leaves the tokens 3, 1, 2
+// After the penalty and the temperature: 1.8, 2.8, 2.4, 4, 1, 2, -8. Top-k leaves the tokens 3, 1, 2
 // and 5, with 0.610, 0.184, 0.123 and 0.083. The first three reach 0.9, and token 2 has a fifth of
 // what the best has.
 #[test]
