@@ -1,0 +1,56 @@
+//! Bug hunt: one token comes far too often.
+
+use slowburn::sampling::softmax;
+
+/// Draws a token with top-k: only the `k` best can come, each as often as its probability among
+/// them says.
+///
+/// `logits` is `[vocab]`, all different and finite. `k` is from 1 to the vocabulary. `point` is
+/// from 0 up to but without 1, and says where on the line of probabilities the draw falls.
+///
+/// What was observed: without a cut, the texts are as they should be. With `k` = 1 they are what
+/// greedy writes. With a `k` between, no token comes that should have been removed. And yet, with
+/// the logits 2, 1.5, 1 and 0.5 and `k` = 2, the second token comes more often than the first. In
+/// 1000 draws from points at equal distances:
+///
+/// ```text
+/// token    expected    counted
+///   0         622        455
+///   1         378        545
+/// ```
+///
+/// Find out why, and mend it. Other inputs show it too: try the same logits in another order.
+pub fn lopsided_draw(logits: &[f32], k: usize, point: f64) -> usize {
+    let mut probabilities = softmax(logits);
+    keep_best(&mut probabilities, k);
+    walk(&probabilities, point)
+}
+
+/// Sets all but the `k` greatest numbers to 0.
+fn keep_best(numbers: &mut [f32], k: usize) {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let least = sorted[k - 1];
+    for number in numbers {
+        if *number < least {
+            *number = 0.0;
+        }
+    }
+}
+
+/// The token on whose stretch of the line the point lies, or the last that has a stretch.
+fn walk(probabilities: &[f32], point: f64) -> usize {
+    let mut drawn = 0;
+    let mut end = 0.0;
+    for (id, &probability) in probabilities.iter().enumerate() {
+        if probability == 0.0 {
+            continue;
+        }
+        drawn = id;
+        end += f64::from(probability);
+        if point < end {
+            break;
+        }
+    }
+    drawn
+}

@@ -1,0 +1,26 @@
+//! Typical sampling: neither too sure nor too odd.
+
+/// Keeps the tokens whose surprise is nearest to the entropy, as many as it takes for their
+/// probabilities to sum to at least `mass`.
+///
+/// `probabilities` is `[vocab]`, in the order of the ids, with the sum 1. `mass` is above 0 and
+/// below 1. Returns `[vocab]`: 0 for a token that was removed, and for one that stays its
+/// probability divided by the sum of those that stay.
+///
+/// - The surprise of a token is the logarithm of 1/p, and the entropy is the mean surprise. Bits or
+///   nats do not matter, as long as both are in the same.
+/// - Nearest means that the distance counts, above or below.
+/// - The token that brings the sum to `mass` stays, as in top-p.
+/// - A token of probability 0 never stays.
+///
+/// ```text
+/// probabilities    0.5    0.25   0.125  0.125     entropy 1.75 bits
+/// surprise         1      2      3      3         bits
+/// distance         0.75   0.25   1.25   1.25
+///
+/// typical(&[0.5, 0.25, 0.125, 0.125], 0.25)   -> [0.0, 1.0, 0.0, 0.0]
+/// typical(&[0.5, 0.25, 0.125, 0.125], 0.5)    -> [0.6667, 0.3333, 0.0, 0.0]
+/// ```
+pub fn typical(probabilities: &[f32], mass: f32) -> Vec<f32> {
+    todo!()
+}

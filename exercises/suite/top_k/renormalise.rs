@@ -1,0 +1,75 @@
+use super::renormalise::renormalise;
+use crate::support::{Case, Random};
+
+const TOLERANCE: f32 = 1e-6;
+
+fn case(rule: &str, probabilities: &[f32], kept: &[bool]) -> Case {
+    Case::rule(rule).given("probabilities", probabilities).given("kept", kept)
+}
+
+#[test]
+fn the_example_of_the_chapter() {
+    let probabilities = [0.455, 0.276, 0.167, 0.102];
+    let kept = [true, true, false, false];
+    let case = case("what stays is divided by the sum of what stays", &probabilities, &kept);
+    case.close(
+        &[0.622_435, 0.377_565, 0.0, 0.0],
+        &renormalise(&probabilities, &kept),
+        TOLERANCE,
+    );
+}
+
+#[test]
+fn tokens_keep_their_places() {
+    let probabilities = [0.125, 0.5, 0.125, 0.25];
+    let kept = [false, true, false, true];
+    let case = case(
+        "a token that was removed has 0, and nothing moves to another place",
+        &probabilities,
+        &kept,
+    );
+    let expected = [0.0, 0.666_667, 0.0, 0.333_333];
+    case.close(&expected, &renormalise(&probabilities, &kept), TOLERANCE);
+}
+
+#[test]
+fn the_last_one_gets_all() {
+    let probabilities = [0.96875, 0.03125];
+    let kept = [false, true];
+    let case = case(
+        "a token that is left alone is certain, however unlikely it was",
+        &probabilities,
+        &kept,
+    );
+    case.close(&[0.0, 1.0], &renormalise(&probabilities, &kept), TOLERANCE);
+}
+
+#[test]
+fn all_stay() {
+    let probabilities = [0.25, 0.5, 0.25];
+    let kept = [true; 3];
+    let case = case("where nothing is removed, nothing changes", &probabilities, &kept);
+    case.close(&probabilities, &renormalise(&probabilities, &kept), TOLERANCE);
+}
+
+#[test]
+fn ratios_stay() {
+    let mut random = Random::new(1);
+    for count in 2..50 {
+        let weights: Vec<f32> = (0..count).map(|_| random.float(0.1, 1.0)).collect();
+        let total: f32 = weights.iter().sum();
+        let probabilities: Vec<f32> = weights.iter().map(|weight| weight / total).collect();
+        let mut kept: Vec<bool> = (0..count).map(|_| random.below(2) == 1).collect();
+        kept[0] = true;
+        let case = case(
+            "among those that stay, each is as many times as likely as another as before",
+            &probabilities,
+            &kept,
+        );
+        let found = renormalise(&probabilities, &kept);
+        let left: f32 = (0..count).filter(|&i| kept[i]).map(|i| probabilities[i]).sum();
+        let share = |i: usize| probabilities[i] / left;
+        let expected: Vec<f32> = (0..count).map(|i| if kept[i] { share(i) } else { 0.0 }).collect();
+        case.close(&expected, &found, 1e-5);
+    }
+}

@@ -1,0 +1,70 @@
+use super::min_p::min_p;
+use crate::support::{Case, Random};
+
+const REMOVED: f32 = f32::NEG_INFINITY;
+
+fn check(rule: &str, scores: &[f32], share: f32, expected: &[f32]) {
+    let case = Case::rule(rule).given("scores", scores).given("share", share);
+    let mut found = scores.to_vec();
+    min_p(&mut found, share);
+    case.equal(expected.to_vec(), found);
+}
+
+#[test]
+fn tokens_that_are_too_unlikely_go() {
+    let rule = "a token stays where its probability is at least share times the greatest one";
+    check(rule, &[2.0, 1.5, 1.0, 0.5], 0.5, &[2.0, 1.5, REMOVED, REMOVED]);
+    check(rule, &[2.0, 1.5, 1.0, 0.5], 0.3, &[2.0, 1.5, 1.0, REMOVED]);
+    check(rule, &[2.0, 1.5, 1.0, 0.5], 0.1, &[2.0, 1.5, 1.0, 0.5]);
+    check(rule, &[0.5, 4.0, 1.0, 2.0], 0.1, &[REMOVED, 4.0, REMOVED, 2.0]);
+}
+
+#[test]
+fn it_is_a_share_of_the_best_and_not_of_all() {
+    let rule = "where no token is likely, unlikely ones stay: only the best one counts";
+    check(rule, &[1.0; 20], 0.1, &[1.0; 20]);
+}
+
+#[test]
+fn only_differences_count() {
+    let rule = "adding the same number to all scores changes no probability";
+    check(rule, &[-8.0, -8.5, -9.0, -9.5], 0.5, &[-8.0, -8.5, REMOVED, REMOVED]);
+    check(rule, &[0.0, -0.5, -1.0, -1.5], 0.5, &[0.0, -0.5, REMOVED, REMOVED]);
+    check(rule, &[1000.0, 999.5, 999.0, 0.0], 0.5, &[1000.0, 999.5, REMOVED, REMOVED]);
+}
+
+#[test]
+fn a_share_of_one_keeps_the_equals_of_the_best() {
+    let rule = "a token that is exactly share times as likely stays";
+    check(rule, &[2.0, 1.5, 2.0, 0.5], 1.0, &[2.0, REMOVED, 2.0, REMOVED]);
+    check(rule, &[-1.0, -3.0], 1.0, &[-1.0, REMOVED]);
+}
+
+#[test]
+fn what_was_removed_stays_removed() {
+    let rule = "a score of -inf stays -inf";
+    check(rule, &[REMOVED, 1.0, REMOVED, 0.9], 0.5, &[REMOVED, 1.0, REMOVED, 0.9]);
+}
+
+#[test]
+fn random_scores() {
+    let mut random = Random::new(8);
+    for count in 1..60 {
+        let scores = random.scores(count);
+        let share = random.float(0.01, 0.9);
+        let best = scores.iter().copied().fold(REMOVED, f32::max);
+        let ratio = |score: f32| f64::from(score - best).exp();
+        let expected: Vec<f32> = scores
+            .iter()
+            .map(|&score| {
+                if ratio(score) >= f64::from(share) {
+                    score
+                } else {
+                    REMOVED
+                }
+            })
+            .collect();
+        let rule = "a token stays where its probability is at least share times the greatest one";
+        check(rule, &scores, share, &expected);
+    }
+}

@@ -1,0 +1,91 @@
+use super::repetition_penalty::repetition_penalty;
+use crate::support::{Case, Random};
+
+fn check(
+    rule: &str,
+    scores: &[f32],
+    penalty: f32,
+    (prompt, output): (&[u32], &[u32]),
+    expected: &[f32],
+) {
+    let case = Case::rule(rule)
+        .given("scores", scores)
+        .given("penalty", penalty)
+        .given("prompt", prompt)
+        .given("output", output);
+    let mut found = scores.to_vec();
+    repetition_penalty(&mut found, penalty, prompt, output);
+    case.close(expected, &found, 1e-6);
+}
+
+#[test]
+fn a_score_above_zero_is_divided() {
+    let rule = "the score of a token that was said, above 0, is divided by the penalty";
+    check(rule, &[3.0, 2.0, 1.0], 2.0, (&[], &[0, 2]), &[1.5, 2.0, 0.5]);
+    check(rule, &[3.0, 2.0, 1.0], 1.25, (&[], &[1]), &[3.0, 1.6, 1.0]);
+}
+
+#[test]
+fn a_score_below_zero_is_multiplied() {
+    let rule = "the score of a token that was said, below 0, is multiplied: it must fall too";
+    check(rule, &[-3.0, -2.0, -1.0], 2.0, (&[], &[0, 2]), &[-6.0, -2.0, -2.0]);
+}
+
+#[test]
+fn the_prompt_counts() {
+    let rule = "a token of the prompt was said, as one of the output was";
+    check(rule, &[3.0, 2.0, 1.0], 2.0, (&[1], &[]), &[3.0, 1.0, 1.0]);
+    check(rule, &[3.0, 2.0, 1.0], 2.0, (&[1], &[0]), &[1.5, 1.0, 1.0]);
+}
+
+#[test]
+fn once_for_each_token() {
+    let rule = "a token is penalised once, however often it was said";
+    check(rule, &[4.0, 2.0], 2.0, (&[], &[0, 0, 0]), &[2.0, 2.0]);
+    check(rule, &[4.0, 2.0], 2.0, (&[0, 0], &[]), &[2.0, 2.0]);
+    check(rule, &[4.0, -2.0], 2.0, (&[0, 1], &[1, 0, 1]), &[2.0, -4.0]);
+}
+
+#[test]
+fn a_penalty_of_one_is_off() {
+    let rule = "a penalty of 1 changes nothing";
+    check(rule, &[4.0, -2.0, 0.0], 1.0, (&[0, 1], &[2]), &[4.0, -2.0, 0.0]);
+}
+
+#[test]
+fn a_penalty_below_one_makes_scores_rise() {
+    let rule = "below 1 the same rule makes what was said likelier";
+    check(rule, &[4.0, -2.0, 1.0], 0.5, (&[0], &[1]), &[8.0, -1.0, 1.0]);
+}
+
+#[test]
+fn zero_and_removed_tokens_stay() {
+    let rule = "a score of 0 stays 0, and one of -inf stays -inf";
+    let scores = [0.0, f32::NEG_INFINITY, 1.0];
+    check(rule, &scores, 2.0, (&[0], &[1]), &scores);
+}
+
+#[test]
+fn nothing_was_said() {
+    let rule = "where nothing was said, nothing changes";
+    check(rule, &[3.0, -2.0], 2.0, (&[], &[]), &[3.0, -2.0]);
+}
+
+#[test]
+fn what_was_said_never_rises() {
+    let mut random = Random::new(9);
+    for count in 1..40 {
+        let scores = random.scores(count);
+        let said: Vec<u32> = (0..count).map(|_| random.below(count) as u32).collect();
+        let (prompt, output) = said.split_at(random.below(count));
+        let penalty = random.float(1.0, 2.0);
+        let expected: Vec<f32> = (0..count)
+            .map(|id| match said.contains(&(id as u32)) {
+                true => (scores[id] / penalty).min(scores[id] * penalty),
+                false => scores[id],
+            })
+            .collect();
+        let rule = "above 1, the scores of all tokens that were said fall, and no others";
+        check(rule, &scores, penalty, (prompt, output), &expected);
+    }
+}

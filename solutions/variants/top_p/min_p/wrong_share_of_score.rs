@@ -1,0 +1,11 @@
+//! Compares with a share of the greatest score, as if scores were probabilities.
+
+pub fn min_p(scores: &mut [f32], share: f32) {
+    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let least = greatest * share;
+    for score in scores {
+        if *score < least {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Subtracts a logarithm that is negative already: nothing reaches that score.
+
+pub fn min_p(scores: &mut [f32], share: f32) {
+    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let least = greatest - share.ln();
+    for score in scores {
+        if *score < least {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

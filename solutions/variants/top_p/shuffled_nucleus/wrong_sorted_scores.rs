@@ -1,0 +1,23 @@
+//! Sorts the scores themselves: they no longer stand at their ids.
+
+use slowburn::sampling::softmax;
+
+pub fn shuffled_nucleus(scores: &mut [f32], p: f32) {
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let probabilities = softmax(scores);
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
+
+    let mut removed = Vec::new();
+    let mut mass = 0.0;
+    for &id in &order {
+        removed.push(mass >= p);
+        mass += probabilities[id];
+    }
+
+    for (i, score) in scores.iter_mut().enumerate() {
+        if removed[order[i]] {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

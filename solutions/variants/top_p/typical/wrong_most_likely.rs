@@ -1,0 +1,21 @@
+//! Orders by probability: that is top-p.
+
+pub fn typical(probabilities: &[f32], mass: f32) -> Vec<f32> {
+    let surprise = |id: usize| probabilities[id].recip().log2();
+    let mut ids: Vec<usize> =
+        (0..probabilities.len()).filter(|&id| probabilities[id] > 0.0).collect();
+    let entropy: f32 = ids.iter().map(|&id| probabilities[id] * surprise(id)).sum();
+    let _ = entropy;
+    ids.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
+
+    let mut left = vec![0.0; probabilities.len()];
+    let mut sum = 0.0;
+    for id in ids {
+        if sum >= mass {
+            break;
+        }
+        left[id] = probabilities[id];
+        sum += probabilities[id];
+    }
+    left.iter().map(|probability| probability / sum).collect()
+}
