@@ -20,6 +20,11 @@ mod who_finished;
 #[path = "../../suite/batching/who_finished.rs"]
 mod who_finished_tests;
 
+mod running_batch;
+
+#[path = "../../suite/batching/running_batch.rs"]
+mod running_batch_tests;
+
 mod own_seeds;
 
 #[path = "../../suite/batching/own_seeds.rs"]

@@ -44,9 +44,9 @@ impl LayerCache {
     /// the keys and the values up to and with the new ones, `[1, n_kv_heads, length, head_dim]`:
     /// the places that are not filled yet are left out.
     ///
-    /// Where the new positions do not all fit, it changes nothing and returns [`CacheFull`], with
-    /// the length as it is and with `new` as `seq`. What is in the cache stays there, and fewer
-    /// positions may still be appended. A cache may be filled to its last place.
+    /// Where the new positions do not all fit, it changes nothing and returns [`CacheFull`]: what
+    /// fits, what is there, and how many were to come (`seq`). What is in the cache stays there,
+    /// and fewer positions may still be appended. A cache may be filled to its last place.
     ///
     /// ```text
     /// capacity 4, one head of one number; . is a place that is not filled

@@ -11,13 +11,12 @@
 /// counted: for a prompt of 5 tokens and 4 new ones the chapter says that 5 + 4 - 1 = 8 rows are
 /// computed, and this loop computes 9.
 ///
-/// Find the reason for each of the two, and mend it. What should be:
+/// Find the reason for each of the two, and mend it. What should be: the tokens of the naive loop,
+/// one by one, and `prompt.len() + max_tokens - 1` rows. For one new token that is a single pass:
 ///
 /// ```text
-/// prompt 7 8 9, three new tokens a b c
-/// forward([7, 8, 9], 0)  gives a
-/// forward([a], 3)        gives b
-/// forward([b], 4)        gives c
+/// cached(&[7, 8, 9], 1, forward)
+///     forward([7, 8, 9], 0)   its best token is the text
 /// ```
 pub fn cached(
     prompt: &[u32],

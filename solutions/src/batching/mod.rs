@@ -24,6 +24,12 @@ pub mod who_finished;
 #[path = "../../../exercises/suite/batching/who_finished.rs"]
 mod who_finished_tests;
 
+pub mod running_batch;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/batching/running_batch.rs"]
+mod running_batch_tests;
+
 pub mod own_seeds;
 
 #[cfg(test)]
