@@ -10,7 +10,9 @@
 mod case;
 mod random;
 mod tensors;
+mod toy_model;
 
 pub use case::Case;
 pub use random::Random;
-pub use tensors::{device, floats, mask_rows};
+pub use tensors::{device, floats, mask_rows, tensor};
+pub use toy_model::ToyModel;

@@ -1,0 +1,94 @@
+use super::running_batch::{Request, Served, running_batch};
+use crate::support::{Case, Random};
+
+/// `requests` are (arrives, tokens), `expected` are (first step, last step).
+fn check(rule: &str, places: usize, requests: &[(usize, usize)], expected: &[(usize, usize)]) {
+    let case = Case::rule(rule).given("places", places).given("(arrives, tokens)", requests);
+    case.equal(expected.to_vec(), run(places, requests));
+}
+
+fn run(places: usize, requests: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let request = |&(arrives, tokens): &(usize, usize)| Request { arrives, tokens };
+    let requests: Vec<Request> = requests.iter().map(request).collect();
+    let steps = |served: Served| (served.first_step, served.last_step);
+    running_batch(&requests, places).into_iter().map(steps).collect()
+}
+
+#[test]
+fn a_text_takes_as_many_steps_as_it_has_tokens() {
+    let rule = "each step gives one token, the first one too: (first step, last step)";
+    check(rule, 1, &[(0, 1)], &[(0, 0)]);
+    check(rule, 1, &[(0, 4)], &[(0, 3)]);
+    check(rule, 2, &[(0, 2), (0, 3)], &[(0, 1), (0, 2)]);
+}
+
+#[test]
+fn nobody_starts_before_it_arrives() {
+    let rule = "a text joins at the step of its arrival at the earliest: (first step, last step)";
+    check(rule, 2, &[(0, 5), (2, 2)], &[(0, 4), (2, 3)]);
+}
+
+#[test]
+fn there_are_no_more_texts_than_places() {
+    let rule = "who finds no free place waits: (first step, last step)";
+    check(rule, 1, &[(0, 2), (0, 1)], &[(0, 1), (2, 2)]);
+    check(rule, 2, &[(0, 2), (0, 2), (0, 2)], &[(0, 1), (0, 1), (2, 3)]);
+}
+
+#[test]
+fn a_free_place_is_taken_at_the_next_step() {
+    let rule = "who has all its tokens leaves, and its place is taken at the next step, whoever \
+                else is in the batch: (first step, last step)";
+    check(rule, 2, &[(0, 5), (0, 2), (0, 2)], &[(0, 4), (0, 1), (2, 3)]);
+    let requests = [(0, 4), (0, 2), (1, 1), (1, 2)];
+    check(rule, 2, &requests, &[(0, 3), (0, 1), (2, 2), (3, 4)]);
+}
+
+#[test]
+fn first_come_first_served() {
+    let rule = "who came first goes first, also where the list has another order and another text \
+                is shorter: (first step, last step)";
+    check(rule, 1, &[(5, 1), (0, 1)], &[(5, 5), (0, 0)]);
+    check(rule, 1, &[(0, 3), (2, 1), (1, 4)], &[(0, 2), (7, 7), (3, 6)]);
+    let rule =
+        "who arrives at the same step goes in the order of the list: (first step, last step)";
+    check(rule, 1, &[(0, 3), (0, 2), (0, 1)], &[(0, 2), (3, 4), (5, 5)]);
+}
+
+#[test]
+fn the_batch_may_be_empty_for_a_while() {
+    let rule = "a step without texts is no end: (first step, last step)";
+    check(rule, 2, &[(0, 1), (4, 2), (9, 1)], &[(0, 0), (4, 5), (9, 9)]);
+    check(rule, 1, &[(3, 1)], &[(3, 3)]);
+}
+
+#[test]
+fn nobody_waits_without_need() {
+    let mut random = Random::new(0);
+    for count in 1..12 {
+        let requests: Vec<(usize, usize)> =
+            (0..count).map(|_| (random.below(8), 1 + random.below(5))).collect();
+        for places in 1..4 {
+            let case = Case::rule("at each step every place is taken, or nobody waits")
+                .given("places", places)
+                .given("(arrives, tokens)", &requests);
+            let found = run(places, &requests);
+            case.equal(count, found.len());
+            for step in 0..80 {
+                let inside = found.iter().filter(|(first, last)| (*first..=*last).contains(&step));
+                let inside = inside.count();
+                let waits = |((arrives, _), (first, _)): (&(usize, usize), &(usize, usize))| {
+                    *arrives <= step && step < *first
+                };
+                let waiting = requests.iter().zip(&found).filter(|&pair| waits(pair)).count();
+                let needed = inside <= places && (inside == places || waiting == 0);
+                let seen =
+                    format!("at step {step} {inside} in the batch, {waiting} waiting: {found:?}");
+                case.holds(needed, "all places taken or nobody waiting, at each step", seen);
+            }
+            for (&(_, tokens), &(first, last)) in requests.iter().zip(&found) {
+                case.equal(first + tokens - 1, last);
+            }
+        }
+    }
+}

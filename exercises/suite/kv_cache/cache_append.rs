@@ -1,0 +1,111 @@
+use std::ops::Range;
+
+use super::cache_append::{CacheFull, LayerCache};
+use crate::support::{Case, device, floats, tensor};
+
+const HEADS: usize = 2;
+const HEAD_DIM: usize = 2;
+
+/// Shape and numbers, or why it was refused.
+type Answer = Result<(([usize; 4], Vec<f32>), ([usize; 4], Vec<f32>)), CacheFull>;
+
+/// The rows of these positions: 100 for the head, 10 for the position, 1 for the place in the
+/// row.
+fn keys(positions: Range<usize>) -> Vec<f32> {
+    let row = |head: usize, position: usize| {
+        (0..HEAD_DIM).map(move |i| (100 * (head + 1) + 10 * position + i) as f32)
+    };
+    let head = |head: usize| positions.clone().flat_map(move |position| row(head, position));
+    (0..HEADS).flat_map(head).collect()
+}
+
+fn values(positions: Range<usize>) -> Vec<f32> {
+    keys(positions).iter().map(|number| -number).collect()
+}
+
+fn append(cache: &mut LayerCache, positions: Range<usize>) -> Answer {
+    let shape = [1, HEADS, positions.len(), HEAD_DIM];
+    let new_keys = tensor(keys(positions.clone()), shape);
+    let new_values = tensor(values(positions), shape);
+    let (k, v) = cache.append(new_keys, new_values)?;
+    Ok(((k.dims(), floats(k)), (v.dims(), floats(v))))
+}
+
+fn all_up_to(length: usize) -> Answer {
+    let shape = [1, HEADS, length, HEAD_DIM];
+    Ok(((shape, keys(0..length)), (shape, values(0..length))))
+}
+
+fn case(rule: &str, capacity: usize, appends: &[usize]) -> Case {
+    Case::rule(rule)
+        .given("capacity", capacity)
+        .given("the number of positions of each append", appends)
+        .given("a number in the keys", "100 for the head, 10 for the position, 1 for its place")
+        .given("a number in the values", "the same below zero")
+}
+
+/// Appends that all fit: each must return everything up to it.
+fn check(rule: &str, capacity: usize, appends: &[usize]) {
+    let mut cache = LayerCache::new(HEADS, capacity, HEAD_DIM, &device());
+    let mut length = 0;
+    for (i, &new) in appends.iter().enumerate() {
+        let case = case(rule, capacity, &appends[..=i]);
+        let found = append(&mut cache, length..length + new);
+        length += new;
+        case.equal(all_up_to(length), found);
+        case.equal(length, cache.length());
+    }
+}
+
+#[test]
+fn what_is_filled_is_returned_and_no_more() {
+    check("returned is what is filled; places that hold nothing are left out", 5, &[1]);
+    check("returned is what is filled; places that hold nothing are left out", 8, &[3]);
+}
+
+#[test]
+fn new_rows_come_behind_old_ones() {
+    check(
+        "the length before the append is the place of the first new position",
+        8,
+        &[1, 1],
+    );
+    check(
+        "the length before the append is the place of the first new position",
+        8,
+        &[3, 1, 1],
+    );
+}
+
+#[test]
+fn several_positions_may_come_at_once() {
+    check("an append of n positions makes the length greater by n", 12, &[2, 3, 1, 4]);
+}
+
+#[test]
+fn the_last_place_can_be_filled() {
+    check("a cache with room for 4 positions holds 4", 4, &[4]);
+    check("a cache with room for 4 positions holds 4", 4, &[3, 1]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut cache = LayerCache::new(HEADS, 8, HEAD_DIM, &device());
+    let case = case("what does not fit is refused, with the length as it is", 8, &[6, 3]);
+    case.equal(all_up_to(6), append(&mut cache, 0..6));
+    let refusal = CacheFull { capacity: 8, length: 6, new: 3 };
+    case.equal(Err(refusal), append(&mut cache, 6..9));
+    case.equal(6, cache.length());
+}
+
+#[test]
+fn a_refusal_loses_nothing() {
+    let mut cache = LayerCache::new(HEADS, 8, HEAD_DIM, &device());
+    let case = case("after a refusal everything is as it was before", 8, &[6, 3, 1, 2, 1, 1]);
+    case.equal(all_up_to(6), append(&mut cache, 0..6));
+    case.equal(Err(CacheFull { capacity: 8, length: 6, new: 3 }), append(&mut cache, 6..9));
+    case.equal(all_up_to(7), append(&mut cache, 6..7));
+    case.equal(Err(CacheFull { capacity: 8, length: 7, new: 2 }), append(&mut cache, 7..9));
+    case.equal(all_up_to(8), append(&mut cache, 7..8));
+    case.equal(Err(CacheFull { capacity: 8, length: 8, new: 1 }), append(&mut cache, 8..9));
+}

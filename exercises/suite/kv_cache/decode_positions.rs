@@ -1,0 +1,72 @@
+use super::decode_positions::cached;
+use crate::support::{Case, Random, ToyModel};
+
+fn case(rule: &str, prompt: &[u32], max_tokens: usize) -> Case {
+    Case::rule(rule).given("prompt", prompt).given("max_tokens", max_tokens)
+}
+
+/// The output, and the passes that it took: tokens and start of each.
+fn run(prompt: &[u32], max_tokens: usize) -> (Vec<u32>, Vec<(Vec<u32>, usize)>) {
+    let mut model = ToyModel::default();
+    let output = cached(prompt, max_tokens, &mut |tokens, start| model.forward(tokens, start));
+    (output, model.passes())
+}
+
+/// The loop without a cache: a new model reads the whole text at each step.
+fn naive(prompt: &[u32], max_tokens: usize) -> Vec<u32> {
+    let mut text = prompt.to_vec();
+    for _ in 0..max_tokens {
+        let logits = ToyModel::default().forward(&text, 0);
+        let best = (0..logits.len()).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+        text.push(best.expect("there are logits") as u32);
+    }
+    text[prompt.len()..].to_vec()
+}
+
+#[test]
+fn each_pass_starts_at_the_number_of_tokens_in_the_cache() {
+    let prompt = [7, 8, 9];
+    let case = case(
+        "the token that was chosen last is not in the cache yet: starts go on without a gap",
+        &prompt,
+        4,
+    );
+    let (_, passes) = run(&prompt, 4);
+    let starts: Vec<usize> = passes.iter().map(|&(_, start)| start).take(4).collect();
+    case.equal(vec![0, 3, 4, 5], starts);
+}
+
+#[test]
+fn every_token_is_read_once() {
+    for (prompt, max_tokens) in [
+        (vec![7, 8, 9], 1),
+        (vec![7, 8, 9], 2),
+        (vec![1, 2, 3, 4, 5], 4),
+    ] {
+        let rule = "rows = prompt tokens + new tokens - 1: all are read once, and the last is not";
+        let case = case(rule, &prompt, max_tokens);
+        let (_, passes) = run(&prompt, max_tokens);
+        let rows: usize = passes.iter().map(|(tokens, _)| tokens.len()).sum();
+        case.equal(prompt.len() + max_tokens - 1, rows);
+    }
+}
+
+#[test]
+fn as_many_tokens_as_were_asked_for() {
+    for max_tokens in 1..6 {
+        let case = case("the text has max_tokens tokens", &[7, 8, 9], max_tokens);
+        case.equal(max_tokens, run(&[7, 8, 9], max_tokens).0.len());
+    }
+}
+
+#[test]
+fn the_text_is_that_of_the_naive_loop() {
+    let mut random = Random::new(0);
+    for length in 1..8 {
+        let prompt: Vec<u32> = (0..length).map(|_| random.below(11) as u32).collect();
+        for max_tokens in 1..12 {
+            let case = case("the tokens are those of the naive loop", &prompt, max_tokens);
+            case.equal(naive(&prompt, max_tokens), run(&prompt, max_tokens).0);
+        }
+    }
+}

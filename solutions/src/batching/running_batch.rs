@@ -1,0 +1,60 @@
+//! A running batch: who is in it at which step.
+//!
+//! Why: joining, the pass and leaving always follow each other in this order, so one loop over the
+//! steps says it all. Those that wait stand in the order of arrival, and only the front of the
+//! queue is asked: whoever stands behind it came later. The sort is stable, which keeps the order
+//! of those that arrive together.
+//!
+//! What it costs: a look at each running text at each step, as in the real batch, where a pass
+//! stands in its place. An empty batch still counts steps; a real one would sleep until somebody
+//! comes.
+//!
+//! A common wrong turn: to let new texts in only when the batch is empty. That is a batch that
+//! waits for its longest text, as in the upper half of the chapter's figure, with places that
+//! compute nothing.
+
+use std::collections::VecDeque;
+
+/// A text that somebody asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// The first step at which it can take part, from 0.
+    pub arrives: usize,
+    /// How many tokens it will have, at least 1.
+    pub tokens: usize,
+}
+
+/// From which step to which a text was in the batch, both included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Served {
+    pub first_step: usize,
+    pub last_step: usize,
+}
+
+/// When each request is served by a running batch of at most `places` texts: first come, first
+/// served.
+pub fn running_batch(requests: &[Request], places: usize) -> Vec<Served> {
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    order.sort_by_key(|&i| requests[i].arrives);
+    let mut waiting = VecDeque::from(order);
+    let mut running: Vec<usize> = Vec::new();
+    let mut served = vec![Served { first_step: 0, last_step: 0 }; requests.len()];
+    let mut step = 0;
+    while !waiting.is_empty() || !running.is_empty() {
+        while running.len() < places
+            && let Some(&next) = waiting.front()
+            && requests[next].arrives <= step
+        {
+            waiting.pop_front();
+            running.push(next);
+            served[next].first_step = step;
+        }
+        running.retain(|&i| {
+            let given = step - served[i].first_step + 1;
+            served[i].last_step = step;
+            given < requests[i].tokens
+        });
+        step += 1;
+    }
+    served
+}

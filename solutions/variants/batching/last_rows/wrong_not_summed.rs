@@ -1,0 +1,23 @@
+//! End to end, every text is looked for at the front.
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Layout {
+    PaddedRight,
+    PaddedLeft,
+    EndToEnd,
+}
+
+pub fn last_rows(layout: Layout, lengths: &[usize]) -> Vec<usize> {
+    let width = lengths.iter().copied().max().unwrap_or(0);
+    let mut end = 0; // of what lies before this prompt, end to end
+    let mut rows = Vec::with_capacity(lengths.len());
+    for (line, &length) in lengths.iter().enumerate() {
+        end += length;
+        rows.push(match layout {
+            Layout::PaddedRight => line * width + length - 1,
+            Layout::PaddedLeft => line * width + width - 1,
+            Layout::EndToEnd => length - 1,
+        });
+    }
+    rows
+}

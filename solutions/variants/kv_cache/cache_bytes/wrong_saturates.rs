@@ -1,0 +1,22 @@
+//! What is too large becomes the largest number there is, as if it had been counted.
+
+#[derive(Debug, Clone, Copy)]
+pub struct ModelSize {
+    pub n_layers: u64,
+    pub n_heads: u64,
+    pub n_kv_heads: u64,
+    pub head_dim: u64,
+    pub bytes_per_number: u64,
+    pub weight_bytes: u64,
+}
+
+pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64> {
+    let per_position =
+        2 * model.n_layers * model.n_kv_heads * model.head_dim * model.bytes_per_number;
+    Some(per_position.saturating_mul(batch).saturating_mul(positions))
+}
+
+pub fn sequences_that_fit(model: &ModelSize, positions: u64, memory: u64) -> u64 {
+    let left = memory.saturating_sub(model.weight_bytes);
+    cache_bytes(model, 1, positions).map_or(0, |each| left / each)
+}

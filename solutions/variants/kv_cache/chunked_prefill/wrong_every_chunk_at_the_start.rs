@@ -1,0 +1,14 @@
+//! Every chunk starts where the first one did.
+
+pub fn chunked_prefill(
+    prompt: &[u32],
+    cached: usize,
+    chunk: usize,
+    forward: &mut dyn FnMut(&[u32], usize) -> Vec<f32>,
+) -> Vec<f32> {
+    let mut logits = Vec::new();
+    for tokens in prompt.chunks(chunk) {
+        logits = forward(tokens, cached);
+    }
+    logits
+}
