@@ -10,6 +10,11 @@ mod causal_mask;
 #[path = "../../suite/model/causal_mask.rs"]
 mod causal_mask_tests;
 
+mod count_weights;
+
+#[path = "../../suite/model/count_weights.rs"]
+mod count_weights_tests;
+
 mod grouped_query_attention;
 
 #[path = "../../suite/model/grouped_query_attention.rs"]

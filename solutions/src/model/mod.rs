@@ -12,6 +12,12 @@ pub mod causal_mask;
 #[path = "../../../exercises/suite/model/causal_mask.rs"]
 mod causal_mask_tests;
 
+pub mod count_weights;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/model/count_weights.rs"]
+mod count_weights_tests;
+
 pub mod grouped_query_attention;
 
 #[cfg(test)]
