@@ -1,0 +1,15 @@
+//! RMSNorm: a vector divided by its root mean square.
+
+/// Divides `x` by its root mean square, and scales each number by its weight.
+///
+/// `x` and `weight` are `[d_model]`, and so is the result. `y_i = weight_i * x_i / sqrt(m + eps)`,
+/// where `m` is the mean of the squares of all numbers in `x`. `eps` keeps a vector of zeros from
+/// being divided by zero.
+///
+/// ```text
+/// rms_norm(&[3.0, 4.0], &[1.0, 1.0], 0.0)    -> [0.85, 1.13]     (m is 12.5)
+/// rms_norm(&[3.0, 4.0], &[1.0, 10.0], 0.0)   -> [0.85, 11.31]
+/// ```
+pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
+    todo!()
+}

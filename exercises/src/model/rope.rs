@@ -1,0 +1,18 @@
+//! RoPE: a position as a rotation.
+
+/// Turns the query or key of one head as its position demands.
+///
+/// `x` is `[head_dim]`, and so is the result. `head_dim` is even. Number `i` of the first half and
+/// number `i + head_dim / 2` form a pair `(a, b)`, which is turned by the angle
+/// `phi = position * theta^(-2i / head_dim)` (in radians), with `i` from 0 to `head_dim / 2 - 1`:
+///
+/// `a' = a cos(phi) - b sin(phi)` and `b' = b cos(phi) + a sin(phi)`.
+///
+/// ```text
+/// rope(&[1.0, 0.0], 0, 10000.0)             -> [1.0, 0.0]
+/// rope(&[1.0, 0.0], 1, 10000.0)             -> [0.54, 0.84]
+/// rope(&[1.0, 0.0, 0.0, 0.0], 1, 10000.0)   -> [0.54, 0.0, 0.84, 0.0]
+/// ```
+pub fn rope(x: &[f32], position: usize, theta: f64) -> Vec<f32> {
+    todo!()
+}

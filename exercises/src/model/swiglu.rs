@@ -1,0 +1,19 @@
+//! SwiGLU: the feed-forward network, at one position.
+
+/// What the feed-forward network makes of one vector.
+///
+/// `y = W_down (silu(W_gate x) * W_up x)`, where `*` multiplies number by number, and
+/// `silu(z) = z / (1 + e^-z)` is applied to each number.
+///
+/// - `x` is `[d_model]`, and so is the result.
+/// - `gate` and `up` are `[d_ff][d_model]`: one row for each number that comes out. The number is
+///   the product of the row and the vector that goes in (multiplied number by number and added up).
+/// - `down` is `[d_model][d_ff]`.
+///
+/// ```text
+/// swiglu(&[2.0], &[vec![1.0]], &[vec![3.0]], &[vec![1.0]])   -> [10.57]
+///     gate: 1 * 2 = 2, silu(2) = 1.76     up: 3 * 2 = 6     down: 1 * 1.76 * 6
+/// ```
+pub fn swiglu(x: &[f32], gate: &[Vec<f32>], up: &[Vec<f32>], down: &[Vec<f32>]) -> Vec<f32> {
+    todo!()
+}

@@ -1,0 +1,67 @@
+use super::rms_norm::rms_norm;
+use crate::support::{Case, Random};
+
+fn check(rule: &str, x: &[f32], weight: &[f32], eps: f32, expected: &[f32]) {
+    let case = Case::rule(rule).given("x", x).given("weight", weight).given("eps", eps);
+    case.close(expected, &rms_norm(x, weight, eps), 1e-4);
+}
+
+#[test]
+fn the_vector_of_the_page() {
+    let rule = "each number is divided by the root of the mean of the squares";
+    check(rule, &[3.0, 4.0], &[1.0, 1.0], 0.0, &[0.848_528, 1.131_371]);
+}
+
+#[test]
+fn equal_numbers_become_one() {
+    for length in [1, 2, 5, 9] {
+        let rule = "the mean is taken over all numbers: equal ones become 1 in any number";
+        check(rule, &vec![7.0; length], &vec![1.0; length], 0.0, &vec![1.0; length]);
+    }
+}
+
+#[test]
+fn the_mean_is_not_taken_away() {
+    let rule = "numbers keep their sign, and nothing is subtracted";
+    check(rule, &[-2.0, 2.0, 2.0, 2.0], &[1.0; 4], 0.0, &[-1.0, 1.0, 1.0, 1.0]);
+    check(
+        rule,
+        &[0.0, 5.0, 0.0, 0.0, 0.0],
+        &[1.0; 5],
+        0.0,
+        &[0.0, 2.236_068, 0.0, 0.0, 0.0],
+    );
+}
+
+#[test]
+fn each_number_has_its_weight() {
+    let rule = "number i is multiplied by weight i, after the division";
+    check(rule, &[3.0, 4.0], &[10.0, -1.0], 0.0, &[8.485_281, -1.131_371]);
+}
+
+#[test]
+fn zeros_stay_zeros() {
+    let rule = "eps keeps a vector of zeros from being divided by zero";
+    check(rule, &[0.0, 0.0], &[1.0, 1.0], 1e-5, &[0.0, 0.0]);
+}
+
+#[test]
+fn eps_is_added_under_the_root() {
+    let rule = "eps is added to the mean of the squares, under the root";
+    check(rule, &[0.5, 0.5], &[1.0, 1.0], 0.75, &[0.5, 0.5]);
+}
+
+#[test]
+fn the_length_does_not_matter() {
+    let mut random = Random::new(0);
+    for count in 1..50 {
+        let x = random.scores(count);
+        let longer: Vec<f32> = x.iter().map(|x| x * 8.0).collect();
+        let weight = vec![1.0; count];
+        let case = Case::rule("a vector that is 8 times as long gives the same result")
+            .given("x", &longer)
+            .given("weight", &weight)
+            .given("eps", 0.0);
+        case.close(&rms_norm(&x, &weight, 0.0), &rms_norm(&longer, &weight, 0.0), 1e-4);
+    }
+}

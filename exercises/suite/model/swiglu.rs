@@ -1,0 +1,62 @@
+use super::swiglu::swiglu;
+use crate::support::{Case, Random};
+
+type Matrix = Vec<Vec<f32>>;
+
+fn check(rule: &str, x: &[f32], [gate, up, down]: [&Matrix; 3], expected: &[f32]) {
+    let case =
+        Case::rule(rule).given("x", x).given("gate", gate).given("up", up).given("down", down);
+    case.close(expected, &swiglu(x, gate, up, down), 1e-3);
+}
+
+#[test]
+fn the_switch_of_the_page() {
+    let one = vec![vec![1.0]];
+    for (gate, expected) in [(2.0, 1.761_594), (0.0, 0.0), (-2.0, -0.238_406)] {
+        let rule = "silu(z) = z / (1 + e^-z): a large z passes, 0 passes nothing, -2 a little";
+        check(rule, &[1.0], [&vec![vec![gate]], &one, &one], &[expected]);
+    }
+}
+
+#[test]
+fn the_switch_is_on_the_gate_alone() {
+    let rule = "silu is applied to what the gate gives, and to nothing else";
+    let one = vec![vec![1.0]];
+    check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-3.0]], &one], &[-5.284_783]);
+    check(rule, &[2.0], [&one, &vec![vec![3.0]], &one], &[10.569_565]);
+}
+
+#[test]
+fn wide_in_the_middle() {
+    // Two numbers in, three in the middle, two out.
+    let rule = "gate and up make d_ff numbers of d_model, and down makes d_model of d_ff";
+    let gate = vec![vec![2.0, 0.0], vec![0.0, 2.0], vec![0.0, 0.0]];
+    let up = vec![vec![1.0, 1.0], vec![1.0, -1.0], vec![5.0, 5.0]];
+    let down = vec![vec![1.0, 0.0, 9.0], vec![0.0, 10.0, 9.0]];
+    check(rule, &[1.0, 2.0], [&gate, &up, &down], &[5.284_783, -39.280_552]);
+}
+
+#[test]
+fn rows_belong_to_what_comes_out() {
+    // As wide as in the middle: nothing but the numbers tells rows from columns.
+    let rule = "each number that comes out is the product of its row and the vector";
+    let [gate, up] = [
+        vec![vec![2.0, 0.0], vec![2.0, 0.0]],
+        vec![vec![1.0, 0.0], vec![3.0, 0.0]],
+    ];
+    let down = vec![vec![1.0, 0.0], vec![1.0, 1.0]];
+    check(rule, &[1.0, 7.0], [&gate, &up, &down], &[1.761_594, 7.046_377]);
+}
+
+#[test]
+fn a_closed_gate_lets_nothing_through() {
+    let mut random = Random::new(0);
+    for (d_model, d_ff) in [(1, 1), (2, 3), (4, 2), (3, 8)] {
+        let x = random.scores(d_model);
+        let gate = vec![vec![0.0; d_model]; d_ff];
+        let up: Matrix = (0..d_ff).map(|_| random.scores(d_model)).collect();
+        let down: Matrix = (0..d_model).map(|_| random.scores(d_ff)).collect();
+        let rule = "where the gate gives 0, nothing of the other half passes";
+        check(rule, &x, [&gate, &up, &down], &vec![0.0; d_model]);
+    }
+}

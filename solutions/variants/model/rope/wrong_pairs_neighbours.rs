@@ -1,0 +1,14 @@
+//! Neighbours form the pairs.
+
+pub fn rope(x: &[f32], position: usize, theta: f64) -> Vec<f32> {
+    let half = x.len() / 2;
+    let mut turned = x.to_vec();
+    for i in 0..half {
+        let angle = position as f64 * theta.powf(-2.0 * i as f64 / x.len() as f64);
+        let (sin, cos) = (angle.sin() as f32, angle.cos() as f32);
+        let (a, b) = (x[2 * i], x[2 * i + 1]);
+        turned[2 * i] = a * cos - b * sin;
+        turned[2 * i + 1] = b * cos + a * sin;
+    }
+    turned
+}

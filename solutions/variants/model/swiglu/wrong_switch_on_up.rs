@@ -1,0 +1,15 @@
+//! The switch is on the other half.
+
+pub fn swiglu(x: &[f32], gate: &[Vec<f32>], up: &[Vec<f32>], down: &[Vec<f32>]) -> Vec<f32> {
+    let switched = product(gate, x).into_iter();
+    let wide: Vec<f32> = switched.zip(product(up, x)).map(|(gate, up)| gate * silu(up)).collect();
+    product(down, &wide)
+}
+
+fn product(matrix: &[Vec<f32>], x: &[f32]) -> Vec<f32> {
+    matrix.iter().map(|row| row.iter().zip(x).map(|(weight, x)| weight * x).sum()).collect()
+}
+
+fn silu(z: f32) -> f32 {
+    z / (1.0 + (-z).exp())
+}
