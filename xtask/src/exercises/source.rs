@@ -9,6 +9,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, ImplItem, Item, Signature, Visibility};
 
+use super::layout;
+
 /// What is wrong with the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let stub = parse(&root.join(exercise.file()))?;
@@ -48,6 +50,19 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     }
     if calls_todo(&solution) {
         problems.push("the solution has a `todo!()`".into());
+    }
+    for variant in layout::variants(root, exercise)? {
+        let file = parse(&variant.path)?;
+        let of_variant = public_items(&file);
+        if of_variant != asked {
+            problems.push(format!(
+                "{} has the public items {of_variant:?}, and the stub has {asked:?}",
+                variant.name
+            ));
+        }
+        if looks_outside(&file, &[]) {
+            problems.push(format!("{} uses `crate` or `super`", variant.name));
+        }
     }
     for part in ["Why", "What it costs", "A common wrong turn"] {
         if !module_doc(&solution).contains(part) {
