@@ -209,7 +209,7 @@ fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileError
     for (i, file) in files.iter().enumerate() {
         let own = exercise.is_some_and(|exercise| exercise.file() == **file);
         // An error elsewhere often follows from one in the file that is written at the moment.
-        let shown = i == 0 || !exercise.is_some_and(|exercise| exercise.file() == files[0]);
+        let shown = i == 0 || exercise.is_none_or(|exercise| exercise.file() != files[0]);
         if shown {
             for error in errors.iter().filter(|error| error.file == **file) {
                 println!("{}\n", error.text);
