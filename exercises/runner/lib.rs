@@ -1,3 +1,7 @@
 //! What the runner of the exercises and the maintainers' commands share.
 
+pub mod compile_error;
+pub mod failure;
 pub mod manifest;
+pub mod progress;
+pub mod test_binary;

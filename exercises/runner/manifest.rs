@@ -185,13 +185,29 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The exercise of this name. The error names those that there are.
+    /// The exercise of this name. The error names those that are nearest.
     pub fn find(&self, name: &str) -> Result<&Exercise> {
         let found = self.exercises.iter().find(|exercise| exercise.name == name);
         found.with_context(|| {
-            let names: Vec<&str> = self.exercises.iter().map(|e| e.name.as_str()).collect();
-            format!("there is no exercise `{name}`: there are {}", names.join(", "))
+            let near = self.near(name);
+            let meant = match near.is_empty() {
+                true => String::new(),
+                false => format!(" Did you mean {}?", near.join(" or ")),
+            };
+            format!(
+                "there is no exercise `{name}`.{meant} `cargo run -p exercises -- list` shows all"
+            )
         })
+    }
+
+    /// Up to three names that someone may have meant, the nearest first.
+    fn near(&self, name: &str) -> Vec<String> {
+        let near = |exercise: &Exercise| strsim::jaro_winkler(name, &exercise.name);
+        let mut names: Vec<(f64, &str)> =
+            self.exercises.iter().map(|e| (near(e), e.name.as_str())).collect();
+        names.retain(|(near, _)| *near > 0.8);
+        names.sort_by(|a, b| b.0.total_cmp(&a.0));
+        names.iter().take(3).map(|(_, name)| format!("`{name}`")).collect()
     }
 
     pub fn of_chapter(&self, chapter: Chapter) -> impl Iterator<Item = &Exercise> {

@@ -120,3 +120,98 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     names.sort();
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const MANIFEST: &str = "[[exercise]]\nname = \"ties\"\nchapter = \"top_k\"\ntitle = \"T\"\nlevel = 1\nminutes = 10\nshort_path = true\nhints = [\"a\", \"b\", \"c\"]\n";
+
+    /// A project whose one exercise has all of its files.
+    fn project() -> TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in [
+            "exercises/src/top_k/ties.rs",
+            "exercises/suite/top_k/ties.rs",
+            "solutions/src/top_k/ties.rs",
+            "solutions/variants/top_k/ties/right_a.rs",
+            "solutions/variants/top_k/ties/wrong_a.rs",
+            "solutions/variants/top_k/ties/wrong_b.rs",
+            "solutions/variants/top_k/ties/wrong_c.rs",
+        ] {
+            write(&root, file, "pub fn f() {}\n");
+        }
+        for (package, mount) in [
+            ("exercises", "../../suite"),
+            ("solutions", "../../../exercises/suite"),
+        ] {
+            let text =
+                format!("mod ties;\n\n#[path = \"{mount}/top_k/ties.rs\"]\nmod ties_tests;\n");
+            write(&root, &format!("{package}/src/top_k/mod.rs"), &text);
+        }
+        root
+    }
+
+    fn write(root: &TempDir, file: &str, text: &str) {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn problems_of(root: &TempDir) -> String {
+        let manifest = Manifest::parse(MANIFEST).unwrap();
+        problems(root.path(), &manifest.exercises[0]).unwrap().join("\n")
+    }
+
+    #[test]
+    fn a_complete_exercise_has_no_problems() {
+        let root = project();
+        assert_eq!(problems_of(&root), "");
+        let manifest = Manifest::parse(MANIFEST).unwrap();
+        assert!(strays(root.path(), &manifest).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (file, problem) in [
+            ("exercises/suite/top_k/ties.rs", "exercises/suite/top_k/ties.rs is missing"),
+            ("solutions/src/top_k/ties.rs", "solutions/src/top_k/ties.rs is missing"),
+            ("solutions/variants/top_k/ties/wrong_a.rs", "2 wrong_*.rs and 1 right_*.rs"),
+            ("solutions/variants/top_k/ties/right_a.rs", "3 wrong_*.rs and 0 right_*.rs"),
+            ("exercises/src/top_k/mod.rs", "does not hold `mod ties;`"),
+        ] {
+            let root = project();
+            fs::remove_file(root.path().join(file)).unwrap();
+            let problems = problems_of(&root);
+            assert!(problems.contains(problem), "{file}: {problems}");
+        }
+    }
+
+    #[test]
+    fn a_suite_that_is_not_mounted_and_a_badly_named_variant_are_seen() {
+        let root = project();
+        write(&root, "solutions/src/top_k/mod.rs", "pub mod ties;\n");
+        write(&root, "solutions/variants/top_k/ties/perhaps.rs", "pub fn f() {}\n");
+        let problems = problems_of(&root);
+        assert!(problems.contains("mod ties_tests;"), "{problems}");
+        assert!(problems.contains("a name begins with `wrong_`"), "{problems}");
+    }
+
+    #[test]
+    fn a_file_of_no_exercise_is_a_stray() {
+        let manifest = Manifest::parse(MANIFEST).unwrap();
+        for file in [
+            "exercises/src/top_k/old.rs",
+            "exercises/suite/greedy/old.rs",
+            "solutions/variants/top_k/old/wrong_a.rs",
+        ] {
+            let root = project();
+            write(&root, file, "");
+            let strays = strays(root.path(), &manifest).unwrap();
+            assert_eq!(strays.len(), 1, "{file}: {strays:?}");
+            assert!(strays[0].contains("old"), "{strays:?}");
+        }
+    }
+}

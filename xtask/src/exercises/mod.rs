@@ -3,7 +3,6 @@
 mod layout;
 mod pages;
 mod source;
-mod test_binary;
 mod verify;
 
 use anyhow::Result;

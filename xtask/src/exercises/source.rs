@@ -9,6 +9,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, ImplItem, Item, Signature, Visibility};
 
+use super::layout;
+
 /// What is wrong with the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let stub = parse(&root.join(exercise.file()))?;
@@ -48,6 +50,19 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     }
     if calls_todo(&solution) {
         problems.push("the solution has a `todo!()`".into());
+    }
+    for variant in layout::variants(root, exercise)? {
+        let file = parse(&variant.path)?;
+        let of_variant = public_items(&file);
+        if of_variant != asked {
+            problems.push(format!(
+                "{} has the public items {of_variant:?}, and the stub has {asked:?}",
+                variant.name
+            ));
+        }
+        if looks_outside(&file, &[]) {
+            problems.push(format!("{} uses `crate` or `super`", variant.name));
+        }
     }
     for part in ["Why", "What it costs", "A common wrong turn"] {
         if !module_doc(&solution).contains(part) {
@@ -169,6 +184,8 @@ fn calls_todo(file: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use exercises_runner::manifest::Manifest;
+
     use super::*;
 
     fn file(text: &str) -> File {
@@ -212,6 +229,37 @@ mod tests {
         ] {
             assert!(looks_outside(&file(outside), allowed), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_variant_with_another_signature_or_a_foreign_path_is_seen() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let manifest = Manifest::parse(
+            "[[exercise]]\nname = \"ties\"\nchapter = \"top_k\"\ntitle = \"T\"\nlevel = 1\nminutes = 10\nshort_path = true\nhints = [\"a\", \"b\", \"c\"]\n",
+        )
+        .unwrap();
+        write("exercises/src/top_k/ties.rs", "//! T\npub fn f(x: u8) -> u8 { todo!() }");
+        write("exercises/suite/top_k/ties.rs", "use super::ties::f;");
+        write(
+            "solutions/src/top_k/ties.rs",
+            "//! Why: a\n//! What it costs: b\n//! A common wrong turn: c\npub fn f(x: u8) -> u8 { x }",
+        );
+        let problems = || problems(root.path(), &manifest.exercises[0]).unwrap();
+        assert_eq!(problems(), [""; 0]);
+        write("solutions/variants/top_k/ties/wrong_a.rs", "pub fn f(x: u16) -> u8 { 0 }");
+        write(
+            "solutions/variants/top_k/ties/wrong_b.rs",
+            "pub fn f(x: u8) -> u8 { crate::top_k::g(x) }",
+        );
+        let problems = problems();
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems[0].starts_with("wrong_a has the public items"), "{problems:?}");
+        assert_eq!(problems[1], "wrong_b uses `crate` or `super`");
     }
 
     #[test]

@@ -5,18 +5,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
+use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Progress, TestBinary, cargo};
 
-use super::test_binary::{Outcome, TestBinary};
 use super::{layout, source};
-
-/// How long the tests of one answer may take. They take less than a second; a wrong answer may
-/// never end.
-const LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Args)]
 pub struct VerifyArgs {
@@ -52,9 +47,9 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         _ => None,
     };
     clippy(&root)?;
-    let stubs = TestBinary::build(&root, "exercises", None)?;
-    let solutions = TestBinary::build(&root, "solutions", None)?;
-    let variants = TestBinary::build(&root, "variants", only)?;
+    let stubs = build(&root, "exercises", None)?;
+    let solutions = build(&root, "solutions", None)?;
+    let variants = build(&root, "variants", only)?;
 
     println!(
         "{:<28}{:>7}{:>15}{:>10}{:>17}{:>17}",
@@ -87,18 +82,11 @@ fn check(
     let mut problems = Vec::new();
     let tests = exercise.tests();
 
-    let stub = stubs.run(&tests, LIMIT)?;
+    let stub = stubs.run(&tests)?;
     let count = stub.passed.len() + stub.failed.len();
-    match exercise.kind {
-        _ if stub.timed_out => problems.push("the tests of the stub hang".into()),
-        Kind::Write if !stub.passed.is_empty() => {
-            problems.push(format!("the stub passes {}", stub.passed.join(", ")));
-        }
-        Kind::BugHunt if stub.failed.is_empty() => problems.push("no test sees the bug".into()),
-        Kind::Write | Kind::BugHunt => {}
-    }
+    problems.extend(problem_of_stub(exercise.kind, &stub));
 
-    let solution = solutions.run(&tests, LIMIT)?;
+    let solution = solutions.run(&tests)?;
     if !solution.all_pass() {
         problems.push(format!("the solution fails:\n{}", shown(&solution)));
     }
@@ -112,7 +100,7 @@ fn check(
             variant.name,
             exercise.name
         );
-        let outcome = variants.run(&module, LIMIT)?;
+        let outcome = variants.run(&module)?;
         if variant.is_right() {
             right += 1;
             accepted += usize::from(outcome.all_pass());
@@ -142,10 +130,37 @@ fn check(
     Ok((row, problems))
 }
 
+/// A stub's tests must end, and fail: all of them where there is a body to write, one or more
+/// where there is a bug to find.
+fn problem_of_stub(kind: Kind, stub: &Outcome) -> Option<String> {
+    match (&stub.ending, kind) {
+        (Ending::TimedOut, _) => Some("the tests of the stub hang".into()),
+        (Ending::Crashed(said), _) => Some(format!("the tests of the stub crash: {said}")),
+        (Ending::Regular, Kind::Write) if !stub.passed.is_empty() => {
+            Some(format!("the stub passes {}", stub.passed.join(", ")))
+        }
+        (Ending::Regular, Kind::BugHunt) if stub.failed.is_empty() => {
+            Some("no test sees the bug".into())
+        }
+        (Ending::Regular, Kind::Write | Kind::BugHunt) => None,
+    }
+}
+
 fn shown(outcome: &Outcome) -> String {
-    match outcome.timed_out {
-        true => format!("killed after {} s\n{}", LIMIT.as_secs(), outcome.output),
-        false => outcome.output.clone(),
+    match &outcome.ending {
+        Ending::Regular => outcome.output.clone(),
+        Ending::TimedOut => format!("killed after {} s\n{}", LIMIT.as_secs(), outcome.output),
+        Ending::Crashed(said) => format!("crashed: {said}\n{}", outcome.output),
+    }
+}
+
+fn build(root: &Path, package: &str, only: Option<&str>) -> Result<TestBinary> {
+    match TestBinary::build(root, package, only, Progress::Shown, false)? {
+        Build::Ready(binary) => Ok(binary),
+        Build::Broken(errors) => {
+            let errors: Vec<String> = errors.into_iter().map(|error| error.text).collect();
+            bail!("the tests of `{package}` do not build:\n{}", errors.join("\n"))
+        }
     }
 }
 
@@ -172,7 +187,7 @@ fn formatting(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
 }
 
 fn clippy(root: &Path) -> Result<()> {
-    let status = Command::new("cargo")
+    let status = Command::new(cargo())
         .args([
             "clippy",
             "--quiet",
@@ -187,4 +202,40 @@ fn clippy(root: &Path) -> Result<()> {
         .status()?;
     ensure!(status.success(), "clippy has something to say about the solutions");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use exercises_runner::failure::Failure;
+
+    use super::*;
+
+    fn outcome(passed: usize, failed: usize, ending: Ending) -> Outcome {
+        let failure = Failure { test: "a".into(), message: String::new() };
+        Outcome {
+            passed: vec!["a".into(); passed],
+            failed: vec![failure; failed],
+            ending,
+            output: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_stub_fails_all_its_tests_and_a_bug_hunt_at_least_one() {
+        let problem =
+            |kind, passed, failed| problem_of_stub(kind, &outcome(passed, failed, Ending::Regular));
+        assert_eq!(problem(Kind::Write, 0, 3), None);
+        assert_eq!(problem(Kind::BugHunt, 2, 1), None);
+        assert!(problem(Kind::Write, 1, 2).unwrap().contains("the stub passes a"));
+        assert!(problem(Kind::BugHunt, 3, 0).unwrap().contains("no test sees the bug"));
+    }
+
+    #[test]
+    fn a_stub_that_hangs_or_crashes_is_a_problem_and_no_answer_passes_so() {
+        for ending in [Ending::TimedOut, Ending::Crashed("overflow".into())] {
+            let outcome = outcome(2, 0, ending);
+            assert!(!outcome.all_pass());
+            assert!(problem_of_stub(Kind::Write, &outcome).is_some());
+        }
+    }
 }

@@ -1,0 +1,239 @@
+//! Whether exercises pass, found by running their tests.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+use anstream::{AutoStream, ColorChoice, eprintln, println};
+use anyhow::Result;
+use exercises_runner::compile_error::CompileError;
+use exercises_runner::manifest::Exercise;
+use exercises_runner::progress::{self, Progress, Status};
+use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, TestBinary};
+
+use crate::Project;
+use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
+
+pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
+    let pass = match name {
+        Some(name) => one(project, project.manifest.find(name)?)?,
+        None => all(project)?,
+    };
+    Ok(match pass {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Checks one exercise and shows what failed. Returns whether it passes.
+pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
+    let version = progress::version(&project.root, exercise)?;
+    let binary = match build(project)? {
+        Build::Ready(binary) => binary,
+        Build::Broken(errors) => {
+            broken(project, Some(exercise), &errors);
+            return Ok(false);
+        }
+    };
+    let outcome = binary.run(&exercise.tests())?;
+    let pass = outcome.all_pass();
+    Progress::update(&project.root, |progress| progress.set_passed(exercise, version, pass))?;
+    match pass {
+        true => congratulate(project, exercise, &outcome),
+        false => show(project, exercise, &outcome),
+    }
+    Ok(pass)
+}
+
+/// Checks the exercises that changed since they were checked, without details.
+pub fn changed(project: &Project) -> Result<()> {
+    let progress = project.progress()?;
+    let mut changed = Vec::new();
+    for exercise in project.exercises() {
+        if progress.status(&project.root, exercise)? == Status::Changed {
+            changed.push(exercise);
+        }
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    several(project, &changed)?;
+    println!();
+    Ok(())
+}
+
+fn all(project: &Project) -> Result<bool> {
+    let exercises = project.exercises();
+    let passed = several(project, &exercises)?;
+    println!("\n{STRONG}{passed} of {} exercises pass.{END}", exercises.len());
+    if passed < exercises.len() {
+        println!("`cargo run -p exercises -- check NAME` shows what fails in one of them.");
+    }
+    Ok(passed == exercises.len())
+}
+
+/// Checks exercises with a line for each. Returns how many pass.
+fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
+    let root = &project.root;
+    let versions: Vec<String> =
+        exercises.iter().map(|e| progress::version(root, e)).collect::<Result<_>>()?;
+    let binary = match build(project)? {
+        Build::Ready(binary) => binary,
+        Build::Broken(errors) => {
+            broken(project, None, &errors);
+            return Ok(0);
+        }
+    };
+    let mut results = Vec::new();
+    for (exercise, version) in exercises.iter().zip(versions) {
+        let outcome = binary.run(&exercise.tests())?;
+        println!("{}", summary(exercise, &outcome));
+        results.push((exercise, version, outcome.all_pass()));
+    }
+    let passed = results.iter().filter(|(_, _, pass)| *pass).count();
+    Progress::update(root, |progress| {
+        for (exercise, version, pass) in results {
+            progress.set_passed(exercise, version, pass);
+        }
+    })?;
+    Ok(passed)
+}
+
+fn build(project: &Project) -> Result<Build> {
+    let first = is_first_build();
+    let progress = match first {
+        true => test_binary::Progress::Shown,
+        false => test_binary::Progress::Hidden,
+    };
+    match first {
+        true => eprintln!("The first build compiles Burn: a few minutes. Later ones take seconds."),
+        false => eprintln!("{FAINT}checking ...{END}"),
+    }
+    TestBinary::build(&project.root, "exercises", None, progress, colour())
+}
+
+/// Whether nothing that the exercises need lies beside this program yet. Only what is shown
+/// depends on it.
+fn is_first_build() -> bool {
+    let program = env::current_exe().ok();
+    let folder = program.as_deref().and_then(Path::parent).map(|folder| folder.join("deps"));
+    let Some(Ok(mut entries)) = folder.map(fs::read_dir) else {
+        return true;
+    };
+    let built = |name: &str| name.starts_with("libslowburn-") && name.ends_with(".rlib");
+    !entries.any(|e| e.is_ok_and(|e| e.file_name().to_str().is_some_and(built)))
+}
+
+/// Whether the compiler's messages come in colour.
+fn colour() -> bool {
+    io::stdout().is_terminal() && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
+    println!(
+        "{GOOD}✓ {} passes{END}: {} of {} tests. Now compare: {}",
+        exercise.name,
+        outcome.passed.len(),
+        outcome.passed.len(),
+        link(&project.root, &exercise.solution(), None)
+    );
+}
+
+/// What failed, with all that the tests say.
+fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
+    let (todo, wrong): (Vec<_>, Vec<_>) = outcome.failed.iter().partition(|f| f.is_todo());
+    for failure in &wrong {
+        println!("{BAD}✗ {}{END}\n", failure.name());
+        for line in failure.message.lines() {
+            println!("    {line}");
+        }
+        println!();
+    }
+    let file = link(&project.root, &exercise.file(), line_of_task(&project.root, &exercise.file()));
+    if !todo.is_empty() {
+        println!("{} tests reach a `todo!()` in {file}:", todo.len());
+        for failure in &todo {
+            println!("    {}", failure.name());
+        }
+        println!();
+    }
+    println!("{}", summary(exercise, outcome));
+    match &outcome.ending {
+        Ending::Regular => {}
+        Ending::TimedOut => println!(
+            "The tests were stopped after {} seconds: is there a loop that does not end? These had a result: {}.",
+            LIMIT.as_secs(),
+            names(outcome)
+        ),
+        Ending::Crashed(said) => println!(
+            "The tests ended in the middle, as on endless recursion. These had a result: {}.\n{}",
+            names(outcome),
+            said.trim()
+        ),
+    }
+    println!("  {file}");
+}
+
+fn names(outcome: &Outcome) -> String {
+    let passed = outcome.passed.iter().map(|test| test.rsplit("::").next().unwrap_or(test));
+    let names: Vec<&str> = passed.chain(outcome.failed.iter().map(|f| f.name())).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
+    }
+}
+
+fn summary(exercise: &Exercise, outcome: &Outcome) -> String {
+    let name = &exercise.name;
+    let (passed, failed) = (outcome.passed.len(), outcome.failed.len());
+    match outcome.ending {
+        _ if outcome.all_pass() => format!("{GOOD}✓ {name}{END}: {passed} of {passed} tests pass"),
+        Ending::Regular => {
+            format!("{BAD}✗ {name}{END}: {failed} of {} tests fail", passed + failed)
+        }
+        Ending::TimedOut => format!("{BAD}✗ {name}{END}: the tests do not end"),
+        Ending::Crashed(_) => format!("{BAD}✗ {name}{END}: the tests crash"),
+    }
+}
+
+/// Code that does not compile: the errors of the learner's file, or of the one that is in the way.
+fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileError]) {
+    let mut files: Vec<&Path> = errors.iter().map(|error| error.file.as_path()).collect();
+    files.sort();
+    files.dedup();
+    if let Some(exercise) = exercise {
+        let (own, suite) = (exercise.file(), exercise.suite());
+        files.sort_by_key(|file| (**file != own, **file != suite));
+    }
+    for (i, file) in files.iter().enumerate() {
+        let own = exercise.is_some_and(|exercise| exercise.file() == **file);
+        // An error elsewhere often follows from one in the file that is written at the moment.
+        let shown = i == 0 || exercise.is_none_or(|exercise| exercise.file() != files[0]);
+        if shown {
+            for error in errors.iter().filter(|error| error.file == **file) {
+                println!("{}\n", error.text);
+            }
+        }
+        let link = link(&project.root, file, None);
+        println!("{BAD}✗ {link} does not compile{END}");
+        if !own {
+            println!("{ATTENTION}{}{END}", why(project, file));
+        }
+    }
+}
+
+fn why(project: &Project, file: &Path) -> String {
+    let exercises = &project.manifest.exercises;
+    if exercises.iter().any(|exercise| exercise.suite() == file) {
+        return "  It holds tests: does your function still have the signature that it was given?"
+            .into();
+    }
+    match exercises.iter().find(|exercise| exercise.file() == file) {
+        Some(other) => format!(
+            "  All exercises are compiled together. Mend it first, or put it back: cargo run -p exercises -- reset {}",
+            other.name
+        ),
+        None => "  It is no exercise: was it changed? `git diff exercises` shows it.".into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! `cargo run -p exercises`: where a learner is, what is next, and whether it is right.
+
+mod check;
+mod overview;
+mod reset;
+mod screen;
+mod tell;
+mod watch;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anstream::eprintln;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use exercises_runner::manifest::{Exercise, Manifest, project_root};
+use exercises_runner::progress::{Progress, Status};
+
+/// The exercises of Slow Burn. Without a command: where you are, and what is next
+#[derive(Parser)]
+#[command(name = "exercises", bin_name = "cargo run -p exercises --")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Only the short path, for someone in a hurry
+    #[arg(long, global = true)]
+    short: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check an exercise whenever it is saved, and go on to the next when it passes
+    Watch,
+    /// Show a hint, each time one more
+    Hint {
+        /// The next exercise, where none is named
+        name: Option<String>,
+    },
+    /// Show all exercises
+    List,
+    /// Run the tests of one exercise, or of all
+    Check {
+        /// All exercises, where none is named
+        name: Option<String>,
+    },
+    /// Start an exercise anew; your version is kept as a backup
+    Reset {
+        name: String,
+        /// The commit or branch whose version comes back
+        #[arg(long, default_value = "HEAD", value_name = "COMMIT")]
+        from: String,
+    },
+    /// Show the answer and why it is so, once the exercise passes
+    Solution {
+        name: String,
+        /// Show it though the exercise does not pass
+        #[arg(long)]
+        give_up: bool,
+    },
+}
+
+/// The project that the commands work on.
+struct Project {
+    root: PathBuf,
+    manifest: Manifest,
+    short: bool,
+}
+
+impl Project {
+    /// The exercises that were asked for, in their order.
+    fn exercises(&self) -> Vec<&Exercise> {
+        let all = self.manifest.exercises.iter();
+        all.filter(|exercise| !self.short || exercise.short_path).collect()
+    }
+
+    /// The first exercise that does not pass, as far as is known.
+    fn next(&self) -> Result<Option<&Exercise>> {
+        let progress = self.progress()?;
+        for exercise in self.exercises() {
+            if progress.status(&self.root, exercise)? != Status::Passed {
+                return Ok(Some(exercise));
+            }
+        }
+        Ok(None)
+    }
+
+    fn progress(&self) -> Result<Progress> {
+        let (progress, note) = Progress::load(&self.root)?;
+        if let Some(note) = note {
+            eprintln!("{}note:{} {note}", screen::ATTENTION, screen::END);
+        }
+        Ok(progress)
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{}error:{} {error:#}", screen::ATTENTION, screen::END);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode> {
+    let root = project_root()?;
+    let manifest = Manifest::read(&root)?;
+    let project = Project { root, manifest, short: cli.short };
+    reset::keep_originals(&project)?;
+    let Some(command) = &cli.command else {
+        overview::run(&project)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    match command {
+        Command::Watch => watch::run(&project)?,
+        Command::Hint { name } => tell::hint(&project, name.as_deref())?,
+        Command::List => overview::list(&project)?,
+        Command::Check { name } => return check::run(&project, name.as_deref()),
+        Command::Reset { name, from } => reset::run(&project, name, from)?,
+        Command::Solution { name, give_up } => tell::solution(&project, name, *give_up)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,120 @@
+//! Where a learner is.
+
+use anstream::println;
+use anyhow::Result;
+use exercises_runner::manifest::{Chapter, Exercise, Kind};
+use exercises_runner::progress::{Progress, Status};
+
+use crate::screen::{ATTENTION, END, FAINT, GOOD, STRONG, bar, line_of_task, link};
+use crate::{Project, check};
+
+pub fn run(project: &Project) -> Result<()> {
+    check::changed(project)?;
+    let progress = project.progress()?;
+    let passed = |exercise: &Exercise| -> Result<bool> {
+        Ok(progress.status(&project.root, exercise)? == Status::Passed)
+    };
+    let exercises = project.exercises();
+    let mut all_done = 0;
+    for chapter in Chapter::ALL {
+        let of_chapter: Vec<&&Exercise> =
+            exercises.iter().filter(|exercise| exercise.chapter == chapter).collect();
+        if of_chapter.is_empty() {
+            continue;
+        }
+        let mut done = 0;
+        for exercise in &of_chapter {
+            done += usize::from(passed(exercise)?);
+        }
+        all_done += done;
+        let all = of_chapter.len();
+        println!("  {:<14}{} {done} of {all}", chapter.module(), bar(done, all));
+    }
+    println!("\n  {STRONG}{all_done} of {} exercises pass.{END}", exercises.len());
+    if all_done == 0 {
+        println!(
+            "  All tests fail at the start: that is expected. You turn them green one file at a time."
+        );
+    }
+    println!();
+    next(project)
+}
+
+/// The next exercise, and what to type.
+pub fn next(project: &Project) -> Result<()> {
+    let Some(exercise) = project.next()? else {
+        println!(
+            "{GOOD}All exercises pass.{END} Their answers, with reasons, are in solutions/src."
+        );
+        return Ok(());
+    };
+    task(project, exercise);
+    println!();
+    let name = &exercise.name;
+    for (arguments, meaning) in [
+        ("watch".to_owned(), "checks it whenever you save"),
+        (format!("check {name}"), "checks it once"),
+        (format!("hint {name}"), "shows a hint, each time one more"),
+    ] {
+        let command = format!("cargo run -p exercises -- {arguments}");
+        println!("  {command:<52}  {FAINT}{meaning}{END}");
+    }
+    Ok(())
+}
+
+/// What to do, and where.
+pub fn task(project: &Project, exercise: &Exercise) {
+    let file = exercise.file();
+    let line = line_of_task(&project.root, &file);
+    println!("Next: {STRONG}{}{END}", exercise.title);
+    println!("  {}", link(&project.root, &file, line));
+    println!("  {}", about(exercise));
+    let page = format!("book/src/{}.md", exercise.chapter.page());
+    println!("  the chapter: {}", link(&project.root, page.as_ref(), None));
+}
+
+/// All exercises with level, minutes and state.
+pub fn list(project: &Project) -> Result<()> {
+    let progress = project.progress()?;
+    let exercises = project.exercises();
+    let width = exercises.iter().map(|exercise| exercise.name.len()).max().unwrap_or(0);
+    let mut chapter = None;
+    for exercise in &exercises {
+        if chapter.replace(exercise.chapter) != Some(exercise.chapter) {
+            println!("{STRONG}{}{END}", exercise.chapter.module());
+        }
+        println!(
+            "  {} {:<width$}  {:<6} {:>3} min  {}{FAINT}{}{END}",
+            mark(project, &progress, exercise)?,
+            exercise.name,
+            exercise.level_in_words(),
+            exercise.minutes,
+            exercise.title,
+            match (exercise.kind, exercise.short_path) {
+                (Kind::BugHunt, true) => "  (bug hunt, short path)",
+                (Kind::BugHunt, false) => "  (bug hunt)",
+                (Kind::Write, true) => "  (short path)",
+                (Kind::Write, false) => "",
+            }
+        );
+    }
+    println!("\n✓ passes, · does not pass yet, ? changed since it was checked");
+    Ok(())
+}
+
+fn mark(project: &Project, progress: &Progress, exercise: &Exercise) -> Result<String> {
+    Ok(match progress.status(&project.root, exercise)? {
+        Status::Passed => format!("{GOOD}✓{END}"),
+        Status::NotPassed => format!("{FAINT}·{END}"),
+        Status::Changed => format!("{ATTENTION}?{END}"),
+    })
+}
+
+/// Level, minutes and kind in a line.
+fn about(exercise: &Exercise) -> String {
+    let hunt = match exercise.kind {
+        Kind::BugHunt => " bug hunt: the code compiles and is wrong",
+        Kind::Write => "",
+    };
+    format!("{}{hunt}, about {} minutes", exercise.level_in_words(), exercise.minutes)
+}

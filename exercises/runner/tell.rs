@@ -1,0 +1,62 @@
+//! Hints and answers.
+
+use std::fs;
+
+use anstream::println;
+use anyhow::{Context, Result, bail};
+use exercises_runner::progress::{Progress, Status};
+
+use crate::screen::{END, FAINT, STRONG, link};
+use crate::{Project, check};
+
+/// Shows the hints that were shown before, and one more.
+pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
+    let exercise = match name {
+        Some(name) => project.manifest.find(name)?,
+        None => project.next()?.context("all exercises pass: name one to see its hints")?,
+    };
+    let before = project.progress()?.hints_shown(exercise);
+    Progress::update(&project.root, |progress| progress.show_hint(exercise))?;
+    let all = exercise.hints.len();
+    let now = (before + 1).min(all);
+    println!("{STRONG}{}{END} ({})", exercise.title, exercise.name);
+    for (i, hint) in exercise.hints.iter().take(now).enumerate() {
+        println!("\n{STRONG}Hint {} of {all}{END}\n", i + 1);
+        for line in hint.trim().lines() {
+            println!("  {line}");
+        }
+    }
+    match now < all {
+        true => println!("\n{FAINT}The same command shows one more.{END}"),
+        false => println!("\n{FAINT}These are all.{END}"),
+    }
+    Ok(())
+}
+
+/// Shows the answer of an exercise that passes, or to someone who gives up.
+pub fn solution(project: &Project, name: &str, give_up: bool) -> Result<()> {
+    let exercise = project.manifest.find(name)?;
+    if !give_up {
+        let passes = match project.progress()?.status(&project.root, exercise)? {
+            Status::Passed => true,
+            Status::NotPassed => false,
+            Status::Changed => check::one(project, exercise)?,
+        };
+        if !passes {
+            bail!(
+                "`{name}` does not pass yet. A hint may be enough: `cargo run -p exercises -- hint {name}`. To see the answer all the same, add `--give-up`"
+            );
+        }
+    }
+    let path = exercise.solution();
+    let text = fs::read_to_string(project.root.join(&path))
+        .with_context(|| format!("cannot read {path:?}"))?;
+    println!("{}\n", link(&project.root, &path, None));
+    for line in text.lines() {
+        match line.strip_prefix("//!") {
+            Some(words) => println!("{}", words.trim_start()),
+            None => println!("    {line}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! The tests of one package, built once and run in parts.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde::Deserialize;
+use wait_timeout::ChildExt;
+
+use crate::compile_error::CompileError;
+use crate::failure::{self, Failure};
+
+/// How long the tests of one exercise may take. They take less than a second; a wrong answer may
+/// never end.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+pub struct TestBinary {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+/// What came of building the tests of a package.
+pub enum Build {
+    Ready(TestBinary),
+    /// Code that does not compile.
+    Broken(Vec<CompileError>),
+}
+
+/// What the compiler and cargo print while they build.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing, where all goes well.
+    Hidden,
+    /// What cargo says to a terminal: for a build of minutes.
+    Shown,
+}
+
+/// What became of the tests of one run.
+#[derive(Debug)]
+pub struct Outcome {
+    pub passed: Vec<String>,
+    pub failed: Vec<Failure>,
+    pub ending: Ending,
+    /// What it printed.
+    pub output: String,
+}
+
+/// How a run of tests ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All tests have a result.
+    Regular,
+    /// It took longer than [`LIMIT`], and was killed.
+    TimedOut,
+    /// The process ended before its tests did, as on a stack overflow: what it said on stderr.
+    Crashed(String),
+}
+
+impl Outcome {
+    pub fn all_pass(&self) -> bool {
+        !self.passed.is_empty() && self.failed.is_empty() && self.ending == Ending::Regular
+    }
+}
+
+/// A line of `cargo test --message-format json`, as far as it counts here.
+#[derive(Deserialize)]
+struct Message {
+    executable: Option<PathBuf>,
+    profile: Option<Profile>,
+    target: Option<Target>,
+    message: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+impl TestBinary {
+    /// Builds the tests of the target that is named as its package, in the project at `root`.
+    /// `only` builds the variants of one exercise alone; `colour` is for the compiler's messages.
+    pub fn build(
+        root: &Path,
+        package: &str,
+        only: Option<&str>,
+        progress: Progress,
+        colour: bool,
+    ) -> Result<Build> {
+        let target: &[&str] = match package {
+            "solutions" => &["--lib"],
+            _ => &["--test", package],
+        };
+        let format = match colour {
+            true => "json-diagnostic-rendered-ansi",
+            false => "json",
+        };
+        let mut command = Command::new(cargo());
+        command
+            .current_dir(root)
+            .args(["test", "--no-run", "--message-format", format])
+            .args(["-p", package])
+            .args(target)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        if progress == Progress::Hidden {
+            command.arg("--quiet").stderr(Stdio::piped());
+        }
+        match only {
+            Some(name) => command.env("ONLY_EXERCISE", name),
+            None => command.env_remove("ONLY_EXERCISE"),
+        };
+        let mut child = command.spawn().with_context(|| format!("cannot start {:?}", cargo()))?;
+        let stderr = child.stderr.take().map(read);
+        let stdout = text(read(child.stdout.take().context("stdout is piped")?))?;
+        let success = child.wait()?.success();
+        let stderr = stderr.map(text).transpose()?.unwrap_or_default();
+
+        let mut path = None;
+        let mut errors = Vec::new();
+        for line in stdout.lines() {
+            let Ok(message) = serde_json::from_str::<Message>(line) else {
+                continue;
+            };
+            let test = message.profile.is_some_and(|profile| profile.test);
+            let named = message.target.is_some_and(|target| target.name == package);
+            path = message.executable.filter(|_| test && named).or(path);
+            errors.extend(message.message.as_ref().and_then(CompileError::read));
+        }
+        if !success {
+            ensure!(!errors.is_empty(), "cargo cannot build the tests of `{package}`\n{stderr}");
+            return Ok(Build::Broken(errors));
+        }
+        let path = path.with_context(|| format!("cargo names no tests of `{package}`"))?;
+        Ok(Build::Ready(Self { path, folder: root.to_owned() }))
+    }
+
+    /// Runs the tests whose names contain `filter`, and kills them after [`LIMIT`].
+    pub fn run(&self, filter: &str) -> Result<Outcome> {
+        self.run_within(filter, LIMIT)
+    }
+
+    fn run_within(&self, filter: &str, limit: Duration) -> Result<Outcome> {
+        let mut child = Command::new(&self.path)
+            .arg(filter)
+            .current_dir(&self.folder)
+            // What a learner needs to know is in the message.
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {:?}", self.path))?;
+        let stdout = read(child.stdout.take().context("stdout is piped")?);
+        let stderr = read(child.stderr.take().context("stderr is piped")?);
+        let status = child.wait_timeout(limit)?;
+        if status.is_none() {
+            child.kill()?;
+            child.wait()?;
+        }
+        let (output, stderr) = (text(stdout)?, text(stderr)?);
+        let (passed, failed) = failure::results(&output);
+        let ending = match status {
+            None => Ending::TimedOut,
+            Some(status) if status.success() || !failed.is_empty() => Ending::Regular,
+            Some(status) => Ending::Crashed(format!("{stderr}{status}")),
+        };
+        if passed.is_empty() && failed.is_empty() && ending == Ending::Regular {
+            bail!("no test is named `{filter}...`");
+        }
+        Ok(Outcome { passed, failed, ending, output })
+    }
+}
+
+/// The cargo that runs this, or that of the path.
+pub fn cargo() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+fn read(mut from: impl Read + Send + 'static) -> JoinHandle<std::io::Result<Vec<u8>>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).map(|_| bytes)
+    })
+}
+
+fn text(reader: JoinHandle<std::io::Result<Vec<u8>>>) -> Result<String> {
+    let bytes = reader.join().map_err(|_| anyhow!("the reader panicked"))??;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run(program: &str, argument: &str) -> Result<Outcome> {
+        let binary = TestBinary { path: program.into(), folder: env::temp_dir() };
+        binary.run_within(argument, Duration::from_millis(200))
+    }
+
+    #[test]
+    fn an_answer_that_never_ends_is_killed_and_does_not_pass() {
+        let outcome = run("sleep", "60").unwrap();
+        assert_eq!(outcome.ending, Ending::TimedOut);
+        assert!(!outcome.all_pass());
+    }
+
+    #[test]
+    fn a_process_that_fails_without_a_failed_test_crashed() {
+        let outcome = run("false", "").unwrap();
+        assert!(matches!(outcome.ending, Ending::Crashed(_)), "{outcome:?}");
+        assert!(!outcome.all_pass());
+    }
+
+    #[test]
+    fn a_filter_that_fits_no_test_is_an_error() {
+        let error = run("true", "model::nothing_tests::").unwrap_err();
+        assert!(error.to_string().contains("no test is named `model::nothing_tests::...`"));
+    }
+}
