@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::statistics;
@@ -16,7 +16,7 @@ const PROMPT: &str = "Once upon a time, there was a";
 const TEXTS: usize = 16;
 
 /// What the widgets of the chapters on sampling work on.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 pub struct OpenDistribution {
     /// The text that the logits follow.
     pub prompt: String,
@@ -59,8 +59,15 @@ impl OpenDistribution {
     }
 
     pub fn to_javascript(&self) -> Result<String> {
-        let json = serde_json::to_string(self)?;
-        Ok(format!("{}{json}{}", Self::HEAD, Self::TAIL))
+        let (prompt, texts) =
+            (serde_json::to_string(&self.prompt)?, serde_json::to_string(&self.texts)?);
+        // With all decimals, zeros too: what differs by rounding is told from what differs.
+        let logits: Vec<String> = self.logits.iter().map(|logit| format!("{logit:.4}")).collect();
+        let logits = logits.join(",");
+        let (head, tail) = (Self::HEAD, Self::TAIL);
+        Ok(format!(
+            "{head}{{\"prompt\":{prompt},\"texts\":{texts},\"logits\":[{logits}]}}{tail}"
+        ))
     }
 
     /// The likeliest tokens: their ids and texts, best first.

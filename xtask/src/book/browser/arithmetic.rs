@@ -129,7 +129,7 @@ fn check_script(chromium: &Chromium, root: &Path, arithmetic: &str) -> Result<Ve
         }
     }
     for (layout, found) in cases.layouts.iter().zip(&results.layouts) {
-        let expected = layout.cells(&pretrained.model, &device);
+        let expected = layout.cells(&pretrained.model, &device)?;
         if *found != expected {
             let Layout { lengths, kind } = layout;
             faults.push(format!("{lengths:?} {kind}: {found:?} instead of {expected:?}"));
@@ -223,7 +223,7 @@ fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
         generated == generate::naive(model, &prompt, &options, go_on)?.ids,
         "the loops differ"
     );
-    let mut cache = model.new_cache(prompt.len() + generated.len());
+    let mut cache = model.new_cache(prompt.len() + generated.len())?;
     let mut rows = Rows { naive: Vec::new(), cached: Vec::new() };
     for step in 0..generated.len() {
         let so_far = [&prompt[..], &generated[..step]].concat();
@@ -237,13 +237,13 @@ fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
 
 impl Layout {
     /// The cells that this layout should have.
-    fn cells(&self, model: &Model, device: &OpenDevice) -> Cells {
+    fn cells(&self, model: &Model, device: &OpenDevice) -> Result<Cells> {
         let Self { lengths, kind } = self;
         let tokens: usize = lengths.iter().sum();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         if *kind == "end to end" {
-            return Cells {
-                positions: vec![end_to_end(model, device, lengths)],
+            return Ok(Cells {
+                positions: vec![end_to_end(model, device, lengths)?],
                 last: lengths
                     .iter()
                     .scan(0, |end, length| {
@@ -253,7 +253,7 @@ impl Layout {
                     .collect(),
                 computed: tokens,
                 padding: 0,
-            };
+            });
         }
         let row = |&length: &usize| {
             let padding = vec![None; longest - length];
@@ -270,20 +270,22 @@ impl Layout {
                 longest - 1
             }
         };
-        Cells {
+        Ok(Cells {
             positions: lengths.iter().map(row).collect(),
             last: lengths.iter().map(last).collect(),
             computed: longest * lengths.len(),
             padding: longest * lengths.len() - tokens,
-        }
+        })
     }
 }
 
 /// The positions that the library gives to the columns of a batch.
-fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Vec<Option<usize>> {
-    let mut caches: Vec<_> = lengths.iter().map(|&length| model.new_cache(length)).collect();
+fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Result<Vec<Option<usize>>> {
+    let caches = lengths.iter().map(|&length| model.new_cache(length));
+    let mut caches = caches.collect::<Result<Vec<_>, _>>()?;
     let sequences = lengths.iter().copied().zip(&mut caches).collect();
-    Context::cached(sequences, &device.device).positions().into_iter().map(Some).collect()
+    let positions = Context::cached(sequences, &device.device).positions();
+    Ok(positions.into_iter().map(Some).collect())
 }
 
 #[cfg(test)]

@@ -51,8 +51,8 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
         let style = "body { margin: 0 } svg { width: 100%; height: auto }";
         let html = format!("<!DOCTYPE html><html><head><style>{style}</style></head><body>{svg}");
         fs::write(copy.path().join(&file), probed(&html)?)?;
-        // A page has room for a picture of this width.
-        for width in [750, 360] {
+        // A page shows it as wide as its text, or so wide on a phone, where it scrolls.
+        for width in [750, 600] {
             visits.push(Visit {
                 file: file.clone(),
                 query: "figure&theme=light".to_owned(),

@@ -98,7 +98,7 @@
                 add(`contrast ${ratio.toFixed(2)}, needs ${needed}: ${name(element)}, `
                     + `${color.map(short)} on ${back.map(short)}`);
             }
-            if (inPicture && size < 7) {
+            if (inPicture && size < 8) {
                 add(`letters of ${size.toFixed(1)} px: ${name(element.closest("svg"))}`);
             }
         }
