@@ -54,9 +54,8 @@ fn prefer_large_pages(memory: &mut [MaybeUninit<u8>]) {
     };
     // SAFETY: the range lies inside memory that is borrowed here, and the advice changes
     // nothing that is stored there.
-    let outcome = unsafe {
-        libc::madvise(range.start.with_addr(start).cast(), length, libc::MADV_HUGEPAGE)
-    };
+    let outcome =
+        unsafe { libc::madvise(range.start.with_addr(start).cast(), length, libc::MADV_HUGEPAGE) };
     // It was only an advice: a system without large pages refuses it.
     let _ = outcome;
 }

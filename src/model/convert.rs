@@ -1,14 +1,20 @@
 //! Numbers of a file as numbers to compute with.
 
+use std::mem::MaybeUninit;
+
 use burn::tensor::{DType, bf16, f16};
 use bytes::BytesMut;
 use half::slice::HalfFloatSliceExt;
+use rayon::prelude::*;
 
 use super::safetensors::StoredTensor;
 
-/// How many numbers are converted at once: few enough for what is in flight to be small
-/// beside the model, and to stay in the processor's cache.
-const CHUNK: usize = 1 << 18;
+/// How many numbers one thread converts at once: few enough to stay in the processor's cache.
+const CHUNK: usize = 1 << 16;
+
+/// How many such chunks are converted before what was read is released: few enough for what is
+/// in flight to be small beside the model.
+const AT_ONCE: usize = 64;
 
 // In a file the bytes of a number stand in this order, so that they can be taken as they are.
 const _: () = assert!(cfg!(target_endian = "little"));
@@ -24,33 +30,48 @@ pub fn stored_as(dtype: DType) -> DType {
 
 /// Appends all numbers of a tensor as `dtype`, and releases what was read as it goes: the file
 /// and its copy are never both whole in memory.
+///
+/// Most of the time goes into memory that was not used yet, which the system clears page by
+/// page. So the threads share it.
 pub fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut) {
-    let dtype = stored_as(dtype);
+    let (from, dtype) = (tensor.dtype, stored_as(dtype));
+    let (from_size, to_size) = (from.size(), dtype.size());
     let mut start = 0;
-    for bytes in tensor.data.chunks(CHUNK * tensor.dtype.size()) {
-        if tensor.dtype == dtype {
-            to.extend_from_slice(bytes);
-        } else {
-            append_converted(&to_f32(bytes, tensor.dtype), dtype, to);
-        }
+    for bytes in tensor.data.chunks(AT_ONCE * CHUNK * from_size) {
+        let length = bytes.len() / from_size * to_size;
+        to.reserve(length);
+        let room = to.spare_capacity_mut()[..length].par_chunks_mut(CHUNK * to_size);
+        room.zip(bytes.par_chunks(CHUNK * from_size)).for_each(|(room, bytes)| {
+            convert(bytes, from, dtype, room);
+        });
+        // SAFETY: `convert` fills all that it is given, which is `length` bytes in all.
+        unsafe { to.set_len(to.len() + length) };
         tensor.release(start..start + bytes.len());
         start += bytes.len();
     }
 }
 
-fn append_converted(numbers: &[f32], dtype: DType, to: &mut BytesMut) {
+/// Fills `to` with as many numbers as `bytes` holds.
+fn convert(bytes: &[u8], from: DType, dtype: DType, to: &mut [MaybeUninit<u8>]) {
+    if from == dtype {
+        to.write_copy_of_slice(bytes);
+        return;
+    }
+    let numbers = to_f32(bytes, from);
     match dtype {
         DType::F16 => {
             let mut halves = vec![f16::ZERO; numbers.len()];
-            halves.convert_from_f32_slice(numbers);
-            to.extend_from_slice(bytemuck::cast_slice(&halves));
+            halves.convert_from_f32_slice(&numbers);
+            to.write_copy_of_slice(bytemuck::cast_slice(&halves));
         }
         DType::BF16 => {
             let mut halves = vec![bf16::ZERO; numbers.len()];
-            halves.convert_from_f32_slice(numbers);
-            to.extend_from_slice(bytemuck::cast_slice(&halves));
+            halves.convert_from_f32_slice(&numbers);
+            to.write_copy_of_slice(bytemuck::cast_slice(&halves));
         }
-        _ => to.extend_from_slice(bytemuck::cast_slice(numbers)),
+        _ => {
+            to.write_copy_of_slice(bytemuck::cast_slice(&numbers));
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! [`gpt2`]. They share [`attention`] with its [`cache`], [`linear`], [`embedding`], [`norm`]
 //! and [`activation`]. The Llama family adds [`rope`] and a gated [`feed_forward`]. Before both
 //! comes [`encoder`], which is assembled from Burn's own modules. What a model is made from
-//! lies in [`config`], [`weights`] and [`safetensors`].
+//! lies in [`config`], [`weights`] and [`safetensors`]; their numbers lie in an `arena`. How the
+//! threads of the processor share the work is in `threads`.
 
 pub mod activation;
 mod architecture;

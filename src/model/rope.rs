@@ -42,7 +42,8 @@ impl Rope {
         let shape = [1, 1, positions.len(), 2 * self.frequencies.len()];
         let table = |of: fn(f64) -> f64, sign: f32| {
             let values = positions.iter().flat_map(|&position| {
-                let half = self.frequencies.iter().map(move |frequency| position as f64 * frequency);
+                let half =
+                    self.frequencies.iter().map(move |frequency| position as f64 * frequency);
                 let half = half.map(move |angle| of(angle) as f32);
                 half.clone().map(move |value| sign * value).chain(half)
             });

@@ -43,10 +43,7 @@ pub fn map<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync + Send)
 
 /// Does `work` on all positions of `x`, `[batch, seq, d]`: each thread takes some of them. Only
 /// for what does the same at each position and looks at no other.
-pub fn by_position(
-    x: Tensor<3>,
-    work: impl Fn(Tensor<3>) -> Tensor<3> + Sync + Send,
-) -> Tensor<3> {
+pub fn by_position(x: Tensor<3>, work: impl Fn(Tensor<3>) -> Tensor<3> + Sync + Send) -> Tensor<3> {
     /// Fewer are not worth a thread of their own: each reads all weights.
     const FEWEST: usize = 16;
     let [_, seq, _] = x.dims();

@@ -135,9 +135,7 @@ impl<'a> Weights<'a> {
     ) -> Result<Param<Tensor<D>>> {
         let value = match &self.source {
             Source::Random => self.random_tensor(name, shape),
-            Source::Files(files) => {
-                self.upload(files.read(name, &shape, self.dtype)?, shape)
-            }
+            Source::Files(files) => self.upload(files.read(name, &shape, self.dtype)?, shape),
         };
         Ok(Param::from_tensor(value))
     }
@@ -207,14 +205,19 @@ impl Files<'_> {
         dtype: DType,
     ) -> Result<Bytes> {
         let stored = self.find(name, &[rows, columns])?;
-        let size = convert::stored_as(dtype).size();
-        let mut matrix = BytesMut::with_capacity(rows * columns * size);
-        convert::append(&stored, dtype, &mut matrix);
-        let append = |to: &mut BytesMut| match size {
-            2 => convert::append_transposed::<2>(&matrix, columns, to),
-            _ => convert::append_transposed::<4>(&matrix, columns, to),
+        let as_stored = stored.dtype == convert::stored_as(dtype);
+        let mut converted = BytesMut::new();
+        if !as_stored {
+            convert::append(&stored, dtype, &mut converted);
+        }
+        let matrix = if as_stored { stored.data } else { &converted };
+        let append = |to: &mut BytesMut| match convert::stored_as(dtype).size() {
+            2 => convert::append_transposed::<2>(matrix, columns, to),
+            _ => convert::append_transposed::<4>(matrix, columns, to),
         };
-        Ok(self.arena.borrow_mut().store(matrix.len(), append))
+        let bytes = self.arena.borrow_mut().store(matrix.len(), append);
+        stored.release(0..stored.data.len());
+        Ok(bytes)
     }
 
     /// Looks a tensor up that is asked for.

@@ -173,7 +173,8 @@ mod tests {
     #[test]
     fn says_where_tokens_begin_to_differ() {
         assert_eq!(agreement(&[3, 1], &[3, 1]), "Both wrote the same 2 tokens.");
-        let differs = "The first 1 tokens are the same. Then Slow Burn wrote Some(1) and the other Some(4).";
+        let differs =
+            "The first 1 tokens are the same. Then Slow Burn wrote Some(1) and the other Some(4).";
         assert_eq!(agreement(&[3, 1, 7], &[3, 4, 7]), differs);
         assert!(agreement(&[3], &[3, 4]).starts_with("The first 1 tokens"));
     }

@@ -7,9 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::pretrained::Pretrained;
 
+/// Reading is what `std::fs::read` does with the weight files: one thread copies them from the
+/// system's cache into fresh memory. Loading starts from the same cache, and ends with a model
+/// that is ready to run and its tokenizer. Both are done in turns, and the fastest of each
+/// counts. What the loading takes in memory is measured at the first one.
 #[derive(Args)]
 pub struct LoadCostArgs {
     /// The model folder
@@ -18,49 +22,75 @@ pub struct LoadCostArgs {
     /// What to compute in
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     dtype: Precision,
-    /// How often the files are read, of which the fastest counts
-    #[arg(long, default_value_t = 3)]
-    reads: usize,
+    /// How often the files are read and loaded
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+/// What one loading takes.
+struct Loading {
+    time: Duration,
+    /// The memory of the loaded model with its tokenizer, in bytes.
+    kept: u64,
+    /// The most memory on the way there, in bytes.
+    peak: u64,
+    /// The memory of the weights, in bytes.
+    weights: u64,
 }
 
 pub fn run(args: &LoadCostArgs) -> Result<()> {
+    ensure!(args.rounds >= 1, "nothing is measured in no round");
     let device = device::open(DeviceChoice::Cpu)?;
     let files = weight_files(&args.model)?;
+    // This brings the files into the system's cache, and is not counted.
+    let bytes = read(&files)?;
 
-    // The first reading brings the files into the system's cache, for both alike.
-    let mut fastest = Duration::MAX;
-    let mut bytes = 0;
-    for _ in 0..args.reads.max(1) + 1 {
+    let first = load(args, &device)?;
+    let mut loading = first.time;
+    let mut reading = Duration::MAX;
+    for round in 1..=args.rounds {
         let start = Instant::now();
-        bytes = files.iter().map(|file| read(file)).sum::<Result<usize>>()?;
-        fastest = fastest.min(start.elapsed());
+        read(&files)?;
+        reading = reading.min(start.elapsed());
+        if round < args.rounds {
+            loading = loading.min(load(args, &device)?.time);
+        }
     }
-    forget_peak()?;
 
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    println!("| | |");
+    println!("|---|---|");
+    println!("| files | {:.1} MiB |", mib(bytes as u64));
+    println!("| reading them | {:.3} s |", reading.as_secs_f64());
+    let ratio = loading.as_secs_f64() / reading.as_secs_f64();
+    println!("| loading | {:.3} s, {ratio:.2} times reading |", loading.as_secs_f64());
+    println!("| weights in {} | {:.1} MiB |", args.dtype.name(), mib(first.weights));
+    println!("| loaded model with tokenizer | {:.1} MiB |", mib(first.kept));
+    let ratio = first.peak as f64 / first.weights as f64;
+    println!(
+        "| peak while loading | {:.1} MiB, {ratio:.2} times the weights |",
+        mib(first.peak)
+    );
+    Ok(())
+}
+
+fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
+    forget_peak()?;
     let before = memory("VmRSS")?;
     let start = Instant::now();
-    let pretrained = Pretrained::load(&args.model, &device, args.dtype)?;
-    let load = start.elapsed();
+    let pretrained = Pretrained::load(&args.model, device, args.dtype)?;
+    let time = start.elapsed();
     let (after, peak) = (memory("VmRSS")?, memory("VmHWM")?);
     ensure!(
         peak > before,
         "the peak of memory lies before the loading: nothing was measured"
     );
-
-    let weights = pretrained.model.bytes() as u64;
-    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    println!("| | |");
-    println!("|---|---|");
-    println!("| files | {:.1} MiB |", mib(bytes as u64));
-    println!("| reading them | {:.3} s |", fastest.as_secs_f64());
-    let ratio = load.as_secs_f64() / fastest.as_secs_f64();
-    println!("| loading | {:.3} s, {ratio:.2} times reading |", load.as_secs_f64());
-    println!("| weights in {} | {:.1} MiB |", args.dtype.name(), mib(weights));
-    println!("| loaded model with tokenizer | {:.1} MiB |", mib(after.saturating_sub(before)));
-    let peak = peak.saturating_sub(before);
-    let ratio = peak as f64 / weights as f64;
-    println!("| peak while loading | {:.1} MiB, {ratio:.2} times the weights |", mib(peak));
-    Ok(())
+    Ok(Loading {
+        time,
+        kept: after.saturating_sub(before),
+        peak: peak - before,
+        weights: pretrained.model.bytes() as u64,
+    })
 }
 
 fn weight_files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -77,11 +107,15 @@ fn weight_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads a whole file into memory and returns its size.
-fn read(path: &Path) -> Result<usize> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // The reading must not be left out because nobody looks at what was read.
-    Ok(std::hint::black_box(bytes).len())
+/// Reads each file into memory and returns how many bytes they have.
+fn read(files: &[PathBuf]) -> Result<usize> {
+    let mut total = 0;
+    for path in files {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        // The reading must not be left out because nobody looks at what was read.
+        total += std::hint::black_box(bytes).len();
+    }
+    Ok(total)
 }
 
 /// Sets `VmHWM` back to what the process has now.

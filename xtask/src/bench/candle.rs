@@ -26,7 +26,8 @@ impl Candle {
     pub fn start(model: &Path, threads: usize) -> Result<Self> {
         let lock = fs::read_to_string(Path::new(PACKAGE).join("Cargo.lock"))
             .with_context(|| format!("no {PACKAGE} here: run this in the root of the project"))?;
-        let version = locked_version(&lock, "candle-transformers").context("no candle is locked")?;
+        let version =
+            locked_version(&lock, "candle-transformers").context("no candle is locked")?;
         let mut process = Command::new(build()?)
             .arg(model)
             .env("RAYON_NUM_THREADS", threads.to_string())
