@@ -53,3 +53,29 @@ pub fn by_position(x: Tensor<3>, work: impl Fn(Tensor<3>) -> Tensor<3> + Sync + 
     let parts = rayon::current_num_threads().min(seq / FEWEST);
     Tensor::cat(map(x.chunk(parts, 1), work), 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many threads there are, and also where the parts are not equally long.
+    #[test]
+    fn every_position_stays_in_its_place() {
+        let device = Device::default();
+        for seq in [1, 31, 32, 33, 100] {
+            let x = Tensor::<1, burn::tensor::Int>::arange(0..2 * seq * 3, &device)
+                .float()
+                .reshape([2, seq as usize, 3]);
+            let found = by_position(x.clone(), |part| part * 2 + 1);
+            assert_eq!(found.dims(), x.dims());
+            found.to_data().assert_eq(&(x * 2 + 1).to_data(), true);
+        }
+    }
+
+    #[test]
+    fn work_is_done_on_either_side() {
+        for multiplications in [0, usize::MAX] {
+            assert_eq!(enter(&Device::default(), multiplications, || 7), 7);
+        }
+    }
+}
