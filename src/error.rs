@@ -259,6 +259,11 @@ pub enum Error {
     #[error("the handler has returned: it can start a sequence only while it runs")]
     HandlerReturned,
 
+    #[error(
+        "the model's thread cannot wait for a model: wait in another thread, or in the handler before `start`"
+    )]
+    WaitInModelThread,
+
     #[error("the inference was shut down: build another one")]
     ShutDown,
 

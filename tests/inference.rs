@@ -770,6 +770,39 @@ fn a_handler_may_end_its_job() {
     });
 }
 
+/// Calls the model from a callback, which runs in the model's own thread.
+fn waiting_handler(
+    In(request): In<GenerateRequest>,
+    model: ModelAccessor<Model>,
+    errors: State<Arc<Mutex<Vec<Error>>>>,
+) -> Result<(), Error> {
+    let State(errors) = errors;
+    let prepared = model.prepare(&request)?;
+    let vocabulary = |pretrained: &Model| pretrained.model.config().vocab_size;
+    assert!(model.submit(vocabulary)? > 0, "the handler may wait");
+    prepared.start(move |_| {
+        errors.lock().unwrap().extend(model.submit(vocabulary).err());
+        ControlFlow::Continue(())
+    })
+}
+
+#[test]
+fn a_callback_that_would_wait_for_itself_is_told_so() {
+    watch(|| {
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let inference: Inference<_, TokenOutput, _, _> = InferenceBuilder::new()
+            .with_model(model())
+            .with_state(errors.clone())
+            .build(waiting_handler)
+            .unwrap();
+        let request = endless("Once", 1).with_max_tokens(3);
+        inference.infer(request).spawn().join().unwrap();
+        let errors = errors.lock().unwrap();
+        assert_eq!(errors.len(), 3);
+        assert!(errors.iter().all(|error| matches!(error, Error::WaitInModelThread)));
+    });
+}
+
 #[test]
 fn progress_is_told_after_each_token() {
     watch(|| {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::GenerateRequest;
-use super::worker::Command;
+use super::worker::{Command, check_may_wait};
 use crate::error::{Error, Result};
 use crate::generate::{Options, TokenOutput};
 use crate::panics;
@@ -88,7 +88,8 @@ impl<M: Send + Sync + 'static> ModelAccessor<M> {
     /// returns. The batch waits too.
     ///
     /// # Errors
-    /// A call that panics; an inference that was shut down.
+    /// A call that panics; an inference that was shut down; a callback that would wait for its
+    /// own thread.
     pub fn submit<R: Send + 'static>(
         &self,
         call: impl FnOnce(&M) -> R + Send + 'static,
@@ -102,6 +103,7 @@ pub(super) fn submit<M, R: Send + 'static>(
     commands: &Sender<Command<M>>,
     call: impl FnOnce(&M) -> R + Send + 'static,
 ) -> Result<R> {
+    check_may_wait()?;
     let (answer, answered) = mpsc::sync_channel(1);
     let call = move |model: &M| {
         // Whoever asked may have gone.

@@ -12,7 +12,7 @@ use super::cancel::{CancelToken, Doorbell};
 use super::handler::Context;
 use super::job::{OnProgress, RunningJob};
 use super::stream::{Channel, JobStream, OutStream};
-use super::worker::Command;
+use super::worker::{Command, check_may_wait};
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::error::{Error, Result};
 use crate::generate::{self, Options};
@@ -60,8 +60,9 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     /// How much there is to do, after the current step.
     ///
     /// # Errors
-    /// An inference that was shut down.
+    /// An inference that was shut down; a callback in the model's thread.
     pub fn load(&self) -> Result<Load> {
+        check_may_wait()?;
         let (answer, answered) = mpsc::sync_channel(1);
         self.commands.send(Command::Load(answer)).map_err(|_| Error::ShutDown)?;
         answered.recv().map_err(|_| Error::ShutDown)
@@ -186,6 +187,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
     /// # Errors
     /// As [`Job::join`].
     pub fn run(self) -> Result<Collected<O>> {
+        check_may_wait()?;
         let job = self.spawn();
         let outputs = job.stream.iter().collect();
         Ok(Collected { outputs, completions: job.join_all()? })

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::cancel::CancelToken;
 use super::stream::{JobStream, Reader};
+use super::worker::check_may_wait;
 use super::{Completion, Progress};
 use crate::error::{Error, Result};
 use crate::panics;
@@ -32,7 +33,8 @@ impl<O> Job<O> {
     /// started several sequences, this tells of the first.
     ///
     /// # Errors
-    /// Those of the handler and of its sequences, a panic in either.
+    /// Those of the handler and of its sequences, a panic in either; a callback in the model's
+    /// thread, which would wait for itself.
     pub fn join(self) -> Result<Completion> {
         self.join_all()?.into_iter().next().ok_or(Error::NothingStarted)
     }
@@ -43,6 +45,7 @@ impl<O> Job<O> {
     /// # Errors
     /// As [`join`](Self::join): the first sequence that fails ends the others.
     pub fn join_all(self) -> Result<Vec<Completion>> {
+        check_may_wait()?;
         self.stream.into_outcome()
     }
 }

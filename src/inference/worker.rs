@@ -1,5 +1,6 @@
 //! The thread of the model: one running batch for the sequences of all jobs.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
@@ -13,6 +14,23 @@ use crate::error::{Error, Result};
 use crate::generate::{Batch, Event, SequenceId, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
+
+thread_local! {
+    /// Whether this is the thread of a model.
+    static IS_MODEL_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread may wait for a model. A callback runs in the model's thread: to wait
+/// there for its own model would be to wait for ever.
+///
+/// # Errors
+/// The thread of a model, of this one or of another.
+pub(super) fn check_may_wait() -> Result<()> {
+    match IS_MODEL_THREAD.get() {
+        true => Err(Error::WaitInModelThread),
+        false => Ok(()),
+    }
+}
 
 /// What the thread is asked to do.
 pub(super) enum Command<M> {
@@ -60,6 +78,7 @@ impl<'m, M> Worker<'m, M> {
     /// Works until it is told to shut down.
     // ANCHOR: run
     pub(super) fn run(mut self) {
+        IS_MODEL_THREAD.set(true);
         while self.take_commands() {
             self.end_what_is_over();
             self.pause_what_is_behind();
