@@ -54,7 +54,6 @@ impl Sampler {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
 
-    // ANCHOR: sample
     /// Draws the next token; the arguments are those of [`distribution`](Self::distribution).
     ///
     /// # Errors

@@ -49,14 +49,12 @@ pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
     problems
 }
 
-/// `*About twenty minutes.*`
+/// `*About twenty minutes.*`; what else the time depends on may follow.
 fn is_reading_time(line: &str) -> bool {
     let inside = line.trim().strip_prefix("*About ").and_then(|rest| rest.strip_suffix(".*"));
-    inside
-        .and_then(|time| time.strip_suffix(" minutes").or_else(|| time.strip_suffix(" hour")))
-        .is_some_and(|number| {
-            !number.is_empty() && number.chars().all(|c| c.is_alphanumeric() || c == '-')
-        })
+    inside.and_then(|time| time.split_once(" minutes")).is_some_and(|(number, _)| {
+        !number.is_empty() && number.chars().all(|c| c.is_alphanumeric() || c == '-')
+    })
 }
 
 /// The headings of the second level, each with its place.
