@@ -35,6 +35,8 @@ struct Output {
     timed: bool,
     /// What it exits with: the book shows errors too.
     exit_code: i32,
+    /// It takes minutes, or room for a large model: it is run only where `--only` asks for it.
+    on_request: bool,
 }
 
 const fn printed(file: &'static str, command: &'static str) -> Output {
@@ -44,6 +46,7 @@ const fn printed(file: &'static str, command: &'static str) -> Output {
         figures: &[],
         timed: false,
         exit_code: 0,
+        on_request: false,
     }
 }
 
@@ -57,6 +60,10 @@ const fn drawn(figures: &'static [&'static str], command: &'static str) -> Outpu
 
 const fn refused(file: &'static str, command: &'static str) -> Output {
     Output { exit_code: 2, ..printed(file, command) }
+}
+
+const fn on_request(file: &'static str, command: &'static str) -> Output {
+    Output { on_request: true, ..timed(file, command) }
 }
 
 impl Output {
@@ -210,6 +217,7 @@ const OUTPUTS: &[Output] = &[
     drawn(&["loss.svg"], "cargo xtask loss-chart loss.svg"),
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
+    on_request("peers.md", "cargo xtask bench --peers"),
 ];
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
@@ -217,7 +225,11 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     let book = root.join("book/src");
     let pages = pages(&book)?;
     let mut wrong = Vec::new();
-    for output in OUTPUTS.iter().filter(|output| output.command.contains(&args.only)) {
+    let is_wanted = |output: &&Output| match args.only.as_str() {
+        "" => !output.on_request,
+        only => output.command.contains(only),
+    };
+    for output in OUTPUTS.iter().filter(is_wanted) {
         eprintln!("$ {}", output.command);
         if !pages.contains(output.command) {
             wrong.push(format!("no page shows `{}`", output.command));
