@@ -8,9 +8,11 @@
 )]
 
 mod case;
+mod in_time;
 mod random;
 mod tensors;
 
 pub use case::Case;
+pub use in_time::in_time;
 pub use random::Random;
 pub use tensors::{device, floats, mask_rows};
