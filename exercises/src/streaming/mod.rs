@@ -14,3 +14,23 @@ mod stop_strings;
 
 #[path = "../../suite/streaming/stop_strings.rs"]
 mod stop_strings_tests;
+
+mod cancel;
+
+#[path = "../../suite/streaming/cancel.rs"]
+mod cancel_tests;
+
+mod frozen_readers;
+
+#[path = "../../suite/streaming/frozen_readers.rs"]
+mod frozen_readers_tests;
+
+mod token_stream;
+
+#[path = "../../suite/streaming/token_stream.rs"]
+mod token_stream_tests;
+
+mod scheduler;
+
+#[path = "../../suite/streaming/scheduler.rs"]
+mod scheduler_tests;
