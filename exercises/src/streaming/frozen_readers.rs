@@ -23,7 +23,8 @@ pub struct Job {
 /// the others too. The processor had nothing to do. When the window was closed, all went on as if
 /// nothing had happened, and no text had a mistake.
 ///
-/// Find out why, and mend it. A reader that falls behind may slow down its own text, but no other:
+/// Find out why, and mend it. The type and the signature of `step` stay. A reader that falls behind
+/// may slow down its own text, but no other:
 ///
 /// - It takes no part in the steps until it has caught up. Then it goes on where it was: no token is
 ///   lost, and none comes twice.

@@ -11,9 +11,8 @@ fn decode(pieces: &[&[u8]]) -> Vec<String> {
 
 /// `expected` has a text for each piece, and one for `finish`.
 fn check(rule: &str, pieces: &[&[u8]], expected: &[&str]) {
-    let hex = |piece: &&[u8]| piece.iter().map(|byte| format!("{byte:02X} ")).collect::<String>();
-    let shown: Vec<String> = pieces.iter().map(hex).collect();
-    let case = Case::rule(rule).given("pieces, in hexadecimal", shown);
+    let case = Case::rule(format!("{rule} (shown: what each push gives, and what finish gives)"))
+        .given("pieces, in hexadecimal", format_args!("{pieces:02X?}"));
     let expected: Vec<String> = expected.iter().map(|&text| text.to_owned()).collect();
     case.equal(expected, decode(pieces));
 }
@@ -90,7 +89,7 @@ fn together_they_are_the_whole_text() {
             rest = after;
         }
         let case = Case::rule("all pieces together are String::from_utf8_lossy of all bytes")
-            .given("pieces", &pieces);
+            .given("pieces, in hexadecimal", format_args!("{pieces:02X?}"));
         case.equal(String::from_utf8_lossy(&text).into_owned(), decode(&pieces).concat());
     }
 }

@@ -1,7 +1,5 @@
 //! The stop string that begins first counts, not the one that is complete first.
 
-use std::cmp::Reverse;
-
 #[derive(Debug)]
 pub struct StopFilter {
     stops: Vec<String>,
