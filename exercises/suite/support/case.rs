@@ -65,7 +65,7 @@ impl Case {
     }
 
     #[track_caller]
-    fn fail(&self, expected: &str, found: &str) -> ! {
+    pub(super) fn fail(&self, expected: &str, found: &str) -> ! {
         self.failed.set(true);
         let Self { rule, given, .. } = self;
         panic!("\nrule: {rule}\ngiven:\n{given}expected:\n  {expected}\nfound:\n  {found}\n");

@@ -1,0 +1,82 @@
+//! A stream of tokens: one end writes and never waits, the other reads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+/// The end of the model thread.
+#[derive(Debug)]
+pub struct TokenSender {
+    sender: SyncSender<String>,
+    gone: Arc<AtomicBool>,
+}
+
+/// What became of a token.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Emitted {
+    /// It waits for the reader, or has been read.
+    Sent,
+    /// The reader is behind: here is the token again.
+    Behind(String),
+    /// Nobody reads any more.
+    Gone,
+}
+
+/// The end of the reader: an iterator over the tokens.
+#[derive(Debug)]
+pub struct TokenStream {
+    receiver: Receiver<String>,
+    gone: Arc<AtomicBool>,
+}
+
+/// Both ends of a stream in which at most `capacity` tokens wait to be read, at least 1.
+///
+/// - The reader waits for the next token. Its iterator ends when the sender is dropped and all that
+///   was sent has been read, and not before.
+/// - The sender never waits. It is told by [`Emitted`] where the reader is behind.
+/// - When the stream is dropped, wherever the reader is in it, the sender can see that: from
+///   [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also where the
+///   stream was full.
+///
+/// ```text
+/// capacity 2
+/// emit "Once"    Sent
+/// emit " upon"   Sent
+/// emit " a"      Behind(" a")
+/// next           Some("Once")
+/// emit " a"      Sent
+/// the sender is dropped
+/// next           Some(" upon")
+/// next           Some(" a")
+/// next           None
+/// ```
+pub fn token_stream(capacity: usize) -> (TokenSender, TokenStream) {
+    todo!()
+}
+
+impl TokenSender {
+    /// Gives a token to the reader, or says why it can't. Never waits.
+    pub fn emit(&self, token: String) -> Emitted {
+        todo!()
+    }
+
+    /// Whether the stream was dropped. The model thread looks before each step.
+    pub fn is_gone(&self) -> bool {
+        todo!()
+    }
+}
+
+impl Iterator for TokenStream {
+    type Item = String;
+
+    /// Waits for the next token.
+    fn next(&mut self) -> Option<String> {
+        todo!()
+    }
+}
+
+impl Drop for TokenStream {
+    fn drop(&mut self) {
+        // Tell the sender here. (A `todo!()` in `drop` could end the whole run of the tests.)
+    }
+}

@@ -1,0 +1,128 @@
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use super::frozen_readers::{Job, step};
+use crate::support::{Case, in_time};
+
+/// A job whose tokens are `first`, `first + 1` and so on, and its reader.
+fn job(first: u32, count: u32, capacity: usize) -> (Job, Receiver<u32>) {
+    let (stream, reader) = sync_channel(capacity);
+    (Job { tokens: (first..first + count).collect(), stream }, reader)
+}
+
+fn read(reader: &Receiver<u32>) -> Vec<u32> {
+    reader.try_iter().collect()
+}
+
+#[test]
+fn all_tokens_come_where_all_read() {
+    let case = Case::rule("one token for each at each step, and who has all its tokens leaves")
+        .given("jobs", "tokens 10, 11 and tokens 20, 21, 22, both read after each step")
+        .given("steps", 3);
+    let found = in_time(&case, || {
+        let ((a, reader_a), (b, reader_b)) = (job(10, 2, 2), job(20, 3, 2));
+        let mut jobs = vec![a, b];
+        let mut round = || {
+            step(&mut jobs);
+            (read(&reader_a), read(&reader_b), jobs.len())
+        };
+        [round(), round(), round()]
+    });
+    let expected = [
+        (vec![10], vec![20], 2),
+        (vec![11], vec![21], 1),
+        (Vec::new(), vec![22], 0),
+    ];
+    case.equal(expected, found);
+}
+
+#[test]
+fn a_reader_that_stops_holds_up_nobody() {
+    for slow_place in 0..3 {
+        let case =
+            Case::rule("a reader that does not read holds up nobody else, wherever it stands")
+                .given("streams", "3 jobs, each stream takes 2 tokens")
+                .given("place of the job that is not read, from 0", slow_place)
+                .given("steps", 6);
+        let found = in_time(&case, move || {
+            let (mut jobs, readers): (Vec<_>, Vec<_>) =
+                (0..3).map(|i| job(10 * (i + 1), 9, 2)).unzip();
+            let mut texts = vec![Vec::new(); 3];
+            for _ in 0..6 {
+                step(&mut jobs);
+                for i in (0..3).filter(|&i| i != slow_place) {
+                    texts[i].extend(read(&readers[i]));
+                }
+            }
+            texts
+        });
+        let mut expected: Vec<Vec<u32>> =
+            (0..3).map(|i| (10 * (i + 1)..10 * (i + 1) + 6).collect()).collect();
+        expected[slow_place].clear();
+        case.equal(expected, found);
+    }
+}
+
+#[test]
+fn a_slow_reader_gets_every_token_once() {
+    let case = Case::rule("who falls behind and catches up gets every token once, in order")
+        .given("job", "tokens 10 to 16, a stream that takes 2")
+        .given("read after the steps", [4, 5, 9, 12, 13, 14]);
+    let found = in_time(&case, || {
+        let (slow, reader) = job(10, 7, 2);
+        let mut jobs = vec![slow];
+        let mut text = Vec::new();
+        for count in 1..=14 {
+            step(&mut jobs);
+            if [4, 5, 9, 12, 13, 14].contains(&count) {
+                text.extend(read(&reader));
+            }
+        }
+        (text, jobs.len())
+    });
+    case.equal(((10..17).collect(), 0), found);
+}
+
+#[test]
+fn no_tokens_pile_up() {
+    for count in [6, 3] {
+        let case =
+            Case::rule("what the stream can't take stays in `tokens`, and the job stays with it")
+                .given("job", "tokens from 10 on, a stream that takes 2, nobody reads")
+                .given("tokens", count)
+                .given("steps", 5);
+        let found = in_time(&case, move || {
+            let (slow, reader) = job(10, count, 2);
+            let mut jobs = vec![slow];
+            for _ in 0..5 {
+                step(&mut jobs);
+            }
+            drop(reader);
+            jobs.into_iter().map(|job| job.tokens.into()).collect::<Vec<Vec<u32>>>()
+        });
+        case.equal(vec![(12..10 + count).collect()], found);
+    }
+}
+
+#[test]
+fn who_is_gone_leaves() {
+    for unread in [0, 1, 2] {
+        let case = Case::rule("a job that nobody can read any more leaves at the next step")
+            .given("job", "9 tokens, a stream that takes 2, the reader is dropped")
+            .given("tokens in the stream when the reader is dropped", unread);
+        let found = in_time(&case, move || {
+            let ((gone, reader), (other, other_reader)) = (job(10, 9, 2), job(20, 9, 9));
+            let mut jobs = vec![gone, other];
+            for _ in 0..unread {
+                step(&mut jobs);
+            }
+            drop(reader);
+            step(&mut jobs);
+            (jobs.len(), read(&other_reader).len())
+        });
+        case.holds(
+            found == (1, unread + 1),
+            &format!("the other job alone, with {} tokens", unread + 1),
+            format!("{} jobs, and {} tokens of the other", found.0, found.1),
+        );
+    }
+}

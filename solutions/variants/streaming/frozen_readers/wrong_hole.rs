@@ -1,0 +1,27 @@
+//! The job of a slow reader stays, and the token is lost.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{SyncSender, TrySendError};
+
+#[derive(Debug)]
+pub struct Job {
+    pub tokens: VecDeque<u32>,
+    pub stream: SyncSender<u32>,
+}
+
+pub fn step(jobs: &mut Vec<Job>) {
+    jobs.retain_mut(|job| {
+        let Some(token) = job.tokens.pop_front() else {
+            return false;
+        };
+        hand_over(job, token) && !job.tokens.is_empty()
+    });
+}
+
+fn hand_over(job: &mut Job, token: u32) -> bool {
+    match job.stream.try_send(token) {
+        Ok(()) => true,
+        Err(TrySendError::Full(_)) => true,
+        Err(TrySendError::Disconnected(_)) => false,
+    }
+}

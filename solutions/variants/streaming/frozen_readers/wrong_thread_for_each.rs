@@ -1,0 +1,25 @@
+//! A thread for each token waits in the place of the model thread.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
+
+#[derive(Debug)]
+pub struct Job {
+    pub tokens: VecDeque<u32>,
+    pub stream: SyncSender<u32>,
+}
+
+pub fn step(jobs: &mut Vec<Job>) {
+    jobs.retain_mut(|job| {
+        let Some(token) = job.tokens.pop_front() else {
+            return false;
+        };
+        hand_over(job, token) && !job.tokens.is_empty()
+    });
+}
+
+fn hand_over(job: &mut Job, token: u32) -> bool {
+    let stream = job.stream.clone();
+    std::thread::spawn(move || stream.send(token));
+    true
+}
