@@ -19,7 +19,8 @@ pub struct Beam {
 /// - A beam that is not finished is continued with every token. It does not stay as it is.
 /// - With the token `end` it becomes finished. That token is not appended to the ids, but its
 ///   log-probability counts.
-/// - A token with the log-probability -inf cannot come: that text is not among those to choose from.
+/// - A token with the log-probability -inf cannot come: that text is not among those to choose
+///   from.
 /// - A finished beam stays as it is, and competes with all others for its place. The model is not
 ///   asked about it.
 /// - If there are fewer than `width` texts, all stay. `width` is at least 1.

@@ -7,13 +7,13 @@ pub type Row = Vec<f32>;
 /// that each token brought, without the first, which nothing foretold.
 ///
 /// The rows of a long text need much memory, a row of the vocabulary for each position. So they are
-/// asked for in chunks: `model(&ids[..end], count)` reads a text and gives a row for each of its last
-/// `count` positions. A row, `[vocab]`, holds the log-probabilities of the token that follows its
-/// position. `chunk` is at least 1, and no more rows than that may be asked for at once.
+/// asked for in chunks: `model(&ids[..end], count)` reads a text and gives a row for each of its
+/// last `count` positions. A row, `[vocab]`, holds the log-probabilities of the token that follows
+/// its position. `chunk` is at least 1, and no more rows than that may be asked for at once.
 ///
-/// What was observed: texts of up to `chunk` tokens have the right perplexity. For longer ones it is
-/// too low, and the smaller the chunks are, the surer the model seems. For a text of 7 tokens, each
-/// of which but the first had a probability of 0.25:
+/// What was observed: texts of up to `chunk` tokens have the right perplexity. For longer ones it
+/// is too low, and the smaller the chunks are, the surer the model seems. For a text of 7 tokens,
+/// each of which but the first had a probability of 0.25:
 ///
 /// ```text
 /// chunk    expected    found
@@ -23,8 +23,8 @@ pub type Row = Vec<f32>;
 ///   1         4         1
 /// ```
 ///
-/// Find out why, and mend it. A perplexity of 4 for this text is not enough: other texts have tokens
-/// that are less likely than others.
+/// Find out why, and mend it. A perplexity of 4 for this text is not enough: other texts have
+/// tokens that are less likely than others.
 pub fn chunked_score(model: &dyn Fn(&[u32], usize) -> Vec<Row>, ids: &[u32], chunk: usize) -> f64 {
     let mut sum = 0.0;
     let mut start = 0;

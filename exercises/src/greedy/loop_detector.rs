@@ -18,8 +18,8 @@ pub struct Loop {
 ///
 /// - `ids` holds the tokens in the order in which they came.
 /// - `copies` is at least 2. All of them are whole.
-/// - Only blocks of 1 to `longest` tokens count, and `longest` is at least 1. It may be greater than
-///   the text is long.
+/// - Only blocks of 1 to `longest` tokens count, and `longest` is at least 1. It may be greater
+///   than the text is long.
 /// - If several blocks fit at the same token, it is the shortest.
 /// - The loop need not last: what comes after it changes nothing.
 ///

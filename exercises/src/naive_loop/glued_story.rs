@@ -3,10 +3,10 @@
 /// Writes `max_tokens` tokens after a prompt, always the most likely one, and returns their text
 /// without the prompt.
 ///
-/// `model` gives the logits of the next token, `[vocab]`, for the ids so far. `vocabulary` holds the
-/// text of each token, none of them empty. Two tokens may have the same text. Text becomes ids from
-/// left to right: at each place the longest piece that fits. Every text can be written with the
-/// vocabulary, and a prompt has at least one character.
+/// `model` gives the logits of the next token, `[vocab]`, for the ids so far. `vocabulary` holds
+/// the text of each token, none of them empty. Two tokens may have the same text. Text becomes ids
+/// from left to right: at each place the longest piece that fits. Every text can be written with
+/// the vocabulary, and a prompt has at least one character.
 ///
 /// What was observed: with most prompts the stories are those of another program, with the same
 /// model and vocabulary, that is known to be right. With others, they begin in the same way, and
@@ -23,8 +23,8 @@
 /// 0 "The"   1 " cat"   2 " s"   3 "at"   4 " sat"   5 " down"   6 " on"   7 "."
 /// ```
 ///
-/// Find out why, and mend it. Nothing is wrong with how a prompt is cut into tokens, or with how the
-/// best token is found.
+/// Find out why, and mend it. Nothing is wrong with how a prompt is cut into tokens, or with how
+/// the best token is found.
 pub fn glued_story(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     vocabulary: &[&str],

@@ -20,7 +20,9 @@ fn story(prompt: &str, max_tokens: usize) -> String {
 
 #[test]
 fn the_story_that_was_reported() {
-    let case = Case::rule("the model goes on from the tokens that it chose itself")
+    let case = Case::rule("the story is that of the program that is known to be right")
+        .given("vocabulary", VOCABULARY)
+        .given("the most likely token after each", AFTER)
         .given("prompt", "The")
         .given("max_tokens", 5);
     case.equal(" cat sat down.".to_owned(), story("The", 5));
@@ -28,7 +30,9 @@ fn the_story_that_was_reported() {
 
 #[test]
 fn the_next_sentence_too() {
-    let case = Case::rule("the model goes on from the tokens that it chose itself")
+    let case = Case::rule("the story is that of the program that is known to be right")
+        .given("vocabulary", VOCABULARY)
+        .given("the most likely token after each", AFTER)
         .given("prompt", "The cat")
         .given("max_tokens", 10);
     case.equal(" sat down.The cat sat down.".to_owned(), story("The cat", 10));
@@ -37,6 +41,8 @@ fn the_next_sentence_too() {
 #[test]
 fn a_prompt_is_cut_into_its_longest_pieces() {
     let case = Case::rule("a prompt is cut as before: at each place the longest piece that fits")
+        .given("vocabulary", VOCABULARY)
+        .given("the most likely token after each", AFTER)
         .given("prompt", "The cat sat")
         .given("max_tokens", 2);
     case.equal(" on on".to_owned(), story("The cat sat", 2));

@@ -1,16 +1,16 @@
 //! One step of a beam search.
 //!
 //! Why: all continuations of all beams compete in one list. That is the whole difference to several
-//! greedy searches side by side: two of the best may come from one beam, and another beam may have no
-//! successor. A finished text is in the same list, as it is. If enough better ones come, it falls
-//! out.
+//! greedy searches side by side: two of the best may come from one beam, and another beam may have
+//! no successor. A finished text is in the same list, as it is. If enough better ones come, it
+//! falls out.
 //!
-//! What it costs: one call of the model for each beam that is not finished, and a sort of `width *
-//! vocab` texts. Here each of them is copied. The book's code keeps the number of the beam and the token
-//! instead, and takes the few best tokens of each beam before it sorts.
+//! What it costs: one call of the model for each beam that is not finished, and a sort of
+//! `width * vocab` texts. Here each of them is copied. The book's code keeps the number of the beam
+//! and the token instead, and takes the few best tokens of each beam before it sorts.
 //!
-//! A common wrong turn: to compare by the log-probability of the new token alone. Then a text that was
-//! unlikely so far wins with one certain token.
+//! A common wrong turn: to compare by the log-probability of the new token alone. Then a text that
+//! was unlikely so far wins with one certain token.
 
 /// A text that the search follows.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,9 @@
 //! Bug hunt: a model that is too sure of long texts.
 //!
-//! Why: the last row of a chunk speaks of the first token of the next chunk. `surprise` was given the
-//! ids of the same chunk only, so that row had no token, and that token no row. One token at each
-//! border brought no surprise at all, and was still divided by. The rows of the positions from `start`
-//! on belong to the ids from `start + 1` on, across the border.
+//! Why: the last row of a chunk speaks of the first token of the next chunk. `surprise` was given
+//! the ids of the same chunk only, so that row had no token, and that token no row. One token at
+//! each border brought no surprise at all, and was still divided by. The rows of the positions from
+//! `start` on belong to the ids from `start + 1` on, across the border.
 //!
 //! What it costs: nothing. The rows were there.
 //!

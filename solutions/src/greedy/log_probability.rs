@@ -1,9 +1,9 @@
 //! How likely a token was, as a logarithm.
 //!
 //! Why: the logarithm of a fraction is a difference, and the logarithm undoes the exponential above
-//! the line. What is left is the logit minus the logarithm of the sum. Subtracting the greatest logit
-//! from all of them changes no probability, keeps `exp` from overflowing, and makes the sum at least
-//! 1, so that its logarithm is an ordinary number.
+//! the line. What is left is the logit minus the logarithm of the sum. Subtracting the greatest
+//! logit from all of them changes no probability, keeps `exp` from overflowing, and makes the sum
+//! at least 1, so that its logarithm is an ordinary number.
 //!
 //! What it costs: what a softmax costs, without its divisions.
 //!

@@ -1,9 +1,9 @@
 //! How sure a model was of a text.
 //!
-//! Why: row `i` speaks of the token that follows position `i`, so `rows[0]` belongs to `ids[1]`, and
-//! the last row to no token at all. `zip` with the ids from the second on pairs them, and drops the
-//! last row by itself. The logarithms are added, as the product of the probabilities would be 0 after
-//! some hundred tokens.
+//! Why: row `i` speaks of the token that follows position `i`, so `rows[0]` belongs to `ids[1]`,
+//! and the last row to no token at all. `zip` with the ids from the second on pairs them, and drops
+//! the last row by itself. The logarithms are added, as the product of the probabilities would be 0
+//! after some hundred tokens.
 //!
 //! What it costs: one number of each row. The rows are what costs: every position goes through the
 //! head.

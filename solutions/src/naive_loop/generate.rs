@@ -1,9 +1,9 @@
 //! The naive loop.
 //!
 //! Why: both limits say how many new tokens may come, and both are known before the first step. The
-//! smaller one is the room, and it is also the reason, unless the model ends the text before. Inside
-//! the loop there is then only one thing to look for. It looks at the token that was chosen, so what
-//! stands in the prompt ends nothing.
+//! smaller one is the room, and it is also the reason, unless the model ends the text before.
+//! Inside the loop there is then only one thing to look for. It looks at the token that was chosen,
+//! so what stands in the prompt ends nothing.
 //!
 //! What it costs: one call of the model a step, each over the whole text: the square of the length.
 //!

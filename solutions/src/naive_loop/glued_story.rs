@@ -2,8 +2,8 @@
 //!
 //! Why: the model chose ` s` and then `at`. Glued together they are ` sat`, and cutting that again
 //! gives the one token ` sat`, which the model never chose. At the next step it is asked about
-//! another sequence of ids, and gives another answer. So the ids are what the loop keeps and appends
-//! to. They become text on the way out, and that text never comes back in.
+//! another sequence of ids, and gives another answer. So the ids are what the loop keeps and
+//! appends to. They become text on the way out, and that text never comes back in.
 //!
 //! What it costs: less than before. The text was cut anew at every step, and each time all of it.
 //!
@@ -13,8 +13,8 @@
 /// Writes `max_tokens` tokens after a prompt, always the most likely one, and returns their text
 /// without the prompt.
 ///
-/// `model` gives the logits of the next token, `[vocab]`, for the ids so far. `vocabulary` holds the
-/// text of each token.
+/// `model` gives the logits of the next token, `[vocab]`, for the ids so far. `vocabulary` holds
+/// the text of each token.
 pub fn glued_story(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     vocabulary: &[&str],

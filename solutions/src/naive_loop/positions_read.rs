@@ -1,9 +1,9 @@
 //! What the naive loop costs, counted in positions.
 //!
 //! Why: step `s`, counted from 0, reads `prompt + s` positions. The prompt is read in each of the
-//! `n` steps, which is `n * prompt`. The new tokens add 0, 1, 2 and so on up to `n - 1`, whose sum is
-//! `n * (n - 1) / 2`. The last step reads the longest text, and what is in it was read for the first
-//! time at some step: `prompt + n - 1`.
+//! `n` steps, which is `n * prompt`. The new tokens add 0, 1, 2 and so on up to `n - 1`, whose sum
+//! is `n * (n - 1) / 2`. The last step reads the longest text, and what is in it was read for the
+//! first time at some step: `prompt + n - 1`.
 //!
 //! What it costs: two multiplications. The loop that it describes costs the square of its length.
 //!
