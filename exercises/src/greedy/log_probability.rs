@@ -1,0 +1,20 @@
+//! How likely a token was, as a logarithm.
+
+/// The natural logarithm of the probability that the softmax of `logits` gives to `token`.
+///
+/// `logits` is `[vocab]`, and `token` is an index into it. The result is 0 or less.
+///
+/// - Logits may be so large that `exp` of them is infinite, or so small that it is 0.
+/// - A token may be so unlikely that its probability is 0 in an `f32`. Its logarithm is an ordinary
+///   number all the same: take the logarithm of the fraction before computing the fraction.
+/// - A logit of -inf has the probability 0. The logarithm of that is -inf.
+/// - At least one logit is finite, and none is NaN.
+///
+/// ```text
+/// log_probability(&[0.0, 0.0], 1)      -> -0.6931       (ln 0.5)
+/// log_probability(&[0.0, -200.0], 0)   -> 0
+/// log_probability(&[0.0, -200.0], 1)   -> -200
+/// ```
+pub fn log_probability(logits: &[f32], token: usize) -> f32 {
+    todo!()
+}

@@ -1,0 +1,26 @@
+//! How sure a model was of a text.
+
+/// The perplexity of the text `ids`.
+///
+/// The model has read `ids` at once. `rows[i]` is what it then said after the position `i`: the
+/// natural logarithms of the probabilities of all tokens, `[vocab]`, for the token that follows
+/// `ids[i]`. There are as many rows as ids.
+///
+/// The perplexity is the exponential of the mean surprise, and the surprise of a token is its
+/// log-probability with the sign turned. Two tokens with the probabilities 0.5 and 0.125 give 4.
+///
+/// - Nothing foretold the first token, so it does not count. A text without any other token has no
+///   perplexity: `None`.
+/// - A long text has a probability that is 0 in an `f64`. Its perplexity is an ordinary number.
+/// - A token of the probability 0 has the log-probability -inf. The perplexity is then infinite.
+///
+/// ```text
+/// ids   2    1    0             rows[0]  ln [0.25, 0.5,  0.25 ]
+///            |    |             rows[1]  ln [0.125, 0.5, 0.375]
+///          0.5  0.125           rows[2]  what comes after the text: nobody asks
+///
+/// perplexity  4
+/// ```
+pub fn perplexity(ids: &[u32], rows: &[Vec<f32>]) -> Option<f64> {
+    todo!()
+}

@@ -1,0 +1,19 @@
+//! The scores of the token that comes next.
+
+/// The logits of the last position.
+///
+/// `logits` is a tensor `[1, seq, vocab]` as it lies in memory: `seq` rows of `vocab` numbers, one
+/// row after the other. Row `i` scores the token that follows the position `i`, so during
+/// generation only the last row is of use. It is returned, `[vocab]`.
+///
+/// - `vocab` is at least 1, and `logits` holds nothing but whole rows.
+/// - A prompt of no tokens has no last position: then `logits` is empty, and the result is `None`.
+///
+/// ```text
+/// last_row(&[0.1, 0.2, 0.3,   1.1, 1.2, 1.3], 3)  -> Some([1.1, 1.2, 1.3])
+/// last_row(&[0.1, 0.2, 0.3], 3)                   -> Some([0.1, 0.2, 0.3])
+/// last_row(&[], 3)                                -> None
+/// ```
+pub fn last_row(logits: &[f32], vocab: usize) -> Option<&[f32]> {
+    todo!()
+}

@@ -1,0 +1,137 @@
+use std::cell::RefCell;
+
+use super::generate::{End, generate};
+use crate::support::Case;
+
+const COUNTS_ON: &str = "counts on: 3 after 2, and 0 after 9";
+
+/// Calls the code under test, and compares the tokens, the reason, and how often the model was
+/// called.
+fn check(rule: &str, prompt: &[u32], eos: &[u32], limits: [usize; 2], expected: (&[u32], End)) {
+    let [max_tokens, context] = limits;
+    let case = Case::rule(rule)
+        .given("model", COUNTS_ON)
+        .given("prompt", prompt)
+        .given("eos", eos)
+        .given("max_tokens", max_tokens)
+        .given("context", context);
+    let model = |text: &[u32]| {
+        let next = (text[text.len() - 1] + 1) % 10;
+        (0..10).map(|id| if id == next { 20.0 } else { -(id as f32) }).collect()
+    };
+    let (ids, end) = generate(&model, prompt, eos, max_tokens, context);
+    case.equal((expected.0.to_vec(), expected.1), (ids, end));
+}
+
+#[test]
+fn an_end_token_ends_the_text_and_is_not_kept() {
+    let rule = "an end token ends the text, and is no part of it";
+    check(rule, &[2, 3], &[6], [10, 100], (&[4, 5], End::Eos));
+    check(rule, &[7], &[0], [10, 100], (&[8, 9], End::Eos));
+    check(rule, &[5], &[6], [10, 100], (&[], End::Eos));
+}
+
+#[test]
+fn there_may_be_several_end_tokens() {
+    let rule = "each of the end tokens ends the text";
+    check(rule, &[2], &[5, 8], [10, 100], (&[3, 4], End::Eos));
+    check(rule, &[2], &[8, 5], [10, 100], (&[3, 4], End::Eos));
+    let rule = "without an end token the text goes on to the length that was asked for";
+    check(rule, &[2], &[], [4, 100], (&[3, 4, 5, 6], End::Length));
+}
+
+#[test]
+fn an_end_token_in_the_prompt_ends_nothing() {
+    let rule = "a token of the prompt ends nothing: only what the model chooses does";
+    check(rule, &[6, 2], &[6], [2, 100], (&[3, 4], End::Length));
+    check(rule, &[2, 6], &[6], [2, 100], (&[7, 8], End::Length));
+}
+
+#[test]
+fn max_tokens_counts_new_tokens_only() {
+    let rule = "as many new tokens as max_tokens says, whatever the prompt is";
+    check(rule, &[1], &[], [3, 100], (&[2, 3, 4], End::Length));
+    check(rule, &[8, 4, 4, 1], &[], [3, 100], (&[2, 3, 4], End::Length));
+    check(rule, &[1], &[], [1, 100], (&[2], End::Length));
+}
+
+#[test]
+fn the_context_counts_the_prompt_too() {
+    let rule = "the prompt and the new tokens are together no more than the context";
+    check(rule, &[1], &[], [10, 3], (&[2, 3], End::Context));
+    check(rule, &[8, 4, 4, 1], &[], [10, 6], (&[2, 3], End::Context));
+    check(rule, &[8, 4, 4, 1], &[], [3, 6], (&[2, 3], End::Context));
+}
+
+#[test]
+fn no_room_at_all() {
+    check(
+        "a prompt that fills the context leaves no room",
+        &[8, 4],
+        &[],
+        [10, 2],
+        (&[], End::Context),
+    );
+    check("no token was asked for", &[8, 4], &[], [0, 100], (&[], End::Length));
+}
+
+#[test]
+fn two_limits_at_the_same_token() {
+    let rule = "where max_tokens and the context end the text at the same token, it is Length";
+    check(rule, &[1, 2], &[], [3, 5], (&[3, 4, 5], End::Length));
+    check(rule, &[1, 2], &[], [0, 2], (&[], End::Length));
+}
+
+/// What the model is given in the run that `check` would make.
+fn calls(prompt: &[u32], eos: &[u32], max_tokens: usize, context: usize) -> Vec<Vec<u32>> {
+    let calls = RefCell::new(Vec::new());
+    let model = |text: &[u32]| {
+        calls.borrow_mut().push(text.to_vec());
+        let next = (text[text.len() - 1] + 1) % 10;
+        (0..10).map(|id| if id == next { 20.0 } else { -(id as f32) }).collect()
+    };
+    generate(&model, prompt, eos, max_tokens, context);
+    calls.into_inner()
+}
+
+#[test]
+fn the_model_reads_the_whole_text_at_each_step() {
+    let case = Case::rule("each step gives the model the prompt and all new tokens, and no more")
+        .given("model", COUNTS_ON)
+        .given("prompt", [7, 2])
+        .given("eos", [6])
+        .given("max_tokens", 10)
+        .given("context", 100);
+    let expected = vec![
+        vec![7, 2],
+        vec![7, 2, 3],
+        vec![7, 2, 3, 4],
+        vec![7, 2, 3, 4, 5],
+    ];
+    case.equal(expected, calls(&[7, 2], &[6], 10, 100));
+}
+
+#[test]
+fn the_model_is_not_called_for_nothing() {
+    for (max_tokens, context, expected) in [(2, 100, 2), (10, 4, 2), (0, 100, 0), (10, 2, 0)] {
+        let case = Case::rule("the model is not called when no further token can be kept")
+            .given("model", COUNTS_ON)
+            .given("prompt", [1, 2])
+            .given("max_tokens", max_tokens)
+            .given("context", context);
+        let found = calls(&[1, 2], &[], max_tokens, context);
+        let condition = format!("{expected} calls");
+        case.holds(found.len() == expected, &condition, &found);
+    }
+}
+
+#[test]
+fn the_greatest_logit_wins_also_below_zero() {
+    let case =
+        Case::rule("the token is the one with the greatest logit, also where all are below 0")
+            .given("logits at every step", [-3.0, -2.0, -1.0, -4.0])
+            .given("prompt", [0])
+            .given("max_tokens", 2);
+    let model = |_: &[u32]| vec![-3.0, -2.0, -1.0, -4.0];
+    case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
+}

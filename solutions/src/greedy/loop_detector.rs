@@ -1,0 +1,41 @@
+//! Noticing a loop as soon as it can be known.
+//!
+//! Why: a text ends with `copies` copies of a block exactly if its last `(copies - 1) * period`
+//! tokens are each the one that came a period before. That is one comparison for each token and
+//! period, and a counter for each period: a token that is the same adds one, and another sets it to
+//! 0. The counter is right at every token, so nothing has to be looked at twice.
+//!
+//! What it costs: `longest` comparisons for each token, and `longest` counters. To compare whole
+//! blocks anew after each token costs the length of the blocks on top.
+//!
+//! A common wrong turn: to count `copies * period` tokens that are the same. The first copy is the
+//! same as nothing before it, so that is one copy too many.
+
+/// A loop that a text runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    /// How many tokens had come when it was noticed.
+    pub seen: usize,
+    /// How many tokens the block has that is repeated.
+    pub period: usize,
+}
+
+/// When one who reads `ids` token by token first sees that they end with `copies` whole copies, at
+/// least 2, of a block of 1 to `longest` tokens. Of several blocks, it is the shortest.
+pub fn loop_detector(ids: &[u32], copies: usize, longest: usize) -> Option<Loop> {
+    // For each period: how many tokens in a row, up to the newest, are the ones a period before.
+    let mut same = vec![0; longest.min(ids.len())];
+    for (at, &id) in ids.iter().enumerate() {
+        for period in 1..=same.len().min(at) {
+            let same = &mut same[period - 1];
+            *same = match ids[at - period] == id {
+                true => *same + 1,
+                false => 0,
+            };
+            if *same >= (copies - 1) * period {
+                return Some(Loop { seen: at + 1, period });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,47 @@
+//! The model runs before the limit is looked at.
+
+/// Why a text ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model chose a token that ends a text.
+    Eos,
+    /// There are as many new tokens as were asked for.
+    Length,
+    /// The prompt and the new tokens fill the context.
+    Context,
+}
+
+pub fn generate(
+    model: &dyn Fn(&[u32]) -> Vec<f32>,
+    prompt: &[u32],
+    eos: &[u32],
+    max_tokens: usize,
+    context: usize,
+) -> (Vec<u32>, End) {
+    let mut text = prompt.to_vec();
+    let end = loop {
+        let token = best(&model(&text));
+        if text.len() - prompt.len() == max_tokens {
+            break End::Length;
+        }
+        if text.len() == context {
+            break End::Context;
+        }
+        if eos.contains(&token) {
+            break End::Eos;
+        }
+        text.push(token);
+    };
+    (text.split_off(prompt.len()), end)
+}
+
+/// The token with the greatest logit.
+fn best(logits: &[f32]) -> u32 {
+    let mut best = 0;
+    for (id, logit) in logits.iter().enumerate() {
+        if *logit > logits[best] {
+            best = id;
+        }
+    }
+    best as u32
+}

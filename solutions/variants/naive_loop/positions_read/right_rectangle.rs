@@ -1,0 +1,22 @@
+//! The mean of the first and the last step, times the number of steps.
+
+/// How many positions a loop runs through the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Positions {
+    /// All that the naive loop reads, at all its steps together.
+    pub naive: u64,
+    /// Those of them that it reads for the first time.
+    pub first_time: u64,
+}
+
+pub fn positions_read(prompt: u32, new_tokens: u32) -> Positions {
+    if new_tokens == 0 {
+        return Positions { naive: 0, first_time: 0 };
+    }
+    let first = u64::from(prompt);
+    let last = first + u64::from(new_tokens) - 1;
+    Positions {
+        naive: (first + last) * u64::from(new_tokens) / 2,
+        first_time: last,
+    }
+}
