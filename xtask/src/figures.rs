@@ -311,7 +311,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         return Ok(bench_times(&out));
     }
     let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
-    Ok(fold(both.trim()))
+    Ok(fold(both.trim_start_matches('\n').trim_end()))
 }
 
 /// The times that criterion found. It also compares with the run before, which nobody else has.
