@@ -7,7 +7,7 @@ use crate::compile_error::plain;
 /// A test that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// With its modules: `temperature::softmax_tests::a_single_score_is_certain`.
+    /// With its modules: `greedy::softmax_tests::a_single_score_is_certain`.
     pub test: String,
     /// What it said, and what the code under test printed.
     pub message: String,

@@ -1,5 +1,10 @@
 //! 01 Greedy
 
+mod softmax;
+
+#[path = "../../suite/greedy/softmax.rs"]
+mod softmax_tests;
+
 mod argmax;
 
 #[path = "../../suite/greedy/argmax.rs"]

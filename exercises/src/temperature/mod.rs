@@ -1,10 +1,5 @@
 //! 03 Temperature
 
-mod softmax;
-
-#[path = "../../suite/temperature/softmax.rs"]
-mod softmax_tests;
-
 mod at_temperature;
 
 #[path = "../../suite/temperature/at_temperature.rs"]

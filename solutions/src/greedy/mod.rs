@@ -1,5 +1,11 @@
 //! 01 Greedy
 
+pub mod softmax;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/greedy/softmax.rs"]
+mod softmax_tests;
+
 pub mod argmax;
 
 #[cfg(test)]

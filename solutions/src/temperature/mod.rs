@@ -1,11 +1,5 @@
 //! 03 Temperature
 
-pub mod softmax;
-
-#[cfg(test)]
-#[path = "../../../exercises/suite/temperature/softmax.rs"]
-mod softmax_tests;
-
 pub mod at_temperature;
 
 #[cfg(test)]

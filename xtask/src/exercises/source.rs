@@ -224,7 +224,7 @@ mod tests {
         for outside in [
             "use super::top_k::top_k;",
             "use super::*;",
-            "use crate::temperature::softmax::softmax;",
+            "use crate::greedy::softmax::softmax;",
             "fn f() { super::other::g(); }",
         ] {
             assert!(looks_outside(&file(outside), allowed), "{outside}");
