@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+use std::{env, fs, io, thread};
 
 use anstream::{AutoStream, ColorChoice, eprintln, println};
 use anyhow::Result;
@@ -14,6 +16,9 @@ use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, TestBin
 
 use crate::Project;
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
+
+/// After how long a build that shows nothing says that it goes on.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
     let pass = match name {
@@ -109,6 +114,16 @@ fn build(project: &Project) -> Result<Build> {
     match first {
         true => eprintln!("The first build compiles Burn: a few minutes. Later ones take seconds."),
         false => eprintln!("{FAINT}checking ...{END}"),
+    }
+    let (_until_built, built) = mpsc::channel::<()>();
+    if !first {
+        thread::spawn(move || {
+            if built.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!(
+                    "{FAINT}still compiling: that takes minutes where more than an exercise has changed{END}"
+                );
+            }
+        });
     }
     TestBinary::build(&project.root, "exercises", None, progress, colour())
 }
