@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{env, fs, io};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+use std::{env, fs, io, thread};
 
 use anstream::{AutoStream, ColorChoice, eprintln, println};
 use anyhow::Result;
@@ -12,12 +14,22 @@ use exercises_runner::manifest::Exercise;
 use exercises_runner::progress::{self, Progress, Status};
 use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, TestBinary};
 
-use crate::Project;
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
+use crate::{Project, overview};
+
+/// After how long a build that shows nothing says that it goes on.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
     let pass = match name {
-        Some(name) => one(project, project.manifest.find(name)?)?,
+        Some(name) => {
+            let pass = one(project, project.manifest.find(name)?)?;
+            if pass {
+                println!();
+                overview::next(project)?;
+            }
+            pass
+        }
         None => all(project)?,
     };
     Ok(match pass {
@@ -109,6 +121,16 @@ fn build(project: &Project) -> Result<Build> {
     match first {
         true => eprintln!("The first build compiles Burn: a few minutes. Later ones take seconds."),
         false => eprintln!("{FAINT}checking ...{END}"),
+    }
+    let (_until_built, built) = mpsc::channel::<()>();
+    if !first {
+        thread::spawn(move || {
+            if built.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!(
+                    "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
+                );
+            }
+        });
     }
     TestBinary::build(&project.root, "exercises", None, progress, colour())
 }

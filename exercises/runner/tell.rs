@@ -28,7 +28,10 @@ pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
     }
     match now < all {
         true => println!("\n{FAINT}The same command shows one more.{END}"),
-        false => println!("\n{FAINT}These are all.{END}"),
+        false => println!(
+            "\n{FAINT}These are all. To see the answer: cargo run -p exercises -- solution {} --give-up{END}",
+            exercise.name
+        ),
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 /// - A token of probability 0 has no stretch, and never comes out.
 /// - The probabilities are rounded, so they may sum to a little less or more than 1. A point after
 ///   the end of the line belongs to the last token that has a stretch.
-/// - An `f32` cannot tell every `point` from 1: add up in `f64`.
+/// - Add up in `f64`: near 1 the steps of an `f32` are too coarse for `point`.
 /// - At least one probability is greater than 0.
 ///
 /// ```text

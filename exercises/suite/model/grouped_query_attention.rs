@@ -13,7 +13,7 @@ fn check(rule: &str, queries: &[Vec<f32>], keys: &[Head], values: &[Head], expec
         "the shape [n_heads][head_dim], as `queries` has",
         &found,
     );
-    case.close(&expected.concat(), &found.concat(), 1e-4);
+    case.close_rows(expected, &found, 1e-4);
 }
 
 /// A row of numbers as the key or value of each position.

@@ -3,21 +3,23 @@
 use std::cell::Cell;
 use std::fmt::{Debug, Write};
 
+thread_local! {
+    /// Whether the running test has said what failed. A test may have several cases at a time,
+    /// and only the one that failed has something to say.
+    static TOLD: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A rule that must hold, and what it is tried on. Make it before calling the code under test:
 /// when that panics, the rule and the input are printed too.
 pub struct Case {
     rule: String,
     given: String,
-    failed: Cell<bool>,
 }
 
 impl Case {
     pub fn rule(rule: impl Into<String>) -> Self {
-        Self {
-            rule: rule.into(),
-            given: String::new(),
-            failed: Cell::new(false),
-        }
+        TOLD.set(false);
+        Self { rule: rule.into(), given: String::new() }
     }
 
     /// Adds an argument of the call to what a failure shows.
@@ -41,8 +43,7 @@ impl Case {
             let length = |numbers: &[f32]| format!("{} numbers: {numbers:?}", numbers.len());
             self.fail(&length(expected), &length(found));
         }
-        let near = |a: f32, b: f32| a == b || (a - b).abs() <= tolerance;
-        let differs = expected.iter().zip(found).position(|(&a, &b)| !near(a, b));
+        let differs = expected.iter().zip(found).position(|(&a, &b)| !near(a, b, tolerance));
         let Some(i) = differs else {
             return;
         };
@@ -53,6 +54,27 @@ impl Case {
                 found[i], expected[i]
             ),
         );
+    }
+
+    /// As [`close`](Self::close), for several rows of numbers.
+    #[track_caller]
+    pub fn close_rows(&self, expected: &[Vec<f32>], found: &[Vec<f32>], tolerance: f32) {
+        let lengths = |rows: &[Vec<f32>]| rows.iter().map(Vec::len).collect::<Vec<_>>();
+        if lengths(found) != lengths(expected) {
+            self.fail(&format!("{expected:?}"), &format!("{found:?}"));
+        }
+        for (row, (expected_row, found_row)) in expected.iter().zip(found).enumerate() {
+            for (i, (&a, &b)) in expected_row.iter().zip(found_row).enumerate() {
+                if !near(a, b, tolerance) {
+                    self.fail(
+                        &format!("{expected:?}"),
+                        &format!(
+                            "{found:?}\n  the first difference is at [{row}][{i}]: {b} instead of {a} (tolerance {tolerance})"
+                        ),
+                    );
+                }
+            }
+        }
     }
 
     /// For a rule that has no single right answer: `expected` says in words what must hold of
@@ -66,7 +88,7 @@ impl Case {
 
     #[track_caller]
     pub(super) fn fail(&self, expected: &str, found: &str) -> ! {
-        self.failed.set(true);
+        TOLD.set(true);
         let Self { rule, given, .. } = self;
         panic!("\nrule: {rule}\ngiven:\n{given}expected:\n  {expected}\nfound:\n  {found}\n");
     }
@@ -74,8 +96,12 @@ impl Case {
 
 impl Drop for Case {
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.failed.get() {
+        if std::thread::panicking() && !TOLD.replace(true) {
             eprintln!("\nyour code panicked. rule: {}\ngiven:\n{}", self.rule, self.given);
         }
     }
+}
+
+fn near(a: f32, b: f32, tolerance: f32) -> bool {
+    a == b || (a - b).abs() <= tolerance
 }
