@@ -17,7 +17,8 @@ pub enum InvalidTemperature {
 /// - The temperature 0 is greedy: the token with the greatest logit has the probability 1, all
 ///   others have 0. Of equals it is the one with the lowest id. -0.0 is 0 too.
 /// - A temperature that is tiny and above 0 must not lead to a NaN.
-/// - A temperature below 0, or one that is not finite, is an error.
+/// - A temperature below 0, or one that is not finite, is an error. Minus infinity is below 0 too:
+///   its error is `NotFinite`.
 ///
 /// Two questions to answer before you write. What becomes of the best token's probability when the
 /// temperature is above 1? And when it is below 1? The tests know, and so does the answer.

@@ -1,3 +1,5 @@
+use std::iter;
+
 use super::who_finished::{Reason, Sequence, take_step};
 use crate::support::{Case, Random};
 
@@ -107,9 +109,16 @@ fn step_by_step_each_text_is_what_it_is_alone() {
     for count in 1..=6 {
         let names: Vec<char> = "abcdef".chars().take(count).collect();
         let limit = |name: char| 2 + u32::from(name) as usize % 4;
+        let texts: Vec<(char, usize, Vec<u32>)> = names
+            .iter()
+            .map(|&name| {
+                let tokens = iter::repeat_with(script(name)).take(limit(name)).collect();
+                (name, limit(name), tokens)
+            })
+            .collect();
         let case =
             Case::rule("each text is what it would be alone, and finished rows cost nothing")
-                .given("names", &names)
+                .given("names, max_tokens, and what the model chooses for each", &texts)
                 .given("eos", EOS);
         let mut expected = Vec::new();
         let mut expected_rows = 0;

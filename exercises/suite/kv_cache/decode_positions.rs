@@ -33,7 +33,7 @@ fn each_pass_starts_at_the_number_of_tokens_in_the_cache() {
     );
     let (_, passes) = run(&prompt, 4);
     let starts: Vec<usize> = passes.iter().map(|&(_, start)| start).take(4).collect();
-    case.equal(vec![0, 3, 4, 5], starts);
+    case.equal(("starts", vec![0, 3, 4, 5]), ("starts", starts));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn every_token_is_read_once() {
         let case = case(rule, &prompt, max_tokens);
         let (_, passes) = run(&prompt, max_tokens);
         let rows: usize = passes.iter().map(|(tokens, _)| tokens.len()).sum();
-        case.equal(prompt.len() + max_tokens - 1, rows);
+        case.equal(("rows", prompt.len() + max_tokens - 1), ("rows", rows));
     }
 }
 
@@ -55,7 +55,8 @@ fn every_token_is_read_once() {
 fn as_many_tokens_as_were_asked_for() {
     for max_tokens in 1..6 {
         let case = case("the text has max_tokens tokens", &[7, 8, 9], max_tokens);
-        case.equal(max_tokens, run(&[7, 8, 9], max_tokens).0.len());
+        let (output, _) = run(&[7, 8, 9], max_tokens);
+        case.equal(("tokens", max_tokens), ("tokens", output.len()));
     }
 }
 

@@ -86,7 +86,7 @@ fn temperatures_that_make_no_sense_are_refused() {
         (f32::INFINITY, NotFinite),
         (f32::NEG_INFINITY, NotFinite),
     ] {
-        let rule = "a temperature below 0 is an error, and so is one that is not finite";
+        let rule = "below 0 is the error Negative; NaN and both infinities are NotFinite";
         let case = case(rule, &LOGITS, temperature);
         case.equal(Err(expected), at_temperature(&LOGITS, temperature));
     }

@@ -131,7 +131,7 @@ fn top_p_one_removes_nothing() {
 // and 5, with 0.610, 0.184, 0.123 and 0.083. The first three reach 0.9, and token 2 has a fifth of
 // what the best has.
 #[test]
-fn all_rules_at_once() {
+fn together_all_rules_in_their_order() {
     let rules = Rules {
         repetition_penalty: 2.0,
         temperature: 0.5,
