@@ -314,7 +314,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     Ok(fold(both.trim_start_matches('\n').trim_end()))
 }
 
-/// The times that criterion found. It also compares with the run before, which nobody else has.
+/// The times that criterion found, without the change since a run before, which nobody else has.
 fn bench_times(out: &str) -> String {
     let lines: Vec<&str> = out.lines().collect();
     let times = lines.iter().enumerate().filter_map(|(i, line)| {
@@ -324,6 +324,9 @@ fn bench_times(out: &str) -> String {
             "" => lines[i.checked_sub(1)?].trim(),
             name => name,
         };
+        if name == "change:" {
+            return None;
+        }
         Some(format!("{name:<58}{}\n", time.trim()))
     });
     times.collect()
