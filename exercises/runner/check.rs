@@ -10,6 +10,7 @@ use std::{env, fs, io, thread};
 use anstream::{AutoStream, ColorChoice, eprintln, println};
 use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
+use exercises_runner::failure::sort_as_in_suite;
 use exercises_runner::manifest::Exercise;
 use exercises_runner::progress::{self, Progress, Status};
 use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, TestBinary};
@@ -48,7 +49,9 @@ pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
             return Ok(false);
         }
     };
-    let outcome = binary.run(&exercise.tests())?;
+    let mut outcome = binary.run(&exercise.tests())?;
+    let suite = fs::read_to_string(project.root.join(exercise.suite()))?;
+    sort_as_in_suite(&mut outcome.failed, &suite);
     let pass = outcome.all_pass();
     Progress::update(&project.root, |progress| progress.set_passed(exercise, version, pass))?;
     match pass {

@@ -25,6 +25,12 @@ impl Failure {
     }
 }
 
+/// Sorts failures as their tests stand in the text of the suite, which begins with what is simple.
+/// libtest sorts them by name.
+pub fn sort_as_in_suite(failures: &mut [Failure], suite: &str) {
+    failures.sort_by_key(|failure| suite.find(&format!("fn {}(", failure.name())));
+}
+
 /// The names of the tests that passed, and those that failed with their messages.
 pub fn results(output: &str) -> (Vec<String>, Vec<Failure>) {
     let (mut passed, mut failed) = (Vec::new(), Vec::new());
@@ -79,6 +85,16 @@ fn tidied(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_come_in_the_order_of_the_suite() {
+        let failure = |name: &str| Failure { test: format!("a::b::{name}"), message: "".into() };
+        let mut failures = ["all_at_once", "one", "one_more"].map(failure);
+        let suite =
+            "#[test]\nfn one() {}\n#[test]\nfn one_more() {}\n#[test]\nfn all_at_once() {}\n";
+        sort_as_in_suite(&mut failures, suite);
+        assert_eq!(failures, ["one", "one_more", "all_at_once"].map(failure));
+    }
 
     const OUTPUT: &str = "
 running 3 tests

@@ -14,3 +14,8 @@ mod merge;
 
 #[path = "../../suite/tokens/merge.rs"]
 mod merge_tests;
+
+mod swallowed_text;
+
+#[path = "../../suite/tokens/swallowed_text.rs"]
+mod swallowed_text_tests;

@@ -17,3 +17,9 @@ pub mod merge;
 #[cfg(test)]
 #[path = "../../../exercises/suite/tokens/merge.rs"]
 mod merge_tests;
+
+pub mod swallowed_text;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/tokens/swallowed_text.rs"]
+mod swallowed_text_tests;

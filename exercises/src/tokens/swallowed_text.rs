@@ -1,0 +1,47 @@
+//! Bug hunt: a text stops in the middle, and the model goes on.
+
+/// Turns ids into text as they come: one piece for each id, which is what is whole by then and was
+/// not given out before. It may be empty.
+///
+/// `vocab[id]` holds the bytes of a token. The bytes of all `ids`, one after the other, are UTF-8.
+///
+/// What was observed: stories in English are always right. So is an apple in four tokens, one for
+/// each of its bytes:
+///
+/// ```text
+/// bytes of the token    F0   9F   8D   8E   " pie"
+/// piece                 ""   ""   ""   "🍎"  " pie"
+/// ```
+///
+/// But in a story about a café the text ends at "caf", and nothing comes after that, although the
+/// model writes on. In that vocabulary the word is cut into the tokens `" caf" C3`, `A9` and `"!"`:
+///
+/// ```text
+///             first piece   second   third
+/// expected    " caf"        "é"      "!"
+/// observed    " caf"        ""       ""
+/// ```
+///
+/// Find out why, and mend it.
+pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
+    let mut held = Vec::new();
+    ids.iter()
+        .map(|&id| {
+            held.extend_from_slice(vocab[id as usize]);
+            take_whole(&mut held)
+        })
+        .collect()
+}
+
+/// Takes the text that is whole out of what is held back.
+fn take_whole(held: &mut Vec<u8>) -> String {
+    let whole = match std::str::from_utf8(held) {
+        Ok(text) => text.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    let text = String::from_utf8_lossy(&held[..whole]).into_owned();
+    if whole > 0 {
+        held.clear();
+    }
+    text
+}

@@ -1,0 +1,24 @@
+//! Nothing comes unless all that is held is whole.
+
+pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
+    let mut held = Vec::new();
+    ids.iter()
+        .map(|&id| {
+            held.extend_from_slice(vocab[id as usize]);
+            take_whole(&mut held)
+        })
+        .collect()
+}
+
+/// Takes the text that is whole out of what is held back.
+fn take_whole(held: &mut Vec<u8>) -> String {
+    let whole = match std::str::from_utf8(held) {
+        Ok(text) => text.len(),
+        Err(_) => 0,
+    };
+    let text = String::from_utf8_lossy(&held[..whole]).into_owned();
+    if whole > 0 {
+        held.clear();
+    }
+    text
+}
