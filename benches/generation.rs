@@ -3,28 +3,22 @@
 //! cargo bench --bench generation
 //! cargo bench --bench generation -- --quick
 
+mod steps;
+
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Loop, Options};
+use slowburn::model::Input;
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-
-/// How many decode steps are timed before the cache is filled anew. A step at 128 cached tokens
-/// is thus a step at 128 to 159: what lies between costs less than the clock can tell.
-const STEPS: u64 = 32;
+use steps::{ids, time_steps};
 
 fn bundled() -> Model {
     let device = device::open(DeviceChoice::Auto).unwrap();
     Pretrained::bundled(&device, Precision::F32).unwrap().model
-}
-
-/// `n` ids that are all in the vocabulary.
-fn ids(n: u32) -> Vec<u32> {
-    (0..n).map(|i| 2 + i * 31 % 1000).collect()
 }
 
 fn prefill(criterion: &mut Criterion) {
@@ -35,7 +29,7 @@ fn prefill(criterion: &mut Criterion) {
     group.bench_function("128 tokens", |bencher| {
         bencher.iter(|| {
             let mut cache = model.new_cache(prompt.len()).unwrap();
-            model.forward(&prompt, Some(&mut cache)).unwrap()
+            model.forward(&mut [Input::after(&mut cache, &prompt)]).unwrap().remove(0)
         });
     });
     group.finish();
@@ -52,23 +46,6 @@ fn decode_step(criterion: &mut Criterion) {
         });
     }
     group.finish();
-}
-
-/// The time of `steps` decode steps that each find at least the prompt in the cache.
-fn time_steps(model: &Model, prompt: &[u32], mut steps: u64) -> Duration {
-    let mut total = Duration::ZERO;
-    while steps > 0 {
-        let mut cache = model.new_cache(prompt.len() + STEPS as usize).unwrap();
-        model.forward(prompt, Some(&mut cache)).unwrap();
-        let now = steps.min(STEPS);
-        let start = Instant::now();
-        for _ in 0..now {
-            model.forward(&[7], Some(&mut cache)).unwrap();
-        }
-        total += start.elapsed();
-        steps -= now;
-    }
-    total
 }
 
 fn loops(criterion: &mut Criterion) {

@@ -4,12 +4,15 @@
 //! cargo bench --bench sampling
 //! cargo bench --bench sampling -- --quick
 
+mod steps;
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams};
+use steps::{ids, time_steps};
 
 /// Logits that fall off as those of a language model do: a few high ones, a long tail, in an
 /// order that no rule could profit from.
@@ -55,21 +58,13 @@ fn sampling(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The same step as in the bench `generation`.
 fn decode_step(criterion: &mut Criterion) {
     let device = device::open(DeviceChoice::Auto).unwrap();
     let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
-    let prompt: Vec<u32> = (2..130).collect();
-    let capacity = model.config().context_length;
-    let mut cache = model.new_cache(capacity).unwrap();
-    model.forward(&prompt, Some(&mut cache)).unwrap();
-    criterion.bench_function("a decode step of the bundled model, from 128 tokens on", |bencher| {
-        bencher.iter(|| {
-            if cache.length() == capacity {
-                cache = model.new_cache(capacity).unwrap();
-                model.forward(&prompt, Some(&mut cache)).unwrap();
-            }
-            model.forward(&[7], Some(&mut cache)).unwrap()
-        });
+    let prompt = ids(128);
+    criterion.bench_function("a decode step of the bundled model, 128 cached", |bencher| {
+        bencher.iter_custom(|steps| time_steps(&model, &prompt, steps));
     });
 }
 

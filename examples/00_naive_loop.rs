@@ -19,7 +19,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse().generate))
 }
 
-// ANCHOR: run
 fn run(args: &GenerateArgs) -> Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -34,4 +33,3 @@ fn run(args: &GenerateArgs) -> Result<()> {
         })?;
     report.finish(&generation)
 }
-// ANCHOR_END: run

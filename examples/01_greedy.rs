@@ -35,7 +35,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-// ANCHOR: run
 fn run(cli: &Cli) -> Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
@@ -69,4 +68,3 @@ fn run(cli: &Cli) -> Result<()> {
     }
     .print()
 }
-// ANCHOR_END: run

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::Result;
 use slowburn::cli::{self, Chart, GenerateArgs, Setting};
+use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
 
 /// Shows which tokens survive top-k, with which probabilities, and what is written from them
@@ -30,7 +31,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-// ANCHOR: run
 fn run(cli: &Cli) -> Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
@@ -39,7 +39,7 @@ fn run(cli: &Cli) -> Result<()> {
         return cli::score(args, &pretrained, &prompt);
     }
 
-    let logits = pretrained.model.forward(&prompt, None)?;
+    let logits = pretrained.model.forward(&mut [Input::whole(&prompt)])?.remove(0);
     let setting = |label, top_k| {
         let params = SamplingParams { top_k, ..args.sampling.typed() };
         Setting::new(label, params, args, &pretrained, &prompt, &logits)
@@ -55,4 +55,3 @@ fn run(cli: &Cli) -> Result<()> {
     }
     cli::settings(args, &pretrained, &prompt, &logits, &settings)
 }
-// ANCHOR_END: run

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::Result;
 use slowburn::cli::{self, Chart, GenerateArgs, Setting};
+use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
 
 /// Shows what temperature does to the next token's distribution, and to the text
@@ -40,7 +41,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-// ANCHOR: run
 fn run(cli: &Cli) -> Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
@@ -49,7 +49,7 @@ fn run(cli: &Cli) -> Result<()> {
         return cli::score(args, &pretrained, &prompt);
     }
 
-    let logits = pretrained.model.forward(&prompt, None)?;
+    let logits = pretrained.model.forward(&mut [Input::whole(&prompt)])?.remove(0);
     let params = args.sampling.typed();
     let setting = |&temperature: &f32| {
         let params = SamplingParams { temperature, ..params.clone() };
@@ -70,4 +70,3 @@ fn run(cli: &Cli) -> Result<()> {
     }
     cli::settings(args, &pretrained, &prompt, &logits, &settings)
 }
-// ANCHOR_END: run

@@ -29,7 +29,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-// ANCHOR: run
 fn run(cli: &Cli) -> Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
@@ -49,16 +48,17 @@ fn run(cli: &Cli) -> Result<()> {
     };
 
     let (mut ids, mut steps, mut failure) = (Vec::new(), Vec::new(), None::<Error>);
-    let generation = generate::cached(&pretrained.model, &prompt, &options, &mut |token| {
-        match sampler.distribution(token.logits, &prompt, &ids) {
+    let generation = generate::cached(&pretrained.model, &prompt, &options, &mut |chosen| {
+        let id = chosen.token.token_id;
+        match sampler.distribution(chosen.logits, &prompt, &ids) {
             Ok(nucleus) => steps.push(NucleusStep {
-                id: token.id,
+                id,
                 nucleus: statistics::survivors(&nucleus),
-                probability: nucleus[token.id as usize],
+                probability: nucleus[id as usize],
             }),
             Err(error) => failure = Some(error),
         }
-        ids.push(token.id);
+        ids.push(id);
         ControlFlow::Continue(())
     })?;
     failure.map_or(Ok(()), Err)?;
@@ -69,4 +69,3 @@ fn run(cli: &Cli) -> Result<()> {
     }
     report.print()
 }
-// ANCHOR_END: run

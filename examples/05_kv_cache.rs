@@ -32,7 +32,6 @@ fn main() -> ExitCode {
     })
 }
 
-// ANCHOR: run
 fn run(args: &GenerateArgs) -> Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -47,7 +46,6 @@ fn run(args: &GenerateArgs) -> Result<()> {
         })?;
     report.finish(&generation)
 }
-// ANCHOR_END: run
 
 fn compare(args: &GenerateArgs) -> Result<()> {
     let (pretrained, _) = args.load()?;

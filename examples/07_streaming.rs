@@ -28,7 +28,10 @@ fn run(args: &GenerateArgs) -> Result<()> {
         return cli::score(args, &pretrained, &prompt);
     }
     let request = args.request(prompt, 60)?;
-    let inference = InferenceBuilder::new().with_model(pretrained).build(streaming_handler)?;
+    let inference = InferenceBuilder::new()
+        .with_model(pretrained)
+        .with_chunk(args.chunk)
+        .build(streaming_handler)?;
     inference.warm_up()?;
 
     let mut uses = Uses::new(args);

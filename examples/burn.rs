@@ -2,8 +2,13 @@
 //!
 //! cargo run --release --example burn
 
+use std::io::{self, Write};
+use std::process::ExitCode;
+
 use burn::module::{Module, Param};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation::softmax, s};
+use slowburn::device::{self, DeviceChoice};
+use slowburn::{Error, cli};
 
 // ANCHOR: module
 /// `[.., 3]` -> `[.., 2]`: two rows of weights, one for each output.
@@ -19,63 +24,78 @@ impl Head {
 }
 // ANCHOR_END: module
 
-fn main() {
-    let device = Device::default();
+fn main() -> ExitCode {
+    let device = device::open(DeviceChoice::Auto);
+    cli::exit(device.and_then(|open| run(&open.device).map_err(Error::Output)))
+}
+
+fn run(device: &Device) -> io::Result<()> {
+    let mut out = io::stdout();
 
     // ANCHOR: tensors
-    let x = Tensor::<2>::from_data([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], &device);
-    show("x", &x);
-    show("x minus its column sums", &(x.clone() - x.clone().sum_dim(0)));
-    let scale = Tensor::<1>::from_data([1.0, 10.0, 100.0], &device);
-    show("x scaled", &(x.clone() * scale.unsqueeze())); // [3] -> [1, 3]
-    show("x times its transpose", &x.clone().matmul(x.clone().transpose()));
+    let x = Tensor::<2>::from_data([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device);
+    show("x", &x)?;
+    show("x minus its column sums", &(x.clone() - x.clone().sum_dim(0)))?;
+    let scale = Tensor::<1>::from_data([1.0, 10.0, 100.0], device);
+    show("x scaled", &(x.clone() * scale.unsqueeze()))?; // [3] -> [1, 3]
+    show("x times its transpose", &x.clone().matmul(x.clone().transpose()))?;
     // ANCHOR_END: tensors
 
     // ANCHOR: kinds
     let ids = TensorData::new(vec![1u32, 0, 1], [1, 3]);
-    let ids = Tensor::<2, Int>::from_data(ids, &device);
-    let positions = Tensor::<1, Int>::arange(0..3, &device); // [3]
+    let ids = Tensor::<2, Int>::from_data(ids, device);
+    let positions = Tensor::<1, Int>::arange(0..3, device); // [3]
     let positions = positions.unsqueeze::<2>().repeat_dim(0, 2); // [2, 3]
-    println!("ids {:?} {:?}", ids.dims(), ids.dtype());
-    println!("positions {:?}", positions.dims());
+    writeln!(out, "ids {:?} {:?}", ids.dims(), ids.dtype())?;
+    writeln!(out, "positions {:?}", positions.dims())?;
     let half = x.clone().cast(DType::F16);
-    println!("{:?} as {:?}", x.dtype(), half.dtype());
-    println!("their sum, on the host: {}", half.sum().into_scalar::<f32>());
+    writeln!(out, "{:?} as {:?}", x.dtype(), half.dtype())?;
+    writeln!(out, "their sum, on the host: {}", half.sum().into_scalar::<f32>())?;
     // ANCHOR_END: kinds
 
     // ANCHOR: slices
-    show("the last row, of rank 2", &x.clone().slice(s![1.., ..]));
-    let rows = Tensor::from_data([1, 0, 1], &device);
-    show("rows 1, 0, 1", &x.clone().select(0, rows));
+    show("the last row, of rank 2", &x.clone().slice(s![1.., ..]))?;
+    let rows = Tensor::from_data([1, 0, 1], device);
+    show("rows 1, 0, 1", &x.clone().select(0, rows))?;
     let last: Tensor<1> = x.clone().slice(s![1.., ..]).squeeze_dim(0);
-    println!("the last row, of rank 1 {:?}", last.dims());
-    println!("its greatest is at {}", last.argmax(0).into_scalar::<i32>());
+    writeln!(out, "the last row, of rank 1 {:?}", last.dims())?;
+    writeln!(out, "its greatest is at {}", last.argmax(0).into_scalar::<i32>())?;
     // ANCHOR_END: slices
 
+    // ANCHOR: heads
+    let wide = [[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]; // two positions of four numbers
+    let wide = Tensor::<3>::from_data(wide, device); // [1, 2, 4]
+    let cut = wide.reshape([1, 2, 2, 2]); // [batch, seq, heads, head_dim]
+    let heads = cut.swap_dims(1, 2); // [batch, heads, seq, head_dim]
+    show("head 0", &heads.clone().slice(s![0, 0..1, .., ..]).reshape([2, 2]))?;
+    show("head 1", &heads.slice(s![0, 1..2, .., ..]).reshape([2, 2]))?;
+    // ANCHOR_END: heads
+
     // ANCHOR: mask
-    let mask = Tensor::<2, Bool>::tril_mask([2, 3], 1, &device);
+    let mask = Tensor::<2, Bool>::tril_mask([2, 3], 1, device);
     let scores = x.clone().mask_fill(mask, f32::NEG_INFINITY);
-    show("weights of a causal mask", &softmax(scores, 1));
+    show("weights of a causal mask", &softmax(scores, 1))?;
     // ANCHOR_END: mask
 
     // ANCHOR: inplace
-    let mut cache = Tensor::<2>::zeros([4, 3], &device);
+    let mut cache = Tensor::<2>::zeros([4, 3], device);
     cache.inplace(|all| all.slice_assign(s![0..2, ..], x.clone()));
     let filled = cache.clone().slice(s![..2, ..]); // shares the memory
-    println!("in place, while a view is held: {}", cache.can_mut());
+    writeln!(out, "in place, while a view is held: {}", cache.can_mut())?;
     drop(filled);
-    println!("in place, after it was dropped: {}", cache.can_mut());
+    writeln!(out, "in place, after it was dropped: {}", cache.can_mut())?;
     // ANCHOR_END: inplace
 
     // ANCHOR: weights
-    let weight = Tensor::from_data([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], &device);
+    let weight = Tensor::from_data([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], device);
     let head = Head { weight: Param::from_tensor(weight) };
-    show(&format!("a module of {} numbers", head.num_params()), &head.forward(x));
+    show(&format!("a module of {} numbers", head.num_params()), &head.forward(x))?;
     // ANCHOR_END: weights
+    Ok(())
 }
 
-fn show(what: &str, x: &Tensor<2>) {
+fn show(what: &str, x: &Tensor<2>) -> io::Result<()> {
     let rows = x.to_data().iter::<f32>().collect::<Vec<_>>();
     let rows: Vec<_> = rows.chunks(x.dims()[1]).map(|row| format!("{row:.2?}")).collect();
-    println!("{what} {:?}: {}", x.dims(), rows.join(" "));
+    writeln!(io::stdout(), "{what} {:?}: {}", x.dims(), rows.join(" "))
 }

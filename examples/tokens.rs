@@ -39,7 +39,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-// ANCHOR: run
 fn run(args: &Cli) -> Result<()> {
     let device = device::open(DeviceChoice::Auto)?;
     let Pretrained { tokenizer, .. } = match &args.model {
@@ -71,4 +70,3 @@ fn run(args: &Cli) -> Result<()> {
     let text = tokenizer.decode(&ids)?;
     cli::print(args.json, &json!({ "ids": ids, "text": text }), &table)
 }
-// ANCHOR_END: run

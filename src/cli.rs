@@ -2,12 +2,15 @@
 
 mod batch_args;
 mod batch_report;
+mod bits;
 mod chart;
 mod chat;
 #[cfg(not(target_arch = "wasm32"))]
 mod columns;
 mod comparison;
 mod greedy;
+mod kernel_args;
+mod layers;
 mod model_args;
 mod model_source;
 mod nucleus;
@@ -32,18 +35,22 @@ use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 pub use batch_args::BatchArgs;
 pub use batch_report::{BatchReport, BatchSize, batch_sizes};
+pub use bits::{SameBits, bits};
 pub use chart::{Chart, draw};
 pub use chat::{ChatArgs, ChatArgument};
 #[cfg(not(target_arch = "wasm32"))]
 pub use columns::Columns;
 pub use comparison::comparison;
 pub use greedy::GreedyReport;
-pub use model_args::ModelArgs;
+pub use kernel_args::KernelArgs;
+pub use layers::{LayerTimes, layer_times};
+pub use model_args::{ModelArgs, SimdChoice};
 pub use model_source::ModelSource;
 pub use nucleus::{NucleusReport, NucleusStep};
 pub use report::Report;
 pub use score::score;
 pub use settings::{Setting, settings};
+use terminal::note;
 pub use terminal::{BOLD, DIM, bar, print, quoted};
 #[cfg(not(target_arch = "wasm32"))]
 pub use uses::Uses;
@@ -71,6 +78,10 @@ pub struct GenerateArgs {
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
+
+    /// With a KV cache, read so many tokens of a prompt in one pass
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    pub chunk: usize,
 
     /// Go on after the model has ended its text
     #[arg(long)]
@@ -130,6 +141,8 @@ impl GenerateArgs {
             sampling: self.sampling.params(),
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
+            chunk: self.chunk,
+            hash_logits: self.json,
             ..Options::default()
         }
     }
@@ -238,6 +251,14 @@ impl SamplingArgs {
     }
 }
 
+/// A count that may not be 0.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 on is needed".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
 /// Token ids with commas between them.
 #[derive(Debug, Clone)]
 pub struct PromptIds(Vec<u32>);
@@ -267,7 +288,7 @@ pub fn exit(result: Result<()>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            note(&format!("error: {error}\n"));
             ExitCode::from(error.exit_code())
         }
     }

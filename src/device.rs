@@ -1,7 +1,12 @@
 //! Which Burn device computes, and in which type.
 
+#[cfg(feature = "cuda")]
+mod cuda;
+#[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+mod wgpu;
+
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::{DType, Device, Tensor};
 
@@ -66,6 +71,17 @@ pub struct OpenDevice {
     pub name: &'static str,
     /// Burn's handle.
     pub device: Device,
+    /// What computes behind a driver; none where Burn itself computes on the CPU.
+    pub adapter: Option<Adapter>,
+}
+
+/// What a driver offers to compute with.
+#[derive(Debug, Clone)]
+pub struct Adapter {
+    /// What the driver calls it: `NVIDIA H200`.
+    pub name: String,
+    /// Whether it is a GPU. A driver may also be software that computes on the CPU, slowly.
+    pub is_gpu: bool,
 }
 
 impl OpenDevice {
@@ -80,12 +96,42 @@ impl OpenDevice {
         }
         Err(Error::DTypeUnsupported { name: self.name, dtype: precision.name() })
     }
+
+    fn is_gpu(&self) -> bool {
+        self.adapter.as_ref().is_some_and(|adapter| adapter.is_gpu)
+    }
 }
 
-/// Makes Burn's handle of a device.
-type Make = fn() -> Device;
+/// Its name, and that of what computes: `wgpu (NVIDIA H200)`.
+impl fmt::Display for OpenDevice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)?;
+        match &self.adapter {
+            Some(adapter) => write!(out, " ({})", adapter.name),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether what this device computes with lies in the memory of the host.
+pub(crate) fn computes_on_host(device: &Device) -> bool {
+    let is_it = |make| matches!(make, Make::Host(make) if make() == *device);
+    [FLEX, NDARRAY].into_iter().flatten().any(is_it)
+}
+
+/// How Burn's handle of a device is made.
+enum Make {
+    /// One that is always there.
+    Host(fn() -> Device),
+    /// One that asks for a driver, or the reason why it cannot be used.
+    #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code))]
+    Driver(fn() -> Result<(Device, Adapter), String>),
+}
 
 /// Opens a device and computes something on it, to see that it works.
+///
+/// [`DeviceChoice::Auto`] takes the first that is a GPU and works, and otherwise the CPU. Software
+/// in the place of a GPU has to be asked for by its name.
 ///
 /// # Errors
 /// A device that is not compiled in, or that does not work on this machine.
@@ -103,56 +149,95 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
     }
 }
 
-fn first_that_works() -> Result<OpenDevice> {
-    use DeviceChoice::{Cpu, Cuda, Ndarray, Wgpu};
-    for choice in [Cuda, Wgpu, Cpu] {
-        if let Ok(open) = open(choice) {
-            return Ok(open);
-        }
-    }
-    open(Ndarray).or_else(|_| open(Cpu))
+/// Whether [`DeviceChoice::Auto`] has a choice in this program: a GPU or the CPU.
+pub fn auto_has_a_choice() -> bool {
+    CUDA.is_some() || WGPU.is_some()
 }
 
-/// A driver that is missing makes Burn panic where it is first used. That must not reach a
-/// person who asked for a GPU, so it is caught, and its message kept from standard error.
-fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
-    // The hook belongs to the whole process: two probes at once would mix theirs up.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let device = make();
-        let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
-        sum.try_into_vec_as::<f32>().map(|_| device)
-    }));
-    std::panic::set_hook(hook);
-
-    let missing = |reason: String| Error::DeviceMissing { name, reason };
-    match outcome {
-        Ok(Ok(device)) => Ok(OpenDevice { name, device }),
-        Ok(Err(error)) => Err(missing(error.to_string())),
-        Err(panic) => Err(missing(panics::message(panic.as_ref()))),
+fn first_that_works() -> Result<OpenDevice> {
+    use DeviceChoice::{Cpu, Cuda, Ndarray, Wgpu};
+    let gpus = [Cuda, Wgpu].into_iter().filter_map(|choice| open(choice).ok());
+    if let Some(gpu) = gpus.into_iter().find(OpenDevice::is_gpu) {
+        return Ok(gpu);
     }
+    open(Cpu).or_else(|error| open(Ndarray).map_err(|_| error))
+}
+
+/// A driver that does not work may make Burn panic where it is first used. Whoever asked for a
+/// GPU gets an error instead, after the message of the panic.
+fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
+    let compute = || {
+        let (device, adapter) = match make {
+            Make::Host(make) => (make(), None),
+            Make::Driver(make) => make().map(|(device, adapter)| (device, Some(adapter)))?,
+        };
+        let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
+        sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
+        Ok(OpenDevice { name, device, adapter })
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(compute))
+        .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())));
+    outcome.map_err(|reason| Error::DeviceMissing { name, reason })
 }
 
 #[cfg(feature = "flex")]
-const FLEX: Option<Make> = Some(Device::flex);
+const FLEX: Option<Make> = Some(Make::Host(Device::flex));
 #[cfg(not(feature = "flex"))]
 const FLEX: Option<Make> = None;
 
 #[cfg(feature = "ndarray")]
 #[allow(deprecated)] // upstream prefers flex; some results are compared on both
-const NDARRAY: Option<Make> = Some(Device::ndarray);
+const NDARRAY: Option<Make> = Some(Make::Host(Device::ndarray));
 #[cfg(not(feature = "ndarray"))]
 const NDARRAY: Option<Make> = None;
 
 #[cfg(feature = "cuda")]
-const CUDA: Option<Make> = Some(|| Device::cuda(0));
+const CUDA: Option<Make> = Some(Make::Driver(cuda::open));
 #[cfg(not(feature = "cuda"))]
 const CUDA: Option<Make> = None;
 
-#[cfg(feature = "wgpu")]
-const WGPU: Option<Make> = Some(|| Device::wgpu(burn::tensor::DeviceKind::DefaultDevice));
-#[cfg(not(feature = "wgpu"))]
+#[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+const WGPU: Option<Make> = Some(Make::Driver(wgpu::open));
+#[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
 const WGPU: Option<Make> = None;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open_device(name: &str, is_gpu: bool) -> OpenDevice {
+        let adapter = Some(Adapter { name: name.to_owned(), is_gpu });
+        OpenDevice { name: "wgpu", device: Device::default(), adapter }
+    }
+
+    #[test]
+    fn a_device_is_named_with_what_computes() {
+        assert_eq!(open_device("llvmpipe", false).to_string(), "wgpu (llvmpipe)");
+        #[cfg(feature = "flex")]
+        assert_eq!(open(DeviceChoice::Cpu).unwrap().to_string(), "cpu");
+    }
+
+    #[test]
+    fn software_is_no_gpu() {
+        assert!(open_device("NVIDIA H200", true).is_gpu());
+        assert!(!open_device("llvmpipe", false).is_gpu());
+    }
+
+    /// On any machine, with any features: what `auto` takes is a GPU or needs no driver.
+    #[test]
+    fn auto_takes_a_gpu_or_the_cpu() {
+        let found = open(DeviceChoice::Auto).unwrap();
+        assert!(found.is_gpu() || found.adapter.is_none(), "{found}");
+        assert!(found.is_gpu() || computes_on_host(&found.device), "{found}");
+    }
+
+    #[test]
+    fn a_driver_that_fails_or_panics_is_missing() {
+        let fails = Make::Driver(|| Err("there is none".to_owned()));
+        let panics = Make::Driver(|| panic!("there is none"));
+        for make in [fails, panics] {
+            let error = probe("wgpu", make).unwrap_err().to_string();
+            assert!(error.contains("`wgpu`") && error.contains("there is none"), "{error}");
+        }
+    }
+}

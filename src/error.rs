@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::outside::{quoted, short};
+
 /// What can go wrong between a command line and a story.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,8 +22,18 @@ pub enum Error {
     #[error("token id {id} is outside the vocabulary: ids go from 0 to {}", vocab_size - 1)]
     TokenOutOfRange { id: u32, vocab_size: usize },
 
-    #[error("{name} is {value}, but must be {allowed}")]
+    #[error("{name} is {value}, but must be {allowed}", value = short(.value))]
     Parameter {
+        name: &'static str,
+        value: String,
+        allowed: &'static str,
+    },
+
+    #[error(
+        "the environment variable {name} is {value}, but must be {allowed}",
+        value = short(.value)
+    )]
+    Variable {
         name: &'static str,
         value: String,
         allowed: &'static str,
@@ -34,7 +46,8 @@ pub enum Error {
     },
 
     #[error(
-        "device `{name}` is compiled in but does not work on this machine ({reason}): check its driver, or use `--device auto`"
+        "device `{name}` is compiled in but does not work on this machine ({reason}): check its driver, or use `--device auto`",
+        reason = short(.reason)
     )]
     DeviceMissing { name: &'static str, reason: String },
 
@@ -44,27 +57,34 @@ pub enum Error {
         dtype: &'static str,
     },
 
-    #[error("cannot read {path:?}: {source}")]
+    #[error("cannot read {path}: {source}", path = quoted(.path), source = short(.source))]
     Io {
         path: PathBuf,
         source: std::io::Error,
     },
 
     #[error(
-        "{folder:?} is not a model folder: it holds no {missing} (expected config.json, model.safetensors and tokenizer.json, as Hugging Face publishes them)"
+        "{folder} is not a model folder: it holds no {missing} (expected config.json, model.safetensors and tokenizer.json, as Hugging Face publishes them)",
+        folder = quoted(.folder)
     )]
     NotAModel {
         folder: PathBuf,
         missing: &'static str,
     },
 
-    #[error("{origin} is not the JSON that was expected: {source}")]
+    #[error(
+        "{origin} is not the JSON that was expected: {source}",
+        origin = short(.origin), source = short(.source)
+    )]
     Json {
         origin: String,
         source: serde_json::Error,
     },
 
-    #[error("{origin}: `{field}` is {value}, but only {supported} is supported")]
+    #[error(
+        "{origin}: `{field}` is {value}, but only {supported} is supported",
+        origin = short(.origin), value = short(.value)
+    )]
     Unsupported {
         origin: String,
         field: &'static str,
@@ -73,12 +93,14 @@ pub enum Error {
     },
 
     #[error(
-        "{origin} is not a whole safetensors file ({problem}): it may be truncated, fetch it again"
+        "{origin} is not a whole safetensors file ({problem}): it may be truncated, fetch it again",
+        origin = short(.origin), problem = short(.problem)
     )]
     Safetensors { origin: String, problem: String },
 
     #[error(
-        "{origin} is not a whole safetensors file (tensor {tensor:?} {problem}): it may be truncated, fetch it again"
+        "{origin} is not a whole safetensors file (tensor {tensor} {problem}): it may be truncated, fetch it again",
+        origin = short(.origin), tensor = quoted(.tensor), problem = short(.problem)
     )]
     TensorOffsets {
         origin: String,
@@ -86,7 +108,10 @@ pub enum Error {
         problem: String,
     },
 
-    #[error("{origin}: tensor {tensor:?} lies in {other} too, but a checkpoint holds it once")]
+    #[error(
+        "{origin}: tensor {tensor} lies in {other} too, but a checkpoint holds it once",
+        origin = short(.origin), tensor = quoted(.tensor), other = short(.other)
+    )]
     TensorTwice {
         origin: String,
         tensor: String,
@@ -94,7 +119,8 @@ pub enum Error {
     },
 
     #[error(
-        "{origin} puts tensor {tensor:?} into {shard:?}, which is not the name of a file in the same folder"
+        "{origin} puts tensor {tensor} into {shard}, which is not the name of a file in the same folder",
+        origin = short(.origin), tensor = quoted(.tensor), shard = quoted(.shard)
     )]
     ShardOutside {
         origin: String,
@@ -103,7 +129,8 @@ pub enum Error {
     },
 
     #[error(
-        "{origin} puts tensor {tensor:?} into {shard:?}, but there is no such file: fetch all files of the model"
+        "{origin} puts tensor {tensor} into {shard}, but there is no such file: fetch all files of the model",
+        origin = short(.origin), tensor = quoted(.tensor), shard = quoted(.shard)
     )]
     ShardMissing {
         origin: String,
@@ -111,18 +138,28 @@ pub enum Error {
         shard: String,
     },
 
-    #[error("{origin} puts tensor {tensor:?} into {shard:?}, but that file does not hold it")]
+    #[error(
+        "{origin} puts tensor {tensor} into {shard}, but that file does not hold it",
+        origin = short(.origin), tensor = quoted(.tensor), shard = quoted(.shard)
+    )]
     ShardLacks {
         origin: String,
         tensor: String,
         shard: String,
     },
 
-    #[error("{origin}: tensor `{tensor}` is missing")]
+    #[error(
+        "{origin}: tensor `{tensor}` is missing",
+        origin = short(.origin), tensor = short(.tensor)
+    )]
     TensorMissing { origin: String, tensor: String },
 
     #[error(
-        "{origin}: tensor `{tensor}` has shape {found:?}, but the configuration asks for {expected:?}"
+        "{origin}: tensor `{tensor}` has shape {found}, but the configuration asks for {expected}",
+        origin = short(.origin),
+        tensor = short(.tensor),
+        found = quoted(.found),
+        expected = quoted(.expected)
     )]
     TensorShape {
         origin: String,
@@ -132,7 +169,8 @@ pub enum Error {
     },
 
     #[error(
-        "{origin}: tensor `{tensor}` is stored as {found:?}, but only F32, F16 and BF16 are read"
+        "{origin}: tensor `{tensor}` is stored as {found}, but only F32, F16 and BF16 are read",
+        origin = short(.origin), tensor = short(.tensor), found = quoted(.found)
     )]
     TensorDType {
         origin: String,
@@ -140,12 +178,15 @@ pub enum Error {
         found: String,
     },
 
-    #[error("{origin} is not a tokenizer that can be used: {message}")]
+    #[error(
+        "{origin} is not a tokenizer that can be used: {message}",
+        origin = short(.origin), message = short(.message)
+    )]
     Tokenizer { origin: String, message: String },
 
     #[error(
         "{origin} has token id {id}, but the model's vocabulary ends at {}: the two do not belong together",
-        vocab_size - 1
+        vocab_size - 1, origin = short(.origin)
     )]
     TokenizerTooLarge {
         origin: String,
@@ -164,17 +205,23 @@ pub enum Error {
     NoChatTemplate,
 
     #[error(
-        "{origin}: the chat template cannot write this conversation: {message}; change the messages, or leave out `--chat`"
+        "{origin}: the chat template cannot write this conversation: {message}; change the messages, or leave out `--chat`",
+        origin = short(.origin), message = short(.message)
     )]
     ChatTemplate { origin: String, message: String },
 
     #[error(
-        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder"
+        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
+        name = short(.name)
     )]
     HubNotCompiled { name: String },
 
     #[error(
-        "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache:?}: connect to the network, or give the folder of a model"
+        "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache}: connect to the network, or give the folder of a model",
+        endpoint = short(.endpoint),
+        reason = short(.reason),
+        model = short(.model),
+        cache = quoted(.cache)
     )]
     HubOffline {
         endpoint: String,
@@ -184,18 +231,22 @@ pub enum Error {
     },
 
     #[error(
-        "{endpoint} has no model `{model}`, or does not show it: check the name and the revision; for a private model, set HF_TOKEN to an access token"
+        "{endpoint} has no model `{model}`, or does not show it: check the name and the revision; for a private model, set HF_TOKEN to an access token",
+        endpoint = short(.endpoint), model = short(.model)
     )]
     HubNotFound { endpoint: String, model: String },
 
     #[error(
         "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
-        name = model.split('@').next().unwrap_or_default()
+        name = short(model.split('@').next().unwrap_or_default()),
+        model = short(.model),
+        endpoint = short(.endpoint)
     )]
     HubGated { endpoint: String, model: String },
 
     #[error(
-        "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped"
+        "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped",
+        file = short(.file), model = short(.model), reason = short(.reason)
     )]
     HubDownload {
         model: String,
@@ -204,7 +255,8 @@ pub enum Error {
     },
 
     #[error(
-        "fetching {file} of `{model}` stalled: nothing came for {seconds} s; run the command again, it goes on where it stopped"
+        "fetching {file} of `{model}` stalled: nothing came for {seconds} s; run the command again, it goes on where it stopped",
+        file = short(.file), model = short(.model)
     )]
     HubStalled {
         model: String,
@@ -213,7 +265,11 @@ pub enum Error {
     },
 
     #[error(
-        "{file} of `{model}` came damaged: its SHA-256 is {found}, but the hub says {expected}; it was removed, run the command again"
+        "{file} of `{model}` came damaged: its SHA-256 is {found}, but the hub says {expected}; it was removed, run the command again",
+        file = short(.file),
+        model = short(.model),
+        found = short(.found),
+        expected = short(.expected)
     )]
     HubDamaged {
         model: String,
@@ -232,23 +288,41 @@ pub enum Error {
     },
 
     #[error(
-        "a KV cache for {tokens} tokens of this model takes {bytes} bytes, which this machine does not give: ask for fewer new tokens, or take a smaller model"
+        "a KV cache for {tokens} tokens of this model takes {bytes} bytes, more memory than this machine has left: ask for fewer new tokens, or take a smaller model"
     )]
     CacheTooLarge { tokens: usize, bytes: u128 },
+
+    #[error(
+        "{origin}: the weights take {bytes} bytes, more memory than this machine has left: end other programs, compute in a smaller type (`--dtype`), or take a smaller model",
+        origin = short(.origin)
+    )]
+    WeightsTooLarge { origin: String, bytes: u128 },
 
     #[error("the logits of step {step} are unusable: {problem}; the weights may be damaged")]
     Logits { step: usize, problem: &'static str },
 
-    #[error("the device failed: {0}")]
+    #[error(
+        "the scores of step {step} are unusable after {rule}: {problem}; a rule must leave at least one finite score, and -inf for what it removes: make it weaker"
+    )]
+    Scores {
+        step: usize,
+        rule: &'static str,
+        problem: &'static str,
+    },
+
+    #[error("the device failed: {reason}", reason = short(.0))]
     Device(String),
 
-    #[error("{what} panicked ({message}): what it was working for has ended, nothing else has")]
+    #[error(
+        "{what} panicked ({message}): what it was working for has ended, nothing else has",
+        message = short(.message)
+    )]
     Panicked { what: &'static str, message: String },
 
-    #[error("{path:?} holds no prompt: write one in each line")]
+    #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
     NoPrompts { path: PathBuf },
 
-    #[error("the handler failed: {0}")]
+    #[error("the handler failed: {reason}", reason = short(.0))]
     Handler(#[source] Box<dyn std::error::Error + Send + Sync>),
 
     #[error(
@@ -264,16 +338,31 @@ pub enum Error {
     )]
     WaitInModelThread,
 
+    #[error(
+        "the queue is full: {waiting} sequences wait for their turn, and {new} more would be over the limit of {max_waiting}; try again when some have ended, or raise `with_max_waiting`"
+    )]
+    QueueFull {
+        max_waiting: usize,
+        waiting: usize,
+        new: usize,
+    },
+
     #[error("the inference was shut down: build another one")]
     ShutDown,
 
-    #[error("cannot start the thread of the model: {0}")]
+    #[error("cannot start the thread of the model: {reason}", reason = short(.0))]
     Thread(std::io::Error),
 
-    #[error("cannot write the output: {0}")]
+    #[error(
+        "cannot start the threads that compute: {reason}; end other programs, or raise the limit on processes (`ulimit -u`, or that of the container)",
+        reason = short(.reason)
+    )]
+    Threads { reason: String },
+
+    #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(std::io::Error),
 
-    #[error("cannot write {path:?}: {source}")]
+    #[error("cannot write {path}: {source}", path = quoted(.path), source = short(.source))]
     Write {
         path: PathBuf,
         source: std::io::Error,
@@ -282,23 +371,32 @@ pub enum Error {
     #[error("charts are not compiled in: add `--features plot` to the cargo command")]
     ChartsNotCompiled,
 
-    #[error("cannot draw a chart to {path:?}: its name must end in {allowed}")]
+    #[error("cannot draw a chart to {path}: its name must end in {allowed}", path = quoted(.path))]
     ChartFormat {
         path: PathBuf,
         allowed: &'static str,
     },
 
-    #[error("the chart `{title}` has nothing to show: give it at least one value")]
+    #[error(
+        "the chart `{title}` has nothing to show: give it at least one value",
+        title = short(.title)
+    )]
     ChartEmpty { title: String },
 
-    #[error("`{series}` holds {value}, which cannot be drawn: it must be {allowed}")]
+    #[error(
+        "`{series}` holds {value}, which cannot be drawn: it must be {allowed}",
+        series = short(.series)
+    )]
     ChartValue {
         series: String,
         value: f64,
         allowed: &'static str,
     },
 
-    #[error("`{series}` has {values} values for {tokens} tokens: give one value a token")]
+    #[error(
+        "`{series}` has {values} values for {tokens} tokens: give one value a token",
+        series = short(.series)
+    )]
     ChartLength {
         series: String,
         values: usize,
@@ -308,20 +406,19 @@ pub enum Error {
     #[error("line {line} of the training log is not as expected: {problem}")]
     LossLog { line: usize, problem: &'static str },
 
-    #[error("a figure could not be drawn: {0}")]
+    #[error("a figure could not be drawn: {reason}", reason = short(.0))]
     Drawing(String),
 }
 
 impl Error {
-    /// The exit code for a command: 2 when what was typed was wrong, 1 for everything else.
+    /// The exit code for a command: 2 when the command line was wrong, whatever the machine and its
+    /// settings, and 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::EmptyPrompt
             | Error::PromptTooLong { .. }
             | Error::TokenOutOfRange { .. }
             | Error::Parameter { .. }
-            | Error::CacheTooLarge { .. }
-            | Error::NoPrompts { .. }
             | Error::NoChatTemplate
             | Error::HubNotCompiled { .. }
             | Error::DeviceNotCompiled { .. }
@@ -335,3 +432,8 @@ impl Error {
 
 /// `std::result::Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+// The path is given, as the exercises include this file from elsewhere.
+#[cfg(test)]
+#[path = "error/tests.rs"]
+mod tests;

@@ -4,6 +4,7 @@
 //! one. To have the newer one, name its revision.
 
 mod arrival;
+mod bounded;
 mod download;
 mod name;
 mod patience;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::files;
 use download::Download;
 pub use name::HubModel;
 use snapshot::Snapshot;
@@ -31,6 +33,9 @@ pub struct Hub {
     /// A hub that sends nothing for this long is taken for out of reach.
     pub patience: Duration,
 }
+
+/// How many bytes a file may have that holds an access token or the name of a commit.
+const MOST_OF_A_NAME: usize = 1 << 16;
 
 /// Where nothing says otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -51,20 +56,21 @@ impl Hub {
         };
         let cache = folder("HF_HUB_CACHE").map(PathBuf::from);
         let cache = cache.or(home.as_ref().map(|home| home.join("hub")));
-        let cache = cache.ok_or_else(|| Error::Parameter {
+        let cache = cache.ok_or_else(|| Error::Variable {
             name: "HF_HOME",
             value: "not set".to_owned(),
             allowed: "a folder for models, as this user has no home folder",
         })?;
         let saved = || {
-            let token = std::fs::read_to_string(home?.join("token")).ok()?;
+            let token = files::read(&home?.join("token"), MOST_OF_A_NAME).ok()??;
+            let token = String::from_utf8(token).ok()?;
             Some(token.trim().to_owned()).filter(|token| !token.is_empty())
         };
         let patience = match set("HF_HUB_DOWNLOAD_TIMEOUT") {
             None => PATIENCE,
-            Some(seconds) => read_seconds(&seconds).ok_or(Error::Parameter {
+            Some(seconds) => read_seconds(&seconds).ok_or(Error::Variable {
                 name: "HF_HUB_DOWNLOAD_TIMEOUT",
-                value: seconds,
+                value: format!("{seconds:?}"),
                 allowed: "a number of seconds above 0",
             })?,
         };

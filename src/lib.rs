@@ -2,10 +2,13 @@
 //!
 //! - [`tokenizer`]: text to token ids and back, and conversations to text
 //! - [`model`]: token ids to logits, with or without a KV cache
+//! - [`kv`]: that cache
+//! - [`kernels`]: the arithmetic of the CPU
 //! - [`sampling`]: logits to the next token
 //! - [`generate`]: the loops that put these together
 //! - `inference`: requests of many callers, served by one thread that owns the model (not on
 //!   wasm32, which has no threads)
+//! - [`checkpoint`]: from files to weights
 //! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
 //! - `hub` (feature `hub`): models from the Hugging Face Hub
 //! - [`device`]: where it is computed
@@ -28,18 +31,25 @@
 //! # Ok::<(), slowburn::Error>(())
 //! ```
 
+mod burn_threads;
 #[cfg(feature = "plot")]
 pub mod chart;
+pub mod checkpoint;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod device;
 pub mod error;
+mod files;
 pub mod generate;
 #[cfg(feature = "hub")]
 pub mod hub;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod inference;
+pub mod kernels;
+pub mod kv;
+mod memory;
 pub mod model;
+mod outside;
 mod panics;
 pub mod pretrained;
 pub mod sampling;

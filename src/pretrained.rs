@@ -1,17 +1,15 @@
 //! A model and its tokenizer, from the crate itself or from a folder.
 
-mod shards;
-
 use std::path::Path;
 
 use burn::tensor::{DType, Device};
 
+use crate::checkpoint::folder::{not_a_model, read};
+use crate::checkpoint::{GenerationConfig, Shards, Weights};
 use crate::device::{OpenDevice, Precision};
 use crate::error::{Error, Result};
-use crate::model::config::GenerationConfig;
-use crate::model::{Model, ModelConfig, Weights};
+use crate::model::{Model, ModelConfig};
 use crate::tokenizer::{ChatTemplate, Tokenizer};
-use shards::Shards;
 
 /// All that a model folder holds, loaded.
 #[derive(Debug)]
@@ -61,8 +59,14 @@ impl Pretrained {
     /// `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
     /// perhaps `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`.
     ///
+    /// All files are read. Another program that changes them meanwhile makes this fail or load
+    /// other numbers, and nothing worse. To map a file into memory instead is yours to decide,
+    /// with [`Weights::from_safetensors`] on the bytes of a map. It saves no memory, as they are
+    /// copied either way, and a program that shortens the file ends yours.
+    ///
     /// # Errors
-    /// Files that are missing, damaged, or describe a model that this crate does not compute.
+    /// Files that are missing, damaged, or describe a model that this crate does not compute;
+    /// weights that this machine has no memory for; a system that grants no threads.
     pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let config = required("config.json")?;
@@ -117,8 +121,9 @@ impl Pretrained {
             tokenizer = tokenizer.with_chat_template(template);
         }
         let weights = (files.weights)(&device.device, dtype)?;
+        weights.check_memory()?;
         let model = Model::load(config, &weights)?;
-        let unused = model.unused(&weights);
+        let unused = weights.unused(&model);
         Ok(Self { model, tokenizer, unused })
     }
 }
@@ -132,18 +137,4 @@ fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> R
         }
         _ => Ok(()),
     }
-}
-
-/// The bytes of a file, or none where it does not exist.
-fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>> {
-    let path = folder.join(name);
-    match std::fs::read(&path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Io { path, source }),
-    }
-}
-
-fn not_a_model(folder: &Path, missing: &'static str) -> Error {
-    Error::NotAModel { folder: folder.to_owned(), missing }
 }

@@ -10,7 +10,9 @@ use common::{assert_close, devices, go_on, load};
 use slowburn::Error;
 use slowburn::device::OpenDevice;
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options, SequenceId};
-use slowburn::model::{KvCache, Model, NewTokens};
+use slowburn::kv::KvCache;
+use slowburn::model::Input;
+use slowburn::model::Model;
 use slowburn::sampling::{Sampler, SamplingParams};
 
 fn small(device: &OpenDevice) -> Model {
@@ -88,7 +90,7 @@ fn every_sequence_is_what_it_is_alone() {
             assert_eq!(seen[i], found.ids, "{what}");
         }
         // Not all of them end in the same way.
-        let reasons: Vec<_> = together.iter().map(|found| found.finish_reason).collect();
+        let reasons: Vec<_> = together.iter().map(|found| found.finish_reason.clone()).collect();
         assert!(reasons.contains(&FinishReason::Length), "{reasons:?}");
         assert!(reasons.contains(&FinishReason::Context), "{reasons:?}");
     }
@@ -112,17 +114,18 @@ fn a_pass_over_many_gives_each_the_logits_that_it_has_alone() {
             for (ids, (old, new)) in zip(&ids, lengths) {
                 let mut cache = model.new_cache(old + new).unwrap();
                 if old > 0 {
-                    model.forward(&ids[..old], Some(&mut cache)).unwrap();
+                    model.forward(&mut [Input::after(&mut cache, &ids[..old])]).unwrap().remove(0);
                 }
                 caches.push(cache);
             }
-            let new = zip(zip(&ids, &mut caches), lengths)
-                .map(|((ids, cache), (old, _))| NewTokens { ids: &ids[old..], cache })
+            let mut inputs: Vec<_> = zip(zip(&ids, &mut caches), lengths)
+                .map(|((ids, cache), (old, _))| Input::after(cache, &ids[old..]))
                 .collect();
-            let rows = model.forward_batch(new).unwrap();
+            let rows = model.forward(&mut inputs).unwrap();
+            drop(inputs);
             assert_eq!(rows.len(), lengths.len());
             for (i, row) in rows.iter().enumerate() {
-                let alone = model.forward(&ids[i], None).unwrap();
+                let alone = model.forward(&mut [Input::whole(&ids[i])]).unwrap().remove(0);
                 assert_close(row, &alone, TOLERANCE, &format!("{name}, {}, {i}", device.name));
                 assert_eq!(caches[i].length(), ids[i].len());
             }
@@ -134,21 +137,21 @@ fn a_pass_over_many_gives_each_the_logits_that_it_has_alone() {
 fn a_pass_that_cannot_be_changes_no_cache() {
     let model = small(&common::device());
     let (mut one, mut full) = (model.new_cache(4).unwrap(), model.new_cache(1).unwrap());
-    let sequences = vec![
-        NewTokens { ids: &[5, 6], cache: &mut one },
-        NewTokens { ids: &[7, 8], cache: &mut full },
+    let mut inputs = [
+        Input::after(&mut one, &[5, 6]),
+        Input::after(&mut full, &[7, 8]),
     ];
-    let error = model.forward_batch(sequences).unwrap_err();
+    let error = model.forward(&mut inputs).unwrap_err();
     assert!(matches!(error, Error::CacheFull { capacity: 1, new: 2, .. }), "{error}");
     assert_eq!((one.length(), full.length()), (0, 0));
-    assert!(model.forward_batch(Vec::new()).unwrap().is_empty());
+    assert!(model.forward(&mut []).unwrap().is_empty());
 }
 
 /// Steps the batch and keeps what has finished.
 fn step(batch: &mut Batch<'_>, finished: &mut Vec<(SequenceId, Generation)>) {
     for (id, event) in batch.step() {
         match event {
-            Event::Token { .. } => {}
+            Event::Token(_) => {}
             Event::Finished(generation) => finished.push((id, generation)),
             Event::Failed(error) => panic!("{id:?}: {error}"),
         }
@@ -186,13 +189,13 @@ fn a_sequence_that_ends_takes_its_cache_with_it() {
     let forever = Options { ignore_eos: true, ..options(50, 1) };
     let short = Options { ignore_eos: true, ..options(3, 2) };
     batch.join(&some_ids(8, 0), &forever).unwrap();
+    batch.step();
     let long_alone = batch.kv_cache_bytes();
     batch.join(&some_ids(30, 1), &short).unwrap();
+    batch.step();
     assert!(batch.kv_cache_bytes() > long_alone && long_alone > 0);
-    for tokens_left in [2, 1] {
-        assert!(batch.step().iter().all(|(_, event)| matches!(event, Event::Token { .. })));
-        assert_eq!(batch.len(), 2, "{tokens_left} tokens are left");
-    }
+    assert!(batch.step().iter().all(|(_, event)| matches!(event, Event::Token(_))));
+    assert_eq!(batch.len(), 2, "one token is left");
     assert!(matches!(batch.step()[2].1, Event::Finished(_)));
     assert_eq!((batch.len(), batch.kv_cache_bytes()), (1, long_alone));
     // One that fills the batch with nothing costs nothing.
@@ -283,7 +286,7 @@ fn a_rule_that_panics_ends_its_own_sequence() {
     let good = batch.join(&some_ids(7, 1), &on).unwrap();
     let mut ends = Vec::new();
     while !batch.is_empty() {
-        let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token { .. });
+        let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token(_));
         ends.extend(batch.step().into_iter().filter(is_end));
     }
     let [

@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use burn::tensor::{Device, Tensor, s};
 use common::{copy_with_config, fixture};
 use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
 
 /// The system's allocator, with a count of the bytes that were asked for.
@@ -75,10 +76,12 @@ fn a_decode_step_does_not_copy_the_cache() {
 
     let step = |capacity| {
         let mut cache = model.new_cache(capacity).unwrap();
-        model.forward(&[5, 6, 7, 8], Some(&mut cache)).unwrap();
+        model.forward(&mut [Input::after(&mut cache, &[5, 6, 7, 8])]).unwrap().remove(0);
         // Once more uncounted, for whatever is set up only once.
-        model.forward(&[9], Some(&mut cache)).unwrap();
-        let bytes = allocated_by(|| drop(model.forward(&[10], Some(&mut cache)).unwrap()));
+        model.forward(&mut [Input::after(&mut cache, &[9])]).unwrap().remove(0);
+        let bytes = allocated_by(|| {
+            drop(model.forward(&mut [Input::after(&mut cache, &[10])]).unwrap().remove(0))
+        });
         (bytes, cache.bytes())
     };
     let (small, _) = step(16);

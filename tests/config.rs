@@ -3,7 +3,6 @@
 
 mod common;
 
-use burn::tensor::DType;
 use common::{fixture, read_json};
 use serde_json::{Value, json};
 use slowburn::Error;
@@ -39,7 +38,7 @@ fn llama_of(config: &ModelConfig) -> &LlamaConfig {
 }
 
 fn rope(theta: f64, scaling: RopeScaling) -> RopeConfig {
-    RopeConfig { theta, scaling, rounded_to: DType::F32 }
+    RopeConfig { theta, scaling }
 }
 
 #[test]

@@ -5,10 +5,12 @@ mod common;
 
 use common::{argmax, assert_close, devices, distance, go_on};
 use slowburn::Error;
+use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, FinishReason, Options};
 use slowburn::model::activation::Activation;
 use slowburn::model::config::Family;
-use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::model::{Input, Logits};
+use slowburn::model::{Model, ModelConfig};
 use slowburn::sampling::SamplingParams;
 
 const VOCAB: usize = 50;
@@ -51,7 +53,7 @@ fn the_naive_loop_writes_with_it() {
         assert_eq!(found.finish_reason, FinishReason::Length);
         let mut ids = prompt.to_vec();
         for &id in &found.ids {
-            assert_eq!(id, argmax(&model.forward(&ids, None).unwrap()));
+            assert_eq!(id, argmax(&model.forward(&mut [Input::whole(&ids)]).unwrap().remove(0)));
             ids.push(id);
         }
         assert_eq!(ids.len(), prompt.len() + 10);
@@ -67,12 +69,12 @@ fn the_naive_loop_writes_with_it() {
 fn a_later_token_does_not_change_what_comes_before_it() {
     for model in models() {
         let ids = [3, 14, 15, 9, 26, 5];
-        let reference = model.forward_all(&ids, None).unwrap();
+        let reference = model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)]).unwrap();
         assert!(reference.iter().all(|row| row.len() == VOCAB));
         for changed in 0..ids.len() {
             let mut other = ids;
             other[changed] = 49;
-            let rows = model.forward_all(&other, None).unwrap();
+            let rows = model.forward(&mut [Input::whole(&other).with_logits(Logits::All)]).unwrap();
             for earlier in 0..changed {
                 assert_close(&rows[earlier], &reference[earlier], 1e-6, "an earlier position");
             }
@@ -87,8 +89,8 @@ fn a_later_token_does_not_change_what_comes_before_it() {
 #[test]
 fn the_position_of_a_token_matters() {
     for model in models() {
-        let found = model.forward(&[3, 14, 15], None).unwrap();
-        let swapped = model.forward(&[14, 3, 15], None).unwrap();
+        let found = model.forward(&mut [Input::whole(&[3, 14, 15])]).unwrap().remove(0);
+        let swapped = model.forward(&mut [Input::whole(&[14, 3, 15])]).unwrap().remove(0);
         assert!(distance(&found, &swapped) > 1e-3);
     }
 }

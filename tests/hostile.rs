@@ -21,7 +21,9 @@ fn refused(damage: impl FnOnce(&Path)) -> Error {
     let folder = copy_of(&fixture("models/qwen3"));
     damage(folder.path());
     let error = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap_err();
-    assert!(!error.to_string().contains('\n'), "{error}");
+    let message = error.to_string();
+    assert!(!message.contains(char::is_control), "{message:?}");
+    assert!(message.len() < 1500, "{} bytes: {message}", message.len());
     error
 }
 
@@ -282,6 +284,43 @@ fn a_name_that_occurs_twice_in_a_header() {
         std::fs::write(folder.join(SHARD), [&length, header.as_bytes(), &[0]].concat()).unwrap();
     });
     assert_says(&error, &[SHARD, "tensor \"a\" occurs twice"]);
+}
+
+/// What a file says is repeated in an error as a part of one line, however long it is.
+#[test]
+fn names_and_values_that_are_no_line() {
+    let long = format!("a\n\u{1b}[31m\u{202e}{}", "x".repeat(1 << 20));
+    let error = refused(|folder| {
+        edit_json(folder, INDEX, |index| index["weight_map"][TENSOR] = long.as_str().into());
+    });
+    assert_says(&error, &[INDEX, TENSOR, "a\\n"]);
+    let error = refused(|folder| {
+        edit_json(folder, INDEX, |index| index["weight_map"][&long] = SHARD.into());
+    });
+    assert_says(&error, &[INDEX, "a\\n"]);
+    let error = refused(|folder| {
+        edit_shard(folder, |shard| shard.header[TENSOR]["dtype"] = long.as_str().into());
+    });
+    assert_says(&error, &[SHARD, TENSOR]);
+    let error = refused(|folder| {
+        edit_shard(folder, |shard| shard.header[TENSOR]["shape"] = json!(vec![1; 1 << 20]));
+    });
+    assert_says(&error, &[SHARD, TENSOR]);
+    for field in [
+        "model_type",
+        "quantization_config",
+        "hidden_size",
+        "hidden_act",
+    ] {
+        let error = refused(|folder| {
+            edit_json(folder, "config.json", |config| config[field] = json!({long.as_str(): long}));
+        });
+        assert_says(&error, &["config.json"]);
+    }
+    let error = refused(|folder| std::fs::write(folder.join("tokenizer.json"), &long).unwrap());
+    assert_says(&error, &["tokenizer.json"]);
+    let error = refused(|folder| std::fs::remove_file(folder.join("tokenizer.json")).unwrap());
+    assert_says(&error, &["tokenizer.json"]);
 }
 
 /// Sizes that the weights do not have are found out before anything of that size is made.

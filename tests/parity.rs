@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::load_like_the_reference;
 use common::{Expected, argmax, assert_close, devices, expected, go_on, load};
 use slowburn::generate::{self, FinishReason, Loop, Options};
 use slowburn::model::Model;
+use slowburn::model::{Input, Logits};
 use slowburn::sampling::SamplingParams;
 
 /// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
@@ -20,8 +20,10 @@ const TOLERANCE: f32 = 1e-3;
 fn for_all(check: impl Fn(&str, &Model, &Expected)) {
     for device in devices() {
         for name in MODELS {
-            let model = load_like_the_reference(name, &device);
-            check(&format!("{name} on {}", device.name), &model, &expected(name));
+            let pretrained = load(name, &device);
+            assert!(pretrained.unused.is_empty(), "{name}: {:?}", pretrained.unused);
+            let what = format!("{name} on {}", device.name);
+            check(&what, &pretrained.model, &expected(name));
         }
     }
 }
@@ -30,7 +32,7 @@ fn for_all(check: impl Fn(&str, &Model, &Expected)) {
 fn logits_at_every_position_are_those_of_transformers() {
     for_all(|what, model, expected| {
         for (prompt, reference) in expected.prompts.iter().zip(&expected.logits) {
-            let rows = model.forward_all(prompt, None).unwrap();
+            let rows = model.forward(&mut [Input::whole(prompt).with_logits(Logits::All)]).unwrap();
             assert_eq!(rows.len(), reference.len());
             for (position, (row, reference)) in rows.iter().zip(reference).enumerate() {
                 let what = format!("{what}, prompt of {}, position {position}", prompt.len());
@@ -40,11 +42,10 @@ fn logits_at_every_position_are_those_of_transformers() {
     });
 }
 
-/// Here the models are loaded as everyone loads them, with nothing rounded.
 #[test]
 fn both_loops_choose_the_greedy_tokens_of_transformers() {
     let loops: [(&str, Loop); 2] = [("naive", generate::naive), ("cached", generate::cached)];
-    let check = |what: &str, model: &Model, expected: &Expected| {
+    for_all(|what, model, expected| {
         for (prompt, reference) in expected.prompts.iter().zip(&expected.greedy) {
             let options = Options {
                 max_tokens: reference.len(),
@@ -59,16 +60,7 @@ fn both_loops_choose_the_greedy_tokens_of_transformers() {
                 assert_eq!(found.finish_reason, FinishReason::Length, "{what}");
             }
         }
-    };
-    for device in devices() {
-        for name in MODELS {
-            let pretrained = load(name, &device);
-            assert!(pretrained.unused.is_empty(), "{name}: {:?}", pretrained.unused);
-            let what = format!("{name} on {}", device.name);
-            check(&what, &pretrained.model, &expected(name));
-            check(&what, &load_like_the_reference(name, &device), &expected(name));
-        }
-    }
+    });
 }
 
 /// A prompt may reach the cache in pieces, or whole. That tests the mask and the positions at a start
@@ -84,7 +76,9 @@ fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
                 let mut logits = Vec::new();
                 for chunk in prompt.chunks(size) {
                     let first = cache.length();
-                    let rows = model.forward_all(chunk, Some(&mut cache)).unwrap();
+                    let rows = model
+                        .forward(&mut [Input::after(&mut cache, chunk).with_logits(Logits::All)])
+                        .unwrap();
                     for (row, reference) in rows.iter().zip(&expected.logits[i][first..]) {
                         assert_close(row, reference, TOLERANCE, &what);
                     }
@@ -93,12 +87,13 @@ fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
 
                 let mut ids = prompt.clone();
                 for &reference in greedy {
-                    let uncached = model.forward(&ids, None).unwrap();
+                    let uncached = model.forward(&mut [Input::whole(&ids)]).unwrap().remove(0);
                     assert_close(&logits, &uncached, TOLERANCE, &what);
                     let token = argmax(&logits);
                     assert_eq!(token, reference, "{what}, token {}", ids.len() - prompt.len());
                     ids.push(token);
-                    logits = model.forward(&[token], Some(&mut cache)).unwrap();
+                    logits =
+                        model.forward(&mut [Input::after(&mut cache, &[token])]).unwrap().remove(0);
                 }
                 assert_eq!(cache.length(), ids.len(), "{what}");
             }
@@ -111,12 +106,14 @@ fn a_prompt_read_in_chunks_gives_the_same_logits_and_tokens() {
 fn forward_is_the_last_row_of_forward_all() {
     for_all(|what, model, expected| {
         for prompt in &expected.prompts {
-            let rows = model.forward_all(prompt, None).unwrap();
-            let last = model.forward(prompt, None).unwrap();
+            let rows = model.forward(&mut [Input::whole(prompt).with_logits(Logits::All)]).unwrap();
+            let last = model.forward(&mut [Input::whole(prompt)]).unwrap().remove(0);
             assert_close(&last, rows.last().unwrap(), 1e-4, what);
 
             let mut cache = model.new_cache(prompt.len()).unwrap();
-            let rows = model.forward_all(prompt, Some(&mut cache)).unwrap();
+            let rows = model
+                .forward(&mut [Input::after(&mut cache, prompt).with_logits(Logits::All)])
+                .unwrap();
             assert_close(&last, rows.last().unwrap(), 1e-4, what);
             assert_eq!(cache.length(), prompt.len());
         }

@@ -166,8 +166,8 @@ fn a_rule_of_the_callers_own_is_applied_and_checked() {
     };
     let found = ban(&[0]).distribution(&LOGITS, &[], &[]).unwrap();
     assert_eq!(found[0], 0.0);
-    let error = ban(&[0, 1, 2, 3]).distribution(&LOGITS, &[], &[]).unwrap_err();
-    assert!(matches!(error, Error::Logits { .. }), "{error}");
+    let error = ban(&[0, 1, 2, 3]).distribution(&LOGITS, &[], &[7, 7]).unwrap_err();
+    assert!(matches!(error, Error::Scores { step: 2, .. }), "{error}");
 }
 
 #[test]
@@ -308,6 +308,127 @@ fn kept(params: &SamplingParams, logits: &[f32]) -> Vec<bool> {
 
 fn is_within(fewer: &[bool], more: &[bool]) -> bool {
     fewer.iter().zip(more).all(|(&fewer, &more)| more || !fewer)
+}
+
+/// Where a penalty takes a score out of the range of f32, no token is the most likely one.
+#[test]
+fn a_penalty_that_leaves_no_usable_scores_is_an_error_that_names_it() {
+    for temperature in [0.0, 1.0] {
+        for (repetition_penalty, logits, problem) in [
+            (1e-38, [4.0, 5.0], "infinite"),
+            (f32::from_bits(1), [1e-3, -1.0], "infinite"),
+            (1e38, [-10.0, -11.0], "none of them is finite"),
+        ] {
+            let params =
+                SamplingParams { repetition_penalty, temperature, ..SamplingParams::default() };
+            let mut sampler = Sampler::new(&params).unwrap();
+            let error = sampler.sample(&logits, &[0], &[1]).unwrap_err();
+            assert!(matches!(error, Error::Scores { step: 1, .. }), "{error}");
+            for part in ["step 1", "repetition penalty", problem] {
+                assert!(error.to_string().contains(part), "{error}");
+            }
+        }
+    }
+    // A score below all that f32 holds has the probability 0: that is what -inf stands for.
+    let params = SamplingParams { repetition_penalty: 1e38, ..SamplingParams::default() };
+    let sampler = Sampler::new(&params).unwrap();
+    assert_eq!(sampler.distribution(&[-10.0, -11.0], &[0], &[]).unwrap(), [0.0, 1.0]);
+}
+
+/// Numbers as f32 has them: small and large, whole and with a fraction, and both ends of its
+/// range with what lies beside them.
+fn number() -> impl Strategy<Value = f32> {
+    prop_oneof![
+        -20f32..20.0,
+        {
+            use prop::num::f32::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL};
+            NORMAL | SUBNORMAL | POSITIVE | NEGATIVE
+        },
+        prop::sample::select(vec![
+            f32::MAX,
+            f32::MIN,
+            f32::MIN_POSITIVE,
+            f32::from_bits(1),
+            -f32::from_bits(1),
+            0.0,
+            -0.0,
+        ]),
+    ]
+}
+
+/// Such a number above 0.
+fn positive() -> impl Strategy<Value = f32> {
+    number().prop_map(f32::abs).prop_filter("0", |&x| x > 0.0)
+}
+
+/// Such a number above 0, of 1 at most.
+fn share() -> impl Strategy<Value = f32> {
+    positive().prop_map(|x| x.min(x.recip()))
+}
+
+prop_compose! {
+    /// Everything that `validate` lets through, its ends more often than their share.
+    fn extreme_params()(
+        temperature in prop_oneof![1 => Just(0.0), 4 => positive()],
+        top_k in prop::option::of(prop_oneof![1usize..8, Just(usize::MAX)]),
+        top_p in prop::option::of(share()),
+        min_p in prop::option::of(prop_oneof![1 => Just(0.0), 4 => share()]),
+        typical_p in prop::option::of(share()),
+        repetition_penalty in positive(),
+        frequency_penalty in -2f32..=2.0,
+        presence_penalty in -2f32..=2.0,
+        seed in any::<u64>(),
+    ) -> SamplingParams {
+        SamplingParams {
+            temperature, top_k, top_p, min_p, typical_p, repetition_penalty, frequency_penalty,
+            presence_penalty, seed,
+        }
+    }
+}
+
+prop_compose! {
+    /// Of eight logits, some are removed from the start.
+    fn extreme_logits()(
+        logits in prop::collection::vec(prop_oneof![9 => number(), 1 => Just(f32::NEG_INFINITY)], 8)
+            .prop_filter("nothing to choose", |logits| logits.iter().any(|x| x.is_finite())),
+    ) -> Vec<f32> {
+        logits
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    /// The bundled rules at the ends of what they are allowed to be: a distribution comes out of
+    /// which a token is drawn that may be drawn, or an error that says whose scores were bad.
+    #[test]
+    fn parameters_at_their_extremes_give_a_distribution_or_an_error(
+        params in extreme_params(), logits in extreme_logits(),
+        prompt in prop::collection::vec(0u32..9, 0..6),
+        output in prop::collection::vec(0u32..9, 0..6),
+    ) {
+        let mut sampler = Sampler::new(&params).unwrap();
+        let found = match sampler.distribution(&logits, &prompt, &output) {
+            Ok(found) => found,
+            Err(Error::Scores { step, .. }) => {
+                prop_assert_eq!(step, output.len());
+                prop_assert!(sampler.sample(&logits, &prompt, &output).is_err());
+                return Ok(());
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        prop_assert!(found.iter().all(|p| (0.0..=1.0).contains(p)), "{found:?}");
+        let sum: f64 = found.iter().map(|&p| f64::from(p)).sum();
+        prop_assert!((sum - 1.0).abs() < 1e-5, "{found:?}");
+        for (p, logit) in found.iter().zip(&logits) {
+            prop_assert!(*logit > f32::NEG_INFINITY || *p == 0.0, "{found:?} of {logits:?}");
+        }
+        let drawn = sampler.sample(&logits, &prompt, &output).unwrap() as usize;
+        prop_assert!(found[drawn] > 0.0, "{drawn} of {found:?}");
+        if params.temperature == 0.0 {
+            prop_assert_eq!(survivors(&found), 1);
+        }
+    }
 }
 
 proptest! {

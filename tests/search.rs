@@ -6,10 +6,12 @@ use burn::tensor::Device;
 use common::{assert_close, bundled, device, go_on, load};
 use proptest::prelude::*;
 use slowburn::Error;
+use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, BeamOptions, FinishReason, Options, Score};
+use slowburn::model::Input;
 use slowburn::model::activation::Activation;
 use slowburn::model::config::Family;
-use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::model::{Model, ModelConfig};
 use slowburn::sampling::{SamplingParams, softmax};
 
 /// A model over five tokens, of which the last ends a text. Its weights are random, so what it
@@ -47,7 +49,10 @@ fn all_texts(model: &Model, max_tokens: usize) -> Vec<(Vec<u32>, f64)> {
     for length in 1..=max_tokens {
         let mut next = Vec::new();
         for (ids, logprob) in open {
-            let logits = model.forward(&[&PROMPT[..], &ids].concat(), None).unwrap();
+            let logits = model
+                .forward(&mut [Input::whole(&[&PROMPT[..], &ids].concat())])
+                .unwrap()
+                .remove(0);
             for (id, p) in (0u32..).zip(softmax(&logits)) {
                 let mut ids: Vec<u32> = ids.clone();
                 ids.push(id);
@@ -167,6 +172,20 @@ fn a_search_ends_where_it_must() {
     let wide = BeamOptions { width: 0, ..BeamOptions::default() };
     let error = beam(&PROMPT, &wide).unwrap_err();
     assert!(error.to_string().contains("beam width is 0"), "{error}");
+    // With 2^63 the search would hold every text that there could be.
+    for width in [BeamOptions::MAX_WIDTH + 1, 1 << 63, usize::MAX] {
+        let wide = BeamOptions { width, ..BeamOptions::default() };
+        let error = beam(&PROMPT, &wide).unwrap_err();
+        let message = format!("beam width is {width}, but must be 1 to {}", BeamOptions::MAX_WIDTH);
+        assert!(error.to_string().contains(&message), "{error}");
+    }
+    // More beams than there are texts cost no more than all texts do.
+    let widest = BeamOptions {
+        width: BeamOptions::MAX_WIDTH,
+        max_tokens: 2,
+        ..BeamOptions::default()
+    };
+    assert_eq!(beam(&PROMPT, &widest).unwrap().len(), 1 + 4 * 5);
     let nan = BeamOptions { length_penalty: f32::NAN, ..BeamOptions::default() };
     assert!(matches!(
         beam(&PROMPT, &nan),
@@ -187,7 +206,7 @@ fn a_score_is_what_the_logits_of_each_prefix_say() {
     let score = generate::score(&model, &ids, 2).unwrap();
     assert_eq!(score.tokens.len(), ids.len() - 1);
     for at in [1, 2, 63, 64, 65, 128, 149] {
-        let logits = model.forward(&ids[..at], None).unwrap();
+        let logits = model.forward(&mut [Input::whole(&ids[..at])]).unwrap().remove(0);
         let p = softmax(&logits)[ids[at] as usize];
         let token = &score.tokens[at - 1];
         assert_eq!(token.id, ids[at]);

@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::program::{example, succeed, succeed_in_json};
+use common::program::{example, fail, succeed, succeed_in_json};
 use common::{bundled, device};
 use serde_json::Value;
+use slowburn::model::Input;
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
 
 fn ids(value: &Value) -> Vec<u32> {
@@ -55,6 +56,14 @@ fn beams_are_sorted_and_at_least_as_likely_as_greedy_is_where_all_is_searched() 
     assert!(beams.is_sorted_by(|a, b| score(a) >= score(b)));
     let text = succeed("01_greedy", &args);
     assert!(text.contains("Beam 1: 3 tokens, log-probability"), "{text}");
+}
+
+#[test]
+fn more_beams_than_there_can_be_are_refused() {
+    for beams in ["0", "9223372036854775808", "18446744073709551615"] {
+        let message = format!("beam width is {beams}, but must be 1 to 1024");
+        fail("01_greedy", &["--max-tokens", "3", "--beams", beams], 2, &message);
+    }
 }
 
 #[test]
@@ -108,7 +117,10 @@ fn the_nucleus_is_counted_at_each_step() {
     let prompt = ids(&report["prompt_ids"]);
     let output = ids(&report["ids"]);
     for (i, step) in steps.iter().enumerate() {
-        let logits = model.forward(&[&prompt[..], &output[..i]].concat(), None).unwrap();
+        let logits = model
+            .forward(&mut [Input::whole(&[&prompt[..], &output[..i]].concat())])
+            .unwrap()
+            .remove(0);
         let nucleus = sampler.distribution(&logits, &prompt, &output[..i]).unwrap();
         assert_eq!(step["id"], output[i]);
         assert_eq!(step["nucleus"], statistics::survivors(&nucleus), "step {i}");

@@ -3,14 +3,15 @@
 
 mod common;
 
-use burn::tensor::{DType, Device, Distribution, Tensor, bf16, f16};
+use burn::tensor::{DType, Device, Distribution, Int, Tensor, bf16, f16};
 use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Value, json};
+use slowburn::checkpoint::Weights;
 use slowburn::device::Precision;
-use slowburn::model::Weights;
 use slowburn::model::config::{RopeConfig, RopeScaling};
 use slowburn::model::rope::Rope;
+use slowburn::model::{Input, Logits, Source};
 use slowburn::pretrained::Pretrained;
 
 const PROMPT: [u32; 6] = [5, 99, 17, 42, 260, 3];
@@ -32,8 +33,10 @@ fn same_answer(
     let changed = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
     assert!(changed.unused.is_empty(), "{:?}", changed.unused);
 
-    let found = changed.model.forward_all(&PROMPT, None).unwrap();
-    let reference = reference.forward_all(&PROMPT, None).unwrap();
+    let found =
+        changed.model.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap();
+    let reference =
+        reference.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap();
     for (found, reference) in found.iter().zip(&reference) {
         assert_close(found, reference, 1e-5, name);
     }
@@ -171,8 +174,12 @@ fn a_bias_that_is_not_zero_is_heard() {
 
         let device = device();
         let biased = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
-        let found = biased.model.forward(&PROMPT, None).unwrap();
-        let plain = load("llama-gqa", &device).model.forward(&PROMPT, None).unwrap();
+        let found = biased.model.forward(&mut [Input::whole(&PROMPT)]).unwrap().remove(0);
+        let plain = load("llama-gqa", &device)
+            .model
+            .forward(&mut [Input::whole(&PROMPT)])
+            .unwrap()
+            .remove(0);
         assert!(common::distance(&found, &plain) > 0.01, "{field}");
     }
 }
@@ -194,12 +201,9 @@ fn rope_that_is_stretched_by_one_is_not_stretched() {
 #[test]
 fn linear_scaling_moves_positions_together() {
     let device = Device::flex();
-    let rope = |scaling| {
-        let rounded_to = DType::F32;
-        Rope::new(&RopeConfig { theta: 10_000.0, scaling, rounded_to }, 16)
-    };
+    let rope = |scaling| Rope::new(&RopeConfig { theta: 10_000.0, scaling }, 16);
     let options = (&device, DType::F32);
-    let x = Tensor::<4>::random([1, 2, 1, 16], Distribution::Normal(0.0, 1.0), options);
+    let x = Tensor::<4>::random([1, 1, 2, 16], Distribution::Normal(0.0, 1.0), options);
     let turn = |scaling, position: usize| {
         let rotation = rope(scaling).rotation(&[position], &device);
         rotation.apply(x.clone()).try_into_vec_as::<f32>().unwrap()
@@ -215,7 +219,7 @@ const LONG: usize = 300_001;
 
 #[test]
 fn every_type_is_converted_to_every_other() {
-    let numbers: Vec<f32> = (0..LONG).map(|i| (i % 2039) as f32 * 0.125 - 100.0).collect();
+    let numbers: Vec<f32> = (0..2 * LONG).map(|i| (i % 2039) as f32 * 0.125 - 100.0).collect();
     let stored = [
         (Dtype::F32, numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()),
         (
@@ -234,7 +238,7 @@ fn every_type_is_converted_to_every_other() {
     };
     let device = Device::flex();
     for (from, bytes) in &stored {
-        let view = TensorView::new(*from, vec![LONG], bytes).unwrap();
+        let view = TensorView::new(*from, vec![2, LONG], bytes).unwrap();
         let file = safetensors::serialize([("numbers", view)], None).unwrap();
         let rounded = match from {
             Dtype::F16 => DType::F16,
@@ -243,9 +247,9 @@ fn every_type_is_converted_to_every_other() {
         };
         for to in [DType::F32, DType::F16, DType::BF16] {
             let weights = Weights::from_safetensors(&file, "file", &device, to).unwrap();
-            let tensor = weights.tensor("numbers", [LONG]).unwrap().into_value();
-            assert_eq!(tensor.dtype(), to);
-            let found = tensor.cast(DType::F32).try_into_vec_as::<f32>().unwrap();
+            let matrix = weights.matrix("numbers", [2, LONG]).unwrap();
+            let ids = Tensor::<2, Int>::from_data([[0, 1]], &device);
+            let found = matrix.rows(ids).try_into_vec_as::<f32>().unwrap();
             let expected = numbers.iter().map(|x| through(to, through(rounded, *x)));
             assert!(found.into_iter().eq(expected), "{from:?} to {to:?}");
         }

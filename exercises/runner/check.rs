@@ -4,16 +4,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use std::{env, fs, io, thread};
 
 use anstream::{AutoStream, ColorChoice, eprintln, println};
 use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::sort_as_in_suite;
-use exercises_runner::manifest::Exercise;
+use exercises_runner::manifest::{Exercise, Package};
 use exercises_runner::progress::{self, Progress, Status};
-use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, TestBinary};
+use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, Profile, TestBinary};
 
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
 use crate::{Project, overview};
@@ -42,7 +42,8 @@ pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
 /// Checks one exercise and shows what failed. Returns whether it passes.
 pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
     let version = progress::version(&project.root, exercise)?;
-    let binary = match build(project)? {
+    Progress::update(&project.root, |progress| progress.set_last(exercise))?;
+    let binary = match build(project, exercise.package())? {
         Build::Ready(binary) => binary,
         Build::Broken(errors) => {
             broken(project, Some(exercise), &errors);
@@ -70,12 +71,18 @@ pub fn changed(project: &Project) -> Result<()> {
             changed.push(exercise);
         }
     }
-    if changed.is_empty() {
+    let Some(last) = changed.iter().copied().max_by_key(|exercise| saved(project, exercise)) else {
         return Ok(());
-    }
+    };
+    Progress::update(&project.root, |progress| progress.set_last(last))?;
     several(project, &changed)?;
     println!();
     Ok(())
+}
+
+/// When the file of an exercise was saved.
+fn saved(project: &Project, exercise: &Exercise) -> Option<SystemTime> {
+    fs::metadata(project.root.join(exercise.file())).and_then(|file| file.modified()).ok()
 }
 
 fn all(project: &Project) -> Result<bool> {
@@ -91,20 +98,26 @@ fn all(project: &Project) -> Result<bool> {
 /// Checks exercises with a line for each. Returns how many pass.
 fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
     let root = &project.root;
-    let versions: Vec<String> =
-        exercises.iter().map(|e| progress::version(root, e)).collect::<Result<_>>()?;
-    let binary = match build(project)? {
-        Build::Ready(binary) => binary,
-        Build::Broken(errors) => {
-            broken(project, None, &errors);
-            return Ok(0);
-        }
-    };
     let mut results = Vec::new();
-    for (exercise, version) in exercises.iter().zip(versions) {
-        let outcome = binary.run(&exercise.tests())?;
-        println!("{}", summary(exercise, &outcome));
-        results.push((exercise, version, outcome.all_pass()));
+    for package in Package::ALL {
+        let mut exercises = exercises.iter().filter(|e| e.package() == package).peekable();
+        if exercises.peek().is_none() {
+            continue;
+        }
+        let exercises: Vec<(&Exercise, String)> =
+            exercises.map(|e| Ok((*e, progress::version(root, e)?))).collect::<Result<_>>()?;
+        let binary = match build(project, package)? {
+            Build::Ready(binary) => binary,
+            Build::Broken(errors) => {
+                broken(project, None, &errors);
+                continue;
+            }
+        };
+        for (exercise, version) in exercises {
+            let outcome = binary.run(&exercise.tests())?;
+            println!("{}", summary(exercise, &outcome));
+            results.push((exercise, version, outcome.all_pass()));
+        }
     }
     let passed = results.iter().filter(|(_, _, pass)| *pass).count();
     Progress::update(root, |progress| {
@@ -115,14 +128,26 @@ fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
     Ok(passed)
 }
 
-fn build(project: &Project) -> Result<Build> {
-    let first = is_first_build();
+/// Builds the tests of a package. Those that need Burn are optimised, as the book's examples are:
+/// they find the Burn that those were built with.
+fn build(project: &Project, package: Package) -> Result<Build> {
+    let (profile, library, first_takes) = match package {
+        Package::Exercises => {
+            (Profile::Dev, "debug/deps/libslowburn_sampling-", "a minute or less")
+        }
+        Package::TensorExercises => (
+            Profile::Release,
+            "release/deps/libslowburn-",
+            "some minutes: an exercise with tensors needs Burn",
+        ),
+    };
+    let first = !is_built(library);
     let progress = match first {
         true => test_binary::Progress::Shown,
         false => test_binary::Progress::Hidden,
     };
     match first {
-        true => eprintln!("The first build compiles Burn: a few minutes. Later ones take seconds."),
+        true => eprintln!("The first build takes {first_takes}. Later ones take seconds."),
         false => eprintln!("{FAINT}checking ...{END}"),
     }
     let (_until_built, built) = mpsc::channel::<()>();
@@ -135,19 +160,23 @@ fn build(project: &Project) -> Result<Build> {
             }
         });
     }
-    TestBinary::build(&project.root, "exercises", None, progress, colour())
+    TestBinary::build(&project.root, package.name(), profile, None, progress, colour())
 }
 
-/// Whether nothing that the exercises need lies beside this program yet. Only what is shown
-/// depends on it.
-fn is_first_build() -> bool {
+/// Whether a library whose file begins so lies in the folder of what cargo has built. Only what is
+/// shown depends on it.
+fn is_built(library: &str) -> bool {
     let program = env::current_exe().ok();
-    let folder = program.as_deref().and_then(Path::parent).map(|folder| folder.join("deps"));
-    let Some(Ok(mut entries)) = folder.map(fs::read_dir) else {
-        return true;
+    let target = program.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let Some((target, library)) = target.zip(library.rsplit_once('/')) else {
+        return false;
     };
-    let built = |name: &str| name.starts_with("libslowburn-") && name.ends_with(".rlib");
-    !entries.any(|e| e.is_ok_and(|e| e.file_name().to_str().is_some_and(built)))
+    let (folder, name) = library;
+    let Ok(mut entries) = fs::read_dir(target.join(folder)) else {
+        return false;
+    };
+    let fits = |file: &str| file.starts_with(name) && file.ends_with(".rlib");
+    entries.any(|e| e.is_ok_and(|e| e.file_name().to_str().is_some_and(fits)))
 }
 
 /// Whether the compiler's messages come in colour.
@@ -256,7 +285,7 @@ fn why(project: &Project, file: &Path) -> String {
     }
     match exercises.iter().find(|exercise| exercise.file() == file) {
         Some(other) => format!(
-            "  All exercises are compiled together. Mend it first, or put it back: cargo run -p exercises -- reset {}",
+            "  Exercises are compiled together. Mend it first, or put it back: cargo run -p exercises -- reset {}",
             other.name
         ),
         None => "  It is no exercise: was it changed? `git diff exercises` shows it.".into(),

@@ -3,5 +3,6 @@
 pub mod compile_error;
 pub mod failure;
 pub mod manifest;
+pub mod originals;
 pub mod progress;
 pub mod test_binary;

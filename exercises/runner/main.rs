@@ -14,6 +14,7 @@ use anstream::eprintln;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use exercises_runner::manifest::{Exercise, Manifest, project_root};
+use exercises_runner::originals;
 use exercises_runner::progress::{Progress, Status};
 
 /// The exercises of Slow Burn. Without a command: where you are, and what is next
@@ -73,10 +74,19 @@ impl Project {
         all.filter(|exercise| !self.short || exercise.short_path).collect()
     }
 
-    /// The first exercise that does not pass, as far as is known.
+    /// The next exercise that does not pass, as far as is known: the one that was worked on last,
+    /// or else the first of its chapter, of the chapters behind it, and of those before it.
     fn next(&self) -> Result<Option<&Exercise>> {
         let progress = self.progress()?;
-        for exercise in self.exercises() {
+        let exercises = self.exercises();
+        let last = progress.last().and_then(|name| self.manifest.find(name).ok());
+        let from = last.map_or(0, |last| {
+            let first = exercises.iter().position(|exercise| exercise.chapter >= last.chapter);
+            first.unwrap_or(0)
+        });
+        let in_turn = exercises[from..].iter().chain(&exercises[..from]).copied();
+        let here = last.filter(|last| !self.short || last.short_path);
+        for exercise in here.into_iter().chain(in_turn) {
             if progress.status(&self.root, exercise)? != Status::Passed {
                 return Ok(Some(exercise));
             }
@@ -107,7 +117,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     let root = project_root()?;
     let manifest = Manifest::read(&root)?;
     let project = Project { root, manifest, short: cli.short };
-    reset::keep_originals(&project)?;
+    originals::keep(&project.root, &project.manifest)?;
     let Some(command) = &cli.command else {
         overview::run(&project)?;
         return Ok(ExitCode::SUCCESS);

@@ -31,6 +31,9 @@ pub struct Exercise {
     pub minutes: u16,
     /// Whether it belongs to the short path, for someone in a hurry.
     pub short_path: bool,
+    /// Whether it computes with Burn's tensors.
+    #[serde(default)]
+    pub tensors: bool,
     /// A nudge, an approach, nearly the code. Markdown.
     pub hints: [String; 3],
 }
@@ -44,6 +47,27 @@ pub enum Kind {
     Write,
     /// Code that compiles and is wrong, to be found and mended.
     BugHunt,
+}
+
+/// The package whose tests an exercise belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Package {
+    /// Most exercises: it is built within a minute.
+    Exercises,
+    /// Those with tensors: it needs Burn, which takes minutes to compile.
+    TensorExercises,
+}
+
+impl Package {
+    pub const ALL: [Self; 2] = [Self::Exercises, Self::TensorExercises];
+
+    /// Its name, and that of its test target.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exercises => "exercises",
+            Self::TensorExercises => "tensor-exercises",
+        }
+    }
 }
 
 /// The chapters with exercises, in the order of the book.
@@ -60,10 +84,11 @@ pub enum Chapter {
     KvCache,
     Batching,
     Streaming,
+    Kernels,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -74,6 +99,7 @@ impl Chapter {
         Self::KvCache,
         Self::Batching,
         Self::Streaming,
+        Self::Kernels,
     ];
 
     /// The name of its module and of its folders.
@@ -89,6 +115,7 @@ impl Chapter {
             Self::KvCache => "kv_cache",
             Self::Batching => "batching",
             Self::Streaming => "streaming",
+            Self::Kernels => "kernels",
         }
     }
 
@@ -118,6 +145,14 @@ impl Exercise {
     /// no other exercise.
     pub fn tests(&self) -> String {
         format!("{}::{}_tests::", self.chapter.module(), self.name)
+    }
+
+    pub fn package(&self) -> Package {
+        if self.tensors {
+            Package::TensorExercises
+        } else {
+            Package::Exercises
+        }
     }
 
     /// The level in words.

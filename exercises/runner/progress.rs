@@ -1,8 +1,10 @@
-//! What the runner remembers: which exercises passed, and which hints were shown.
+//! What the runner remembers: which exercises passed, which one was worked on last, and which hints
+//! were shown.
 //!
 //! It is kept in `exercises/.progress`, which git ignores.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -11,12 +13,19 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Exercise, Kind};
+use crate::originals;
 
 /// The folder of everything that the runner keeps, from the root of the project.
 pub const FOLDER: &str = "exercises/.progress";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
+    /// The name of the exercise that was worked on last.
+    #[serde(default)]
+    last: Option<String>,
+    /// The files that differ from the originals, once somebody has asked.
+    #[serde(skip)]
+    edited: OnceCell<HashSet<PathBuf>>,
     #[serde(default)]
     exercise: BTreeMap<String, Record>,
 }
@@ -91,6 +100,15 @@ impl Progress {
         record.hints = (record.hints + 1).min(exercise.hints.len());
     }
 
+    /// The name of the exercise that was worked on last, which need not exist any more.
+    pub fn last(&self) -> Option<&str> {
+        self.last.as_deref()
+    }
+
+    pub fn set_last(&mut self, exercise: &Exercise) {
+        self.last = Some(exercise.name.clone());
+    }
+
     pub fn set_passed(&mut self, exercise: &Exercise, version: String, passed: bool) {
         let record = self.exercise.entry(exercise.name.clone()).or_default();
         record.checked = Some(Checked { version, passed });
@@ -99,12 +117,28 @@ impl Progress {
     pub fn status(&self, root: &Path, exercise: &Exercise) -> Result<Status> {
         let checked = self.exercise.get(&exercise.name).and_then(|record| record.checked.as_ref());
         let Some(checked) = checked else {
-            return untried(root, exercise);
+            return self.untried(root, exercise);
         };
         Ok(match checked.version == version(root, exercise)? {
             false => Status::Changed,
             true if checked.passed => Status::Passed,
             true => Status::NotPassed,
+        })
+    }
+
+    /// An exercise that was never checked. One that is as it was can't pass: its `todo!()` is still
+    /// there, or its bug. The `todo!()` counts too where an answer was committed.
+    fn untried(&self, root: &Path, exercise: &Exercise) -> Result<Status> {
+        let edited = self.edited.get_or_init(|| originals::edited(root));
+        if edited.contains(&exercise.file()) {
+            return Ok(Status::Changed);
+        }
+        let text = String::from_utf8_lossy(&read(&root.join(exercise.file()))?).into_owned();
+        let code = |line: &str| !line.trim_start().starts_with("//");
+        let has_todo = text.lines().any(|line| code(line) && line.contains("todo!("));
+        Ok(match exercise.kind == Kind::BugHunt || has_todo {
+            true => Status::NotPassed,
+            false => Status::Changed,
         })
     }
 }
@@ -124,18 +158,6 @@ pub fn free_name(folder: &Path, name: &str, extension: &str) -> PathBuf {
     let names = (1..).map(|i| folder.join(format!("{name}.{i}.{extension}")));
     let mut free = names.skip_while(|path| path.exists());
     free.next().expect("there are more numbers than files")
-}
-
-/// An exercise that was never checked: one whose `todo!()` is still there can't pass, and a bug
-/// hunt begins with a bug.
-fn untried(root: &Path, exercise: &Exercise) -> Result<Status> {
-    let text = String::from_utf8_lossy(&read(&root.join(exercise.file()))?).into_owned();
-    let code = |line: &str| !line.trim_start().starts_with("//");
-    let has_todo = text.lines().any(|line| code(line) && line.contains("todo!("));
-    Ok(match exercise.kind == Kind::BugHunt || has_todo {
-        true => Status::NotPassed,
-        false => Status::Changed,
-    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

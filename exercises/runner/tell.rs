@@ -16,7 +16,10 @@ pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
         None => project.next()?.context("all exercises pass: name one to see its hints")?,
     };
     let before = project.progress()?.hints_shown(exercise);
-    Progress::update(&project.root, |progress| progress.show_hint(exercise))?;
+    Progress::update(&project.root, |progress| {
+        progress.show_hint(exercise);
+        progress.set_last(exercise);
+    })?;
     let all = exercise.hints.len();
     let now = (before + 1).min(all);
     println!("{STRONG}{}{END} ({})", exercise.title, exercise.name);

@@ -31,6 +31,13 @@ pub enum Build {
     Broken(Vec<CompileError>),
 }
 
+/// How the tests are compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    Dev,
+    Release,
+}
+
 /// What the compiler and cargo print while they build.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
@@ -71,13 +78,13 @@ impl Outcome {
 #[derive(Deserialize)]
 struct Message {
     executable: Option<PathBuf>,
-    profile: Option<Profile>,
+    profile: Option<BuiltFor>,
     target: Option<Target>,
     message: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
-struct Profile {
+struct BuiltFor {
     test: bool,
 }
 
@@ -92,6 +99,7 @@ impl TestBinary {
     pub fn build(
         root: &Path,
         package: &str,
+        profile: Profile,
         only: Option<&str>,
         progress: Progress,
         colour: bool,
@@ -110,6 +118,7 @@ impl TestBinary {
             .args(["test", "--no-run", "--message-format", format])
             .args(["-p", package])
             .args(target)
+            .args((profile == Profile::Release).then_some("--release"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if progress == Progress::Hidden {

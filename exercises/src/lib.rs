@@ -10,6 +10,7 @@
 
 mod batching;
 mod greedy;
+mod kernels;
 mod kv_cache;
 mod model;
 mod naive_loop;

@@ -3,6 +3,7 @@
 
 pub mod batching;
 pub mod greedy;
+pub mod kernels;
 pub mod kv_cache;
 pub mod model;
 pub mod naive_loop;
@@ -13,5 +14,5 @@ pub mod top_k;
 pub mod top_p;
 
 #[cfg(test)]
-#[path = "../../exercises/suite/support/mod.rs"]
+#[path = "../../exercises/suite/support/with_tensors.rs"]
 mod support;

@@ -9,7 +9,7 @@
     reason = "wrong answers are written as people write them"
 )]
 
-#[path = "../../exercises/suite/support/mod.rs"]
+#[path = "../../exercises/suite/support/with_tensors.rs"]
 mod support;
 
 include!(concat!(env!("OUT_DIR"), "/variants.rs"));

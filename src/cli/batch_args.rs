@@ -1,12 +1,14 @@
 //! The flags of an example that generates from several prompts.
 
+use std::io::{Error as IoError, ErrorKind};
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ModelArgs, SamplingArgs};
+use super::{ModelArgs, SamplingArgs, at_least_one};
 use crate::device::OpenDevice;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::generate::Options;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
@@ -18,6 +20,9 @@ const PROMPTS: [&str; 4] = [
     "One day, a girl called Mia found a small blue boat by the river. She",
     "It was late",
 ];
+
+/// How many bytes a file of prompts may have.
+const MOST_PROMPTS: usize = 64 << 20;
 
 /// The flags of an example that generates from several prompts.
 #[derive(Debug, Clone, Args)]
@@ -39,6 +44,10 @@ pub struct BatchArgs {
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
+
+    /// With a KV cache, read so many tokens of a prompt in one pass
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    pub chunk: usize,
 
     /// Go on after the model has ended its text
     #[arg(long)]
@@ -81,7 +90,12 @@ impl BatchArgs {
             });
         };
         let io = |source| Error::Io { path: path.clone(), source };
-        let file = std::fs::read_to_string(path).map_err(io)?;
+        // It may well be a pipe.
+        let bytes = std::fs::File::open(path).and_then(|file| files::read_upto(file, MOST_PROMPTS));
+        let file = bytes.and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|error| IoError::new(ErrorKind::InvalidData, error))
+        });
+        let file = file.map_err(io)?;
         let lines = file.lines().filter(|line| !line.trim().is_empty());
         let texts: Vec<String> = lines.map(str::to_owned).collect();
         match texts.is_empty() {
@@ -99,6 +113,8 @@ impl BatchArgs {
             max_tokens: self.max_tokens.unwrap_or(100),
             sampling: SamplingParams { seed, ..sampling.clone() },
             ignore_eos: self.ignore_eos,
+            chunk: self.chunk,
+            hash_logits: self.json,
             ..Options::default()
         };
         seeds.map(options).collect()

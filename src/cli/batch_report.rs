@@ -71,6 +71,7 @@ impl<'a> BatchReport<'a> {
                 "tokens_per_second": self.rate(place, found),
                 "padding": self.padding(place),
                 "kv_cache_bytes": found.kv_cache_bytes,
+                "logits_hash": found.logits_hash,
             });
             let _ = writeln!(out, "{object}");
         }
@@ -95,7 +96,7 @@ impl<'a> BatchReport<'a> {
                 found.ids.len(),
                 self.rate(place, found),
                 bytes(found.kv_cache_bytes),
-                why(found.finish_reason),
+                why(&found.finish_reason),
             );
         }
         let sum = |of: &dyn Fn(usize) -> usize| (0..generations.len()).map(of).sum::<usize>();
@@ -160,11 +161,17 @@ impl BatchSize {
 /// Differences up to this share of a value are none: the same run twice differs by as much.
 const NEARLY: f64 = 0.1;
 
-/// From which batch on a larger one brings no more tokens per second.
-fn throughput_saturates_at(rows: &[BatchSize]) -> Option<usize> {
-    let highest = rows.iter().map(BatchSize::tokens_per_second).fold(0.0, f64::max);
+/// The batch with the most tokens per second. Larger ones may have fewer again.
+fn fastest(rows: &[BatchSize]) -> Option<&BatchSize> {
+    rows.iter().max_by(|a, b| a.tokens_per_second().total_cmp(&b.tokens_per_second()))
+}
+
+/// The sizes of the batches with nearly the most tokens per second. A larger batch than the first
+/// of them brings no more.
+fn nearly_fastest(rows: &[BatchSize]) -> Vec<usize> {
+    let highest = fastest(rows).map_or(0.0, BatchSize::tokens_per_second);
     let reaches = |row: &&BatchSize| row.tokens_per_second() >= (1.0 - NEARLY) * highest;
-    rows.iter().find(reaches).map(|row| row.sequences)
+    rows.iter().filter(reaches).map(|row| row.sequences).collect()
 }
 
 /// Up to which batch a sequence waits for its tokens no longer than the first of `rows` does.
@@ -174,13 +181,13 @@ fn time_per_token_rises_after(rows: &[BatchSize]) -> Option<usize> {
     rows.iter().take_while(is_low).last().map(|row| row.sequences)
 }
 
-/// Prints what batches of several sizes reached, the smallest first, and where more sequences
-/// bring no more.
+/// Prints what batches of several sizes reached, the smallest first, which of them have the most
+/// tokens per second, and up to which one nobody waits longer.
 ///
 /// # Errors
 /// Standard output that is closed.
 pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
-    let (saturates, rises) = (throughput_saturates_at(rows), time_per_token_rises_after(rows));
+    let (nearly_fastest, rises) = (nearly_fastest(rows), time_per_token_rises_after(rows));
     if args.json {
         let object = |row: &BatchSize| {
             json!({
@@ -192,7 +199,7 @@ pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
         };
         let object = json!({
             "batch_sizes": rows.iter().map(object).collect::<Vec<_>>(),
-            "throughput_saturates_at": saturates,
+            "throughput_saturates_at": nearly_fastest.first(),
             "time_per_token_rises_after": rises,
         });
         return write(&format!("{object}\n"));
@@ -211,11 +218,14 @@ pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
         );
     }
     let percent = 100.0 * NEARLY;
-    if let (Some(saturates), Some(rises)) = (saturates, rises) {
+    if let (Some(fastest), Some(rises)) = (fastest(rows), rises) {
+        let sizes: Vec<String> = nearly_fastest.iter().map(ToString::to_string).collect();
         let _ = writeln!(
             out,
-            "\nTokens/s in all: from {saturates} on within {percent:.0} % of the highest here.\n\
-             Time per token: up to {rises} within {percent:.0} % of the first."
+            "\nTokens/s in all: highest with {}; within {percent:.0} % of that with {}.\n\
+             Time per token: within {percent:.0} % of the first up to {rises}.",
+            fastest.sequences,
+            sizes.join(", ")
         );
     }
     write(&out)
@@ -245,15 +255,23 @@ mod tests {
     fn throughput_saturates_where_a_step_takes_longer_by_as_much_as_the_batch_is_larger() {
         let found = |sizes: &[_]| {
             let rows = rows(sizes);
-            (throughput_saturates_at(&rows), time_per_token_rises_after(&rows))
+            (nearly_fastest(&rows), time_per_token_rises_after(&rows))
         };
         // Free up to 2, and full at 4: 200, 400, 500, 533 and 516 tokens/s.
         let full = [(1, 5), (2, 5), (4, 8), (8, 15), (16, 31)];
-        assert_eq!(found(&full), (Some(4), Some(2)));
+        assert_eq!(found(&full), (vec![4, 8, 16], Some(2)));
         // It still rises at the end.
-        assert_eq!(found(&[(1, 5), (2, 6), (4, 7)]), (Some(4), Some(1)));
+        assert_eq!(found(&[(1, 5), (2, 6), (4, 7)]), (vec![4], Some(1)));
         // A batch that brings nothing at all.
-        assert_eq!(found(&[(1, 5), (2, 10), (4, 20)]), (Some(1), Some(1)));
-        assert_eq!(found(&[]), (None, None));
+        assert_eq!(found(&[(1, 5), (2, 10), (4, 20)]), (vec![1, 2, 4], Some(1)));
+        assert_eq!(found(&[]), (vec![], None));
+    }
+
+    #[test]
+    fn throughput_that_falls_again_is_not_called_flat() {
+        // 200, 500, 400 and 485 tokens/s: the third is no longer near the highest.
+        let rows = rows(&[(1, 5), (4, 8), (8, 20), (16, 33)]);
+        assert_eq!(fastest(&rows).map(|row| row.sequences), Some(4));
+        assert_eq!(nearly_fastest(&rows), [4, 16]);
     }
 }

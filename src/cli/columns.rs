@@ -1,5 +1,7 @@
 //! Several texts side by side on a terminal, all of them growing.
 
+use std::env;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 
 use crate::error::{Error, Result};
@@ -9,7 +11,8 @@ use crate::inference::{Job, TokenOutput};
 const WIDTH: usize = 84;
 const GAP: usize = 3;
 
-/// Texts in columns. On a terminal they are shown as they grow, elsewhere once at the end.
+/// Texts in columns. On a terminal that can move its cursor they are shown as they grow, elsewhere
+/// once at the end.
 pub struct Columns {
     texts: Vec<String>,
     shown: bool,
@@ -24,7 +27,9 @@ impl Columns {
         Self {
             texts: vec![String::new(); n],
             shown,
-            live: shown && io::stdout().is_terminal(),
+            live: shown
+                && io::stdout().is_terminal()
+                && moves_cursor(env::var_os("TERM").as_deref()),
             lines: 0,
         }
     }
@@ -70,6 +75,12 @@ impl Columns {
         self.lines = lines.len();
         written.map_err(Error::Output)
     }
+}
+
+/// Whether a terminal that calls itself `term` understands where the cursor is to go. On Unix, one
+/// without a name understands nothing; on Windows, none has one.
+fn moves_cursor(term: Option<&OsStr>) -> bool {
+    term.map_or(cfg!(windows), |term| term != "dumb")
 }
 
 /// The lines of a table with one column for each text.
@@ -124,6 +135,13 @@ mod tests {
         );
         assert_eq!(fold("a frog", 6), ["a frog"]);
         assert!(fold("", 6).is_empty());
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_not_asked_to_move_its_cursor() {
+        assert!(moves_cursor(Some(OsStr::new("xterm-256color"))));
+        assert!(!moves_cursor(Some(OsStr::new("dumb"))));
+        assert_eq!(moves_cursor(None), cfg!(windows));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The flags that say which model, and where it is computed.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::ModelSource;
+use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
 use crate::error::Result;
+use crate::kernels::{Cpu, Simd};
 use crate::pretrained::Pretrained;
 
 /// The flags that say which model, and where it is computed.
@@ -25,6 +27,26 @@ pub struct ModelArgs {
     /// a CPU multiplies it fastest. The others take half the memory.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
+
+    /// On the CPU, how many threads compute [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// On the CPU, which vector instructions are used. None of them changes a bit of the answer
+    #[arg(long, value_enum, default_value_t = SimdChoice::Auto)]
+    pub simd: SimdChoice,
+}
+
+/// Vector instructions, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimdChoice {
+    /// The widest that the processor has
+    Auto,
+    Avx512,
+    Avx2,
+    Neon,
+    /// None
+    Scalar,
 }
 
 impl ModelArgs {
@@ -34,12 +56,27 @@ impl ModelArgs {
     /// A device that cannot be used, a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         let device = device::open(self.device)?;
-        let pretrained = match &self.source {
-            None => Pretrained::bundled(&device, self.dtype)?,
-            Some(source) => source.load(&device, self.dtype)?,
-        };
+        if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
+            note(&format!("computing on {device} (--device chooses another)\n"));
+        }
+        let pretrained = self.cpu()?.enter(|| match &self.source {
+            None => Pretrained::bundled(&device, self.dtype),
+            Some(source) => source.load(&device, self.dtype),
+        })?;
         warn_of_unused(&pretrained.unused);
         Ok((pretrained, device))
+    }
+
+    /// How the CPU computes.
+    fn cpu(&self) -> Result<Cpu> {
+        let simd = match self.simd {
+            SimdChoice::Auto => Simd::detect(),
+            SimdChoice::Avx512 => Simd::Avx512,
+            SimdChoice::Avx2 => Simd::Avx2,
+            SimdChoice::Neon => Simd::Neon,
+            SimdChoice::Scalar => Simd::Scalar,
+        };
+        Cpu::new(simd, self.threads.unwrap_or_else(Cpu::cores))
     }
 }
 
@@ -50,8 +87,8 @@ fn warn_of_unused(tensors: &[String]) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        eprintln!(
-            "warning: this model has no use for tensor {first:?}{more}; is config.json right?"
-        );
+        note(&format!(
+            "warning: this model has no use for tensor {first:?}{more}; is config.json right?\n"
+        ));
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::terminal::note;
 use super::{GenerateArgs, quoted};
 use crate::device::OpenDevice;
 use crate::error::{Error, Result};
@@ -19,10 +20,11 @@ struct JsonReport<'a> {
     prompt_ids: &'a [u32],
     ids: &'a [u32],
     text: &'a str,
-    finish_reason: FinishReason,
+    finish_reason: &'a FinishReason,
     prefill_seconds: f64,
     decode_seconds: f64,
     kv_cache_bytes: usize,
+    logits_hash: Option<&'a str>,
     device: &'static str,
     dtype: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +133,7 @@ impl<'a> Report<'a> {
         };
         written.map_err(Error::Output)?;
         if !self.args.json {
-            eprint!("{}", self.summary(generation, prefill, decode));
+            note(&self.summary(generation, prefill, decode));
         }
         Ok(())
     }
@@ -147,10 +149,11 @@ impl<'a> Report<'a> {
             prompt_ids: self.prompt,
             ids: &generation.ids,
             text: &self.text,
-            finish_reason: generation.finish_reason,
+            finish_reason: &generation.finish_reason,
             prefill_seconds: prefill.as_secs_f64(),
             decode_seconds: decode.as_secs_f64(),
             kv_cache_bytes: generation.kv_cache_bytes,
+            logits_hash: generation.logits_hash.as_deref(),
             device: self.device.name,
             dtype: self.args.model.dtype.name(),
             prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
@@ -170,12 +173,12 @@ impl<'a> Report<'a> {
              prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
              decode {:.2} s ({rate:.0} tokens/s)\n  \
              KV cache {}, on {} in {}\n",
-            why(generation.finish_reason),
+            why(&generation.finish_reason),
             prefill.as_secs_f64() * 1e3,
             self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
             decode.as_secs_f64(),
             bytes(generation.kv_cache_bytes),
-            self.device.name,
+            self.device,
             self.args.model.dtype.name(),
         )
     }
@@ -192,13 +195,17 @@ impl<'a> Report<'a> {
 }
 
 /// Why a text ended, in words.
-pub(super) fn why(reason: FinishReason) -> &'static str {
+pub(super) fn why(reason: &FinishReason) -> &'static str {
     match reason {
         FinishReason::Eos => "the model ended it",
         FinishReason::StopId(_) => "a stop token",
         FinishReason::Length => "as many as were asked for",
         FinishReason::Context => "the context is full",
         FinishReason::Stopped => "stopped",
+        FinishReason::StopString(_) => "a stop string",
+        FinishReason::Deadline => "its time was over",
+        FinishReason::Cancelled => "cancelled",
+        FinishReason::Shutdown => "shut down",
     }
 }
 

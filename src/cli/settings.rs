@@ -34,7 +34,6 @@ impl Setting {
     ///
     /// # Errors
     /// Parameters out of range, unusable logits.
-    // ANCHOR: setting
     pub fn new(
         label: String,
         params: SamplingParams,
@@ -56,7 +55,6 @@ impl Setting {
         let perplexity = Score { tokens: text.logprobs }.perplexity();
         Ok(Self { label, probabilities, ids: text.ids, perplexity })
     }
-    // ANCHOR_END: setting
 }
 
 /// Prints the settings side by side: the likeliest tokens, what the distributions are like,

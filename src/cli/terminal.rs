@@ -1,6 +1,6 @@
 //! Words, bars and colours on a terminal.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anstyle::Style;
 use serde_json::Value;
@@ -30,6 +30,12 @@ pub(super) fn write(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(Error::Output)
+}
+
+/// Writes a text to standard error. Where that cannot be written, as into a pipe that nobody reads
+/// any more, there is nobody to tell, and what was asked for may well have been done.
+pub(super) fn note(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A bar whose length is `share` of `width` characters, to an eighth of one.

@@ -2,16 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use super::run::Run;
-use super::{Generation, Options};
+use super::sequence_state::SequenceState;
+use super::{Generation, Options, TokenOutput};
 use crate::error::{Error, Result};
-use crate::model::{KvCache, Model, NewTokens};
+use crate::kv::KvCache;
+use crate::model::{Input, Logits, Model};
 use crate::panics;
-use crate::sampling::{Sampler, TokenLogprobs};
+use crate::sampling::Sampler;
 
 /// Sequences in progress. One may join or leave between any two steps, and none of them shows
 /// in the tokens of another: each has its own KV cache, its own sampler with its own seed, and
-/// its own limits.
+/// its own limits. On the CPU, the bits of its logits are those that it has alone.
 pub struct Batch<'m> {
     model: &'m Model,
     sequences: Vec<Sequence>,
@@ -25,15 +26,8 @@ pub struct SequenceId(u64);
 /// What a step did for a sequence.
 #[derive(Debug)]
 pub enum Event {
-    /// It has one more token.
-    Token {
-        /// Its place among the generated tokens, from 0.
-        index: usize,
-        /// Its id.
-        id: u32,
-        /// Its log-probability, where [`Options::logprobs`] asked for it.
-        logprobs: Option<TokenLogprobs>,
-    },
+    /// It has one more token, of which the text is not known yet.
+    Token(TokenOutput),
     /// It has all its tokens, and has left the batch.
     Finished(Generation),
     /// It could not go on, and has left the batch.
@@ -44,10 +38,12 @@ pub enum Event {
 /// One sequence of the batch.
 struct Sequence {
     id: SequenceId,
-    run: Run,
+    state: SequenceState,
     cache: KvCache,
     /// What the model has not read yet: the prompt at first, then the last token.
-    new: Vec<u32>,
+    unread: Vec<u32>,
+    /// How many tokens of it are read in one step.
+    chunk: usize,
     paused: bool,
     failure: Option<Error>,
 }
@@ -59,12 +55,13 @@ impl<'m> Batch<'m> {
         Self { model, sequences: Vec::new(), next_id: 0 }
     }
 
-    /// Adds a sequence, which takes part from the next step on. Its cache is taken here, for
-    /// the prompt and all tokens that may come.
+    /// Adds a sequence, which takes part from the next step on. Its cache has room for the prompt
+    /// and all tokens that may come. On the CPU its memory is taken as it is written to, on other
+    /// devices here.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from, parameters out of range, a cache that is too
-    /// large for this machine.
+    /// A prompt that the model cannot start from, parameters out of range; on other devices than
+    /// the CPU, a cache that is too large for this machine.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -73,39 +70,46 @@ impl<'m> Batch<'m> {
     /// takes the place of `options.sampling`.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from, a cache that is too large for this machine.
+    /// A prompt that the model cannot start from; on other devices than the CPU, a cache that is too
+    /// large for this machine.
     pub fn join_with_sampler(
         &mut self,
         prompt: &[u32],
         options: &Options,
         sampler: Sampler,
     ) -> Result<SequenceId> {
-        let run = Run::with_sampler(self.model, prompt, options, sampler)?;
-        let cache = self.model.new_cache(prompt.len() + run.room())?;
+        let state = SequenceState::with_sampler(self.model, prompt, options, sampler)?;
+        let cache = self.model.new_cache(prompt.len() + state.tokens_left())?;
         let id = SequenceId(self.next_id);
         self.next_id += 1;
         self.sequences.push(Sequence {
             id,
-            run,
+            state,
             cache,
-            new: prompt.to_vec(),
+            unread: prompt.to_vec(),
+            chunk: options.chunk.max(1),
             paused: false,
             failure: None,
         });
         Ok(id)
     }
 
-    /// Gives each sequence that is not paused one more token, and reports what came of it:
-    /// tokens in the order in which the sequences joined, then those that have ended. These
-    /// leave, and their caches with them.
+    /// Gives each sequence that is not paused one more token, or reads the next chunk of its
+    /// prompt, and reports what came of it: tokens in the order in which the sequences joined,
+    /// then those that have ended. These leave, and their caches with them.
     // ANCHOR: step
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
         let mut events = Vec::new();
-        let is_running = |sequence: &&mut Sequence| !sequence.paused && !sequence.run.is_finished();
+        let is_running =
+            |sequence: &&mut Sequence| !sequence.paused && !sequence.state.is_finished();
         let mut running: Vec<_> = self.sequences.iter_mut().filter(is_running).collect();
         let rows = forward(self.model, &mut running);
         for (sequence, logits) in running.into_iter().zip(rows) {
-            let token = logits.and_then(|logits| sequence.next_token(&logits));
+            let token = match logits {
+                Ok(Some(logits)) => sequence.next_token(&logits),
+                Ok(None) => Ok(None), // there is more of the prompt
+                Err(error) => Err(error),
+            };
             match token {
                 Ok(token) => events.extend(token.map(|token| (sequence.id, token))),
                 Err(error) => sequence.failure = Some(error),
@@ -119,15 +123,15 @@ impl<'m> Batch<'m> {
     /// Takes a sequence out before its end, and returns what it has so far. None where it is
     /// no longer in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
-        let place = self.sequences.iter().position(|sequence| sequence.id == id)?;
-        let Sequence { run, cache, .. } = self.sequences.remove(place);
-        Some(run.into_generation(cache.bytes()))
+        let place = self.place_of(id)?;
+        let Sequence { state, cache, .. } = self.sequences.remove(place);
+        Some(state.into_generation(cache.bytes()))
     }
 
     /// Lets a sequence sit out the steps to come, or take part again. It keeps its cache.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
-        if let Some(sequence) = self.sequences.iter_mut().find(|sequence| sequence.id == id) {
-            sequence.paused = paused;
+        if let Some(place) = self.place_of(id) {
+            self.sequences[place].paused = paused;
         }
     }
 
@@ -141,6 +145,11 @@ impl<'m> Batch<'m> {
         self.sequences.is_empty()
     }
 
+    /// Where a sequence is in the list, which is in the order of ids.
+    fn place_of(&self, id: SequenceId) -> Option<usize> {
+        self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
+    }
+
     /// The memory that all caches take.
     pub fn kv_cache_bytes(&self) -> usize {
         self.sequences.iter().map(|sequence| sequence.cache.bytes()).sum()
@@ -148,45 +157,128 @@ impl<'m> Batch<'m> {
 }
 
 impl Sequence {
+    /// The next chunk of what it has not read.
+    fn input(&mut self) -> Input<'_> {
+        let chunk = &self.unread[..self.chunk.min(self.unread.len())];
+        let logits = if chunk.len() < self.unread.len() {
+            Logits::None
+        } else {
+            Logits::Last
+        };
+        Input::after(&mut self.cache, chunk).with_logits(logits)
+    }
+
     /// Chooses the token that follows, from the logits `[vocab]`. None where that ended the
     /// text.
     fn next_token(&mut self, logits: &[f32]) -> Result<Option<Event>> {
         let mut event = None;
         // The sampler may hold rules of the caller's. One that panics ends its own sequence.
         let token = panics::contain("a sampling rule", || {
-            self.run.next_token(logits, &mut |token| {
-                let (index, id, logprobs) = (token.index, token.id, token.logprobs.cloned());
-                event = Some(Event::Token { index, id, logprobs });
+            self.state.next_token(logits, &mut |chosen| {
+                event = Some(Event::Token(chosen.token.clone()));
                 ControlFlow::Continue(())
             })
         })??;
-        self.new = vec![token];
+        self.unread = vec![token];
         Ok(event)
     }
 
     fn has_ended(&self) -> bool {
-        self.failure.is_some() || self.run.is_finished()
+        self.failure.is_some() || self.state.is_finished()
     }
 
     fn into_event(self) -> (SequenceId, Event) {
         let event = match self.failure {
             Some(error) => Event::Failed(error),
-            None => Event::Finished(self.run.into_generation(self.cache.bytes())),
+            None => Event::Finished(self.state.into_generation(self.cache.bytes())),
         };
         (self.id, event)
     }
 }
 
-/// Reads what is new in each sequence, all in one forward pass, and returns the logits of the
-/// token that follows in each: one row of `[vocab]` for each of `sequences`.
-fn forward(model: &Model, sequences: &mut [&mut Sequence]) -> Vec<Result<Vec<f32>>> {
-    let new = |sequence| {
-        let Sequence { new, cache, .. }: &mut Sequence = sequence;
-        NewTokens { ids: new, cache }
+/// Reads the next chunk of each sequence, all in one forward pass, and returns for each of them
+/// the logits of the token that follows, `[vocab]`; none where there is more to read.
+///
+/// A pass that fails has changed no cache, so that what is read again, one sequence at a time,
+/// is in its cache once.
+fn forward(model: &Model, sequences: &mut [&mut Sequence]) -> Vec<Result<Option<Vec<f32>>>> {
+    let all = match read(model, sequences) {
+        Ok(rows) => return rows.into_iter().map(Ok).collect(),
+        Err(_) if sequences.len() > 1 => sequences,
+        Err(error) => return vec![Err(error)],
     };
-    match model.forward_batch(sequences.iter_mut().map(|sequence| new(sequence)).collect()) {
-        Ok(rows) => rows.into_iter().map(Ok).collect(),
-        // Whose fault it was is found out one by one: the others are to go on.
-        Err(_) => sequences.iter_mut().map(|s| model.forward(&s.new, Some(&mut s.cache))).collect(),
+    // Whose fault it was is found out one by one: the others are to go on.
+    let alone = |sequence| read(model, std::slice::from_mut(sequence));
+    let first = |rows: Vec<_>| rows.into_iter().next().flatten();
+    all.iter_mut().map(|sequence| alone(sequence).map(first)).collect()
+}
+
+fn read(model: &Model, sequences: &mut [&mut Sequence]) -> Result<Vec<Option<Vec<f32>>>> {
+    let mut inputs: Vec<_> = sequences.iter_mut().map(|sequence| sequence.input()).collect();
+    let mut rows = model.forward(&mut inputs)?.into_iter();
+    drop(inputs);
+    let rows = sequences.iter_mut().map(|sequence| {
+        let chunk = sequence.chunk.min(sequence.unread.len());
+        sequence.unread.drain(..chunk);
+        sequence.unread.is_empty().then(|| rows.next()).flatten()
+    });
+    Ok(rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{self, DeviceChoice, Precision};
+    use crate::generate::{Chosen, cached};
+    use crate::pretrained::Pretrained;
+    use crate::sampling::SamplingParams;
+
+    /// The ids that `prompt` leads to, alone.
+    fn alone(model: &Model, prompt: &[u32], options: &Options) -> Vec<u32> {
+        let mut go_on = |_: &Chosen<'_>| ControlFlow::Continue(());
+        cached(model, prompt, options, &mut go_on).unwrap().ids
+    }
+
+    #[test]
+    fn after_a_pass_that_failed_every_token_is_read_once() {
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
+        let sampling = SamplingParams { temperature: 0.0, ..SamplingParams::default() };
+        let options = Options {
+            max_tokens: 6,
+            sampling,
+            ignore_eos: true,
+            ..Options::default()
+        };
+        let prompts: [&[u32]; 3] = [&[0, 5, 6], &[0, 7], &[0, 8, 9, 10]];
+        // At its first step, where the prompts are read, and later.
+        for fails_at in [0, 1, 4] {
+            let mut batch = Batch::new(&model);
+            let ids = prompts.map(|prompt| batch.join(prompt, &options).unwrap());
+            let mut ends = Vec::new();
+            for step in 0.. {
+                if step == fails_at {
+                    batch.sequences[1].unread = vec![u32::MAX]; // no model knows it
+                }
+                let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token(_));
+                ends.extend(batch.step().into_iter().filter(is_end));
+                for sequence in &batch.sequences {
+                    let read = prompts[sequence.id.0 as usize].len() + step;
+                    assert_eq!(sequence.cache.length(), read, "{fails_at}, {step}");
+                }
+                if batch.is_empty() {
+                    break;
+                }
+            }
+            let failed = ends.remove(0);
+            assert_eq!(failed.0, ids[1]);
+            assert!(matches!(failed.1, Event::Failed(Error::TokenOutOfRange { .. })));
+            for ((id, event), place) in ends.into_iter().zip([0, 2]) {
+                let Event::Finished(found) = event else {
+                    panic!("{event:?}");
+                };
+                assert_eq!((id, found.ids), (ids[place], alone(&model, prompts[place], &options)));
+            }
+        }
     }
 }

@@ -34,8 +34,8 @@ pub fn batched(
         for (sequence, event) in batch.step() {
             let place = places[&sequence];
             match event {
-                Event::Token { id, .. } => {
-                    if on_token(place, id).is_break() {
+                Event::Token(token) => {
+                    if on_token(place, token.token_id).is_break() {
                         generations[place] = batch.leave(sequence);
                     }
                 }

@@ -1,14 +1,17 @@
 //! Beam search: looking for the most likely text, rather than drawing one.
 
 use super::FinishReason;
+use super::token_limit::TokenLimit;
 use crate::error::{Error, Result};
-use crate::model::{KvCache, Model};
+use crate::kv::KvCache;
+use crate::model::{Input, Model};
 use crate::sampling::logprobs;
 
 /// What to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeamOptions {
-    /// How many texts are followed at once. With 1 this is greedy decoding.
+    /// How many texts are followed at once, at most [`MAX_WIDTH`](Self::MAX_WIDTH). With 1 this
+    /// is greedy decoding.
     pub width: usize,
     /// How many tokens at most.
     pub max_tokens: usize,
@@ -68,28 +71,32 @@ struct Candidate {
 /// `early_stopping="never"`.
 ///
 /// # Errors
-/// A width of 0, a length penalty that is not finite, a prompt that the model cannot start
+/// A width of 0 or above [`BeamOptions::MAX_WIDTH`], a length penalty that is not finite, a prompt that the model cannot start
 /// from, unusable logits.
 pub fn beam(model: &Model, prompt: &[u32], options: &BeamOptions) -> Result<Vec<Hypothesis>> {
     options.validate()?;
-    model.check_prompt(prompt)?;
-    let search = Search::new(model, prompt, options);
+    let search = Search::new(model, prompt, options)?;
     let mut finished = Vec::new();
-    let mut beams = match search.room {
+    let mut beams = match search.limit.left {
         0 => Vec::new(),
         _ => vec![search.first_beam(prompt)?],
     };
-    for length in 1..=search.room {
+    for length in 1..=search.limit.left {
         let (ended, going_on) = search.candidates(&beams)?;
         for candidate in ended {
             let ids = beams[candidate.beam].ids.clone();
             finished.push(search.hypothesis(ids, candidate.logprob, length, FinishReason::Eos));
         }
         keep_best(&mut finished, options.width);
-        if length == search.room {
+        if length == search.limit.left {
             for candidate in going_on {
                 let ids = with(&beams[candidate.beam].ids, candidate.id);
-                finished.push(search.hypothesis(ids, candidate.logprob, length, search.when_full));
+                finished.push(search.hypothesis(
+                    ids,
+                    candidate.logprob,
+                    length,
+                    search.limit.reason(),
+                ));
             }
             break;
         }
@@ -103,11 +110,16 @@ pub fn beam(model: &Model, prompt: &[u32], options: &BeamOptions) -> Result<Vec<
 }
 
 impl BeamOptions {
+    /// The greatest width. Every beam has a KV cache of its own, so that a search takes up to as much
+    /// memory as that many generations.
+    pub const MAX_WIDTH: usize = 1024;
+
     fn validate(&self) -> Result<()> {
         let parameter =
             |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
-        if self.width == 0 {
-            return parameter("beam width", "0".to_owned(), "1 or greater (1 is greedy)");
+        if !(1..=Self::MAX_WIDTH).contains(&self.width) {
+            let allowed = "1 to 1024 (1 is greedy; every beam has a KV cache of its own)";
+            return parameter("beam width", self.width.to_string(), allowed);
         }
         if !self.length_penalty.is_finite() {
             return parameter("length_penalty", self.length_penalty.to_string(), "a finite number");
@@ -122,35 +134,23 @@ struct Search<'a> {
     options: &'a BeamOptions,
     end_ids: &'a [u32],
     capacity: usize,
-    /// How many tokens may come, and why no more.
-    room: usize,
-    when_full: FinishReason,
+    limit: TokenLimit,
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a Model, prompt: &[u32], options: &'a BeamOptions) -> Self {
-        let left = model.config().context_length - prompt.len();
-        let (room, when_full) = match options.max_tokens <= left {
-            true => (options.max_tokens, FinishReason::Length),
-            false => (left, FinishReason::Context),
-        };
+    fn new(model: &'a Model, prompt: &[u32], options: &'a BeamOptions) -> Result<Self> {
+        let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
         let end_ids = match options.ignore_eos {
             true => &[],
             false => model.config().eos_token_ids.as_slice(),
         };
-        Self {
-            model,
-            options,
-            end_ids,
-            capacity: prompt.len() + room,
-            room,
-            when_full,
-        }
+        let capacity = prompt.len() + limit.left;
+        Ok(Self { model, options, end_ids, capacity, limit })
     }
 
     fn first_beam(&self, prompt: &[u32]) -> Result<Beam> {
         let mut cache = self.model.new_cache(self.capacity)?;
-        let logits = self.model.forward(prompt, Some(&mut cache))?;
+        let logits = next_logits(self.model, &mut cache, prompt)?;
         Ok(Beam { ids: Vec::new(), logprob: 0.0, cache, logits })
     }
 
@@ -188,13 +188,14 @@ impl<'a> Search<'a> {
     }
     // ANCHOR_END: candidates
 
-    /// Runs the model over the new token of each. A beam that goes on in two ways has its
-    /// cache copied: this is what beam search costs in memory.
+    /// Runs the model over the new token of each. A beam that goes on in two ways has its cache
+    /// cloned: on the CPU the two share all blocks but those that are written to, on other devices
+    /// the whole cache is copied. This is what beam search costs in memory.
     fn advance(&self, beams: &[Beam], candidates: &[Candidate]) -> Result<Vec<Beam>> {
         let step = |candidate: &Candidate| {
             let parent = &beams[candidate.beam];
             let mut cache = parent.cache.clone();
-            let logits = self.model.forward(&[candidate.id], Some(&mut cache))?;
+            let logits = next_logits(self.model, &mut cache, &[candidate.id])?;
             let ids = with(&parent.ids, candidate.id);
             Ok(Beam { ids, logprob: candidate.logprob, cache, logits })
         };
@@ -213,7 +214,7 @@ impl<'a> Search<'a> {
         // Further tokens can only cost. A longer text divides the cost by more, where the
         // penalty is above 0, so the best case is to reach full length at no further cost.
         let length = match self.options.length_penalty > 0.0 {
-            true => self.room,
+            true => self.limit.left,
             false => length,
         };
         worst >= self.score(best.logprob, length)
@@ -249,4 +250,10 @@ fn with(ids: &[u32], id: u32) -> Vec<u32> {
     let mut ids = ids.to_vec();
     ids.push(id);
     ids
+}
+
+/// Reads `tokens`, and returns the logits `[vocab]` of the token that follows.
+fn next_logits(model: &Model, cache: &mut KvCache, tokens: &[u32]) -> Result<Vec<f32>> {
+    let rows = model.forward(&mut [Input::after(cache, tokens)])?;
+    Ok(rows.into_iter().next().unwrap_or_default())
 }

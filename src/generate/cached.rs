@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::run::Run;
-use super::{Generation, Options, Token};
+use super::sequence_state::SequenceState;
+use super::{Chosen, Generation, Options};
 use crate::error::Result;
-use crate::model::Model;
+use crate::kv::KvCache;
+use crate::model::{Input, Logits, Model};
 
 /// Generates by running the model over what is new: first the whole prompt (prefill), then
 /// one token a step (decode). The KV cache remembers the rest.
@@ -18,16 +19,34 @@ pub fn cached(
     model: &Model,
     prompt: &[u32],
     options: &Options,
-    on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
-    let mut run = Run::new(model, prompt, options)?;
-    let mut cache = model.new_cache(prompt.len() + run.room())?;
-    let mut new = prompt.to_vec();
-    while !run.is_finished() {
-        let logits = model.forward(&new, Some(&mut cache))?;
-        let token = run.next_token(&logits, on_token)?;
+    let mut state = SequenceState::new(model, prompt, options)?;
+    let mut cache = model.new_cache(prompt.len() + state.tokens_left())?;
+    let mut new = prefill(model, prompt, options.chunk.max(1), &mut cache)?;
+    while !state.is_finished() {
+        let logits = model.forward(&mut [Input::after(&mut cache, &new)])?;
+        let token = state.next_token(&logits[0], on_token)?;
         new = vec![token];
     }
-    Ok(run.into_generation(cache.bytes()))
+    Ok(state.into_generation(cache.bytes()))
 }
 // ANCHOR_END: cached
+
+// ANCHOR: prefill
+/// Reads all of a prompt but its last part, `chunk` tokens at a time, so that the memory for what
+/// is computed on the way does not grow with the prompt. Returns the last part.
+pub(super) fn prefill(
+    model: &Model,
+    prompt: &[u32],
+    chunk: usize,
+    cache: &mut KvCache,
+) -> Result<Vec<u32>> {
+    let last = prompt.len().saturating_sub(1) / chunk * chunk;
+    let (before, last) = prompt.split_at(last);
+    for tokens in before.chunks(chunk) {
+        model.forward(&mut [Input::after(cache, tokens).with_logits(Logits::None)])?;
+    }
+    Ok(last.to_vec())
+}
+// ANCHOR_END: prefill

@@ -1,7 +1,7 @@
 //! The loops that write: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. What they share, the
-//! choice of a token and the reasons to stop, is in `Run`. [`batched`] runs several sequences
+//! choice of a token and the reasons to stop, is in `SequenceState`. [`batched`] runs several sequences
 //! side by side, which a [`Batch`] lets join and leave at any step. [`beam`] searches instead of
 //! drawing, [`score`] reads a text that is already there, and [`repetition`] tells when one goes
 //! round in circles.
@@ -10,17 +10,17 @@ mod batch;
 mod batched;
 mod beam;
 mod cached;
+mod finish_reason;
 mod naive;
 mod repetition;
-mod run;
 mod score;
+mod sequence_state;
 mod streaming;
 pub(crate) mod text_buffer;
+pub(crate) mod token_limit;
 mod token_output;
 
 use std::ops::ControlFlow;
-
-use serde::Serialize;
 
 use crate::error::Result;
 use crate::model::Model;
@@ -31,16 +31,20 @@ pub use batch::{Batch, Event, SequenceId};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
+pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
 pub use token_output::TokenOutput;
 
 /// What to generate.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How many tokens at most.
     pub max_tokens: usize,
+    /// How many tokens of the prompt are read in one pass, at least 1. With a KV cache, the memory
+    /// for what is computed in a pass grows with it, and not with the prompt.
+    pub chunk: usize,
     /// How each is chosen.
     pub sampling: SamplingParams,
     /// Go on after an end-of-sequence token, which is then kept like any other.
@@ -49,19 +53,31 @@ pub struct Options {
     pub logprobs: Option<usize>,
     /// Tokens that end the text as an end-of-sequence token does, whatever `ignore_eos` says.
     pub stop_ids: Vec<u32>,
+    /// Whether to hash the logits: see [`Generation::logits_hash`].
+    pub hash_logits: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_tokens: 256,
+            chunk: 256,
+            sampling: SamplingParams::default(),
+            ignore_eos: false,
+            logprobs: None,
+            stop_ids: Vec::new(),
+            hash_logits: false,
+        }
+    }
 }
 
 /// A token, as soon as it is chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Token<'a> {
-    /// Its place among the generated tokens, from 0.
-    pub index: usize,
-    /// Its id.
-    pub id: u32,
+pub struct Chosen<'a> {
+    /// The token. Its text is not known yet.
+    pub token: &'a TokenOutput,
     /// What the model said before any rule, `[vocab]`.
     pub logits: &'a [f32],
-    /// Its log-probability, where [`Options::logprobs`] asked for it.
-    pub logprobs: Option<&'a TokenLogprobs>,
 }
 
 /// All that was generated.
@@ -75,22 +91,10 @@ pub struct Generation {
     pub finish_reason: FinishReason,
     /// The memory that the KV cache took.
     pub kv_cache_bytes: usize,
-}
-
-/// Why a generation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinishReason {
-    /// The model chose an end-of-sequence token.
-    Eos,
-    /// The model chose one of [`Options::stop_ids`].
-    StopId(u32),
-    /// As many tokens as were asked for.
-    Length,
-    /// Prompt and output fill the context.
-    Context,
-    /// The caller asked to stop.
-    Stopped,
+    /// Where [`Options::hash_logits`] asked for it: the SHA-256, in hexadecimal, of all rows of
+    /// logits that a token was chosen from, in order, each number as the four little-endian bytes
+    /// of its f32. Two generations with the same hash were the same in every bit.
+    pub logits_hash: Option<String>,
 }
 
 /// Either loop: [`naive`] or [`cached`].
@@ -98,10 +102,9 @@ pub type Loop = fn(
     &Model,
     &[u32],
     &Options,
-    &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation>;
 
-// ANCHOR: stream_text
 /// Runs `generate` and hands its text to `on_text` piece by piece, each whole UTF-8, as soon
 /// as it is known.
 ///
@@ -116,14 +119,15 @@ pub fn stream_text(
 ) -> Result<Generation> {
     let mut decoder = IncrementalDecoder::after(&pretrained.tokenizer, prompt);
     let mut failure = None;
-    let generation =
-        generate(&pretrained.model, prompt, options, &mut |token| match decoder.push(token.id) {
-            Ok(text) => on_text(&text),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        })?;
+    let generation = generate(&pretrained.model, prompt, options, &mut |chosen| match decoder
+        .push(chosen.token.token_id)
+    {
+        Ok(text) => on_text(&text),
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
     if let Some(error) = failure {
         return Err(error);
     }
@@ -134,4 +138,3 @@ pub fn stream_text(
     }
     Ok(generation)
 }
-// ANCHOR_END: stream_text

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::run::Run;
-use super::{Generation, Options, Token};
+use super::sequence_state::SequenceState;
+use super::{Chosen, Generation, Options};
 use crate::error::Result;
-use crate::model::Model;
+use crate::model::{Input, Model};
 
 /// Generates by running the model over everything so far, at every step.
 ///
@@ -16,15 +16,15 @@ pub fn naive(
     model: &Model,
     prompt: &[u32],
     options: &Options,
-    on_token: &mut dyn FnMut(&Token<'_>) -> ControlFlow<()>,
+    on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation> {
-    let mut run = Run::new(model, prompt, options)?;
+    let mut state = SequenceState::new(model, prompt, options)?;
     let mut ids = prompt.to_vec();
-    while !run.is_finished() {
-        let logits = model.forward(&ids, None)?;
-        let token = run.next_token(&logits, on_token)?;
+    while !state.is_finished() {
+        let logits = model.forward(&mut [Input::whole(&ids)])?;
+        let token = state.next_token(&logits[0], on_token)?;
         ids.push(token);
     }
-    Ok(run.into_generation(0))
+    Ok(state.into_generation(0))
 }
 // ANCHOR_END: naive

@@ -1,7 +1,7 @@
 //! How likely the model finds a text that is already there.
 
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Input, Logits, Model};
 use crate::sampling::{TokenLogprobs, logprobs};
 
 /// A text's tokens, each with the log-probability that it had after those before it.
@@ -41,7 +41,8 @@ pub fn score(model: &Model, ids: &[u32], top: usize) -> Result<Score> {
     let mut cache = model.new_cache(context.len())?;
     let mut tokens = Vec::with_capacity(targets.len());
     for (chunk, targets) in context.chunks(CHUNK).zip(targets.chunks(CHUNK)) {
-        let rows = model.forward_all(chunk, Some(&mut cache))?;
+        let rows =
+            model.forward(&mut [Input::after(&mut cache, chunk).with_logits(Logits::All)])?;
         for (logits, &target) in rows.iter().zip(targets) {
             if !logits.iter().all(|logit| logit.is_finite()) {
                 let problem = "not all of them are finite";

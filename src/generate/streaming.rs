@@ -25,14 +25,13 @@ impl Pretrained {
         let prompt = self.prompt_ids(prompt)?;
         let mut text = TextBuffer::new(&self.tokenizer, &prompt, &[]);
         let mut failure = None;
-        let generation = cached(&self.model, &prompt, options, &mut |token| {
-            let output = TokenOutput::without_text(token.index, token.id, token.logprobs.cloned());
-            match text.push(output) {
-                Ok(settled) => settled.into_iter().try_for_each(&mut on_token),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
+        let generation = cached(&self.model, &prompt, options, &mut |chosen| match text
+            .push(chosen.token.clone())
+        {
+            Ok(settled) => settled.into_iter().try_for_each(&mut on_token),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
             }
         })?;
         failure.map_or(Ok(()), Err)?;

@@ -31,8 +31,10 @@ impl<'a> TextBuffer<'a> {
     /// stop string is complete, the text ends before it, and nothing is held any more.
     pub(crate) fn push(&mut self, mut output: TokenOutput) -> Result<Vec<TokenOutput>> {
         output.token = self.decoder.push(output.token_id)?;
+        let has_text = !output.token.is_empty();
         self.held.push(output);
-        Ok(self.settled())
+        // Without a text, nothing is settled that was not before.
+        Ok(if has_text { self.settled() } else { Vec::new() })
     }
 
     /// The stop string that was found.

@@ -10,6 +10,8 @@ use sha2::{Digest, Sha256};
 pub(super) enum Arrival {
     /// All of it and, as far as the hub tells, nothing else.
     Whole,
+    /// More than there are. They were removed.
+    TooLong,
     /// This many bytes, which is not how many there are. They were removed.
     OtherSize(u64),
     /// As many bytes as there are, but others: their SHA-256. They were removed.

@@ -1,7 +1,7 @@
 //! Fetches one model from the hub into the cache.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo, Metadata};
@@ -9,6 +9,7 @@ use hf_hub::{Cache, Repo, RepoType};
 use serde::Deserialize;
 
 use super::arrival::{Arrival, check};
+use super::bounded::upto;
 use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
 use super::{Hub, HubModel, patience};
 use crate::error::{Error, Result};
@@ -96,13 +97,13 @@ impl<'a> Download<'a> {
         Ok(listed)
     }
 
-    /// Fetches a file. As long as more of it comes each time, it may break off any number of
-    /// times.
+    /// Fetches a file. It may break off any number of times, as long as each time more of it is
+    /// there than ever before: to send the same half for ever is no progress.
     fn fetch(&self, file: &str) -> Result<()> {
         if self.snapshot.has(file) {
             return Ok(());
         }
-        let (mut failures, mut had) = (0, 0);
+        let (mut failures, mut most) = (0, 0);
         loop {
             let (outcome, has) = self.try_to_fetch(file);
             let reason = match outcome {
@@ -110,8 +111,8 @@ impl<'a> Download<'a> {
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Interrupted(reason)) => reason,
             };
-            failures = if has > had { 1 } else { failures + 1 };
-            had = has;
+            failures = if has > most { 1 } else { failures + 1 };
+            most = most.max(has);
             if failures == MAX_FAILURES {
                 return Err(failed(self.model, file, reason));
             }
@@ -138,7 +139,7 @@ impl<'a> Download<'a> {
         if length() >= metadata.size() as u64 {
             let _ = std::fs::remove_file(&part);
         }
-        (self.download(file, &metadata, length), length())
+        (self.download(file, &metadata, &part, length), length())
     }
 
     /// Asks for the size and the hash of a file.
@@ -148,20 +149,33 @@ impl<'a> Download<'a> {
         self.settle(file, asked)
     }
 
-    /// Downloads a file, of which `length` tells how much is there, and checks it.
+    /// Downloads a file, of which `part` is what is there and `length` tells how much, and checks
+    /// it.
     fn download(
         &self,
         file: &str,
         metadata: &Metadata,
+        part: &Path,
         length: impl Fn() -> u64,
     ) -> Result<(), Failure> {
         let (repo, name) = (self.api_repo(), file.to_owned());
         let (etag, size) = (metadata.etag().to_owned(), metadata.size() as u64);
         // It is checked in the other thread: a download that was given up may go on there.
-        let work = move || Ok(check(&repo.download(&name)?, size, &etag)?);
+        let part = part.to_owned();
+        let work = move || match upto(size, |progress| repo.download_with_progress(&name, progress))
+        {
+            Some(path) => Ok(check(&path?, size, &etag)?),
+            None => {
+                std::fs::remove_file(&part)?;
+                Ok(Arrival::TooLong)
+            }
+        };
         let downloaded = patience::wait(self.hub.patience, length, work);
         match self.settle(file, downloaded)? {
             Arrival::Whole => Ok(()),
+            Arrival::TooLong => {
+                Err(Failure::Interrupted(format!("more came than the {size} bytes that it has")))
+            }
             Arrival::OtherSize(found) => {
                 Err(Failure::Interrupted(format!("{found} bytes came, not {size}")))
             }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::HubModel;
+use super::{HubModel, MOST_OF_A_NAME};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// What every model has.
 pub(super) const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
@@ -19,6 +20,9 @@ pub(super) const OPTIONAL: [&str; 3] = [
 /// The weights in one file, or the list of the files that they are spread over.
 pub(super) const WEIGHTS: &str = "model.safetensors";
 pub(super) const INDEX: &str = "model.safetensors.index.json";
+
+/// How many bytes the list may have.
+const MOST_OF_AN_INDEX: usize = 64 << 20;
 
 /// The files of one commit. The cache has the layout of Hugging Face's own library:
 /// `refs/REVISION` names a commit, `snapshots/COMMIT` holds its files, and `.no_exist/COMMIT`
@@ -38,7 +42,10 @@ impl Snapshot {
     /// The commit that the revision named when it was fetched.
     pub(super) fn in_cache(cache: &Path, model: &HubModel) -> Option<Self> {
         let mut snapshot = Self::new(cache, model, &model.revision);
-        if let Ok(commit) = std::fs::read_to_string(snapshot.reference(&model.revision)) {
+        let reference = snapshot.reference(&model.revision);
+        if let Ok(Some(commit)) = files::read(&reference, MOST_OF_A_NAME)
+            && let Ok(commit) = String::from_utf8(commit)
+        {
             snapshot.commit = commit.trim().to_owned();
         }
         snapshot.folder().is_dir().then_some(snapshot)
@@ -93,7 +100,7 @@ impl Snapshot {
         }
         let path = self.folder().join(INDEX);
         let origin = format!("{path:?}");
-        let json = std::fs::read(&path).map_err(|source| Error::Io { path, source })?;
+        let json = files::read(&path, MOST_OF_AN_INDEX)?.unwrap_or_default();
         let wrong = |source| Error::Json { origin: origin.clone(), source };
         let index: Index = serde_json::from_slice(&json).map_err(wrong)?;
         let files: BTreeSet<String> = index.weight_map.into_values().collect();

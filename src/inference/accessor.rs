@@ -2,54 +2,21 @@
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::GenerateRequest;
-use super::worker::{Command, check_may_wait};
+use super::callback::{Call, OnToken};
+use super::command::{Command, Question};
+use super::model_thread::check_may_wait;
+use super::start::{Start, Starts};
 use crate::error::{Error, Result};
+use crate::generate::token_limit::TokenLimit;
 use crate::generate::{Options, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sampling::{Rule, Sampler};
-
-/// What a handler does with each token.
-pub(super) type OnToken = Box<dyn FnMut(TokenOutput) -> ControlFlow<()> + Send>;
-
-/// A sequence that is to join the batch.
-pub(super) struct Start {
-    pub(super) prompt: Vec<u32>,
-    pub(super) options: Options,
-    pub(super) sampler: Sampler,
-    pub(super) stop: Vec<String>,
-    pub(super) deadline: Option<Instant>,
-    /// How many tokens there can be.
-    pub(super) room: usize,
-    pub(super) on_token: OnToken,
-}
-
-/// The sequences that a handler has started; none once it has returned.
-#[derive(Clone)]
-pub(super) struct Starts(Arc<Mutex<Option<Vec<Start>>>>);
-
-impl Starts {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Some(Vec::new()))))
-    }
-
-    fn push(&self, start: Start) -> Result<()> {
-        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        starts.as_mut().ok_or(Error::HandlerReturned)?.push(start);
-        Ok(())
-    }
-
-    /// Takes all of them; no more may come.
-    pub(super) fn close(&self) -> Vec<Start> {
-        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        starts.take().unwrap_or_default()
-    }
-}
 
 /// The way to the model for one job. `M` is what the inference was built with: a
 /// [`Pretrained`], or something that holds one.
@@ -69,11 +36,10 @@ impl<M: Borrow<Pretrained>> ModelAccessor<M> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
         let prompt = request.prompt.ids(pretrained)?;
-        pretrained.model.check_prompt(&prompt)?;
-        let left = pretrained.model.config().context_length - prompt.len();
+        let limit = TokenLimit::new(&pretrained.model, &prompt, request.max_tokens)?;
         Ok(Prepared {
             starts: self.starts.clone(),
-            room: request.max_tokens.min(left),
+            max_tokens: limit.left,
             prompt,
             options: request.options(),
             sampler: Sampler::new(&request.sampling)?,
@@ -85,7 +51,7 @@ impl<M: Borrow<Pretrained>> ModelAccessor<M> {
 
 impl<M: Send + Sync + 'static> ModelAccessor<M> {
     /// Runs `call` in the model thread, between two steps of the batch, and waits for what it
-    /// returns. The batch waits too.
+    /// returns. The batch waits too. Of several callers each has one call a step.
     ///
     /// # Errors
     /// A call that panics; an inference that was shut down; a callback that would wait for its
@@ -109,7 +75,8 @@ pub(super) fn submit<M, R: Send + 'static>(
         // Whoever asked may have gone.
         let _ = answer.send(panics::contain("a call to the model", || call(model)));
     };
-    commands.send(Command::Call(Box::new(call))).map_err(|_| Error::ShutDown)?;
+    let question = Question::Call(Call::new(call));
+    commands.send(Command::Ask(question)).map_err(|_| Error::ShutDown)?;
     answered.recv().map_err(|_| Error::ShutDown)?
 }
 
@@ -121,7 +88,7 @@ pub struct Prepared {
     sampler: Sampler,
     stop: Vec<String>,
     deadline: Option<Instant>,
-    room: usize,
+    max_tokens: usize,
 }
 
 impl Prepared {
@@ -152,8 +119,8 @@ impl Prepared {
             sampler: self.sampler,
             stop: self.stop,
             deadline: self.deadline,
-            room: self.room,
-            on_token: Box::new(on_token),
+            max_tokens: self.max_tokens,
+            on_token: OnToken::new(on_token),
         })
     }
 }

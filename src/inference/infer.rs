@@ -1,18 +1,25 @@
 //! Where callers bring their requests.
 
 use std::borrow::Borrow;
+use std::iter::zip;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::accessor::{ModelAccessor, Starts, submit};
+use super::accessor::{ModelAccessor, submit};
+use super::callback::OnProgress;
 use super::cancel::{CancelToken, Doorbell};
+use super::command::{Command, Question};
 use super::handler::Context;
-use super::job::{OnProgress, RunningJob};
+use super::job::{JobId, RunningJob};
+use super::model_thread::check_may_wait;
+use super::permits::Semaphore;
+use super::start::{Start, Starts};
 use super::stream::{Channel, JobStream, OutStream};
-use super::worker::{Command, check_may_wait};
+use super::waiting::Waiting;
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::error::{Error, Result};
 use crate::generate::{self, Options};
@@ -29,6 +36,9 @@ pub struct Inference<I = GenerateRequest, O = TokenOutput, M = Pretrained, S = (
     pub(super) thread: Option<JoinHandle<()>>,
     pub(super) handler: HandlerFn<I, O, M, S>,
     pub(super) state: S,
+    pub(super) next_job: AtomicU64,
+    /// The places for those that wait.
+    pub(super) queue: Arc<Semaphore>,
     pub(super) stream_capacity: usize,
 }
 
@@ -41,7 +51,8 @@ pub(super) type HandlerFn<I, O, M, S> =
 pub struct Load {
     /// Sequences that take part in each step.
     pub running: usize,
-    /// Sequences that wait for their reader.
+    /// Sequences that sit out: they wait for their reader or, once that has caught up, for one
+    /// of those that run to end or to pause.
     pub paused: usize,
     /// Sequences that wait for their turn.
     pub waiting: usize,
@@ -64,8 +75,27 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     pub fn load(&self) -> Result<Load> {
         check_may_wait()?;
         let (answer, answered) = mpsc::sync_channel(1);
-        self.commands.send(Command::Load(answer)).map_err(|_| Error::ShutDown)?;
+        let question = Question::Load(answer);
+        self.commands.send(Command::Ask(question)).map_err(|_| Error::ShutDown)?;
         answered.recv().map_err(|_| Error::ShutDown)
+    }
+
+    /// Puts the sequences of a job into the queue.
+    ///
+    /// # Errors
+    /// No sequences; no room for all of them; an inference that was shut down.
+    fn enqueue(&self, job: &Arc<RunningJob>, starts: Vec<Start>) -> Result<()> {
+        if starts.is_empty() {
+            return Err(Error::NothingStarted);
+        }
+        let permits = self.queue.acquire(starts.len())?;
+        let waiting = zip(starts, permits).enumerate().map(|(place, (start, permit))| Waiting {
+            job: job.clone(),
+            place,
+            start,
+            permit,
+        });
+        self.commands.send(Command::Run(waiting.collect())).map_err(|_| Error::ShutDown)
     }
 }
 
@@ -106,8 +136,9 @@ impl<I, O, M, S> Drop for Inference<I, O, M, S> {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        // A callback may hold the last handle: the model thread cannot wait for itself.
-        if thread.thread().id() != thread::current().id() {
+        // A callback may hold the last handle. The thread of a model must not wait for another
+        // model either: that one may be waiting for it.
+        if check_may_wait().is_ok() {
             // It contains the panics of others. One of its own has ended all jobs.
             let _ = thread.join();
         }
@@ -132,7 +163,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
 
     /// Told after each token how far the job has come, in the model thread.
     pub fn with_progress(mut self, on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(on_progress));
+        self.on_progress = Some(OnProgress::new(on_progress));
         self
     }
 
@@ -141,10 +172,11 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
     pub fn spawn(self) -> Job<O> {
         let Self { inference, input, state, on_progress } = self;
         let submitted = Instant::now();
+        let id = JobId(inference.next_job.fetch_add(1, Ordering::Relaxed));
         let commands = inference.commands.clone();
         let doorbell = Doorbell::new(move || {
             // Where the thread has gone, its jobs have ended.
-            let _ = commands.send(Command::Wake);
+            let _ = commands.send(Command::LookAt(id));
         });
         let cancel = CancelToken::new(doorbell.clone());
         let channel = Arc::new(Channel::new(inference.stream_capacity, doorbell));
@@ -164,20 +196,18 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
         let starts = starts.close();
 
-        let max_tokens = starts.iter().map(|start| start.room).sum();
-        let job = RunningJob::new(
+        let max_tokens = starts.iter().map(|start| start.max_tokens).sum();
+        let job = Arc::new(RunningJob::new(
+            id,
             cancel.clone(),
             channel.clone(),
             submitted,
             starts.len(),
             max_tokens,
             on_progress,
-        );
-        match result {
-            Err(error) => job.fail(error),
-            Ok(()) if starts.is_empty() => job.fail(Error::NothingStarted),
-            // A command that does not arrive is dropped, which ends the job.
-            Ok(()) => drop(inference.commands.send(Command::Run(Arc::new(job), starts))),
+        ));
+        if let Err(error) = result.and_then(|()| inference.enqueue(&job, starts)) {
+            job.fail(error);
         }
         Job { stream: JobStream::new(channel, cancel.clone()), cancel }
     }

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::callback::OnProgress;
 use super::cancel::CancelToken;
+use super::model_thread::check_may_wait;
 use super::stream::{JobStream, Reader};
-use super::worker::check_may_wait;
 use super::{Completion, Progress};
 use crate::error::{Error, Result};
-use crate::panics;
 
 /// A request that is being worked on. Dropping it cancels it.
 #[must_use = "a job that is dropped is cancelled"]
@@ -59,12 +59,14 @@ pub struct Collected<O> {
     pub completions: Vec<Completion>,
 }
 
-/// Told how far a job has come.
-pub(super) type OnProgress = Box<dyn FnMut(Progress) + Send>;
+/// Names a job of one inference. One that was spawned later has a greater one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct JobId(pub(super) u64);
 
 /// What the sequences of a job share in the model thread. However it is lost, its caller
 /// learns that the job has ended.
 pub(super) struct RunningJob {
+    pub(super) id: JobId,
     pub(super) cancel: CancelToken,
     pub(super) submitted: Instant,
     reader: Arc<dyn Reader>,
@@ -73,6 +75,8 @@ pub(super) struct RunningJob {
 
 struct State {
     completions: Vec<Option<Completion>>,
+    /// How many of its sequences have not ended.
+    open: usize,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,
     tokens: usize,
@@ -82,6 +86,7 @@ struct State {
 impl RunningJob {
     /// `max_tokens` is how many all sequences may have together.
     pub(super) fn new(
+        id: JobId,
         cancel: CancelToken,
         reader: Arc<dyn Reader>,
         submitted: Instant,
@@ -91,12 +96,13 @@ impl RunningJob {
     ) -> Self {
         let state = State {
             completions: vec![None; sequences],
+            open: sequences,
             on_progress,
             started: None,
             tokens: 0,
             max_tokens,
         };
-        Self { cancel, submitted, reader, state: Mutex::new(state) }
+        Self { id, cancel, submitted, reader, state: Mutex::new(state) }
     }
 
     /// Whether its reader is so far behind that its sequences must pause.
@@ -104,9 +110,10 @@ impl RunningJob {
         self.reader.is_behind()
     }
 
-    /// Whether nothing more is to be done for it.
-    pub(super) fn has_ended(&self) -> bool {
-        self.reader.has_ended()
+    /// Whether nothing more is to be done for it: it was cancelled, or it has ended because one
+    /// of its sequences has failed.
+    pub(super) fn is_over(&self) -> bool {
+        self.cancel.is_cancelled() || self.reader.has_ended()
     }
 
     /// One of its sequences has joined the batch.
@@ -130,7 +137,7 @@ impl RunningJob {
             return Ok(());
         };
         drop(state); // the callback may take its time
-        panics::contain("the progress callback", || on_progress(progress))?;
+        on_progress.tell(progress)?;
         self.lock().on_progress = Some(on_progress);
         Ok(())
     }
@@ -139,7 +146,8 @@ impl RunningJob {
     pub(super) fn complete(&self, place: usize, completion: Completion) {
         let mut state = self.lock();
         state.completions[place] = Some(completion);
-        if state.completions.iter().all(Option::is_some) {
+        state.open -= 1;
+        if state.open == 0 {
             let completions = std::mem::take(&mut state.completions);
             drop(state);
             self.reader.end(Ok(completions.into_iter().flatten().collect()));

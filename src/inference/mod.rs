@@ -54,40 +54,57 @@
 //!
 //! What follows from it:
 //! - Callbacks (of a handler, of a sampling [`Rule`](crate::sampling::Rule), of progress) run in
-//!   the model thread while the batch waits. They should be short, and must not wait for another
-//!   job. One that panics ends its own job with an error and no other.
+//!   the model thread while the batch waits. They should be short, and must not wait for a job:
+//!   whatever would wait there is an error at once. One that panics ends its own job with an error
+//!   and no other.
 //! - A stream is bounded. [`OutStream::emit`] never waits; where as many items wait to be read as
 //!   may, the job's sequences sit out the next steps, and the others go on.
+//! - So is all else: the sequences that run ([`with_max_running`](InferenceBuilder::with_max_running)),
+//!   those that hold a KV cache while they sit out ([`with_max_paused`](InferenceBuilder::with_max_paused)),
+//!   and those that wait for their turn ([`with_max_waiting`](InferenceBuilder::with_max_waiting)).
+//!   A job that finds the queue full ends with [`Error::QueueFull`](crate::Error). Whoever spawns more
+//!   jobs than fit into the batch must read them in the order in which they were spawned, or all at
+//!   the same time: one that waits cannot join while nobody reads those before it.
+//! - Deadlines and cancellation hold while a job runs, pauses or waits, and while callers
+//!   [`submit`](ModelAccessor::submit) their functions. Between two steps the thread runs those that
+//!   are there by then; only a single function, or a single step, is not interrupted.
 //! - A job that is dropped, or whose stream is, is cancelled before the next step.
 //! - Every job ends: with a [`Completion`] for each sequence, which says why, or with one error.
 //!   Shutting down ends what runs with [`FinishReason::Shutdown`].
-//! - The tokens of a sequence are those that it would have alone, whatever runs beside it. One
-//!   thing can part them: sums are made in another order where more sequences share a step, which
-//!   moves a logit by about 1e-5. A draw that falls on the edge between two tokens by less than
-//!   that may then take the other.
+//! - The tokens of a sequence are those that it would have alone, whatever runs beside it. On the
+//!   CPU its logits have the same bits, so no draw can part. On other devices they agree to a
+//!   tolerance: sums are made in another order where more sequences share a step, and a draw that
+//!   falls on the edge between two tokens by less than that may take the other.
 
 mod accessor;
 mod builder;
+mod callback;
 mod cancel;
+mod command;
 mod completion;
-mod finish_reason;
 mod handler;
 mod handlers;
 mod infer;
 mod job;
+mod limits;
+mod model_thread;
+mod permits;
 mod progress;
 mod prompt;
+mod queue;
 mod request;
 mod sequence;
+mod start;
 mod stream;
+mod waiting;
 mod worker;
 
+pub use crate::generate::FinishReason;
 pub use crate::generate::TokenOutput;
 pub use accessor::{ModelAccessor, Prepared};
 pub use builder::InferenceBuilder;
 pub use cancel::CancelToken;
 pub use completion::{Completion, Timings, Usage};
-pub use finish_reason::FinishReason;
 pub use handler::{Context, FromContext, Handler, In, State};
 pub use handlers::{batch_handler, streaming_handler};
 pub use infer::{InferRequest, Inference, Load};

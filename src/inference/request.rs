@@ -8,6 +8,7 @@ use super::Prompt;
 use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::SamplingParams;
+use crate::tokenizer::StopStrings;
 
 // ANCHOR: request
 /// A text to go on from, and how. In JSON all fields but `prompt` may be left out, those of
@@ -23,7 +24,8 @@ pub struct GenerateRequest {
     /// How each is chosen.
     #[serde(flatten)]
     pub sampling: SamplingParams,
-    /// Texts at which the generation ends. They are no part of it.
+    /// Texts at which the generation ends. They are no part of it. There may be 64, of at most
+    /// 256 bytes each ([`StopStrings::validate`]).
     #[serde(default)]
     pub stop: Vec<String>,
     /// Tokens at which the generation ends. They are no part of it.
@@ -168,9 +170,7 @@ impl GenerateRequest {
         if self.max_tokens == 0 {
             return refuse("max_tokens", "0", "1 or greater");
         }
-        if self.stop.iter().any(String::is_empty) {
-            return refuse("stop", "an empty text", "texts of at least one character");
-        }
+        StopStrings::validate(&self.stop)?;
         if self.deadline == Some(Duration::ZERO) {
             return refuse("deadline", "0", "longer than nothing (leave it out for none)");
         }
@@ -185,6 +185,7 @@ impl GenerateRequest {
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
             stop_ids: self.stop_ids.clone(),
+            ..Options::default()
         }
     }
 }

@@ -1,75 +1,18 @@
-//! One sequence in the model thread, from the queue to its end.
+//! One sequence in the batch, until its end.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::accessor::{OnToken, Start};
+use super::callback::OnToken;
 use super::job::RunningJob;
+use super::start::Start;
+use super::waiting::Waiting;
 use super::{Completion, FinishReason, Timings, Usage};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
-use crate::generate::{Batch, SequenceId, TokenOutput};
+use crate::generate::{Batch, Options, SequenceId, TokenOutput};
 use crate::panics;
 use crate::tokenizer::Tokenizer;
-
-/// A sequence that waits for its turn.
-pub(super) struct Waiting {
-    pub(super) job: Arc<RunningJob>,
-    /// Its place among the sequences of its job.
-    pub(super) place: usize,
-    pub(super) start: Start,
-}
-
-impl Waiting {
-    /// Why it must not be started any more.
-    pub(super) fn over(&self, now: Instant) -> Option<FinishReason> {
-        over(&self.job, self.start.deadline, now)
-    }
-
-    /// Ends it before it began.
-    pub(super) fn end(self, reason: FinishReason) {
-        let waited = self.job.submitted.elapsed();
-        let timings = Timings { queue: waited, ttft: None, tpot: None, total: waited };
-        let usage = Usage { prompt_tokens: self.start.prompt.len(), completion_tokens: 0 };
-        self.job.complete(self.place, Completion { finish_reason: reason, usage, timings });
-    }
-
-    /// Lets it join the batch. Where that is refused, its job has failed.
-    pub(super) fn join<'m>(
-        self,
-        batch: &mut Batch<'m>,
-        tokenizer: &'m Tokenizer,
-    ) -> Option<Sequence<'m>> {
-        let Waiting { job, place, start } = self;
-        let Start { prompt, options, sampler, stop, deadline, on_token, .. } = start;
-        // A device that runs out of memory panics.
-        let joined =
-            panics::contain("the model", || batch.join_with_sampler(&prompt, &options, sampler));
-        let id = match joined.flatten() {
-            Ok(id) => id,
-            Err(error) => {
-                job.fail(error);
-                return None;
-            }
-        };
-        let joined = Instant::now();
-        job.start(joined);
-        Some(Sequence {
-            id,
-            job,
-            place,
-            text: TextBuffer::new(tokenizer, &prompt, &stop),
-            deadline,
-            on_token,
-            prompt_tokens: prompt.len(),
-            tokens: 0,
-            joined,
-            first_token: None,
-            last_token: None,
-        })
-    }
-}
 
 /// A sequence in the batch.
 pub(super) struct Sequence<'m> {
@@ -86,7 +29,40 @@ pub(super) struct Sequence<'m> {
     last_token: Option<Instant>,
 }
 
-impl Sequence<'_> {
+impl<'m> Sequence<'m> {
+    /// Lets a sequence that waited join the batch, which frees its place in the queue.
+    ///
+    /// # Errors
+    /// A batch that does not take it.
+    pub(super) fn join(
+        waiting: Waiting,
+        batch: &mut Batch<'m>,
+        tokenizer: &'m Tokenizer,
+        chunk: usize,
+    ) -> Result<Self> {
+        let Waiting { job, place, start, permit: _permit } = waiting;
+        let Start { prompt, options, sampler, stop, deadline, on_token, .. } = start;
+        let options = Options { chunk, ..options };
+        let join = || batch.join_with_sampler(&prompt, &options, sampler);
+        // A device that runs out of memory panics.
+        let id = panics::contain("the model", join).flatten()?;
+        let joined = Instant::now();
+        job.start(joined);
+        Ok(Self {
+            id,
+            job,
+            place,
+            text: TextBuffer::new(tokenizer, &prompt, &stop),
+            deadline,
+            on_token,
+            prompt_tokens: prompt.len(),
+            tokens: 0,
+            joined,
+            first_token: None,
+            last_token: None,
+        })
+    }
+
     /// When it must end.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -94,7 +70,10 @@ impl Sequence<'_> {
 
     /// Why it must not go on.
     pub(super) fn over(&self, now: Instant) -> Option<FinishReason> {
-        over(&self.job, self.deadline, now)
+        if self.job.is_over() {
+            return Some(FinishReason::Cancelled);
+        }
+        self.deadline.is_some_and(|deadline| deadline <= now).then_some(FinishReason::Deadline)
     }
 
     // ANCHOR: push
@@ -107,8 +86,8 @@ impl Sequence<'_> {
         self.first_token.get_or_insert(now);
         self.last_token = Some(now);
         self.tokens += 1;
-        let settled = self.text.push(output)?;
-        let flow = emit(&mut self.on_token, settled)?;
+        let settled = panics::contain("the tokenizer", || self.text.push(output)).flatten()?;
+        let flow = self.on_token.emit(settled)?;
         self.job.count_token(now)?;
         if let Some(string) = self.text.stopped_by() {
             return Ok(Some(FinishReason::StopString(string.to_owned())));
@@ -124,10 +103,11 @@ impl Sequence<'_> {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.tokens,
         };
-        let rest = self.text.finish().and_then(|(held, stopped_by)| {
+        let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
+        let rest = rest.and_then(|(held, stopped_by)| {
             if reason != FinishReason::Stopped {
                 // There is nothing left to stop.
-                let _ = emit(&mut self.on_token, held)?;
+                let _ = self.on_token.emit(held)?;
             }
             Ok(stopped_by)
         });
@@ -138,11 +118,6 @@ impl Sequence<'_> {
             }
             Err(error) => self.job.fail(error),
         }
-    }
-
-    /// Ends it, and its job, with an error.
-    pub(super) fn fail(self, error: Error) {
-        self.job.fail(error);
     }
 
     // ANCHOR: timings
@@ -158,17 +133,4 @@ impl Sequence<'_> {
         }
     }
     // ANCHOR_END: timings
-}
-
-fn over(job: &RunningJob, deadline: Option<Instant>, now: Instant) -> Option<FinishReason> {
-    // Ended: another sequence of the same job has failed.
-    if job.cancel.is_cancelled() || job.has_ended() {
-        return Some(FinishReason::Cancelled);
-    }
-    deadline.is_some_and(|deadline| deadline <= now).then_some(FinishReason::Deadline)
-}
-
-/// Hands tokens to the handler's callback until it breaks.
-fn emit(on_token: &mut OnToken, outputs: Vec<TokenOutput>) -> Result<ControlFlow<()>> {
-    panics::contain("the handler's callback", || outputs.into_iter().try_for_each(on_token))
 }

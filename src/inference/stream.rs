@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Completion;
 use super::cancel::{CancelToken, Doorbell};
+use super::model_thread::check_may_wait;
 use crate::error::Result;
 
 /// How a job ended: what is known of each of its sequences, in the order in which the handler
@@ -33,6 +34,13 @@ struct State<T> {
     waker: Option<std::task::Waker>,
 }
 
+impl<T> State<T> {
+    /// Whether a reader finds nothing, but something may still come.
+    fn must_wait(&self) -> bool {
+        self.items.is_empty() && !self.ended
+    }
+}
+
 impl<T> Channel<T> {
     pub(super) fn new(capacity: usize, doorbell: Doorbell) -> Self {
         let state = State {
@@ -56,7 +64,22 @@ impl<T> Channel<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets go of the lock and wakes whoever waits for a change.
+    /// As [`lock`](Self::lock), for a reader. In the thread of a model, which must not wait, the
+    /// job ends where there is nothing to read.
+    fn lock_to_read(&self) -> MutexGuard<'_, State<T>> {
+        let state = self.lock();
+        match check_may_wait() {
+            Err(error) if state.must_wait() => {
+                drop(state);
+                self.end(Err(error));
+                self.lock()
+            }
+            _ => state,
+        }
+    }
+
+    /// Lets go of the lock and wakes whoever waits for a change. A waker is code of the
+    /// reader's, and one that panics is the reader's loss.
     #[cfg_attr(not(feature = "async"), allow(unused_mut))]
     fn notify(&self, mut state: MutexGuard<'_, State<T>>) {
         #[cfg(feature = "async")]
@@ -64,7 +87,9 @@ impl<T> Channel<T> {
         drop(state);
         self.changed.notify_all();
         #[cfg(feature = "async")]
-        waker.into_iter().for_each(std::task::Waker::wake);
+        waker.into_iter().for_each(|waker| {
+            let _ = crate::panics::contain("the waker", || waker.wake());
+        });
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
@@ -81,6 +106,17 @@ impl<T> Channel<T> {
             self.doorbell.ring();
         }
         item
+    }
+
+    /// Ends the stream. Only the first call counts.
+    fn end(&self, outcome: Outcome) {
+        let mut state = self.lock();
+        if state.ended {
+            return;
+        }
+        state.ended = true;
+        state.outcome = Some(outcome);
+        self.notify(state);
     }
 
     /// Drops what is there and what will come.
@@ -111,13 +147,7 @@ impl<T: Send> Reader for Channel<T> {
     }
 
     fn end(&self, outcome: Outcome) {
-        let mut state = self.lock();
-        if state.ended {
-            return;
-        }
-        state.ended = true;
-        state.outcome = Some(outcome);
-        self.notify(state);
+        self.end(outcome);
     }
 
     fn has_ended(&self) -> bool {
@@ -131,7 +161,7 @@ pub struct OutStream<T>(pub(super) Arc<Channel<T>>);
 impl<T> OutStream<T> {
     // ANCHOR: emit
     /// Hands an item to the caller of the job. It never waits: where the caller is behind, the
-    /// job's sequences pause after this step. Breaks when nobody reads any more.
+    /// job's sequences pause after this step. Breaks when the job has ended.
     pub fn emit(&self, item: T) -> ControlFlow<()> {
         let mut state = self.0.lock();
         if state.ended {
@@ -153,6 +183,9 @@ impl<T> Clone for OutStream<T> {
 }
 
 /// What a job puts out, in order. Dropping it before its end cancels the job.
+///
+/// A callback runs in the model's thread, which cannot wait for itself. Where it reads a stream
+/// that has nothing to read yet, that job ends with [`Error::WaitInModelThread`](crate::Error).
 ///
 /// With the feature `async` it is a `futures::Stream` too.
 pub struct JobStream<T> {
@@ -186,8 +219,8 @@ impl<T> JobStream<T> {
     }
 
     fn next(&self) -> Option<T> {
-        let mut state = self.channel.lock();
-        while state.items.is_empty() && !state.ended {
+        let mut state = self.channel.lock_to_read();
+        while state.must_wait() {
             state = self.channel.wait(state);
         }
         self.channel.pop(state)
@@ -233,9 +266,11 @@ impl<T> futures_core::Stream for JobStream<T> {
         self: std::pin::Pin<&mut Self>,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<T>> {
-        let mut state = self.channel.lock();
-        if state.items.is_empty() && !state.ended {
-            state.waker = Some(context.waker().clone());
+        // A waker is code of the reader's, as its `Drop` is: none of it runs under the lock.
+        let mut waker = Some(context.waker().clone());
+        let mut state = self.channel.lock_to_read();
+        if state.must_wait() {
+            std::mem::swap(&mut state.waker, &mut waker);
             return std::task::Poll::Pending;
         }
         std::task::Poll::Ready(self.channel.pop(state))

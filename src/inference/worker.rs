@@ -1,60 +1,37 @@
 //! The thread of the model: one running batch for the sequences of all jobs.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
-use super::accessor::Start;
-use super::job::RunningJob;
-use super::sequence::{Sequence, Waiting};
+use super::command::{Command, Question};
+use super::job::{JobId, RunningJob};
+use super::limits::Limits;
+use super::model_thread;
+use super::queue::Queue;
+use super::sequence::Sequence;
+use super::waiting::Waiting;
 use super::{FinishReason, Load};
 use crate::error::{Error, Result};
 use crate::generate::{Batch, Event, SequenceId, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 
-thread_local! {
-    /// Whether this is the thread of a model.
-    static IS_MODEL_THREAD: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread may wait for a model. A callback runs in the model's thread: to wait
-/// there for its own model would be to wait for ever.
-///
-/// # Errors
-/// The thread of a model, of this one or of another.
-pub(super) fn check_may_wait() -> Result<()> {
-    match IS_MODEL_THREAD.get() {
-        true => Err(Error::WaitInModelThread),
-        false => Ok(()),
-    }
-}
-
-/// What the thread is asked to do.
-pub(super) enum Command<M> {
-    /// Take in the sequences of a job.
-    Run(Arc<RunningJob>, Vec<Start>),
-    /// Do something else with the model, between two steps.
-    Call(Box<dyn FnOnce(&M) + Send>),
-    /// Tell how much there is to do.
-    Load(SyncSender<Load>),
-    /// Look again: a job was cancelled, or a reader has caught up.
-    Wake,
-    /// End everything, and return.
-    ShutDown,
-}
+/// How many commands are taken in at once. Whoever sends one after the other must not hold up
+/// the step.
+const AT_ONCE: usize = 1024;
 
 /// What the thread keeps.
 pub(super) struct Worker<'m, M> {
     model: &'m M,
     pretrained: &'m Pretrained,
     commands: Receiver<Command<M>>,
+    questions: VecDeque<Question<M>>,
+    waiting: Queue,
+    /// Those in the batch, in the order in which they joined.
+    sequences: Vec<Sequence<'m>>,
     batch: Batch<'m>,
-    waiting: VecDeque<Waiting>,
-    running: Vec<Sequence<'m>>,
-    max_running: usize,
+    limits: Limits,
 }
 
 impl<'m, M> Worker<'m, M> {
@@ -62,23 +39,24 @@ impl<'m, M> Worker<'m, M> {
         model: &'m M,
         pretrained: &'m Pretrained,
         commands: Receiver<Command<M>>,
-        max_running: usize,
+        limits: Limits,
     ) -> Self {
         Self {
             model,
             pretrained,
             commands,
+            questions: VecDeque::new(),
+            waiting: Queue::default(),
+            sequences: Vec::new(),
             batch: Batch::new(&pretrained.model),
-            waiting: VecDeque::new(),
-            running: Vec::new(),
-            max_running,
+            limits,
         }
     }
 
     /// Works until it is told to shut down.
     // ANCHOR: run
     pub(super) fn run(mut self) {
-        IS_MODEL_THREAD.set(true);
+        model_thread::enter();
         while self.take_commands() {
             self.end_what_is_over();
             self.pause_what_is_behind();
@@ -89,34 +67,57 @@ impl<'m, M> Worker<'m, M> {
     }
     // ANCHOR_END: run
 
-    /// Does what it is asked to, and waits for that where there is nothing else to do. False
-    /// when it was told to shut down.
+    /// Takes in what was sent, waits for that where there is nothing else to do, and answers the
+    /// questions. False when it was told to shut down.
     fn take_commands(&mut self) -> bool {
-        let mut command = match self.is_busy() {
-            true => self.commands.try_recv().ok(),
+        let first = match self.is_busy() {
+            true => None,
             false => self.wait(),
         };
-        while let Some(next) = command {
-            match next {
-                Command::Run(job, starts) => {
-                    let sequences = starts.into_iter().enumerate();
-                    self.waiting.extend(sequences.map(|(place, start)| {
-                        let job = job.clone();
-                        Waiting { job, place, start }
-                    }));
-                }
-                // A call contains its own panics.
-                Command::Call(call) => call(self.model),
-                Command::Load(answer) => {
-                    self.end_what_is_over();
-                    let _ = answer.send(self.load());
-                }
-                Command::Wake => {}
-                Command::ShutDown => return false,
+        let mut goes_on = self.take_in(first);
+        // Only those that are here by now: whoever asks again as soon as there is an answer must
+        // not hold up the step.
+        for _ in 0..self.questions.len() {
+            if !goes_on {
+                break;
             }
-            command = self.commands.try_recv().ok();
+            // A row of calls may take long.
+            self.end_what_is_over();
+            self.answer_next();
+            goes_on = self.take_in(None);
         }
-        true
+        goes_on
+    }
+
+    /// Puts what was sent where it belongs. False when it was told to shut down.
+    fn take_in(&mut self, first: Option<Command<M>>) -> bool {
+        let sent = first.into_iter().chain(self.commands.try_iter());
+        let sent: Vec<_> = sent.take(AT_ONCE).collect();
+        let mut goes_on = true;
+        for command in sent {
+            match command {
+                Command::Run(sequences) => self.enqueue(sequences),
+                Command::Ask(question) => self.questions.push_back(question),
+                Command::LookAt(job) => self.end_waiting(job),
+                Command::ShutDown => goes_on = false,
+            }
+        }
+        goes_on
+    }
+
+    fn enqueue(&mut self, sequences: Vec<Waiting>) {
+        let job = sequences.first().map(|waiting| waiting.job.id);
+        sequences.into_iter().for_each(|waiting| self.waiting.push(waiting));
+        // It may have been cancelled on its way.
+        job.into_iter().for_each(|job| self.end_waiting(job));
+    }
+
+    fn answer_next(&mut self) {
+        match self.questions.pop_front() {
+            Some(Question::Call(call)) => call.run(self.model),
+            Some(Question::Load(answer)) => drop(answer.send(self.load())),
+            None => {}
+        }
     }
 
     /// Whether there is something to do without another command.
@@ -124,14 +125,15 @@ impl<'m, M> Worker<'m, M> {
         let now = Instant::now();
         let is_busy =
             |sequence: &Sequence<'_>| !sequence.job.is_behind() || sequence.over(now).is_some();
-        !self.waiting.is_empty() || self.running.iter().any(is_busy)
+        !self.questions.is_empty()
+            || (!self.waiting.is_empty() && self.has_room())
+            || self.sequences.iter().any(is_busy)
     }
 
-    /// Sleeps until the next command, or until the next deadline of a sequence that waits for
-    /// its reader.
+    /// Sleeps until the next command, or until the next deadline.
     fn wait(&self) -> Option<Command<M>> {
-        let deadline = self.running.iter().filter_map(Sequence::deadline).min();
-        let received = match deadline {
+        let deadlines = self.sequences.iter().filter_map(Sequence::deadline);
+        let received = match deadlines.chain(self.waiting.deadline()).min() {
             None => self.commands.recv().map_err(RecvTimeoutError::from),
             Some(deadline) => {
                 let time = deadline.saturating_duration_since(Instant::now());
@@ -148,40 +150,62 @@ impl<'m, M> Worker<'m, M> {
 
     fn end_what_is_over(&mut self) {
         let now = Instant::now();
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting.over(now) {
-                Some(reason) => waiting.end(reason),
-                None => self.waiting.push_back(waiting),
-            }
+        while let Some(waiting) = self.waiting.pop_late(now) {
+            waiting.end(FinishReason::Deadline);
         }
         let over = |sequence: &Sequence<'_>| Some((sequence.id, sequence.over(now)?));
-        let over: Vec<_> = self.running.iter().filter_map(over).collect();
+        let over: Vec<_> = self.sequences.iter().filter_map(over).collect();
         for (id, reason) in over {
             self.end(id, Ok(reason));
         }
     }
 
+    /// Ends those of a job that wait, if it is over.
+    fn end_waiting(&mut self, job: JobId) {
+        while let Some(waiting) = self.waiting.pop_over(job) {
+            waiting.end(FinishReason::Cancelled);
+        }
+    }
+
     // ANCHOR: pause
-    /// A slow reader slows only itself: its sequences sit out until it has caught up.
+    /// A slow reader slows only itself: its sequences sit out until it has caught up. Where more
+    /// have caught up than may run, those that joined first do.
     fn pause_what_is_behind(&mut self) {
-        for sequence in &self.running {
-            self.batch.set_paused(sequence.id, sequence.job.is_behind());
+        let mut running = 0;
+        for sequence in &self.sequences {
+            let runs = running < self.limits.max_running && !sequence.job.is_behind();
+            self.batch.set_paused(sequence.id, !runs);
+            running += usize::from(runs);
         }
     }
     // ANCHOR_END: pause
 
-    /// Lets those in that came first. Sequences that are paused hold up nobody: they take
-    /// memory but no time.
+    /// How many sequences run, or could.
+    fn ready(&self) -> usize {
+        self.sequences.iter().filter(|sequence| !sequence.job.is_behind()).count()
+    }
+
+    /// Whether the batch may hold one more KV cache.
+    fn has_room(&self) -> bool {
+        self.sequences.len() < self.limits.max_in_batch()
+    }
+
+    /// Lets those in that came first. A few that are paused hold up nobody: they take memory but
+    /// no time.
     fn admit(&mut self) {
-        let is_running = |sequence: &&Sequence<'_>| !sequence.job.is_behind();
-        let mut running = self.running.iter().filter(is_running).count();
-        while running < self.max_running {
-            let Some(next) = self.waiting.pop_front() else {
+        let mut ready = self.ready();
+        while ready < self.limits.max_running && self.has_room() {
+            let Some(next) = self.waiting.pop() else {
                 return;
             };
-            if let Some(sequence) = next.join(&mut self.batch, &self.pretrained.tokenizer) {
-                self.running.push(sequence);
-                running += 1;
+            let job = next.job.clone();
+            let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
+            match Sequence::join(next, &mut self.batch, tokenizer, chunk) {
+                Ok(sequence) => {
+                    self.sequences.push(sequence);
+                    ready += 1;
+                }
+                Err(error) => self.fail(&job, error),
             }
         }
     }
@@ -194,23 +218,20 @@ impl<'m, M> Worker<'m, M> {
         };
         for (id, event) in events {
             match event {
-                Event::Token { index, id: token, logprobs } => {
-                    let output = TokenOutput::without_text(index, token, logprobs);
-                    match self.push(id, output) {
-                        Ok(None) => {}
-                        Ok(Some(reason)) => self.end(id, Ok(reason)),
-                        Err(error) => self.end(id, Err(error)),
-                    }
-                }
-                Event::Finished(found) => self.end(id, Ok(found.finish_reason.into())),
+                Event::Token(output) => match self.push(id, output) {
+                    Ok(None) => {}
+                    Ok(Some(reason)) => self.end(id, Ok(reason)),
+                    Err(error) => self.end(id, Err(error)),
+                },
+                Event::Finished(found) => self.end(id, Ok(found.finish_reason)),
                 Event::Failed(error) => self.end(id, Err(error)),
             }
         }
     }
 
     fn push(&mut self, id: SequenceId, output: TokenOutput) -> Result<Option<FinishReason>> {
-        match self.running.iter_mut().find(|sequence| sequence.id == id) {
-            Some(sequence) => sequence.push(output),
+        match self.place_of(id) {
+            Some(place) => self.sequences[place].push(output),
             None => Ok(None),
         }
     }
@@ -218,47 +239,54 @@ impl<'m, M> Worker<'m, M> {
     /// Takes a sequence out, wherever it still is, and tells its job.
     fn end(&mut self, id: SequenceId, outcome: Result<FinishReason>) {
         self.batch.leave(id);
-        let Some(place) = self.running.iter().position(|sequence| sequence.id == id) else {
+        let Some(place) = self.place_of(id) else {
             return;
         };
-        let sequence = self.running.remove(place);
+        let sequence = self.sequences.remove(place);
+        let job = sequence.job.clone();
         match outcome {
             Ok(reason) => sequence.end(reason),
-            Err(error) => sequence.fail(error),
+            Err(error) => job.fail(error),
         }
+        self.end_waiting(job.id);
+    }
+
+    /// Ends a job, of which some sequences may still wait.
+    fn fail(&mut self, job: &RunningJob, error: Error) {
+        job.fail(error);
+        self.end_waiting(job.id);
+    }
+
+    /// Where a sequence is in the list. One that joined later has a greater id.
+    fn place_of(&self, id: SequenceId) -> Option<usize> {
+        self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
     }
 
     /// The device panicked in the middle of a step: nobody knows what is in the caches.
     fn start_over(&mut self, error: &Error) {
         self.batch = Batch::new(&self.pretrained.model);
-        for sequence in self.running.drain(..) {
-            sequence.fail(Error::Device(error.to_string()));
+        for sequence in std::mem::take(&mut self.sequences) {
+            self.fail(&sequence.job, Error::Device(error.to_string()));
         }
     }
 
     fn load(&self) -> Load {
-        let paused = self.running.iter().filter(|sequence| sequence.job.is_behind()).count();
+        let running = self.ready().min(self.limits.max_running);
         Load {
-            running: self.running.len() - paused,
-            paused,
+            running,
+            paused: self.sequences.len() - running,
             waiting: self.waiting.len(),
             kv_cache_bytes: self.batch.kv_cache_bytes(),
         }
     }
 
-    fn shut_down(self) {
+    fn shut_down(mut self) {
         // What was sent before the thread has gone ends in the same way.
-        while let Ok(command) = self.commands.try_recv() {
-            if let Command::Run(job, starts) = command {
-                for (place, start) in starts.into_iter().enumerate() {
-                    Waiting { job: job.clone(), place, start }.end(FinishReason::Shutdown);
-                }
-            }
-        }
-        for waiting in self.waiting {
+        self.take_in(None);
+        while let Some(waiting) = self.waiting.pop() {
             waiting.end(FinishReason::Shutdown);
         }
-        for sequence in self.running {
+        for sequence in self.sequences {
             sequence.end(FinishReason::Shutdown);
         }
     }

@@ -2,6 +2,8 @@
 
 use burn::tensor::{Tensor, activation};
 
+use crate::kernels::{self, Bend};
+
 /// The functions that the checkpoints of the supported families are made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
@@ -29,10 +31,29 @@ impl Activation {
 
     /// Each entry by itself: `[batch, seq, d_ff]` -> the same.
     pub fn forward(self, x: Tensor<3>) -> Tensor<3> {
+        if kernels::serve(&x.device()) {
+            return kernels::tensor::bend(x, self.kernel());
+        }
         match self {
             Self::Silu => activation::silu(x),
             Self::Gelu => activation::gelu(x),
             Self::GeluTanh => activation::gelu_approximate(x),
+        }
+    }
+
+    /// `forward(gate) * up`, all `[batch, seq, d_ff]`.
+    pub fn gated(self, gate: Tensor<3>, up: Tensor<3>) -> Tensor<3> {
+        if kernels::serve(&gate.device()) {
+            return kernels::tensor::bend_times(gate, up, self.kernel());
+        }
+        self.forward(gate) * up
+    }
+
+    fn kernel(self) -> Bend {
+        match self {
+            Self::Silu => Bend::Silu,
+            Self::Gelu => Bend::Gelu,
+            Self::GeluTanh => Bend::GeluTanh,
         }
     }
 }

@@ -1,15 +1,14 @@
 //! The networks that a [`Model`](super::Model) can run, side by side.
 
-use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
 use super::config::{Family, ModelConfig};
-use super::context::Context;
 use super::decoder::Decoder;
 use super::encoder::Encoder;
 use super::gpt2::Gpt2;
+use super::pass::Pass;
 use super::rope::Rope;
-use super::weights::Weights;
+use super::source::Source;
 use crate::error::{Error, Result};
 
 /// A network, and what it needs beside its weights.
@@ -21,14 +20,14 @@ pub(super) enum Architecture {
 }
 
 impl Architecture {
-    pub(super) fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         match &config.family {
             Family::Llama(llama) => Ok(Self::Llama {
                 decoder: Decoder::load(weights, config, llama)?,
                 rope: Rope::new(&llama.rope, config.head_dim),
             }),
             Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
-            Family::Encoder if weights.are_random() => {
+            Family::Encoder if weights.is_random() => {
                 Ok(Self::Encoder(Encoder::random(config, weights.device())))
             }
             Family::Encoder => Err(Error::Parameter {
@@ -43,17 +42,18 @@ impl Architecture {
     ///
     /// # Errors
     /// Caches for a network that can't use one.
-    pub(super) fn hidden(
-        &self,
-        ids: Tensor<2, Int>,
-        context: &mut Context<'_>,
-    ) -> Result<Tensor<3>> {
+    pub(super) fn hidden(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Tensor<3>> {
         match self {
-            Self::Llama { decoder, rope } => Ok(decoder.hidden(ids, rope, context)),
-            Self::Gpt2(gpt2) => Ok(gpt2.hidden(ids, context)),
-            Self::Encoder(encoder) if !context.keeps() => Ok(encoder.hidden(ids)),
+            Self::Llama { decoder, rope } => Ok(decoder.hidden(ids, rope, pass)),
+            Self::Gpt2(gpt2) => Ok(gpt2.hidden(ids, pass)),
+            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden(ids)),
             Self::Encoder(_) => Err(Error::NoKvCache),
         }
+    }
+
+    /// Whether its keys and values can be kept.
+    pub(super) fn can_cache(&self) -> bool {
+        !matches!(self, Self::Encoder(_))
     }
 
     /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
@@ -71,15 +71,6 @@ impl Architecture {
             Self::Llama { .. } => Decoder::can_do_without(tensor),
             Self::Gpt2(_) => Gpt2::can_do_without(tensor),
             Self::Encoder(_) => false,
-        }
-    }
-
-    /// How many numbers the weights are.
-    pub(super) fn num_params(&self) -> usize {
-        match self {
-            Self::Llama { decoder, .. } => decoder.num_params(),
-            Self::Gpt2(gpt2) => gpt2.num_params(),
-            Self::Encoder(encoder) => encoder.num_params(),
         }
     }
 }

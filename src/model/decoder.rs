@@ -5,14 +5,13 @@ use burn::tensor::{Int, Tensor};
 
 use super::attention::Attention;
 use super::config::{LlamaConfig, ModelConfig};
-use super::context::Context;
 use super::embedding::Embedding;
 use super::feed_forward::FeedForward;
-use super::linear::{self, Linear};
+use super::linear::Linear;
 use super::norm::RmsNorm;
+use super::pass::Pass;
 use super::rope::{Rope, Rotation};
-use super::threads;
-use super::weights::Weights;
+use super::source::Source;
 use crate::error::Result;
 
 /// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
@@ -40,7 +39,7 @@ impl Decoder {
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
-    pub fn load(weights: &Weights<'_>, config: &ModelConfig, llama: &LlamaConfig) -> Result<Self> {
+    pub fn load(weights: &dyn Source, config: &ModelConfig, llama: &LlamaConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
@@ -67,12 +66,12 @@ impl Decoder {
     /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
     /// before the head: `[batch, seq, d_model]`.
     ///
-    /// `context` says which sequences they are, and keeps their keys and values.
-    pub fn hidden(&self, ids: Tensor<2, Int>, rope: &Rope, context: &mut Context<'_>) -> Tensor<3> {
-        let rotation = rope.rotation(&context.positions(), &ids.device());
+    /// `pass` says which sequences they are, and keeps their keys and values.
+    pub fn hidden(&self, ids: Tensor<2, Int>, rope: &Rope, pass: &mut Pass<'_>) -> Tensor<3> {
+        let rotation = rope.rotation(&pass.positions(), &ids.device());
         let mut x = self.embed_tokens.forward(ids);
         for (i, layer) in self.layers.iter().enumerate() {
-            x = layer.forward(x, &rotation, i, context);
+            x = layer.forward(x, &rotation, i, pass);
         }
         self.norm.forward(x)
     }
@@ -81,7 +80,7 @@ impl Decoder {
     pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
         match &self.lm_head {
             Some(head) => head.forward(hidden),
-            None => linear::apply(self.embed_tokens.weight.val(), hidden),
+            None => self.embed_tokens.tied_head().forward(hidden),
         }
     }
     // ANCHOR_END: hidden
@@ -89,7 +88,7 @@ impl Decoder {
 
 impl Block {
     fn load(
-        weights: &Weights<'_>,
+        weights: &dyn Source,
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
@@ -113,14 +112,12 @@ impl Block {
         x: Tensor<3>,
         rotation: &Rotation,
         layer: usize,
-        context: &mut Context<'_>,
+        pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
-        let x = x + self.self_attn.forward(normed, rotation, layer, context);
-        threads::by_position(x, |x| {
-            let normed = self.post_attention_layernorm.forward(x.clone());
-            x + self.mlp.forward(normed)
-        })
+        let x = x + self.self_attn.forward(normed, rotation, layer, pass);
+        let normed = self.post_attention_layernorm.forward(x.clone());
+        x + self.mlp.forward(normed)
     }
     // ANCHOR_END: block
 }

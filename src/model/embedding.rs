@@ -1,33 +1,41 @@
 //! Vectors to look up: one for each token, or one for each position.
 
-use burn::module::{Module, Param};
-use burn::tensor::{Int, Tensor, module};
+use burn::module::Module;
+use burn::tensor::{Int, Tensor};
 
-use super::weights::Weights;
+use super::linear::Linear;
+use super::source::Source;
+use super::weight::Weight;
 use crate::error::Result;
 
 /// One row for each id.
 #[derive(Module, Debug)]
 pub struct Embedding {
     /// `[ids, d_model]`
-    pub weight: Param<Tensor<2>>,
+    pub weight: Weight,
 }
 
 impl Embedding {
     pub(super) fn load(
-        weights: &Weights<'_>,
+        weights: &dyn Source,
         name: &str,
         n_ids: usize,
         d_model: usize,
     ) -> Result<Self> {
-        let weight = weights.tensor(&format!("{name}.weight"), [n_ids, d_model])?;
+        let weight = weights.matrix(&format!("{name}.weight"), [n_ids, d_model])?;
         Ok(Self { weight })
     }
 
-    // ANCHOR: forward
     /// The rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
-        module::embedding(self.weight.val(), ids)
+        self.weight.rows(ids)
     }
-    // ANCHOR_END: forward
+
+    // ANCHOR: tied_head
+    /// The same matrix as a head: `[batch, seq, d_model]` -> `[batch, seq, ids]`. It shares the
+    /// memory.
+    pub fn tied_head(&self) -> Linear {
+        Linear { weight: self.weight.clone(), bias: None }
+    }
+    // ANCHOR_END: tied_head
 }

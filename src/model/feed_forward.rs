@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use super::activation::Activation;
 use super::config::{LlamaConfig, ModelConfig};
 use super::linear::{self, Linear};
-use super::weights::Weights;
+use super::source::Source;
 use crate::error::Result;
 
 /// `down(silu(gate(x)) * up(x))`: a wide layer in which one half decides how much of the
@@ -23,7 +23,7 @@ pub struct FeedForward {
 
 impl FeedForward {
     pub(super) fn load(
-        weights: &Weights<'_>,
+        weights: &dyn Source,
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
@@ -43,7 +43,7 @@ impl FeedForward {
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         let [gate, up] = linear::forward_all([&self.gate_proj, &self.up_proj], x); // [batch, seq, d_ff]
-        self.down_proj.forward(self.activation.forward(gate) * up)
+        self.down_proj.forward(self.activation.gated(gate, up))
     }
     // ANCHOR_END: feed_forward
 }

@@ -11,11 +11,11 @@ use burn::tensor::{Int, Tensor, TensorData, s};
 use super::activation::Activation;
 use super::attention::{merge_heads, split_heads};
 use super::config::ModelConfig;
-use super::context::Context;
 use super::embedding::Embedding;
-use super::linear::{self, Linear};
+use super::linear::Linear;
 use super::norm::LayerNorm;
-use super::weights::Weights;
+use super::pass::Pass;
+use super::source::Source;
 use crate::error::Result;
 
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
@@ -63,7 +63,7 @@ impl Gpt2 {
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
-    pub fn load(weights: &Weights<'_>, config: &ModelConfig) -> Result<Self> {
+    pub fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(["transformer.", ""], "wte.weight");
         let name = |part: &str| format!("{prefix}{part}");
@@ -91,14 +91,14 @@ impl Gpt2 {
 
     /// As [`Decoder::hidden`](super::decoder::Decoder::hidden): `[batch, seq]` ->
     /// `[batch, seq, d_model]`.
-    pub fn hidden(&self, ids: Tensor<2, Int>, context: &mut Context<'_>) -> Tensor<3> {
-        let positions: Vec<i32> = context.positions().iter().map(|&at| at as i32).collect();
+    pub fn hidden(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
+        let positions: Vec<i32> = pass.positions().iter().map(|&at| at as i32).collect();
         let shape = [1, positions.len()];
         let positions = Tensor::from_data(TensorData::new(positions, shape), &ids.device());
 
         let mut x = self.wte.forward(ids) + self.wpe.forward(positions);
         for (i, block) in self.h.iter().enumerate() {
-            x = block.forward(x, i, context);
+            x = block.forward(x, i, pass);
         }
         self.ln_f.forward(x)
     }
@@ -107,13 +107,13 @@ impl Gpt2 {
     pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
         match &self.lm_head {
             Some(head) => head.forward(hidden),
-            None => linear::apply(self.wte.weight.val(), hidden),
+            None => self.wte.tied_head().forward(hidden),
         }
     }
 }
 
 impl Block {
-    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+    fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let norm = |part: &str| {
             let name = format!("{name}.{part}");
             LayerNorm::load(weights, &name, config.d_model, config.norm_eps)
@@ -127,14 +127,14 @@ impl Block {
     }
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
-    fn forward(&self, x: Tensor<3>, layer: usize, context: &mut Context<'_>) -> Tensor<3> {
-        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, context);
+    fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
+        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, pass);
         x.clone() + self.mlp.forward(self.ln_2.forward(x))
     }
 }
 
 impl Attention {
-    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+    fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let d_model = config.d_model;
         let linear = |part: &str, n_out| {
             Linear::load_transposed(weights, &format!("{name}.{part}"), [n_out, d_model])
@@ -147,20 +147,20 @@ impl Attention {
     }
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
-    fn forward(&self, x: Tensor<3>, layer: usize, context: &mut Context<'_>) -> Tensor<3> {
+    fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
         let [_, _, d_model] = x.dims();
         let qkv = self.c_attn.forward(x); // [batch, seq, 3 * d_model]
         let part = |i: usize| {
             let columns = i * d_model..(i + 1) * d_model;
             split_heads(qkv.clone().slice(s![.., .., columns]), self.head_dim)
         };
-        let mixed = context.attend(layer, part(0), part(1), part(2));
+        let mixed = pass.attend(layer, part(0), part(1), part(2));
         self.c_proj.forward(merge_heads(mixed))
     }
 }
 
 impl FeedForward {
-    fn load(weights: &Weights<'_>, name: &str, config: &ModelConfig) -> Result<Self> {
+    fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let (d_model, d_ff) = (config.d_model, config.d_ff);
         let linear =
             |part: &str, shape| Linear::load_transposed(weights, &format!("{name}.{part}"), shape);

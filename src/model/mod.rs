@@ -1,20 +1,16 @@
 //! The model: from `config.json` and weights to logits.
 //!
 //! Two families of networks stand side by side: [`decoder`] (Llama, Mistral, Qwen) and
-//! [`gpt2`]. They share [`attention`] with its [`cache`], [`linear`], [`embedding`], [`norm`]
-//! and [`activation`]. The Llama family adds [`rope`] and a gated [`feed_forward`]. Before both
-//! comes [`encoder`], which is assembled from Burn's own modules. What a model is made from
-//! lies in [`config`], [`weights`] and [`safetensors`]; their numbers lie in an `arena`. How the
-//! threads of the processor share the work is in `threads`.
+//! [`gpt2`]. They share [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`].
+//! The Llama family adds [`rope`] and a gated [`feed_forward`]. Before both comes [`encoder`],
+//! which is assembled from Burn's own modules. A [`pass`] says which sequences are run, and
+//! reaches their caches. The shape of a model is a [`config`]; its numbers come from a [`Source`].
 
 pub mod activation;
 mod architecture;
-mod arena;
+pub mod attend;
 pub mod attention;
-pub mod cache;
 pub mod config;
-pub mod context;
-mod convert;
 pub mod decoder;
 pub mod embedding;
 pub mod encoder;
@@ -22,57 +18,91 @@ pub mod feed_forward;
 pub mod gpt2;
 pub mod linear;
 pub mod norm;
+pub mod pass;
 pub mod rope;
-pub mod safetensors;
-mod threads;
-pub mod weights;
+mod source;
+pub mod weight;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
+use crate::burn_threads;
 use crate::error::{Error, Result};
+use crate::kernels::{self, Cpu};
+use crate::kv::{KvCache, KvShape};
 use architecture::Architecture;
-pub use cache::KvCache;
 pub use config::ModelConfig;
-use context::Context;
-pub use weights::Weights;
+use pass::Pass;
+pub use source::Source;
+pub use weight::{PackedWeight, Weight};
 
 /// A network that is ready to run: its weights on a device, and what they need beside them.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
     network: Architecture,
-    /// How many numbers the weights are.
-    n_params: usize,
+    /// The memory that the weights take.
+    bytes: usize,
     device: Device,
     dtype: DType,
+    cpu: Cpu,
 }
 
-/// What a sequence of a batch has that is new, and the cache of what came before.
-pub struct NewTokens<'a> {
-    /// At least one id.
-    pub ids: &'a [u32],
-    /// It takes them in.
-    pub cache: &'a mut KvCache,
+/// One sequence's part in a forward pass.
+pub struct Input<'a> {
+    /// What the model is to read: at least one id.
+    tokens: &'a [u32],
+    /// What came before, which takes the tokens in. Without one, they are the whole sequence.
+    cache: Option<&'a mut KvCache>,
+    logits: Logits,
+}
+
+/// For which tokens of an [`Input`] logits are wanted. The head costs as much for each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logits {
+    /// For none: a part of a prompt that is not the last.
+    None,
+    /// For the last: to choose the token that follows.
+    Last,
+    /// For all: to score a text.
+    All,
+}
+
+impl<'a> Input<'a> {
+    /// A whole sequence, of which nothing is kept. Logits are wanted for its last token.
+    pub fn whole(tokens: &'a [u32]) -> Self {
+        Self { tokens, cache: None, logits: Logits::Last }
+    }
+
+    /// Tokens that follow those in `cache`. Logits are wanted for the last of them.
+    pub fn after(cache: &'a mut KvCache, tokens: &'a [u32]) -> Self {
+        Self { tokens, cache: Some(cache), logits: Logits::Last }
+    }
+
+    /// Changes for which tokens logits are wanted.
+    pub fn with_logits(mut self, logits: Logits) -> Self {
+        self.logits = logits;
+        self
+    }
 }
 
 impl Model {
-    /// Takes the tensors that `config` asks for from `weights`.
+    /// Takes the tensors that `config` asks for from `weights`. On the CPU, it computes with the
+    /// current [`Cpu`].
     ///
     /// # Errors
-    /// A tensor that is missing or has another shape or type.
-    pub fn load(config: ModelConfig, weights: &Weights<'_>) -> Result<Self> {
+    /// A tensor that is missing or has another shape or type; weights that there is no memory for;
+    /// a system that grants no threads.
+    pub fn load(config: ModelConfig, weights: &dyn Source) -> Result<Self> {
+        burn_threads::start()?;
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
-        let n_params = network.num_params();
-        Ok(Self { config, network, n_params, device, dtype })
+        let (bytes, cpu) = (weights.bytes(), Cpu::current());
+        Ok(Self { config, network, bytes, device, dtype, cpu })
     }
 
-    /// The tensors in `weights` that neither this model took nor one of its family is expected
-    /// to leave: a sign that the files say more than `config.json` does.
-    pub fn unused(&self, weights: &Weights<'_>) -> Vec<String> {
-        let mut names = weights.untaken();
-        names.retain(|name| !self.network.can_do_without(name));
-        names
+    /// Whether a tensor of this name may lie in a checkpoint and not be used.
+    pub(crate) fn can_do_without(&self, tensor: &str) -> bool {
+        self.network.can_do_without(tensor)
     }
 
     /// The shape of the model.
@@ -80,120 +110,110 @@ impl Model {
         &self.config
     }
 
-    /// The type in which it computes.
+    /// The type in which weights and caches are stored. On the CPU all computation is in f32; on
+    /// other devices it is in this type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// The memory that the weights take.
     pub fn bytes(&self) -> usize {
-        self.n_params * self.dtype.size()
+        self.bytes
+    }
+
+    /// With which instructions and on how many threads the CPU's kernels compute.
+    pub fn cpu(&self) -> &Cpu {
+        &self.cpu
     }
 
     /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
     ///
     /// # Errors
-    /// More memory than this machine gives.
+    /// On a device that takes all memory at once, more memory than there is.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
-        let capacity = capacity.min(self.config.context_length);
-        KvCache::new(&self.config, 1, capacity, &self.device, self.dtype)
+        let ModelConfig { n_layers, n_kv_heads, head_dim, context_length, .. } = self.config;
+        let shape = KvShape { n_layers, n_kv_heads, head_dim };
+        KvCache::new(shape, capacity.min(context_length), &self.device, self.dtype)
     }
 
     // ANCHOR: forward
-    /// The logits of the token that follows `ids`: `[vocab]`.
+    /// Runs the network over the tokens of all `inputs`, and returns the logits that they want:
+    /// one row of `[vocab]` for each token, in order.
     ///
-    /// With a cache, `ids` are what comes after the tokens in it, and it takes them in;
-    /// without one they are the whole sequence.
+    /// The tokens go through the network side by side, laid end to end in one row, so that its
+    /// weights are read once for all of them. Only attention takes each sequence for itself (Yu
+    /// et al., Orca, OSDI 2022). There is no padding.
+    ///
+    /// On the CPU, the bits of a row depend on its own sequence only: not on the other inputs,
+    /// and not on how many tokens of the sequence were read in earlier passes.
     ///
     /// # Errors
-    /// No ids, an id outside the vocabulary, more ids than the cache or the context holds, a
-    /// cache for a network that can't use one.
-    pub fn forward(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<f32>> {
-        self.on_threads(ids.len(), || {
-            let hidden = self.hidden(ids, cache)?;
-            let last = hidden.slice(s![.., -1.., ..]); // [1, 1, d_model]
-            to_host(self.network.logits(last))
+    /// For any of the inputs: no tokens, an id outside the vocabulary, more tokens than the cache
+    /// or the context holds, a cache for a network that can't use one. For all: a device that
+    /// fails. Then no cache has changed.
+    pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
+        for input in &mut *inputs {
+            self.check_ids(input.tokens)?;
+            match &mut input.cache {
+                Some(cache) => cache.reserve(input.tokens.len())?,
+                None => self.check_length(input.tokens)?,
+            }
+        }
+        self.cpu.enter(|| {
+            let mut caches = self.caches_for_whole(inputs)?;
+            let (row, wanted) = row_of(inputs);
+            let mut pass = Pass::new(&self.device);
+            let mut own_caches = caches.iter_mut();
+            for Input { tokens, cache, .. } in inputs {
+                let cache = cache.as_deref_mut().or_else(|| own_caches.next());
+                pass.push(tokens.len(), cache);
+            }
+            let logits = self.logits(row, wanted, &mut pass)?;
+            pass.commit();
+            Ok(logits)
         })
     }
     // ANCHOR_END: forward
 
-    /// The logits after each of `ids`, one row of `[vocab]` for each. The last row is what
-    /// [`forward`](Self::forward) returns; the head costs `ids.len()` times as much.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
-    pub fn forward_all(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Vec<Vec<f32>>> {
-        let logits = self.on_threads(ids.len(), || {
-            let hidden = self.hidden(ids, cache)?;
-            to_host(self.network.logits(hidden))
-        })?;
-        Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
-    }
-
-    // ANCHOR: forward_batch
-    /// The logits of the token that follows in each of `sequences`: one row of `[vocab]` for
-    /// each.
-    ///
-    /// Their new tokens go through the network side by side, laid end to end in one row, so
-    /// that its weights are read once for all of them. Only attention takes each sequence for
-    /// itself (Yu et al., Orca, OSDI 2022). There is no padding.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward), for any of them; then no cache has changed.
-    pub fn forward_batch(&self, sequences: Vec<NewTokens<'_>>) -> Result<Vec<Vec<f32>>> {
-        let (mut row, mut last, mut caches) = (Vec::new(), Vec::new(), Vec::new());
-        for NewTokens { ids, cache } in sequences {
-            self.check_ids(ids)?;
-            cache.check_room(ids.len())?;
-            row.extend_from_slice(ids);
-            last.push(row.len() as i32 - 1);
-            caches.push((ids.len(), cache));
-        }
+    // ANCHOR: logits
+    /// The logits for the `wanted` columns of a row of token ids.
+    fn logits(
+        &self,
+        row: Vec<i32>,
+        wanted: Vec<i32>,
+        pass: &mut Pass<'_>,
+    ) -> Result<Vec<Vec<f32>>> {
         if row.is_empty() {
             return Ok(Vec::new());
         }
-        let last = TensorData::new(last.clone(), [last.len()]);
-        let last = Tensor::<1, Int>::from_data(last, &self.device);
-        let logits = self.on_threads(row.len(), || {
-            let hidden = self.run(&row, Context::cached(caches, &self.device))?;
-            to_host(self.network.logits(hidden.select(1, last))) // [1, sequences, vocab]
-        })?;
+        let data = TensorData::new(row.clone(), [1, row.len()]);
+        let ids = Tensor::<2, Int>::from_data(data, &self.device);
+        let hidden = self.network.hidden(ids, pass)?; // [1, row.len(), d_model]
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns = TensorData::new(wanted.clone(), [wanted.len()]);
+        let columns = Tensor::<1, Int>::from_data(columns, &self.device);
+        let logits = self.network.logits(hidden.select(1, columns)); // [1, wanted.len(), vocab]
+        let logits = to_host(logits)?;
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
-    // ANCHOR_END: forward_batch
+    // ANCHOR_END: logits
 
-    /// Does what takes so many `positions` through the network.
-    fn on_threads<T: Send>(&self, positions: usize, work: impl FnOnce() -> T + Send) -> T {
-        threads::enter(&self.device, positions * self.n_params, work)
-    }
-
-    /// `[1, ids.len(), d_model]`: what stands at each new position before the head.
-    fn hidden(&self, ids: &[u32], cache: Option<&mut KvCache>) -> Result<Tensor<3>> {
-        self.check_ids(ids)?;
-        let context = match cache {
-            Some(cache) => {
-                cache.check_room(ids.len())?;
-                Context::cached(vec![(ids.len(), cache)], &self.device)
-            }
-            None => {
-                self.check_length(ids)?;
-                Context::whole(ids.len(), &self.device)
-            }
+    /// The kernels read keys and values from blocks only, so an input without a cache gets one
+    /// for this pass.
+    fn caches_for_whole(&self, inputs: &[Input<'_>]) -> Result<Vec<KvCache>> {
+        if !kernels::serve(&self.device) || !self.network.can_cache() {
+            return Ok(Vec::new());
+        }
+        let whole = inputs.iter().filter(|input| input.cache.is_none());
+        let cache = |input: &Input<'_>| {
+            let mut cache = self.new_cache(input.tokens.len())?;
+            cache.reserve(input.tokens.len())?;
+            Ok(cache)
         };
-        self.run(ids, context)
+        whole.map(cache).collect()
     }
-
-    // ANCHOR: run
-    /// Runs all layers over one row: `[1, row.len(), d_model]`.
-    fn run(&self, row: &[u32], mut context: Context<'_>) -> Result<Tensor<3>> {
-        let ids: Vec<i32> = row.iter().map(|&id| id as i32).collect();
-        let data = TensorData::new(ids, [1, row.len()]);
-        let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        let hidden = self.network.hidden(ids, &mut context)?;
-        context.advance();
-        Ok(hidden)
-    }
-    // ANCHOR_END: run
 
     /// Checks that a generation could start from `prompt`.
     ///
@@ -223,6 +243,24 @@ impl Model {
         Ok(())
     }
 }
+
+// ANCHOR: row_of
+/// The tokens of all inputs, end to end, and the columns for which logits are wanted.
+fn row_of(inputs: &[Input<'_>]) -> (Vec<i32>, Vec<i32>) {
+    let (mut row, mut wanted) = (Vec::new(), Vec::new());
+    for Input { tokens, logits, .. } in inputs {
+        let first = row.len() as i32;
+        row.extend(tokens.iter().map(|&id| id as i32));
+        let end = row.len() as i32;
+        match logits {
+            Logits::None => {}
+            Logits::Last => wanted.push(end - 1),
+            Logits::All => wanted.extend(first..end),
+        }
+    }
+    (row, wanted)
+}
+// ANCHOR_END: row_of
 
 /// Waits for the device and copies a result of any shape into host memory, row by row.
 fn to_host(tensor: Tensor<3>) -> Result<Vec<f32>> {

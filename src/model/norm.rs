@@ -3,8 +3,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
 
-use super::weights::Weights;
+use super::source::Source;
 use crate::error::Result;
+use crate::kernels;
 
 // ANCHOR: rms_norm
 /// Divides each vector by its root mean square, then scales each entry by a learned weight
@@ -17,8 +18,8 @@ pub struct RmsNorm {
 }
 
 impl RmsNorm {
-    pub(super) fn load(weights: &Weights<'_>, name: &str, d: usize, eps: f64) -> Result<Self> {
-        let weight = weights.tensor(&format!("{name}.weight"), [d])?;
+    pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
+        let weight = weights.vector(&format!("{name}.weight"), d)?;
         Ok(Self { weight, eps })
     }
 
@@ -26,6 +27,9 @@ impl RmsNorm {
     ///
     /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        if kernels::serve(&x.device()) {
+            return kernels::tensor::rms_norm(x, self.weight.val(), self.eps);
+        }
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
         let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
@@ -47,10 +51,10 @@ pub struct LayerNorm {
 }
 
 impl LayerNorm {
-    pub(super) fn load(weights: &Weights<'_>, name: &str, d: usize, eps: f64) -> Result<Self> {
+    pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
         Ok(Self {
-            weight: weights.tensor(&format!("{name}.weight"), [d])?,
-            bias: weights.tensor(&format!("{name}.bias"), [d])?,
+            weight: weights.vector(&format!("{name}.weight"), d)?,
+            bias: weights.vector(&format!("{name}.bias"), d)?,
             eps,
         })
     }
@@ -59,6 +63,9 @@ impl LayerNorm {
     ///
     /// Mean and variance are taken in f32, as in [`RmsNorm::forward`].
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        if kernels::serve(&x.device()) {
+            return kernels::tensor::layer_norm(x, self.weight.val(), self.bias.val(), self.eps);
+        }
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
         let x = x.clone() - x.mean_dim(2); // [batch, seq, d]

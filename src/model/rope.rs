@@ -2,9 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use burn::tensor::{DType, Device, Tensor, TensorData, bf16, f16, s};
+use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
 use super::config::{RopeConfig, RopeScaling};
+use crate::kernels;
 
 /// How fast each pair of entries of a head turns.
 ///
@@ -23,33 +24,32 @@ pub struct Rope {
 /// beyond 2,048.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// `[1, 1, seq, head_dim]`
-    cos: Tensor<4>,
-    /// `[1, 1, seq, head_dim]`, negative in the first half of a head.
-    sin: Tensor<4>,
+    /// `[seq, head_dim / 2]`
+    cos: Tensor<2>,
+    /// `[seq, head_dim / 2]`
+    sin: Tensor<2>,
 }
 
 impl Rope {
     /// The frequencies for heads of an even size.
     pub fn new(rope: &RopeConfig, head_dim: usize) -> Self {
-        let frequency = |i: usize| rope.theta.powf(-(2.0 * i as f64) / head_dim as f64);
-        let scaled = |i| round(scale(frequency(i), &rope.scaling), rope.rounded_to);
+        let frequency = |i: usize| libm::pow(rope.theta, -(2.0 * i as f64) / head_dim as f64);
+        let scaled = |i| scale(frequency(i), &rope.scaling);
         Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
-    /// The rotation for each of `positions`.
+    /// The rotation for each of `positions`. Angles are f64, and their sines and cosines are those
+    /// of `libm`, which are the same on every machine.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
-        let shape = [1, 1, positions.len(), 2 * self.frequencies.len()];
-        let table = |of: fn(f64) -> f64, sign: f32| {
+        let shape = [positions.len(), self.frequencies.len()];
+        let table = |of: fn(f64) -> f64| {
             let values = positions.iter().flat_map(|&position| {
-                let half =
-                    self.frequencies.iter().map(move |frequency| position as f64 * frequency);
-                let half = half.map(move |angle| of(angle) as f32);
-                half.clone().map(move |value| sign * value).chain(half)
+                let angles = self.frequencies.iter().map(move |turn| position as f64 * turn);
+                angles.map(move |angle| of(angle) as f32)
             });
             Tensor::from_data(TensorData::new(values.collect(), shape), (device, DType::F32))
         };
-        Rotation { cos: table(f64::cos, 1.0), sin: table(f64::sin, -1.0) }
+        Rotation { cos: table(libm::cos), sin: table(libm::sin) }
     }
 }
 
@@ -68,25 +68,27 @@ fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
     }
 }
 
-fn round(frequency: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => f16::from_f64(frequency).to_f64(),
-        DType::BF16 => bf16::from_f64(frequency).to_f64(),
-        _ => frequency,
-    }
-}
-
 impl Rotation {
     // ANCHOR: rotate
-    /// Turns queries or keys: `[batch, heads, seq, head_dim]` -> the same.
+    /// Turns queries or keys: `[batch, seq, heads, head_dim]` -> the same.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
-        let [_, _, _, head_dim] = x.dims();
+        if kernels::serve(&x.device()) {
+            return kernels::tensor::rotate(x, self.cos.clone(), self.sin.clone());
+        }
         let dtype = x.dtype();
-        let x = x.cast(DType::F32);
-        let first = x.clone().slice(s![.., .., .., ..head_dim / 2]);
-        let second = x.clone().slice(s![.., .., .., head_dim / 2..]);
-        let swapped = Tensor::cat(vec![second, first], 3);
-        (x * self.cos.clone() + swapped * self.sin.clone()).cast(dtype)
+        let [first, second] = halves(x.cast(DType::F32));
+        let [cos, sin] = [&self.cos, &self.sin].map(|table| table.clone().unsqueeze_dim::<3>(1));
+        let [cos, sin] = [cos, sin].map(|table| table.unsqueeze::<4>()); // [1, seq, 1, head_dim / 2]
+        let turned_first = first.clone() * cos.clone() - second.clone() * sin.clone();
+        let turned_second = second * cos + first * sin;
+        Tensor::cat(vec![turned_first, turned_second], 3).cast(dtype)
     }
     // ANCHOR_END: rotate
+}
+
+fn halves(x: Tensor<4>) -> [Tensor<4>; 2] {
+    let [_, _, _, head_dim] = x.dims();
+    let first = x.clone().slice(s![.., .., .., ..head_dim / 2]);
+    let second = x.slice(s![.., .., .., head_dim / 2..]);
+    [first, second]
 }

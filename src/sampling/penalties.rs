@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 /// The repetition penalty (Keskar et al., arXiv 1909.05858): divides the score of every token
 /// that occurred in the prompt or the output, or multiplies it where it is negative, so that it
 /// falls either way. However often a token occurred, it is penalised once.
+///
+/// Far from 1 a score may leave the range of f32. A product that becomes -inf removes the token,
+/// as its probability would be 0. A quotient that becomes +inf is the caller's to refuse: which
+/// of several is the greatest can no longer be told.
 pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], output: &[u32]) {
-    if penalty == 1.0 {
-        return;
-    }
     let seen: HashSet<&u32> = prompt.iter().chain(output).collect();
     for &id in seen {
         if let Some(score) = scores.get_mut(id as usize) {

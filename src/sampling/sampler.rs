@@ -10,6 +10,7 @@ use super::{
     SamplingParams, draw, greedy, min_p, penalties, softmax, temperature, top_k, top_p, typical,
 };
 use crate::error::{Error, Result};
+use crate::panics;
 
 /// A rule of the caller's own: changes the scores `[vocab]`, knowing the prompt and the output
 /// so far. A score of -inf removes a token.
@@ -49,7 +50,8 @@ impl Sampler {
     /// `logits` is `[vocab]`; the ids in `prompt` and `output` are what the penalties count.
     ///
     /// # Errors
-    /// Logits with a NaN or +inf, or of which none is finite, at first or after a rule.
+    /// Logits with a NaN or +inf, or of which none is finite; scores that are so after a penalty
+    /// or a rule of the caller's.
     pub fn distribution(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
@@ -67,15 +69,21 @@ impl Sampler {
     // ANCHOR: order
     /// The scores after every rule. This is the one place that knows their order.
     fn scores(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
-        check(logits, output)?;
+        let step = output.len();
+        check(logits).map_err(|problem| Error::Logits { step, problem })?;
+        let after = |rule| move |problem| Error::Scores { step, rule, problem };
+
         let params = &self.params;
         let mut scores = logits.to_vec();
-        penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
+        if params.repetition_penalty != 1.0 {
+            penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
+            check(&scores).map_err(after("the repetition penalty"))?;
+        }
         penalties::frequency(&mut scores, params.frequency_penalty, output);
         penalties::presence(&mut scores, params.presence_penalty, output);
         for rule in &self.rules {
             rule(&mut scores, prompt, output);
-            check(&scores, output)?;
+            check(&scores).map_err(after("a rule of the caller's own"))?;
         }
         if params.temperature == 0.0 {
             greedy::keep_best(&mut scores);
@@ -100,6 +108,13 @@ impl Sampler {
     // ANCHOR_END: order
 }
 
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        // Code of the caller's: one that panics as it is dropped must not end those beside it.
+        self.rules.drain(..).for_each(panics::discard);
+    }
+}
+
 impl fmt::Debug for Sampler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sampler")
@@ -110,18 +125,16 @@ impl fmt::Debug for Sampler {
 }
 
 // ANCHOR: check
-/// Refuses scores from which no token can be chosen.
-fn check(scores: &[f32], output: &[u32]) -> Result<()> {
-    let problem = if scores.iter().any(|score| score.is_nan()) {
-        "one of them is NaN"
+/// Refuses scores from which no token can be chosen, and says what is wrong with them.
+fn check(scores: &[f32]) -> Result<(), &'static str> {
+    if scores.iter().any(|score| score.is_nan()) {
+        Err("one of them is NaN")
     } else if scores.contains(&f32::INFINITY) {
-        "one of them is infinite"
+        Err("one of them is infinite")
     } else if !scores.iter().any(|score| score.is_finite()) {
-        "none of them is finite"
+        Err("none of them is finite")
     } else {
-        return Ok(());
-    };
-    let step = output.len();
-    Err(Error::Logits { step, problem })
+        Ok(())
+    }
 }
 // ANCHOR_END: check

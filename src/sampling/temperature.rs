@@ -6,7 +6,8 @@ use super::softmax::greatest;
 /// Divides every score by `temperature`, which is greater than 0.
 ///
 /// The greatest score is subtracted before the division, which changes no probability: the
-/// quotients are then at most 0 and cannot overflow, however small the temperature is.
+/// quotients are then at most 0 and cannot become NaN or +inf, however small the temperature is.
+/// One that f32 cannot hold becomes -inf: its probability is 0.
 pub(super) fn apply(scores: &mut [f32], temperature: f32) {
     let max = greatest(scores);
     for score in scores {

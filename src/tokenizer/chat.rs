@@ -51,6 +51,11 @@ pub struct ChatOptions {
 
 /// The Jinja template with which a chat model publishes the form of its conversations.
 ///
+/// A template is a program from a file, so what it may do is limited: its instructions, the work
+/// and the memory of each, what it writes, and how deep its parts and its lists may lie in each
+/// other. Where it reaches a limit, it ends with an error, the same each time. It needs less than
+/// a megabyte of stack. It stands alone: `block`, `extends`, `include` and `import` are refused.
+///
 /// It is run in an environment like that of transformers: `raise_exception`, `strftime_now`,
 /// a `tojson` that writes JSON as Python does, `break` and `continue`, the usual methods of
 /// Python's strings, and `{% generation %}`, which has no effect here.
@@ -70,8 +75,7 @@ impl ChatTemplate {
     /// The text of a conversation, up to where the assistant's answer begins.
     ///
     /// # Errors
-    /// A template that is not valid, that refuses these messages, or that does not come to an
-    /// end.
+    /// A template that is not valid, that refuses these messages, or that takes too much.
     pub fn render(
         &self,
         messages: &[Message],

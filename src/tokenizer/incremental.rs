@@ -1,41 +1,51 @@
 //! Ids in, whole characters out.
 
+mod bytes;
+mod window;
+
+use super::decoding::{Decoding, bytes_of};
 use super::{TokenKind, Tokenizer};
 use crate::error::Result;
+use bytes::ByteBuffer;
+use window::Window;
 
 /// Turns a stream of token ids into pieces of text that are each whole UTF-8.
 ///
 /// A token may hold only a part of a character: `é` is two bytes, `🙂` four, and a byte-level
-/// tokenizer may cut between them. Such a part is held back until the rest has come.
+/// tokenizer may cut between them. Such a part is held back until the rest has come, and becomes
+/// U+FFFD as soon as it is certain that the rest does not come.
 ///
 /// In a tokenizer of SentencePiece's kind, characters that it does not know are rows of tokens
 /// that stand for one byte each. Such a row is held back until it ends: if it is not UTF-8,
 /// none of it becomes text, not even what looked like a character at first.
 ///
-/// The pieces together are what decoding all ids at once gives, whatever the ids are.
+/// The pieces together are what decoding all ids at once gives, whatever the ids are, and an id
+/// costs the same however many came before it.
+// ANCHOR: decoder
 #[derive(Debug)]
 pub struct IncrementalDecoder<'a> {
     tokenizer: &'a Tokenizer,
-    ids: Vec<u32>,
-    /// `ids[..context]` is no longer needed.
-    context: usize,
-    /// The text of `ids[..emitted]` is out. `ids[context..emitted]` is decoded again with what
-    /// follows, because some tokenizers strip the space of the first token they are given.
-    emitted: usize,
-    /// The ids so far end in a row of bytes that may go on.
-    in_bytes: bool,
+    pending: Pending,
 }
+
+/// What is held back.
+#[derive(Debug)]
+enum Pending {
+    /// Where each token is a string of bytes.
+    Bytes(ByteBuffer),
+    /// Where the text of a token depends on its neighbours.
+    Ids(Window),
+}
+// ANCHOR_END: decoder
 
 impl<'a> IncrementalDecoder<'a> {
     /// A decoder for what comes after `prompt`, whose text it does not repeat.
     pub fn after(tokenizer: &'a Tokenizer, prompt: &[u32]) -> Self {
-        Self {
-            tokenizer,
-            ids: prompt.to_vec(),
-            context: 0,
-            emitted: prompt.len(),
-            in_bytes: false,
-        }
+        let pending = match tokenizer.decoding {
+            Decoding::Bytes => Pending::Bytes(bytes_at_the_end(tokenizer, prompt)),
+            _ => Pending::Ids(Window::after(tokenizer, prompt)),
+        };
+        Self { tokenizer, pending }
     }
 
     // ANCHOR: push
@@ -45,48 +55,45 @@ impl<'a> IncrementalDecoder<'a> {
     /// # Errors
     /// As [`Tokenizer::decode`].
     pub fn push(&mut self, id: u32) -> Result<String> {
-        self.ids.push(id);
-        match self.tokenizer.kind(id) {
-            TokenKind::Text => self.in_bytes = false,
-            TokenKind::Byte => self.in_bytes = true,
-            TokenKind::Silent => {}
-        }
-        if self.in_bytes {
+        // A special token has no text.
+        if self.tokenizer.kind(id) == TokenKind::Silent {
             return Ok(String::new());
         }
-        let before = self.tokenizer.decode(&self.ids[self.context..self.emitted])?;
-        let text = self.pending(&before)?;
-        // U+FFFD at the end: a character of which bytes are still to come.
-        if text.ends_with('\u{FFFD}') {
-            return Ok(String::new());
+        match &mut self.pending {
+            Pending::Bytes(pending) => Ok(pending.push(&token_bytes(self.tokenizer, id))),
+            Pending::Ids(pending) => pending.push(self.tokenizer, id),
         }
-        // An id without a text of its own says nothing about where the next one begins.
-        if !text.is_empty() {
-            // Decoding can only begin where a character begins: a prompt may end inside one.
-            if !before.ends_with('\u{FFFD}') {
-                self.context = self.emitted;
-            }
-            self.emitted = self.ids.len();
-        }
-        Ok(text)
     }
     // ANCHOR_END: push
 
+    // ANCHOR: finish
     /// What was still held back, with U+FFFD for a character that never became whole.
     ///
     /// # Errors
     /// As [`Tokenizer::decode`].
     pub fn finish(self) -> Result<String> {
-        let before = self.tokenizer.decode(&self.ids[self.context..self.emitted])?;
-        self.pending(&before)
+        match self.pending {
+            Pending::Bytes(pending) => Ok(pending.finish()),
+            Pending::Ids(pending) => pending.finish(self.tokenizer),
+        }
     }
+    // ANCHOR_END: finish
+}
 
-    /// The text that `ids[emitted..]` add to `before`, the text of `ids[context..emitted]`.
-    fn pending(&self, before: &str) -> Result<String> {
-        let mut text = self.tokenizer.decode(&self.ids[self.context..])?;
-        // They differ before the end of `before` only where that ends in half a character.
-        let same = before.chars().zip(text.chars()).take_while(|(a, b)| a == b);
-        let length = same.map(|(a, _)| a.len_utf8()).sum();
-        Ok(text.split_off(length))
+fn token_bytes(tokenizer: &Tokenizer, id: u32) -> Vec<u8> {
+    tokenizer.token(id).map(|token| bytes_of(&token)).unwrap_or_default()
+}
+
+/// The character that a prompt ends in the middle of.
+fn bytes_at_the_end(tokenizer: &Tokenizer, prompt: &[u32]) -> ByteBuffer {
+    let mut end = Vec::new();
+    for &id in prompt.iter().rev() {
+        if tokenizer.kind(id) != TokenKind::Silent {
+            end.splice(..0, token_bytes(tokenizer, id));
+        }
+        if end.len() >= bytes::LONGEST_CHARACTER {
+            break;
+        }
     }
+    ByteBuffer::after(&end)
 }

@@ -2,20 +2,24 @@
 
 mod chat;
 mod config;
+mod decoding;
+mod file_check;
 mod incremental;
 mod jinja;
 mod stop_strings;
 
 use std::str::FromStr;
 
-use tokenizers::{AddedToken, DecoderWrapper};
+use tokenizers::AddedToken;
 
 use crate::error::{Error, Result};
+use crate::panics;
 pub use chat::{ChatOptions, ChatTemplate, Message, Role};
 pub use config::SpecialTokens;
 use config::TokenizerConfig;
+use decoding::Decoding;
 pub use incremental::IncrementalDecoder;
-pub use stop_strings::{StopMatch, StopStrings};
+pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings};
 
 /// A tokenizer as `tokenizer.json` describes it, with what `tokenizer_config.json` and
 /// `chat_template.jinja` add.
@@ -36,8 +40,7 @@ pub use stop_strings::{StopMatch, StopStrings};
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     origin: String,
-    /// Whether tokens such as `<0x41>` stand for bytes.
-    byte_fallback: bool,
+    decoding: Decoding,
     special_tokens: SpecialTokens,
     chat_template: Option<ChatTemplate>,
 }
@@ -60,13 +63,13 @@ impl Tokenizer {
     /// JSON that does not describe a tokenizer.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let text = std::str::from_utf8(json).map_err(|error| unusable(origin, error))?;
-        let mut inner =
-            tokenizers::Tokenizer::from_str(text).map_err(|error| unusable(origin, error))?;
+        file_check::check(json).map_err(|problem| unusable(origin, problem))?;
+        let mut inner = trusting(origin, || tokenizers::Tokenizer::from_str(text))?;
         // Some files carry what they were trained with. A prompt must stay as it is.
         inner.with_truncation(None).map_err(|error| unusable(origin, error))?;
         inner.with_padding(None);
         Ok(Self {
-            byte_fallback: inner.get_decoder().is_some_and(falls_back_to_bytes),
+            decoding: Decoding::of(inner.get_decoder()),
             inner,
             origin: origin.to_owned(),
             special_tokens: SpecialTokens::new(),
@@ -85,7 +88,7 @@ impl Tokenizer {
         let known = config.special_tokens.values().filter(|token| self.id(token).is_some());
         let tokens: Vec<AddedToken> =
             known.map(|token| AddedToken::from(token.as_str(), true)).collect();
-        self.inner.add_special_tokens(tokens).map_err(|error| unusable(origin, error))?;
+        trusting(origin, || self.inner.add_special_tokens(tokens))?;
         self.special_tokens = config.special_tokens;
         if let Some(source) = config.chat_template {
             self.chat_template = Some(ChatTemplate::new(source, origin));
@@ -122,10 +125,8 @@ impl Tokenizer {
 
     // ANCHOR: encode_with
     fn encode_with(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
-        match self.inner.encode(text, add_special_tokens) {
-            Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-            Err(error) => Err(unusable(&self.origin, error)),
-        }
+        let encoding = trusting(&self.origin, || self.inner.encode(text, add_special_tokens))?;
+        Ok(encoding.get_ids().to_vec())
     }
     // ANCHOR_END: encode_with
 
@@ -135,7 +136,7 @@ impl Tokenizer {
     /// # Errors
     /// Ids that the tokenizer's decoder fails on.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
-        self.inner.decode(ids, true).map_err(|error| unusable(&self.origin, error))
+        trusting(&self.origin, || self.inner.decode(ids, true))
     }
     // ANCHOR_END: decode
 
@@ -170,19 +171,9 @@ impl Tokenizer {
             Some(token) if self.inner.get_added_vocabulary().is_special_token(&token) => {
                 TokenKind::Silent
             }
-            Some(token) if self.byte_fallback && is_byte(&token) => TokenKind::Byte,
+            Some(token) if self.decoding == Decoding::Rows && is_byte(&token) => TokenKind::Byte,
             Some(_) => TokenKind::Text,
         }
-    }
-}
-
-fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {
-    match decoder {
-        DecoderWrapper::ByteFallback(_) => true,
-        DecoderWrapper::Sequence(sequence) => {
-            sequence.get_decoders().iter().any(falls_back_to_bytes)
-        }
-        _ => false,
     }
 }
 
@@ -190,6 +181,17 @@ fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {
 fn is_byte(token: &str) -> bool {
     let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
     digits.is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
+}
+
+/// Calls the crate `tokenizers`, which panics on some files and texts.
+fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
+    match panics::contain("tokenizers", call) {
+        Ok(result) => result.map_err(|error| unusable(origin, error)),
+        Err(Error::Panicked { message, .. }) => {
+            Err(unusable(origin, format!("`tokenizers` panicked: {message}")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn unusable(origin: &str, error: impl ToString) -> Error {

@@ -3,6 +3,15 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use crate::error::{Error, Result};
+
+/// How many stop strings a generation may have: after each token, the text that is held back is
+/// searched for all of them.
+pub const MAX_STOP_STRINGS: usize = 64;
+
+/// How many bytes a stop string may have: that much text is held back at most.
+pub const MAX_STOP_LENGTH: usize = 256;
+
 /// The stop strings of one generation. A tokenizer knows nothing of them: one may begin in the
 /// middle of a token and end in the middle of another.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +33,27 @@ impl StopStrings {
     pub fn new(strings: &[String]) -> Self {
         let strings = strings.iter().filter(|string| !string.is_empty());
         Self { strings: strings.cloned().collect() }
+    }
+
+    /// Checks that there are at most [`MAX_STOP_STRINGS`], each of at least one byte and at most
+    /// [`MAX_STOP_LENGTH`].
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], by the name `stop`.
+    pub fn validate(strings: &[String]) -> Result<()> {
+        let refuse = |value, allowed| Err(Error::Parameter { name: "stop", value, allowed });
+        if strings.len() > MAX_STOP_STRINGS {
+            return refuse(format!("{} texts", strings.len()), "at most 64 texts");
+        }
+        if strings.iter().any(String::is_empty) {
+            return refuse("an empty text".to_owned(), "texts of at least one character");
+        }
+        match strings.iter().find(|string| string.len() > MAX_STOP_LENGTH) {
+            None => Ok(()),
+            Some(long) => {
+                refuse(format!("a text of {} bytes", long.len()), "texts of at most 256 bytes")
+            }
+        }
     }
 
     /// The stop string that is complete first, reading `text` from left to right; of those
@@ -94,6 +124,18 @@ mod tests {
         assert_eq!(undecided(&["é!"], "caf\u{e9}"), 2);
         assert_eq!(undecided(&["ab"], "cd"), 0);
         assert_eq!(undecided(&[], "cd"), 0);
+    }
+
+    #[test]
+    fn their_number_and_length_are_limited() {
+        let refused = |strings: &[String]| StopStrings::validate(strings).unwrap_err().to_string();
+        let some = |n| vec!["x".to_owned(); n];
+        StopStrings::validate(&some(MAX_STOP_STRINGS)).unwrap();
+        StopStrings::validate(&["x".repeat(MAX_STOP_LENGTH)]).unwrap();
+        assert_eq!(refused(&some(65)), "stop is 65 texts, but must be at most 64 texts");
+        let long = refused(&["x".repeat(257)]);
+        assert_eq!(long, "stop is a text of 257 bytes, but must be texts of at most 256 bytes");
+        assert!(refused(&[String::new()]).contains("at least one character"));
     }
 
     proptest! {

@@ -8,24 +8,19 @@ pub mod watchdog;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use burn::tensor::DType;
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
-use slowburn::generate::Token;
-use slowburn::model::config::Family;
-use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::generate::Chosen;
 use slowburn::pretrained::Pretrained;
 
-/// Every CPU device that is compiled in.
-///
-/// One test at a time opens them: while a device is tried, the panic hook of the whole process
-/// is silent, and that of a test that fails must not get lost.
+/// Every CPU device that is compiled in. Where `SLOWBURN_TEST_WGPU` is set, wgpu's and no other:
+/// in software, it takes a hundred times as long as they do.
 pub fn devices() -> Vec<OpenDevice> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap();
+    if std::env::var_os("SLOWBURN_TEST_WGPU").is_some() {
+        return vec![device::open(DeviceChoice::Wgpu).unwrap()];
+    }
     let choices = [
         #[cfg(feature = "flex")]
         DeviceChoice::Cpu,
@@ -58,28 +53,6 @@ pub fn bundled(device: &OpenDevice) -> Pretrained {
 /// A fixture model in f32.
 pub fn load(name: &str, device: &OpenDevice) -> Pretrained {
     Pretrained::load(&fixture(&format!("models/{name}")), device, Precision::F32).unwrap()
-}
-
-/// A fixture model in f32 that computes as the program did that made its reference.
-///
-/// That program cast the whole model to the type of the file and back, so that its weights were
-/// those of the file. On the way the frequencies of RoPE were rounded too, which no file asks
-/// for: it moves logits by up to 0.02. `load` does not round them.
-pub fn load_like_the_reference(name: &str, device: &OpenDevice) -> Model {
-    let rounded_to = match name {
-        "llama3-scaled" => DType::BF16,
-        "qwen2" => DType::F16,
-        _ => return load(name, device).model,
-    };
-    let read = |file: &str| std::fs::read(fixture(&format!("models/{name}/{file}"))).unwrap();
-    let mut config = ModelConfig::from_json(&read("config.json"), name).unwrap();
-    let Family::Llama(llama) = &mut config.family else {
-        panic!("{name} has no RoPE")
-    };
-    llama.rope.rounded_to = rounded_to;
-    let bytes = read("model.safetensors");
-    let weights = Weights::from_safetensors(&bytes, name, &device.device, DType::F32).unwrap();
-    Model::load(config, &weights).unwrap()
 }
 
 /// What another implementation computed for a fixture model.
@@ -188,7 +161,7 @@ impl Checkpoint {
 }
 
 /// A callback that lets a loop run on.
-pub fn go_on(_: &Token<'_>) -> ControlFlow<()> {
+pub fn go_on(_: &Chosen<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

@@ -1,181 +1,211 @@
-//! `cargo xtask bench`: how many tokens a second the cached loop reads and writes, and how many
-//! candle does.
+//! `cargo xtask bench`: how many tokens a second the cached loop reads and writes, how many other
+//! engines do, and how near that is to the goals.
 
+mod before;
 mod candle;
-mod machine;
+mod contender;
+mod field;
+mod goals;
+pub mod machine;
 mod measured;
+mod ours;
+mod process;
+mod python;
+mod rounds;
+mod table;
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Result, ensure};
-use burn::tensor::DType;
+use anyhow::{Context, Result, ensure};
 use clap::Args;
-use slowburn::device::{self, DeviceChoice, Precision};
-use slowburn::generate::{self, Options};
-use slowburn::model::Model;
-use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
+use slowburn::device::Precision;
 
+use crate::load_cost::LoadCost;
 use crate::random_checkpoint::{self, Shape, StoredAs};
-use candle::Candle;
-use measured::{Measured, Workload, median};
+use before::Before;
+use contender::Peer;
+use field::Field;
+use goals::Results;
+pub use measured::{Workload, median};
+pub use ours::Ours;
+use rounds::Case;
 
 /// Each round, every contender generates the same tokens from the same prompt, greedily and
-/// without an end. What is printed is the median of the rounds. Prefill is the time until the
-/// first new token is known, decode the time from there to the last.
+/// without an end, in turns. What is printed is the median of the rounds, and of ratios the
+/// median of the rounds' ratios. Prefill is the time until the first new token is known, decode
+/// the time from there to the last.
 #[derive(Args)]
 pub struct BenchArgs {
-    /// The model folder; without it, data/smollm2-135m, which is made with random weights where
-    /// it is missing
+    /// A model folder; without it, the shapes of SmolLM2-135M and stories15M with random weights,
+    /// made in data/ where they are missing
     #[arg(long)]
     model: Option<PathBuf>,
-    /// Measure candle's Llama too, in turns, and compare the tokens
-    #[arg(long)]
-    peers: bool,
+    /// Measure other engines too, in turns: all, or those that are named
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., require_equals = true,
+          default_missing_values = ["llama.cpp", "candle", "transformers"])]
+    peers: Vec<Peer>,
+    /// The Python that has the packages of llama.cpp (llama_cpp, gguf, numpy) and of
+    /// transformers (transformers, torch)
+    #[arg(long, default_value = "python3")]
+    python: String,
     /// Tokens in the prompt
-    #[arg(long, default_value_t = 128)]
-    prompt_tokens: usize,
+    #[arg(long, value_delimiter = ',', default_value = "128,1800")]
+    prompt_tokens: Vec<usize>,
+    /// What to store weights, keys and values in
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f16")]
+    dtype: Vec<Precision>,
     /// Tokens to generate
     #[arg(long, default_value_t = 64)]
     new_tokens: usize,
+    /// How many sequences Slow Burn generates at once, after the first of the prompts; 1 leaves
+    /// this out
+    #[arg(long, default_value_t = 8)]
+    batch: usize,
     /// How many rounds are counted, after one that is not
     #[arg(long, default_value_t = 7)]
     rounds: usize,
     /// Threads that compute
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// The example 06_batching of an older build: its batches of the bundled model are compared
+    /// with those of this source tree
+    #[arg(long)]
+    before: Option<PathBuf>,
 }
 
 pub fn run(args: &BenchArgs) -> Result<()> {
     ensure!(args.new_tokens >= 2, "decode begins with the second new token");
     ensure!(args.rounds >= 1, "nothing is measured in no round");
+    ensure!(args.batch >= 1, "a batch has a sequence at least");
+    ensure!(!args.prompt_tokens.contains(&0), "a prompt has a token at least");
+    ensure!(
+        args.dtype.iter().all(|dtype| *dtype != Precision::Bf16),
+        "peers know f32 and f16"
+    );
     rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global()?;
-    let folder = match &args.model {
-        Some(folder) => folder.clone(),
-        None => default_checkpoint()?,
-    };
-    let mut peer = match args.peers {
-        true => Some(Candle::start(&folder, args.threads)?),
-        false => None,
-    };
-    let device = device::open(DeviceChoice::Cpu)?;
-    let model = Pretrained::load(&folder, &device, Precision::F32)?.model;
-    let vocab = model.config().vocab_size;
-    let workload = Workload {
-        // Any ids will do, as long as they differ.
-        prompt: (0..args.prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect(),
-        new_tokens: args.new_tokens,
-    };
+    let field = Field::gather(&args.peers, &args.python, args.threads)?;
+    println!("{}, {} threads, {}", machine::describe()?, args.threads, machine::simd());
+    println!("{}", field.describe());
 
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for round in 0..=args.rounds {
-        // Who comes first changes, should one leave the machine warmer than it found it.
-        if round % 2 == 0 {
-            ours.push(generate(&model, &workload)?);
+    let mut results = Results::default();
+    match &args.model {
+        Some(folder) => {
+            let name = folder.file_name().unwrap_or(folder.as_os_str()).display().to_string();
+            measure(args, &field, (&name, folder), &mut results)?;
         }
-        if let Some(peer) = &mut peer {
-            theirs.push(peer.generate(&workload)?);
-        }
-        if round % 2 == 1 {
-            ours.push(generate(&model, &workload)?);
+        None => {
+            for shape in [Shape::SmolLm2_135m, Shape::Stories15m] {
+                let folder = checkpoint(shape)?;
+                measure(args, &field, (shape.name(), &folder), &mut results)?;
+            }
+            results.load = Some(load_cost(&checkpoint(Shape::SmolLm2_135m)?)?);
         }
     }
-
-    println!("{}, {} threads", machine::describe()?, args.threads);
-    println!(
-        "{}, {:.0} MiB in {}: {} prompt tokens, {} new tokens, median of {} rounds",
-        folder.display(),
-        model.bytes() as f64 / f64::from(1 << 20),
-        DType::F32.name(),
-        args.prompt_tokens,
-        args.new_tokens,
-        args.rounds
-    );
-    println!();
-    println!("| | prefill, tokens/s | decode, tokens/s |");
-    println!("|---|---|---|");
-    print_row("Slow Burn", &workload, &ours[1..]);
-    if let Some(peer) = &peer {
-        print_row(&peer.name, &workload, &theirs[1..]);
-        print_ratios(&workload, &ours[1..], &theirs[1..]);
-        println!();
-        println!("{}", agreement(&ours[0].ids, &theirs[0].ids));
+    if let Some(load) = &results.load {
+        println!("\n{}, loaded in a process of its own\n", Shape::SmolLm2_135m.name());
+        load.print();
+    }
+    if let Some(older) = &args.before {
+        let before = Before::measure(older, args.rounds)?;
+        println!("\nember, now and before\n\n{}", before.table().trim_end());
+        results.before = Some(before);
+    }
+    if args.model.is_none() {
+        println!("\nThe goals, as ratios\n\n{}", table::goals(&goals::goals(&results)).trim_end());
     }
     Ok(())
 }
 
-fn default_checkpoint() -> Result<PathBuf> {
-    let folder = PathBuf::from("data/smollm2-135m");
+/// Measures all cases of a model, and prints each when it is known.
+fn measure(
+    args: &BenchArgs,
+    field: &Field,
+    (name, folder): (&str, &Path),
+    results: &mut Results,
+) -> Result<()> {
+    let load = |dtype: &Precision| Ours::load(Some(folder), *dtype, args.threads);
+    let ours = args.dtype.iter().map(load).collect::<Result<Vec<_>>>()?;
+    let mut contenders = field.contenders(folder, &ours);
+    for (place, &prompt_tokens) in args.prompt_tokens.iter().enumerate() {
+        let config = ours.first().context("nothing to store weights in")?.model.config();
+        if prompt_tokens + args.new_tokens > config.context_length {
+            println!(
+                "\n{name} has a context of {}: nothing to measure after {prompt_tokens} tokens",
+                config.context_length
+            );
+            continue;
+        }
+        let workload = Workload::new(prompt_tokens, args.new_tokens, config.vocab_size);
+        if place == 0 && args.batch > 1 {
+            field::add_batches(&mut contenders, &ours, args.batch);
+        }
+        let case = Case::measure(name, workload, &mut contenders, args.rounds)?;
+        field::remove_batches(&mut contenders);
+        let mib = |ours: &Ours| (ours.dtype, ours.model.bytes() as f64 / f64::from(1 << 20));
+        let sizes: Vec<_> = ours.iter().map(mib).collect();
+        println!("\n{}\n\n{}", table::heading(&case, &sizes), table::case(&case).trim_end());
+        for left_out in &case.left_out {
+            println!("\nLeft out: {left_out}");
+        }
+        results.cases.push(case);
+    }
+    Ok(())
+}
+
+/// The folder with the shape of a model, made where it is missing.
+fn checkpoint(shape: Shape) -> Result<PathBuf> {
+    let folder = Path::new("data").join(shape.name());
     if !folder.join("model.safetensors").exists() {
-        random_checkpoint::write(Shape::SmolLm2_135m, &folder, StoredAs::F32, 1)?;
+        random_checkpoint::write(shape, &folder, StoredAs::F32, 1)?;
     }
     Ok(folder)
 }
 
-/// One generation by the loop that everyone uses.
-fn generate(model: &Model, workload: &Workload) -> Result<Measured> {
-    let options = Options {
-        max_tokens: workload.new_tokens,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ignore_eos: true,
-        ..Options::default()
-    };
-    let start = Instant::now();
-    let mut prefill = Duration::ZERO;
-    let generation = generate::cached(model, &workload.prompt, &options, &mut |token| {
-        if token.index == 0 {
-            prefill = start.elapsed();
-        }
-        ControlFlow::Continue(())
-    })?;
-    let decode = start.elapsed() - prefill;
-    Ok(Measured {
-        prefill: prefill.as_secs_f64(),
-        decode: decode.as_secs_f64(),
-        ids: generation.ids,
-    })
-}
-
-fn print_row(name: &str, workload: &Workload, rounds: &[Measured]) {
-    let prefill = median(rounds.iter().map(|round| round.prefill_rate(workload)));
-    let decode = median(rounds.iter().map(|round| round.decode_rate(workload)));
-    println!("| {name} | {prefill:.0} | {decode:.1} |");
-}
-
-/// The median of the rounds' ratios: what slows one round slows both contenders in it.
-fn print_ratios(workload: &Workload, ours: &[Measured], theirs: &[Measured]) {
-    let ratio = |rate: fn(&Measured, &Workload) -> f64| {
-        let pairs = ours.iter().zip(theirs);
-        median(pairs.map(|(our, their)| rate(our, workload) / rate(their, workload)))
-    };
-    let (prefill, decode) = (ratio(Measured::prefill_rate), ratio(Measured::decode_rate));
-    println!("| ratio | {prefill:.2} | {decode:.2} |");
-}
-
-fn agreement(ours: &[u32], theirs: &[u32]) -> String {
-    let total = ours.len().max(theirs.len());
-    match (0..total).find(|&i| ours.get(i) != theirs.get(i)) {
-        None => format!("Both wrote the same {total} tokens."),
-        Some(i) => format!(
-            "The first {i} tokens are the same. Then Slow Burn wrote {:?} and the other {:?}.",
-            ours.get(i),
-            theirs.get(i)
-        ),
-    }
+/// In a process of its own, whose memory has been used for nothing else.
+fn load_cost(folder: &Path) -> Result<LoadCost> {
+    let output = Command::new(env::current_exe()?)
+        .args(["load-cost", "--json", "--prompt-tokens", "1800", "--model"])
+        .arg(folder)
+        .output()
+        .context("cannot start load-cost")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "load-cost: {said}");
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::{Parser, ValueEnum};
+
     use super::*;
 
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        bench: BenchArgs,
+    }
+
+    fn parse(words: &[&str]) -> BenchArgs {
+        Cli::try_parse_from([&["bench"], words].concat()).unwrap().bench
+    }
+
     #[test]
-    fn says_where_tokens_begin_to_differ() {
-        assert_eq!(agreement(&[3, 1], &[3, 1]), "Both wrote the same 2 tokens.");
-        let differs =
-            "The first 1 tokens are the same. Then Slow Burn wrote Some(1) and the other Some(4).";
-        assert_eq!(agreement(&[3, 1, 7], &[3, 4, 7]), differs);
-        assert!(agreement(&[3], &[3, 4]).starts_with("The first 1 tokens"));
+    fn peers_are_all_of_them_unless_some_are_named() {
+        assert!(parse(&[]).peers.is_empty());
+        assert_eq!(parse(&["--peers"]).peers, Peer::value_variants());
+        let some = parse(&["--peers=llama.cpp,candle", "--rounds", "3"]);
+        assert_eq!(some.peers, [Peer::LlamaCpp, Peer::Candle]);
+        assert_eq!(some.rounds, 3);
+    }
+
+    #[test]
+    fn both_lengths_and_types_are_measured_unless_others_are_named() {
+        let args = parse(&[]);
+        assert_eq!(args.prompt_tokens, [128, 1800]);
+        assert_eq!(args.dtype, [Precision::F32, Precision::F16]);
+        let args = parse(&["--prompt-tokens", "9", "--dtype", "f16"]);
+        assert_eq!((args.prompt_tokens, args.dtype), (vec![9], vec![Precision::F16]));
     }
 }

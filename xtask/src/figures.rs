@@ -5,8 +5,9 @@
 //! command no page shows.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -90,6 +91,7 @@ const OUTPUTS: &[Output] = &[
         "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
     ),
     timed("parity.md", "cargo xtask parity"),
+    timed("parity-naive.md", "cargo xtask parity --naive"),
     printed("tokens.txt", "cargo run --release --example tokens"),
     printed(
         "tokens-hello.txt",
@@ -126,13 +128,29 @@ const OUTPUTS: &[Output] = &[
     ),
     timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
     timed("cached.txt", "cargo run --release --example 05_kv_cache -- --max-tokens 60"),
+    printed(
+        "naive-hash.txt",
+        "cargo run --release --example 00_naive_loop -- --max-tokens 60 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "cached-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 60 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "scalar-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 60 --chunk 1 --threads 1 --simd scalar --json | grep -oE '[0-9a-f]{64}'",
+    ),
     timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
     timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
+    printed("greedy-loops.txt", "cargo xtask greedy-loops"),
+    // The first of these makes the model that the others write with.
+    printed("shallow.txt", "cargo xtask shallow-checkpoint --layers 2 --out data/shallow"),
     printed(
-        "greedy-loop.txt",
-        "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 90 --frequency-penalty -2",
+        "shallow-loop.txt",
+        "cargo run --release --example 01_greedy -- --model data/shallow --steps 0 --max-tokens 60",
     ),
+    printed("shallow-loops.txt", "cargo xtask greedy-loops --model data/shallow"),
     printed(
         "score.txt",
         "cargo run --release --example 05_kv_cache -- --score --logprobs 3 --prompt \"Once upon a time, there was a small fox named Pip.\"",
@@ -146,6 +164,11 @@ const OUTPUTS: &[Output] = &[
         "top-k-open.txt",
         "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
+    printed(
+        "top-k-tail.txt",
+        "cargo run --release --example 02_top_k -- --seed 11 --k 5 --max-tokens 200",
+    ),
+    printed("guidance-top-k.txt", "cargo xtask guidance --top-k 1,2,5,10,40,200"),
     refused("k-zero.txt", "cargo run --release --example 02_top_k -- --k 0"),
     printed(
         "seed.txt",
@@ -179,11 +202,11 @@ const OUTPUTS: &[Output] = &[
     ),
     printed(
         "hot-top-p.txt",
-        "cargo run --release --example 03_temperature -- --top-p 0.9 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+        "cargo run --release --example 03_temperature -- --top-p 0.9 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
     printed(
         "hot-min-p.txt",
-        "cargo run --release --example 03_temperature -- --min-p 0.1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+        "cargo run --release --example 03_temperature -- --min-p 0.1 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
     ),
     printed(
         "typical.txt",
@@ -202,7 +225,18 @@ const OUTPUTS: &[Output] = &[
         "batching.txt",
         "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30",
     ),
+    printed(
+        "batch-hashes.txt",
+        "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "alone-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --seed 43 --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
+    ),
     timed("streaming.txt", "cargo run --release --example 07_streaming"),
+    timed("kernels.txt", "cargo run --release --example 11_kernels"),
+    printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
+    timed("tried.txt", "cargo bench --bench tried -- --quick"),
     Output {
         figures: &["batch-sizes.svg"],
         ..timed(
@@ -218,6 +252,10 @@ const OUTPUTS: &[Output] = &[
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
     on_request("peers.md", "cargo xtask bench --peers"),
+    Output {
+        figures: &["roofline-ember.svg"],
+        ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
+    },
 ];
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
@@ -236,6 +274,10 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
         }
         let folder = tempfile::tempdir()?;
         let text = execute(output, folder.path(), root)?;
+        wrong.extend(
+            lines_of_cargo(&text)
+                .map(|line| format!("`{}` prints a line of cargo's own: {line}", output.command)),
+        );
         if let Some(file) = output.file {
             if !pages.contains(&format!("output/{file}}}}}")) {
                 wrong.push(format!("no page includes output/{file}"));
@@ -282,6 +324,10 @@ fn pages(book: &Path) -> Result<String> {
 /// standard error, which is where the examples put their summaries.
 fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     let Output { command, exit_code, figures, .. } = *output;
+    let (command, filter) = match command.split_once(" | ") {
+        Some((command, filter)) => (command, Some(filter)),
+        None => (command, None),
+    };
     let words = shlex::split(command).context("quotes that do not match")?;
     let [cargo, subcommand, rest @ ..] = words.as_slice() else {
         bail!("`{command}` is too short");
@@ -310,8 +356,28 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     if words[1] == "bench" {
         return Ok(bench_times(&out));
     }
+    if let Some(filter) = filter {
+        return through(filter, &out);
+    }
     let both = format!("{}\n\n{}", out.trim_end(), err.trim_matches('\n'));
     Ok(fold(both.trim_start_matches('\n').trim_end()))
+}
+
+/// What `filter`, a command, makes of `text`.
+fn through(filter: &str, text: &str) -> Result<String> {
+    let words = shlex::split(filter).context("quotes that do not match")?;
+    let (program, args) = words.split_first().context("there is no command after the bar")?;
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("`{filter}` does not start"))?;
+    // What it prints is read after all is written, so it has to fit into a pipe.
+    child.stdin.take().context("a pipe")?.write_all(text.as_bytes())?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "`{filter}`: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// The times that criterion found, without the change since a run before, which nobody else has.
@@ -330,6 +396,27 @@ fn bench_times(out: &str) -> String {
         Some(format!("{name:<58}{}\n", time.trim()))
     });
     times.collect()
+}
+
+/// What cargo says of its own work, where a command starts it anew: that is no output of the
+/// command.
+fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
+    const VERBS: [&str; 8] = [
+        "Blocking",
+        "Compiling",
+        "Downloaded",
+        "Downloading",
+        "Finished",
+        "Locking",
+        "Running",
+        "Updating",
+    ];
+    // Cargo ends its verbs in the twelfth column.
+    let is_cargos = |line: &&str| {
+        let verb = line.trim_start().split(' ').next().unwrap_or_default();
+        VERBS.contains(&verb) && line.len() - line.trim_start().len() + verb.len() == 12
+    };
+    text.lines().filter(is_cargos)
 }
 
 /// The widest line that fits a page, and where a longer one is folded.
@@ -426,6 +513,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_filter_gets_what_was_printed() {
+        assert_eq!(through("grep -oE '[0-9]{2}'", "a 12\nb 3 45\n").unwrap(), "12\n45\n");
+        assert!(through("grep -oE '[0-9]{2}'", "nothing").is_err());
+    }
+
+    #[test]
     fn times_do_not_count_but_words_do() {
         let same = |a, b| without_numbers(a) == without_numbers(b);
         assert!(same("decode 0.12 s (2238 tokens/s)", "decode   1.1 s (99 tokens/s)"));
@@ -472,6 +565,32 @@ mod tests {
                 vec!["sample/long", "[4", "s]"]
             ]
         );
+    }
+
+    #[test]
+    fn what_cargo_says_is_told_from_what_a_command_prints() {
+        let text = "Both wrote the same 64 tokens.\n\n    Finished `release` profile in 0.09s\n   \
+                    Compiling burn v0.22.1\n";
+        let found: Vec<&str> = lines_of_cargo(text).map(str::trim).collect();
+        assert_eq!(
+            found,
+            [
+                "Finished `release` profile in 0.09s",
+                "Compiling burn v0.22.1"
+            ]
+        );
+        assert_eq!(lines_of_cargo("Running along, Pip\n  Finished the pie.").count(), 0);
+    }
+
+    #[test]
+    fn no_output_that_is_kept_holds_a_line_of_cargo() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/output");
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let found: Vec<&str> = lines_of_cargo(&text).collect();
+            assert!(found.is_empty(), "{}: {found:?}", path.display());
+        }
     }
 
     #[test]

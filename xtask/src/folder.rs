@@ -68,11 +68,16 @@ impl ModuleVisitor for Collector {
         self.tensors.push((name, data));
     }
 
-    fn enter_module(&mut self, name: &str, _container_type: &str) {
-        self.path.push(name.to_owned());
+    // The name of an enum's variant is no part of the name of a tensor.
+    fn enter_module(&mut self, name: &str, container_type: &str) {
+        if !container_type.starts_with("Enum:") {
+            self.path.push(name.to_owned());
+        }
     }
 
-    fn exit_module(&mut self, _name: &str, _container_type: &str) {
-        self.path.pop();
+    fn exit_module(&mut self, _name: &str, container_type: &str) {
+        if !container_type.starts_with("Enum:") {
+            self.path.pop();
+        }
     }
 }

@@ -2,12 +2,16 @@
 //! memory, against what the loaded model takes.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use slowburn::generate::{self, Options};
+use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 
 /// Reading is what `std::fs::read` does with the weight files: one thread copies them from the
@@ -25,20 +29,60 @@ pub struct LoadCostArgs {
     /// How often the files are read and loaded
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Measure the memory on the way to a text too, which goes on from a prompt of this many
+    /// tokens
+    #[arg(long)]
+    prompt_tokens: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
-/// What one loading takes.
+/// What a model costs until it is there. Times are in seconds, memory is in bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LoadCost {
+    /// The size of the weight files.
+    files: usize,
+    reading: f64,
+    loading: f64,
+    dtype: String,
+    weights: u64,
+    /// The memory of the loaded model with its tokenizer.
+    kept: u64,
+    /// The most memory on the way there.
+    peak: u64,
+    text: Option<TextCost>,
+}
+
+/// What a text takes.
+#[derive(Debug, Serialize, Deserialize)]
+struct TextCost {
+    prompt_tokens: usize,
+    /// The memory of the KV cache.
+    cache: u64,
+    /// The most memory from before the loading to the end of the text.
+    peak: u64,
+}
+
+/// What the first loading takes.
 struct Loading {
     time: Duration,
-    /// The memory of the loaded model with its tokenizer, in bytes.
-    kept: u64,
-    /// The most memory on the way there, in bytes.
-    peak: u64,
-    /// The memory of the weights, in bytes.
     weights: u64,
+    kept: u64,
+    peak: u64,
+    text: Option<TextCost>,
 }
 
 pub fn run(args: &LoadCostArgs) -> Result<()> {
+    let cost = measure(args)?;
+    match args.json {
+        true => println!("{}", serde_json::to_string(&cost)?),
+        false => cost.print(),
+    }
+    Ok(())
+}
+
+fn measure(args: &LoadCostArgs) -> Result<LoadCost> {
     ensure!(args.rounds >= 1, "nothing is measured in no round");
     let device = device::open(DeviceChoice::Cpu)?;
     let files = weight_files(&args.model)?;
@@ -53,27 +97,66 @@ pub fn run(args: &LoadCostArgs) -> Result<()> {
         read(&files)?;
         reading = reading.min(start.elapsed());
         if round < args.rounds {
-            loading = loading.min(load(args, &device)?.time);
+            let start = Instant::now();
+            let pretrained = Pretrained::load(&args.model, &device, args.dtype)?;
+            loading = loading.min(start.elapsed());
+            drop(pretrained);
         }
     }
-
-    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    println!("| | |");
-    println!("|---|---|");
-    println!("| files | {:.1} MiB |", mib(bytes as u64));
-    println!("| reading them | {:.3} s |", reading.as_secs_f64());
-    let ratio = loading.as_secs_f64() / reading.as_secs_f64();
-    println!("| loading | {:.3} s, {ratio:.2} times reading |", loading.as_secs_f64());
-    println!("| weights in {} | {:.1} MiB |", args.dtype.name(), mib(first.weights));
-    println!("| loaded model with tokenizer | {:.1} MiB |", mib(first.kept));
-    let ratio = first.peak as f64 / first.weights as f64;
-    println!(
-        "| peak while loading | {:.1} MiB, {ratio:.2} times the weights |",
-        mib(first.peak)
-    );
-    Ok(())
+    Ok(LoadCost {
+        files: bytes,
+        reading: reading.as_secs_f64(),
+        loading: loading.as_secs_f64(),
+        dtype: args.dtype.name().to_owned(),
+        weights: first.weights,
+        kept: first.kept,
+        peak: first.peak,
+        text: first.text,
+    })
 }
 
+impl LoadCost {
+    /// The time of loading, in times that the files are read.
+    pub fn times_reading(&self) -> f64 {
+        self.loading / self.reading
+    }
+
+    /// The most memory on the way to a text, in times of what weights and cache take. None where
+    /// no text was asked for.
+    pub fn peak_ratio(&self) -> Option<f64> {
+        let text = self.text.as_ref()?;
+        Some(text.peak as f64 / (self.weights + text.cache) as f64)
+    }
+
+    pub fn print(&self) {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        println!("| | |");
+        println!("|---|---|");
+        println!("| files | {:.1} MiB |", mib(self.files as u64));
+        println!("| reading them | {:.3} s |", self.reading);
+        println!("| loading | {:.3} s, {:.2} times reading |", self.loading, self.times_reading());
+        println!("| weights in {} | {:.1} MiB |", self.dtype, mib(self.weights));
+        println!("| loaded model with tokenizer | {:.1} MiB |", mib(self.kept));
+        let ratio = self.peak as f64 / self.weights as f64;
+        println!(
+            "| peak while loading | {:.1} MiB, {ratio:.2} times the weights |",
+            mib(self.peak)
+        );
+        if let (Some(text), Some(ratio)) = (&self.text, self.peak_ratio()) {
+            println!(
+                "| KV cache after {} tokens | {:.1} MiB |",
+                text.prompt_tokens,
+                mib(text.cache)
+            );
+            println!(
+                "| peak until then | {:.1} MiB, {ratio:.2} times weights and cache |",
+                mib(text.peak)
+            );
+        }
+    }
+}
+
+/// Loads the model, and generates a text if one is asked for.
 fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
     forget_peak()?;
     let before = memory("VmRSS")?;
@@ -85,12 +168,30 @@ fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
         peak > before,
         "the peak of memory lies before the loading: nothing was measured"
     );
+    let text = match args.prompt_tokens {
+        None => None,
+        Some(prompt_tokens) => {
+            let cache = generate(&pretrained.model, prompt_tokens)? as u64;
+            Some(TextCost { prompt_tokens, cache, peak: memory("VmHWM")? - before })
+        }
+    };
     Ok(Loading {
         time,
+        weights: pretrained.model.bytes() as u64,
         kept: after.saturating_sub(before),
         peak: peak - before,
-        weights: pretrained.model.bytes() as u64,
+        text,
     })
+}
+
+/// A text after `prompt_tokens` tokens; returns the memory of its cache.
+fn generate(model: &Model, prompt_tokens: usize) -> Result<usize> {
+    let vocab = model.config().vocab_size;
+    let prompt: Vec<u32> = (0..prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect();
+    let options = Options { max_tokens: 16, ignore_eos: true, ..Options::default() };
+    let generation =
+        generate::cached(model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;
+    Ok(generation.kv_cache_bytes)
 }
 
 fn weight_files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -132,4 +233,27 @@ fn memory(field: &str) -> Result<u64> {
     let kib = value.and_then(|value| value.trim().strip_suffix("kB"));
     let kib = kib.with_context(|| format!("/proc/self/status has no {field}"))?;
     Ok(kib.trim().parse::<u64>()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_of_what_the_model_needs() {
+        let text = TextCost { prompt_tokens: 9, cache: 100, peak: 1320 };
+        let cost = |text| LoadCost {
+            files: 1000,
+            reading: 0.5,
+            loading: 0.6,
+            dtype: "f32".to_owned(),
+            weights: 1100,
+            kept: 1100,
+            peak: 1200,
+            text,
+        };
+        assert_eq!(cost(Some(text)).peak_ratio(), Some(1.1));
+        assert_eq!(cost(None).peak_ratio(), None);
+        assert_eq!(cost(None).times_reading(), 1.2);
+    }
 }

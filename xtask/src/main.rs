@@ -8,10 +8,13 @@ mod eval;
 mod exercises;
 mod figures;
 mod folder;
+mod greedy_loops;
 mod load_cost;
 mod loss_chart;
 mod parity;
 mod random_checkpoint;
+mod roofline;
+mod shallow_checkpoint;
 mod train;
 mod widget_data;
 
@@ -37,6 +40,8 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Measure what settings of the sampler do to the stories of the bundled model
     Guidance(eval::guidance::GuidanceArgs),
+    /// Write greedily from many beginnings, and say which texts run into a loop
+    GreedyLoops(greedy_loops::GreedyLoopsArgs),
     /// Run the commands that the book shows, and keep what they print and draw
     Figures(figures::FiguresArgs),
     /// Check the exercises, their suite and the answers, or write what the book says of them
@@ -50,10 +55,14 @@ enum Command {
     Parity(parity::ParityArgs),
     /// Write a folder with the shape of a published model and random weights
     RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
+    /// Write the bundled model without its last blocks
+    ShallowCheckpoint(shallow_checkpoint::ShallowCheckpointArgs),
     /// Measure the time and the memory that loading a model takes
     LoadCost(load_cost::LoadCostArgs),
     /// Measure how many tokens a second are read and written
     Bench(bench::BenchArgs),
+    /// Measure how fast this machine reads and multiplies, and how near a model comes to that
+    Roofline(roofline::RooflineArgs),
 }
 
 fn main() -> Result<()> {
@@ -63,13 +72,16 @@ fn main() -> Result<()> {
         Command::LossChart(args) => loss_chart::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Guidance(args) => eval::guidance::run(&args),
+        Command::GreedyLoops(args) => greedy_loops::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Exercises(command) => exercises::run(&command),
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
         Command::Parity(args) => parity::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
+        Command::ShallowCheckpoint(args) => shallow_checkpoint::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Roofline(args) => roofline::run(&args),
     }
 }

@@ -4,13 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use burn::tensor::DType;
 use clap::Args;
 use safetensors::SafeTensors;
 use serde::Deserialize;
-use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
-use slowburn::model::config::Family;
-use slowburn::model::{Model, ModelConfig, Weights};
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::model::Model;
+use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
 
 #[derive(Args)]
@@ -18,6 +17,9 @@ pub struct ParityArgs {
     /// The folder of the fixture models
     #[arg(long, default_value = "tests/fixtures/models")]
     fixtures: PathBuf,
+    /// Only the whole prompt at once, without a cache
+    #[arg(long)]
+    naive: bool,
 }
 
 /// The ways to read a prompt and what was written after it.
@@ -49,8 +51,13 @@ struct Row {
 }
 
 pub fn run(args: &ParityArgs) -> Result<()> {
-    println!("| model | device | naive | cached | chunks of 1 | of 3 | of 8 | greedy tokens |");
-    println!("|---|---|---|---|---|---|---|---|");
+    if args.naive {
+        println!("| model | device | greatest difference of a logit |");
+        println!("|---|---|---|");
+    } else {
+        println!("| model | device | naive | cached | chunks of 1 | of 3 | of 8 | greedy tokens |");
+        println!("|---|---|---|---|---|---|---|---|");
+    }
     for folder in model_folders(&args.fixtures)? {
         let reference = Reference::read(&folder)?;
         for choice in [DeviceChoice::Cpu, DeviceChoice::Ndarray] {
@@ -58,12 +65,16 @@ pub fn run(args: &ParityArgs) -> Result<()> {
             let Ok(device) = device::open(choice) else {
                 continue;
             };
-            let (model, note) = load(&folder, &device)?;
-            let row = reference.compare(&model)?;
+            let pretrained = Pretrained::load(&folder, &device, Precision::F32)?;
+            let row = reference.compare(&pretrained.model)?;
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            if args.naive {
+                println!("| {name} | {} | {:.1e} |", device.name, row.naive);
+                continue;
+            }
             let [one, three, eight] = row.chunked;
             println!(
-                "| {name}{note} | {} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} |",
+                "| {name} | {} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} |",
                 device.name, row.naive, row.cached, row.same, row.tokens
             );
         }
@@ -84,29 +95,6 @@ fn model_folders(fixtures: &Path) -> Result<Vec<PathBuf>> {
     ensure!(!folders.is_empty(), "no model with an expected.json in {}", fixtures.display());
     folders.sort();
     Ok(folders)
-}
-
-/// Loads a model in f32, with the frequencies of RoPE rounded as the reference's were: it had
-/// cast the whole model to the type of the file.
-fn load(folder: &Path, device: &OpenDevice) -> Result<(Model, &'static str)> {
-    let json = std::fs::read(folder.join("config.json"))?;
-    let stored: serde_json::Value = serde_json::from_slice(&json)?;
-    let (rounded_to, note) = match stored["dtype"].as_str() {
-        Some("float16") => (DType::F16, " (RoPE rounded to f16)"),
-        Some("bfloat16") => (DType::BF16, " (RoPE rounded to bf16)"),
-        _ => {
-            let pretrained = Pretrained::load(folder, device, Precision::F32)?;
-            return Ok((pretrained.model, ""));
-        }
-    };
-    let mut config = ModelConfig::from_json(&json, "config.json")?;
-    if let Family::Llama(llama) = &mut config.family {
-        llama.rope.rounded_to = rounded_to;
-    }
-    let bytes = std::fs::read(folder.join("model.safetensors"))?;
-    let weights =
-        Weights::from_safetensors(&bytes, "model.safetensors", &device.device, DType::F32)?;
-    Ok((Model::load(config, &weights)?, note))
 }
 
 impl Reference {
@@ -134,25 +122,28 @@ impl Reference {
         let mut row = Row::default();
         for (i, prompt) in self.prompts.iter().enumerate() {
             let (logits, greedy) = (&self.logits[i], &self.greedy[i]);
-            let whole = model.forward_all(prompt, None)?;
+            let whole = model.forward(&mut [Input::whole(prompt).with_logits(Logits::All)])?;
             row.naive = row.naive.max(farthest(&whole, logits));
 
             let mut cache = model.new_cache(prompt.len() + greedy.len())?;
-            let prefill = model.forward_all(prompt, Some(&mut cache))?;
+            let prefill =
+                model.forward(&mut [Input::after(&mut cache, prompt).with_logits(Logits::All)])?;
             row.cached = row.cached.max(farthest(&prefill, logits));
             // Beyond the prompt the reference gives no logits, but it gives tokens.
             let mut next = argmax(&prefill[prefill.len() - 1]);
             for &token in greedy {
                 row.same += usize::from(next == token);
                 row.tokens += 1;
-                next = argmax(&model.forward(&[token], Some(&mut cache))?);
+                next = argmax(&model.forward(&mut [Input::after(&mut cache, &[token])])?.remove(0));
             }
 
             for (size, farthest_yet) in CHUNKS.into_iter().zip(&mut row.chunked) {
                 let mut cache = model.new_cache(prompt.len())?;
                 let mut rows = Vec::new();
                 for chunk in prompt.chunks(size) {
-                    rows.extend(model.forward_all(chunk, Some(&mut cache))?);
+                    rows.extend(model.forward(&mut [
+                        Input::after(&mut cache, chunk).with_logits(Logits::All),
+                    ])?);
                 }
                 *farthest_yet = farthest_yet.max(farthest(&rows, logits));
             }

@@ -1,14 +1,15 @@
 //! Generates with candle's released Llama, for `cargo xtask bench --peers` to compare with.
 //!
-//! The program is given a model folder. It then answers lines with lines, both JSON: a [`Run`]
-//! asks for a generation, a [`Measured`] says how long it took.
+//! The program is given a model folder and what to compute in, `f32` or `f16`. It then answers
+//! lines with lines, both JSON: a [`Run`] asks for a generation, a [`Measured`] says how long it
+//! took.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use candle_core::{DType, Device, IndexOp, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::llama::{Cache, Config, Llama, LlamaConfig};
@@ -36,17 +37,21 @@ struct Measured {
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).context("the argument is a model folder")?;
     let folder = Path::new(&folder);
+    let dtype = match std::env::args().nth(2).as_deref() {
+        Some("f32") => DType::F32,
+        Some("f16") => DType::F16,
+        other => bail!("the second argument is f32 or f16, and not {other:?}"),
+    };
     let config: LlamaConfig = serde_json::from_slice(&fs::read(folder.join("config.json"))?)?;
     let config = config.into_config(false);
     let file = folder.join("model.safetensors");
     // SAFETY: nobody changes the file while this runs.
-    let weights =
-        unsafe { VarBuilder::from_mmaped_safetensors(&[file], DType::F32, &Device::Cpu)? };
+    let weights = unsafe { VarBuilder::from_mmaped_safetensors(&[file], dtype, &Device::Cpu)? };
     let model = Llama::load(weights, &config)?;
 
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let measured = generate(&model, &config, &serde_json::from_str(&line?)?)?;
+        let measured = generate(&model, &config, dtype, &serde_json::from_str(&line?)?)?;
         writeln!(out, "{}", serde_json::to_string(&measured)?)?;
         out.flush()?;
     }
@@ -54,10 +59,10 @@ fn main() -> Result<()> {
 }
 
 /// The loop of candle's own Llama example, without its printing.
-fn generate(model: &Llama, config: &Config, run: &Run) -> Result<Measured> {
+fn generate(model: &Llama, config: &Config, dtype: DType, run: &Run) -> Result<Measured> {
     // The rotations of all positions are made here, once for each run. They are not counted:
     // an application would keep them.
-    let mut cache = Cache::new(true, DType::F32, config, &Device::Cpu)?;
+    let mut cache = Cache::new(true, dtype, config, &Device::Cpu)?;
     let mut ids: Vec<u32> = Vec::new();
     let start = Instant::now();
     let mut prefill = start.elapsed();

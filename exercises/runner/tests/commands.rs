@@ -40,6 +40,75 @@ fn the_overview_checks_what_changed_once() {
 }
 
 #[test]
+fn the_overview_sees_a_bug_hunt_that_was_mended_and_never_checked() {
+    for with_git in [false, true] {
+        let project = SmallProject::new();
+        project.add_to_ties("kind = \"bug_hunt\"");
+        project.write(TIES, "pub fn f() {}\n");
+        if with_git {
+            project.git(&["init", "--quiet"]);
+            project.git(&["add", "."]);
+            project.git(&["commit", "--quiet", "-m", "stubs"]);
+        }
+        project.run(&[]);
+        assert_eq!(project.runs(), "", "nothing was mended");
+        project.write(TIES, "right");
+        let (_, text) = project.run(&[]);
+        assert!(text.contains("✓ ties") && text.contains("1 of 2 exercises pass"), "{text}");
+    }
+}
+
+#[test]
+fn the_overview_is_about_a_file_that_holds_a_todo_in_a_comment_too() {
+    let project = SmallProject::new();
+    project.run(&[]);
+    project.write(TIES, "right(); /* was todo!() */");
+    assert!(project.run(&[]).1.contains("1 of 2 exercises pass"));
+}
+
+#[test]
+fn next_is_in_the_chapter_that_was_worked_on_last() {
+    let project = SmallProject::new();
+    assert!(project.run(&[]).1.contains("Next: About ties"));
+    for command in [["check", "cools"], ["hint", "cools"], ["reset", "cools"]] {
+        project.run(&["check", "ties"]);
+        assert!(project.run(&[]).1.contains("Next: About ties"));
+        project.write(COOLS, "mine");
+        project.run(&command);
+        assert!(project.run(&[]).1.contains("Next: About cools"), "{command:?}");
+        assert!(project.run(&["hint"]).1.contains("About cools"), "{command:?}");
+    }
+    // The path that is left out stays so.
+    assert!(project.run(&["--short"]).1.contains("Next: About ties"));
+    // What lies before comes last.
+    project.write(COOLS, "right");
+    assert!(project.run(&["check", "cools"]).1.contains("Next: About ties"));
+}
+
+#[test]
+fn next_follows_a_file_that_was_saved() {
+    let project = SmallProject::new();
+    project.run(&["check", "ties"]);
+    project.write(COOLS, "mine");
+    let (_, text) = project.run(&[]);
+    assert!(text.contains("✗ cools") && text.contains("Next: About cools"), "{text}");
+}
+
+#[test]
+fn only_an_exercise_with_tensors_needs_burn() {
+    let project = SmallProject::new();
+    project.add_to_ties("tensors = true");
+    project.run(&["check", "cools"]);
+    assert!(project.builds().contains(" -p exercises --test exercises"));
+    assert!(!project.builds().contains("tensor-exercises"));
+    project.run(&["check", "ties"]);
+    assert!(project.builds().contains(" -p tensor-exercises --test tensor-exercises --release"));
+    project.write(TIES, "right");
+    project.write(COOLS, "right");
+    assert!(project.run(&["check"]).1.contains("2 of 2 exercises pass"));
+}
+
+#[test]
 fn check_shows_the_rule_without_noise_and_fails() {
     let project = SmallProject::new();
     let (success, text) = project.run(&["check", "ties"]);

@@ -11,14 +11,16 @@ pub const STUB: &str = "//! A stub.\n\npub fn f() {\n    todo!()\n}\n";
 
 /// Cargo, as far as the runner needs it: it names the test binary, or says what does not compile.
 const CARGO: &str = r#"#!/bin/sh
+echo "$*" >> builds
+package=$(echo "$*" | sed 's/.* -p \([^ ]*\).*/\1/')
 for file in exercises/src/*/*.rs; do
     if grep -q broken "$file"; then
-        echo '{"reason":"compiler-message","target":{"name":"exercises"},"message":{"level":"error","rendered":"error: broken here","spans":[{"is_primary":true,"file_name":"'$file'"}]}}'
+        echo '{"reason":"compiler-message","target":{"name":"'$package'"},"message":{"level":"error","rendered":"error: broken here","spans":[{"is_primary":true,"file_name":"'$file'"}]}}'
         exit 101
     fi
 done
-echo '{"executable":"'$PWD'/other","profile":{"test":false},"target":{"name":"exercises"}}'
-echo '{"executable":"'$PWD'/tests","profile":{"test":true},"target":{"name":"exercises"}}'
+echo '{"executable":"'$PWD'/other","profile":{"test":false},"target":{"name":"'$package'"}}'
+echo '{"executable":"'$PWD'/tests","profile":{"test":true},"target":{"name":"'$package'"}}'
 "#;
 
 /// A test binary of two tests for each exercise: the first always passes.
@@ -101,6 +103,20 @@ impl SmallProject {
     /// Which tests were run, one filter a line.
     pub fn runs(&self) -> String {
         fs::read_to_string(self.path("runs")).unwrap_or_default()
+    }
+
+    /// The arguments that cargo was called with, a line for each time.
+    pub fn builds(&self) -> String {
+        fs::read_to_string(self.path("builds")).unwrap_or_default()
+    }
+
+    /// Adds a line to the entry of `ties`.
+    pub fn add_to_ties(&self, line: &str) {
+        let manifest = self.read("exercises/info.toml");
+        self.write(
+            "exercises/info.toml",
+            &manifest.replacen("level", &format!("{line}\nlevel"), 1),
+        );
     }
 
     pub fn git(&self, arguments: &[&str]) {

@@ -24,7 +24,8 @@ pub struct Request {
 /// the same, whoever else is in the batch.
 ///
 /// Find the reason, and mend it: what a request says depends on its prompt and its seed, and on
-/// nothing else. Not on the others, not on its place among them, not on when it joins.
+/// nothing else. Not on the others, not on its place among them, not on when it joins. What a
+/// request says alone is right already, and stays as it is.
 pub fn batched(requests: &[Request], forward: &dyn Fn(&[u32]) -> Vec<f32>) -> Vec<Vec<u32>> {
     let Some(first) = requests.first() else {
         return Vec::new();

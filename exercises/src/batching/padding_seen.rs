@@ -6,7 +6,8 @@
 /// `values` are `[batch, width, head_dim]`. The last `lengths[b]` columns of row `b` belong to its
 /// text, the newest token's own among them; the columns before are padding. They hold numbers
 /// that mean nothing: often zeros, but any finite number may stand there. A length is at least 1
-/// and at most the width. Returns `[batch, head_dim]`.
+/// and at most the width. The scores of a text lie between -1e30 and 1e30.
+/// Returns `[batch, head_dim]`.
 ///
 /// **What was observed.** The longest text of a batch is always right, and so is every text alone.
 /// The shorter texts of a batch come out nearly right: their first words are the same as alone,

@@ -16,7 +16,7 @@ pub struct Served {
     pub last_step: usize,
 }
 
-/// When each request is served by a running batch of at most `places` texts, at least 1. Returns
+/// When each request is served by a running batch of at most `places` texts, 1 to 1000. Returns
 /// one entry for each request, in the order of `requests`.
 ///
 /// - A step is a pass. It gives each text in the batch one token; a text's first step reads its

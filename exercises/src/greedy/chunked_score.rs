@@ -4,7 +4,8 @@
 pub type Row = Vec<f32>;
 
 /// The perplexity of the text `ids`, of at least two tokens: the exponential of the mean surprise
-/// that each token brought, without the first, which nothing foretold.
+/// that each token brought, without the first, which nothing foretold. It is infinite where a token
+/// has the probability 0.
 ///
 /// The rows of a long text need much memory, a row of the vocabulary for each position. So they are
 /// asked for in chunks: `model(&ids[..end], count)` reads a text and gives a row for each of its

@@ -5,15 +5,19 @@
 /// `logits` is `[vocab]`, and `token` is an index into it. The result is 0 or less.
 ///
 /// - Logits may be so large that `exp` of them is infinite, or so small that it is 0.
-/// - A token may be so unlikely that its probability is 0 in an `f32`. Its logarithm is an ordinary
-///   number all the same: take the logarithm of the fraction before computing the fraction.
+/// - A token may be so unlikely that its probability is 0 in an `f32`, and in an `f64` too. Its
+///   logarithm is an ordinary number all the same: take the logarithm of the fraction before computing
+///   the fraction.
 /// - A logit of -inf has the probability 0. The logarithm of that is -inf.
-/// - At least one logit is finite, and none is NaN.
+/// - At least one logit is finite, none is NaN, and none is infinity.
+/// - The result may be off by 0.001, or by a millionth of the greatest number in `logits` if that is
+///   more.
 ///
 /// ```text
 /// log_probability(&[0.0, 0.0], 1)      -> -0.6931       (ln 0.5)
 /// log_probability(&[0.0, -200.0], 0)   -> 0
 /// log_probability(&[0.0, -200.0], 1)   -> -200
+/// log_probability(&[0.0, -8e4], 1)     -> -80000
 /// ```
 pub fn log_probability(logits: &[f32], token: usize) -> f32 {
     todo!()

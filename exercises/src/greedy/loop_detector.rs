@@ -17,11 +17,11 @@ pub struct Loop {
 /// returns how many tokens had come, and how long the block is.
 ///
 /// - `ids` holds the tokens in the order in which they came.
-/// - `copies` is at least 2. All of them are whole.
-/// - Only blocks of 1 to `longest` tokens count, and `longest` is at least 1. It may be greater
-///   than the text is long.
-/// - If several blocks fit at the same token, it is the shortest.
+/// - `copies` is at least 2, and may be so many that no text could hold them. All of them are whole.
+/// - Only blocks of 1 to `longest` tokens count, and `longest` is at least 1. Both numbers may be as
+///   great as a `usize` can be.
 /// - The loop need not last: what comes after it changes nothing.
+/// - Two lengths cannot be noticed first at the same token, so there is no tie to settle.
 ///
 /// ```text
 /// ids  9 1 2 1 2 1 2 5          copies 3, longest 4

@@ -1,19 +1,30 @@
-//! A softmax that does not overflow.
+//! A softmax that does not overflow, with a sink.
 
-/// The probability of each token: `exp(s_i) / sum_j exp(s_j)`.
+/// The probability of each token where none of them may come as well:
+/// `exp(s_i) / (exp(sink) + sum_j exp(s_j))`.
 ///
-/// `scores` is `[vocab]`; returns `[vocab]`, numbers from 0 to 1 whose sum is 1.
+/// `scores` is `[vocab]`; returns `[vocab]`, numbers from 0 to 1. The sink is one score more. It takes
+/// its share of the sum and has no place in the result, which therefore sums to less than 1. The
+/// attention of some models has one: a head that finds nothing to look at can look at nothing. With a
+/// sink of -inf, it is the softmax of the chapter.
 ///
-/// - Scores may be large: `exp(1000)` is infinite in an `f32`, and the result must not be NaN.
-///   Adding the same number to all scores changes no probability: use that.
-/// - A score of -inf means that a rule removed the token. Its probability is 0.
-/// - At least one score is finite, and none is NaN.
+/// - Scores and the sink may be large: `exp(1000)` is infinite in an `f32`, and the result must not be
+///   NaN. Adding the same number to all of them changes no probability: use that.
+/// - A score of -inf means that a rule removed the token. Its probability is exactly 0, however low the
+///   others are.
+/// - At least one score or the sink is finite. None is NaN, and none is infinity.
+/// - A probability may be off by 0.0001. Where a number is below -1000 or above 1000, this holds only
+///   if the greatest is ahead of the others by more than 100.
 ///
 /// ```text
-/// softmax(&[0.0, 0.0])                 -> [0.5, 0.5]
-/// softmax(&[1000.0, 1000.0])           -> [0.5, 0.5]
-/// softmax(&[2.0, f32::NEG_INFINITY])   -> [1.0, 0.0]
+/// const NONE: f32 = f32::NEG_INFINITY;
+///
+/// softmax(&[0.0, 0.0], NONE)         -> [0.5, 0.5]
+/// softmax(&[0.0, 0.0], 0.0)          -> [0.3333, 0.3333]
+/// softmax(&[1000.0, 1000.0], NONE)   -> [0.5, 0.5]
+/// softmax(&[2.0, NONE], NONE)        -> [1.0, 0.0]
+/// softmax(&[2.0, NONE], 1000.0)      -> [0.0, 0.0]
 /// ```
-pub fn softmax(scores: &[f32]) -> Vec<f32> {
+pub fn softmax(scores: &[f32], sink: f32) -> Vec<f32> {
     todo!()
 }

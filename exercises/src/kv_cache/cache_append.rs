@@ -44,6 +44,9 @@ impl LayerCache {
     /// the keys and the values up to and with the new ones, `[1, n_kv_heads, length, head_dim]`:
     /// the places that are not filled yet are left out.
     ///
+    /// It copies the new rows and nothing else: what is in the cache is not copied, however much it
+    /// is. (The caller does not keep what an append returned until the next one.)
+    ///
     /// Where the new positions do not all fit, it changes nothing and returns [`CacheFull`]: what
     /// fits, what is there, and how many were to come (`seq`). What is in the cache stays there,
     /// and fewer positions may still be appended. A cache may be filled to its last place.

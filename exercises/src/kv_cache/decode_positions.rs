@@ -12,7 +12,8 @@
 /// computed, and this loop computes 9.
 ///
 /// Find the reason for each of the two, and mend it. What should be: the tokens of the naive loop,
-/// one by one, and `prompt.len() + max_tokens - 1` rows. For one new token that is a single pass:
+/// one pass for the prompt and one for each further token, and `prompt.len() + max_tokens - 1` rows
+/// in all. Of equal logits the first is the most likely. For one new token that is a single pass:
 ///
 /// ```text
 /// cached(&[7, 8, 9], 1, forward)

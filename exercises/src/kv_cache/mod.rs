@@ -1,19 +1,9 @@
-//! 05 The KV cache
+//! 05 The KV cache. Those with tensors are in `tensors.rs`.
 
 mod cache_bytes;
 
 #[path = "../../suite/kv_cache/cache_bytes.rs"]
 mod cache_bytes_tests;
-
-mod cache_append;
-
-#[path = "../../suite/kv_cache/cache_append.rs"]
-mod cache_append_tests;
-
-mod attend_to_cache;
-
-#[path = "../../suite/kv_cache/attend_to_cache.rs"]
-mod attend_to_cache_tests;
 
 mod chunked_prefill;
 

@@ -1,21 +1,24 @@
-//! A causal mask, also for tokens that come after cached ones.
+//! A causal mask with a window, also for tokens that come after cached ones.
 
 use burn::tensor::{Bool, Device, Tensor};
 
-/// Which positions each new token must not look at.
+/// Which positions each new token must not look at, where it sees no further back than a window.
 ///
 /// `start` tokens were computed before, `seq` tokens are new. The new token `i` stands at the
-/// position `start + i` of the text. It may look at itself and at everything before it.
+/// position `start + i` of the text. It may look at itself and at the `window - 1` positions before
+/// it. So what comes later is hidden, as in the chapter, and also what is too far back: some models
+/// read like this, to keep the cost of a long text down.
 ///
 /// Returns `[seq, start + seq]`: row `i` is the new token `i`, column `j` is the position `j` of
-/// the text, and true means hidden. `seq` is at least 1.
+/// the text, and true means hidden. `seq` and `window` are at least 1. A window may be longer than the
+/// text, and as great as a `usize` can be: then nothing is too far back.
 ///
 /// ```text
-/// causal_mask(3, 0)      causal_mask(2, 2)       (1 is true)
-///   0 1 1                  0 0 0 1
-///   0 0 1                  0 0 0 0
+/// causal_mask(3, 0, 9)   causal_mask(2, 2, 9)   causal_mask(2, 2, 2)       (1 is true)
+///   0 1 1                  0 0 0 1                1 0 0 1
+///   0 0 1                  0 0 0 0                1 1 0 0
 ///   0 0 0
 /// ```
-pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Tensor<2, Bool> {
+pub fn causal_mask(seq: usize, start: usize, window: usize, device: &Device) -> Tensor<2, Bool> {
     todo!()
 }

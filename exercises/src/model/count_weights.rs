@@ -14,7 +14,8 @@ pub struct Sizes {
     pub tied_head: bool,
 }
 
-/// The number of weights of a model, as in the page's table. There are no biases.
+/// The number of weights of a model, as in the page's table. There are no biases. The number is
+/// exact, and fits into a `u64`.
 ///
 /// - A matrix that makes `m` numbers of `n` has `m * n` weights, and a norm has `d_model`.
 /// - Queries are `n_heads * head_dim` numbers wide. That need not be `d_model`.

@@ -1,14 +1,4 @@
-//! The model
-
-mod causal_attention;
-
-#[path = "../../suite/model/causal_attention.rs"]
-mod causal_attention_tests;
-
-mod causal_mask;
-
-#[path = "../../suite/model/causal_mask.rs"]
-mod causal_mask_tests;
+//! The model. Those with tensors are in `tensors.rs`.
 
 mod count_weights;
 
@@ -29,11 +19,6 @@ mod rope;
 
 #[path = "../../suite/model/rope.rs"]
 mod rope_tests;
-
-mod split_heads;
-
-#[path = "../../suite/model/split_heads.rs"]
-mod split_heads_tests;
 
 mod swiglu;
 

@@ -8,6 +8,9 @@
 ///
 /// `a' = a cos(phi) - b sin(phi)` and `b' = b cos(phi) + a sin(phi)`.
 ///
+/// A text may have a hundred thousand positions and more, and no result may be off by more than
+/// 0.0001: compute the angle in `f64`.
+///
 /// ```text
 /// rope(&[1.0, 0.0], 0, 10000.0)             -> [1.0, 0.0]
 /// rope(&[1.0, 0.0], 1, 10000.0)             -> [0.54, 0.84]

@@ -9,6 +9,7 @@
 /// - `gate` and `up` are `[d_ff][d_model]`: one row for each number that comes out. The number is
 ///   the product of the row and the vector that goes in (multiplied number by number and added up).
 /// - `down` is `[d_model][d_ff]`.
+/// - `z` may be so large that `e^z` or `e^-z` is infinite in an `f32`. Then silu is `z` or 0.
 ///
 /// ```text
 /// swiglu(&[2.0], &[vec![1.0]], &[vec![3.0]], &[vec![1.0]])   -> [10.57]

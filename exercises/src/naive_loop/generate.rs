@@ -19,10 +19,12 @@ pub enum End {
 ///
 /// - `eos` holds all tokens that end a text, none or several. Such a token is not kept. One that
 ///   stands in the prompt ends nothing.
-/// - `max_tokens` counts new tokens only, whatever the prompt is.
+/// - `max_tokens` counts new tokens only, whatever the prompt is. It may be as great as a `usize` can
+///   be, and `context` too.
 /// - `context` is how many tokens the prompt and the new ones may be together. `prompt` has at
 ///   least one and at most `context`.
-/// - If `max_tokens` and the context end the text at the same token, it is `Length`.
+/// - If `max_tokens` and the context end the text at the same token, it is `Length`. An end token that
+///   is chosen at the last step that there may be is still `Eos`.
 /// - Once it is known that no further token will be kept, the model is not called again.
 ///
 /// ```text
@@ -30,6 +32,7 @@ pub enum End {
 ///
 /// generate(&model, &[2, 3], &[6], 10, 100)  -> ([4, 5], Eos)
 /// generate(&model, &[2, 3], &[6], 1, 100)   -> ([4], Length)
+/// generate(&model, &[2, 3], &[6], 3, 100)   -> ([4, 5], Eos)
 /// generate(&model, &[2, 3], &[6], 10, 3)    -> ([4], Context)
 /// ```
 pub fn generate(

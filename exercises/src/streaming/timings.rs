@@ -27,6 +27,10 @@ pub struct Timings {
 /// The numbers of a request, as the reader feels them: the `n`-th token, counted from 1, is there
 /// TTFT + (`n` - 1) · TPOT after the submission, if all gaps are the same.
 ///
+/// All of it to the nanosecond, as a [`Duration`] has it, also for a program that has run for
+/// a year; no time is above ten years. (A mean that is no whole number of
+/// nanoseconds may be rounded either way.)
+///
 /// A text may have no token at all, where it was cancelled in the queue, and it may have one.
 ///
 /// ```text

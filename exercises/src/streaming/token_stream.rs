@@ -34,7 +34,7 @@ pub struct TokenStream {
 /// - The reader waits for the next token. Its iterator ends when the sender is dropped and all that
 ///   was sent has been read, and not before.
 /// - The sender never waits. It is told by [`Emitted`] where the reader is behind.
-/// - When the stream is dropped, wherever the reader is in it, the sender can see that: from
+/// - Dropping the stream waits for nobody. When it is dropped, wherever the reader is in it, the sender can see that: from
 ///   [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also where the
 ///   stream was full.
 ///

@@ -6,8 +6,9 @@ use slowburn::sampling::{Sampler, SamplingParams};
 /// Writes `max_tokens` tokens after a prompt, drawn as `params` say, and returns them without the
 /// prompt.
 ///
-/// `model` gives the logits of the next token, `[vocab]`, for the text so far. The same `params`
-/// always give the same tokens, and another seed gives others.
+/// `model` gives the logits of the next token, `[vocab]`, for the text so far. The seed starts one
+/// generator, and each token is drawn with what comes next from it. So the same `params` always give
+/// the same tokens, and another seed gives others.
 ///
 /// What was observed: at a temperature of 0 all texts are right. With a temperature above 0, and a
 /// model that finds four tokens equally likely at every step, each text is one token again and

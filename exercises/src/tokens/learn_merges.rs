@@ -10,10 +10,12 @@
 ///   neighbours.
 /// - A word that occurs twice counts twice.
 /// - Places that overlap all count: `a a a` holds the pair `a a` twice. They cannot all be joined:
-///   it becomes `aa a`.
+///   from left to right, it becomes `aa a`.
+/// - Characters are as they are: `A` and `a` are two, and a hyphen is one too.
 /// - Where several pairs are the most frequent, the first is taken: the one that occurs earliest in
 ///   the corpus as it is at that step.
 /// - No pair is left when every word is one piece. Then fewer than `count` merges are returned.
+///   `count` may be as great as a `usize` can be.
 ///
 /// ```text
 /// learn_merges(&["hop", "top", "mop", "hot"], 2)   -> [("o", "p"), ("h", "op")]

@@ -3,7 +3,8 @@
 /// Turns ids into text as they come: one piece for each id, which is what is whole by then and was
 /// not given out before. It may be empty.
 ///
-/// `vocab[id]` holds the bytes of a token. The bytes of all `ids`, one after the other, are UTF-8.
+/// `vocab[id]` holds the bytes of a token, which may be none. The bytes of all `ids`, one after the
+/// other, are UTF-8.
 ///
 /// What was observed: stories in English are always right. So is an apple in four tokens, one for
 /// each of its bytes:

@@ -1,20 +1,27 @@
-//! Top-k, with ties.
+//! Top-k, with ties and with tokens that always stay.
 
-/// Keeps the `k` tokens with the highest scores: every other score becomes -inf.
+/// Keeps the `k` tokens with the highest scores, and those in `always`: every other score becomes
+/// -inf.
 ///
 /// `scores` is `[vocab]` and is changed in place. A score that stays is not changed, and stays in
 /// its place.
 ///
-/// - All tokens whose score is at least the `k`-th best stay. So tokens that are equal to the
-///   `k`-th all stay, and there may be more than `k`.
-/// - A `k` that is greater than the vocabulary keeps all. `k` is at least 1.
-/// - Some scores may be -inf already: an earlier rule removed these tokens. No score is NaN.
+/// - A token in `always` stays, whatever its score is. (Without a chance for its end token, a text
+///   might not end.) It takes no place from the others: the `k` best are chosen among the rest. The
+///   ids in `always` are below the vocabulary, in any order, and one may be there twice.
+/// - Of the rest, all tokens whose score is at least the `k`-th best stay. So tokens that are equal
+///   to the `k`-th all stay, and there may be more than `k`.
+/// - A `k` that is greater than the number of the rest keeps all. `k` is at least 1.
+/// - Some scores may be -inf already: an earlier rule removed these tokens, and they do not come
+///   back. No score is NaN.
 ///
 /// ```text
-/// k = 2    [1.0, 4.0, 3.0, 2.0]    becomes [-inf, 4.0, 3.0, -inf]
-/// k = 2    [3.0, 4.0, 3.0, 2.0]    becomes [3.0, 4.0, 3.0, -inf]
-/// k = 9    [1.0, 4.0]              stays   [1.0, 4.0]
+/// k = 2, always = []    [1.0, 4.0, 3.0, 2.0]    becomes [-inf, 4.0, 3.0, -inf]
+/// k = 2, always = []    [3.0, 4.0, 3.0, 2.0]    becomes [3.0, 4.0, 3.0, -inf]
+/// k = 1, always = [0]   [1.0, 4.0, 3.0, 2.0]    becomes [1.0, 4.0, -inf, -inf]
+/// k = 1, always = [1]   [1.0, 4.0, 3.0, 2.0]    becomes [-inf, 4.0, 3.0, -inf]
+/// k = 9, always = []    [1.0, 4.0]              stays   [1.0, 4.0]
 /// ```
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
     todo!()
 }

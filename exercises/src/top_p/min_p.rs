@@ -3,7 +3,7 @@
 /// Removes the tokens whose probability is less than `share` times that of the most likely token.
 ///
 /// `scores` is `[vocab]` and is changed in place: a score that is removed becomes -inf, the others
-/// stay as they are. `share` is above 0 and at most 1.
+/// stay as they are. `share` is from 1e-5 to 1.
 ///
 /// - A token that is exactly `share` times as likely stays. With `share` = 1 it is the best token,
 ///   and all that are equal to it.

@@ -10,6 +10,7 @@
 /// - The token whose probability brings the sum to `p` stays. So at least one token stays.
 /// - Where equally likely tokens stand at the edge, any of them may stay, as long as the set is the
 ///   smallest.
+/// - The sum may be an `f32` or an `f64`: where the two disagree, either is right.
 /// - `p` = 1 removes nothing, also where rounding makes the sum reach 1 before the last token.
 ///
 /// ```text

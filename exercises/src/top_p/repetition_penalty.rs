@@ -8,8 +8,8 @@
 ///
 /// - A score above 0 is divided by `penalty`, and one below 0 is multiplied with it.
 /// - However often a token was said, it is penalised once.
-/// - A `penalty` of 1 changes nothing. One below 1, and above 0, makes scores rise instead, by the
-///   same rule.
+/// - A `penalty` of 1 changes nothing. One below 1, and at least 0.01, makes scores rise
+///   instead, by the same rule.
 /// - A score may be -inf: that token was removed, and stays removed. None is +inf or NaN.
 ///
 /// ```text

@@ -7,7 +7,7 @@ use slowburn::sampling::softmax;
 pub struct Rules {
     /// Above 0. 1 is off.
     pub repetition_penalty: f32,
-    /// 0 or above. 0 is greedy.
+    /// 0 or above, however small. 0 is greedy.
     pub temperature: f32,
     /// At least 1.
     pub top_k: Option<usize>,

@@ -10,8 +10,11 @@
 /// - The surprise of a token is the logarithm of 1/p, and the entropy is the mean surprise. Bits or
 ///   nats do not matter, as long as both are in the same.
 /// - Nearest means that the distance counts, above or below.
-/// - The token that brings the sum to `mass` stays, as in top-p.
-/// - A token of probability 0 never stays.
+/// - The token that brings the sum to `mass` stays, as in top-p. Of tokens that are equally near,
+///   any may stay, as long as no more of them stay than it takes.
+/// - All of it may be computed in `f32` or in `f64`: where the two disagree, either is right.
+/// - A token of probability 0 never stays. Any other has a surprise that is a number: the smallest
+///   above 0 is 1.4e-45, and its 1/p is more than an f32 holds.
 ///
 /// ```text
 /// probabilities    0.5    0.25   0.125  0.125     entropy 1.75 bits

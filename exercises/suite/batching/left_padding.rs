@@ -74,6 +74,29 @@ fn a_token_with_the_id_of_the_pad_is_no_padding() {
 }
 
 #[test]
+fn the_pad_may_be_any_id() {
+    let prompts = [vec![5, 6, 7], vec![9, 4]];
+    let case =
+        Case::rule("padding holds the id of the pad").given("prompts", &prompts).given("pad", 9);
+    let padded = left_pad(&prompts, 9);
+    case.equal(vec![vec![5, 6, 7], vec![9, 9, 4]], padded.ids);
+    case.equal("011 101 100", &rows(&padded.hidden[1]));
+    case.equal(vec![vec![0, 1, 2], vec![0, 0, 1]], padded.positions);
+}
+
+#[test]
+fn much_padding() {
+    let prompts = [vec![1, 2, 3, 4, 5], vec![8, 9]];
+    let case = case(
+        "padding sees itself and nothing else, a text itself alone (1 is hidden)",
+        &prompts,
+    );
+    let padded = left_pad(&prompts, 0);
+    case.equal("01111 10111 11011 11101 11100", &rows(&padded.hidden[1]));
+    case.equal(vec![0, 0, 0, 0, 1], padded.positions[1].clone());
+}
+
+#[test]
 fn no_prompts_give_no_rows() {
     let case = case("without prompts all lists are empty", &[]);
     let padded = left_pad(&[], 0);

@@ -1,3 +1,5 @@
+use slowburn::sampling::{Sampler, SamplingParams};
+
 use super::own_seeds::{Request, batched};
 use crate::support::{Case, ToyModel};
 
@@ -27,6 +29,34 @@ fn a_request_alone_gives_the_same_text_again() {
     let first = run(&requests);
     case.equal(vec![8], first.iter().map(Vec::len).collect());
     case.equal(first, run(&requests));
+}
+
+/// What the draws of one sampler make of a request.
+fn drawn_in_turn(request: &Request) -> Vec<u32> {
+    let params = SamplingParams { seed: request.seed, ..SamplingParams::default() };
+    let mut sampler = Sampler::new(&params).expect("the default parameters are valid");
+    let mut output = Vec::new();
+    while output.len() < request.max_tokens {
+        let text = [request.prompt.as_slice(), &output].concat();
+        let logits = ToyModel::default().forward(&text, 0);
+        output.push(sampler.sample(&logits, &request.prompt, &output).expect("finite logits"));
+    }
+    output
+}
+
+#[test]
+fn a_request_alone_gives_the_text_that_it_gave_before() {
+    for seed in [0, 7, 8, 1000, u64::MAX] {
+        for (max_tokens, joins_at) in [(8, 0), (3, 0), (8, 2)] {
+            let request = Request { max_tokens, joins_at, ..request(&[1, 2], seed) };
+            let case = Case::rule(
+                "alone, a request gets the text that it got before: all tokens are drawn by one \
+                 sampler, made from its seed",
+            )
+            .given("requests", [&request]);
+            case.equal(vec![drawn_in_turn(&request)], run(&[request]));
+        }
+    }
 }
 
 #[test]
@@ -71,6 +101,10 @@ fn who_joins_later_says_what_it_says_alone() {
         check(rule, &[request(&[3], 8), late], 1);
         let late = Request { joins_at, ..request(&[1, 2], 7) };
         check(rule, &[request(&[3], 8), late], 0);
+        let late = Request { joins_at, ..request(&[1, 2], 7) };
+        let rule = "the texts come in the order of the requests, and not in that of joining";
+        check(rule, &[late.clone(), request(&[3], 8)], 0);
+        check(rule, &[late, request(&[3], 8)], 1);
     }
 }
 
@@ -92,6 +126,15 @@ fn the_same_seed_gives_the_same_text() {
             .given("requests", &requests);
     let texts = run(&requests);
     case.equal(vec![texts[0].clone(); 3], texts);
+}
+
+#[test]
+fn the_same_seed_with_another_prompt() {
+    let rule = "two requests may have the same seed and yet different prompts";
+    let requests = [request(&[1, 2], 7), request(&[3], 7), request(&[1], 7)];
+    for place in 0..3 {
+        check(rule, &requests, place);
+    }
 }
 
 #[test]

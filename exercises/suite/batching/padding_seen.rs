@@ -65,6 +65,40 @@ fn padding_may_hold_any_number() {
 }
 
 #[test]
+fn padding_may_hold_the_greatest_numbers() {
+    // The score of the padding is more than an f32 holds: infinity, or inf - inf, which is NaN.
+    for pad_key in [
+        [f32::MAX, f32::MAX],
+        [f32::MAX, f32::MIN],
+        [f32::MIN, f32::MIN],
+    ] {
+        let rule = "what stands in the padding changes nothing, also where its score overflows";
+        let keys = vec![pad_key.to_vec(), vec![1.0, 0.0]];
+        let values = vec![vec![f32::MAX, f32::MIN], vec![6.0, -2.0]];
+        let (case, found) = attend_one(rule, &[10.0, 10.0], keys, values, 1);
+        case.close(&[6.0, -2.0], &found[0], TOLERANCE);
+    }
+}
+
+#[test]
+fn a_text_may_have_any_score() {
+    for score in [-200.0, -1e5, -1e12, -1e30] {
+        let rule = "padding takes no weight, also where the scores of the text are very low";
+        let (keys, values) = (column(&[0.0, 0.0, score]), column(&[100.0, -7.0, 6.0]));
+        let (case, found) = attend_one(rule, &[1.0], keys, values, 1);
+        case.close(&[6.0], &found[0], TOLERANCE);
+    }
+}
+
+#[test]
+fn a_key_of_zeros_is_a_key() {
+    let rule = "padding is where it stands: a key of zeros in the text is seen";
+    let (keys, values) = (column(&[0.0, 0.0, 0.0]), column(&[100.0, 2.0, 4.0]));
+    let (case, found) = attend_one(rule, &[1.0], keys, values, 2);
+    case.close(&[3.0], &found[0], TOLERANCE);
+}
+
+#[test]
 fn each_text_of_a_batch_is_what_it_is_alone() {
     let mut random = Random::new(0);
     for batch in 2..6 {

@@ -45,14 +45,35 @@ fn a_free_place_is_taken_at_the_next_step() {
 }
 
 #[test]
+fn the_length_of_a_text_gives_no_right_of_way() {
+    let rule = "how many tokens a text has says nothing about when it joins: neither the shorter \
+                nor the longer goes before who came first: (first step, last step)";
+    check(rule, 1, &[(0, 3), (1, 4), (2, 1)], &[(0, 2), (3, 6), (7, 7)]);
+    check(rule, 1, &[(0, 3), (1, 1), (2, 4)], &[(0, 2), (3, 3), (4, 7)]);
+    check(rule, 1, &[(0, 2), (0, 3), (0, 1)], &[(0, 1), (2, 4), (5, 5)]);
+    check(rule, 1, &[(0, 2), (0, 1), (0, 3)], &[(0, 1), (2, 2), (3, 5)]);
+}
+
+#[test]
 fn first_come_first_served() {
-    let rule = "who came first goes first, also where the list has another order and another text \
-                is shorter: (first step, last step)";
+    let rule = "who came first goes first, also where the list has another order: (first step, \
+                last step)";
     check(rule, 1, &[(5, 1), (0, 1)], &[(5, 5), (0, 0)]);
-    check(rule, 1, &[(0, 3), (2, 1), (1, 4)], &[(0, 2), (7, 7), (3, 6)]);
+    check(rule, 1, &[(2, 2), (1, 2), (0, 2)], &[(4, 5), (2, 3), (0, 1)]);
     let rule =
         "who arrives at the same step goes in the order of the list: (first step, last step)";
     check(rule, 1, &[(0, 3), (0, 2), (0, 1)], &[(0, 2), (3, 4), (5, 5)]);
+}
+
+#[test]
+fn many_that_arrive_at_the_same_step() {
+    // One place, one token each: those with an odd number arrive at step 0, the others at step 1.
+    let requests: Vec<(usize, usize)> = (0..100).map(|i| ((i + 1) % 2, 1)).collect();
+    let expected: Vec<(usize, usize)> =
+        (0..100).map(|i| i / 2 + 50 * ((i + 1) % 2)).map(|step| (step, step)).collect();
+    let rule = "of those that arrive at the same step, who stands first in the list goes first: \
+                (first step, last step)";
+    check(rule, 1, &requests, &expected);
 }
 
 #[test]
@@ -60,6 +81,15 @@ fn the_batch_may_be_empty_for_a_while() {
     let rule = "a step without texts is no end: (first step, last step)";
     check(rule, 2, &[(0, 1), (4, 2), (9, 1)], &[(0, 0), (4, 5), (9, 9)]);
     check(rule, 1, &[(3, 1)], &[(3, 3)]);
+    check(rule, 4, &[(0, 1), (5000, 2)], &[(0, 0), (5000, 5001)]);
+}
+
+#[test]
+fn many_places_and_many_texts() {
+    let rule = "all who have arrived and find a free place join at once: (first step, last step)";
+    check(rule, 5, &[(0, 3); 7], &[(0, 2), (0, 2), (0, 2), (0, 2), (0, 2), (3, 5), (3, 5)]);
+    check(rule, 8, &[(1, 300); 2], &[(1, 300); 2]);
+    check(rule, 1, &[], &[]);
 }
 
 #[test]

@@ -31,11 +31,52 @@ fn a_token_is_appended() {
 }
 
 #[test]
+fn texts_of_the_same_name_are_two() {
+    let running = vec![
+        sequence('a', &[5], 3),
+        sequence('a', &[6], 3),
+        sequence('a', &[7], 2),
+    ];
+    let left = [sequence('a', &[5, 8], 3), sequence('a', &[6, 8], 3)];
+    let finished = [(sequence('a', &[7, 8], 2), Reason::Length)];
+    let rule = "each entry is a text of its own, whatever its name is";
+    check(rule, running, &[8, 8, 8], &left, &finished);
+}
+
+#[test]
 fn the_end_of_sequence_token_is_no_part_of_the_text() {
     for output in [vec![], vec![5, 6]] {
         let running = vec![sequence('a', &output, 9)];
         let finished = [(sequence('a', &output, 9), Reason::Eos)];
         check("eos ends the text and is not appended", running, &[EOS], &[], &finished);
+    }
+}
+
+#[test]
+fn any_id_may_be_the_end() {
+    for eos in [7, u32::MAX] {
+        let mut running = vec![
+            sequence('d', &[5], 9),
+            sequence('b', &[5, 0], 9),
+            sequence('c', &[], 9),
+            sequence('a', &[], 9),
+        ];
+        let greatest = u32::MAX - u32::from(eos == u32::MAX);
+        let chosen = [0, eos, eos - 2, greatest];
+        let case =
+            Case::rule("only the token that is given as `eos` ends a text, and 0 is a token")
+                .given("running", &running)
+                .given("chosen", chosen)
+                .given("eos", eos);
+        let found = take_step(&mut running, &chosen, eos);
+        let left = vec![
+            sequence('d', &[5, 0], 9),
+            sequence('c', &[eos - 2], 9),
+            sequence('a', &[greatest], 9),
+        ];
+        case.equal(("still running", left), ("still running", running));
+        let finished = vec![(sequence('b', &[5, 0], 9), Reason::Eos)];
+        case.equal(("finished", finished), ("finished", found));
     }
 }
 
@@ -63,6 +104,33 @@ fn an_end_at_the_last_place_is_an_end() {
         &[],
         &finished,
     );
+}
+
+#[test]
+fn who_has_ended_is_returned_in_the_order_of_running() {
+    let rule = "those that have ended are returned in the order in which they were, for whatever \
+                reason they ended and whatever their names are";
+    let names = ['d', 'a', 'c', 'b'];
+    for chosen in [[EOS, 8, EOS, 8], [8, EOS, 8, EOS], [8, 8, EOS, EOS]] {
+        let running = names.map(|name| sequence(name, &[5], 2)).to_vec();
+        let ended = |(name, token)| match token {
+            EOS => (sequence(name, &[5], 2), Reason::Eos),
+            _ => (sequence(name, &[5, token], 2), Reason::Length),
+        };
+        let finished: Vec<_> = names.into_iter().zip(chosen).map(ended).collect();
+        check(rule, running, &chosen, &[], &finished);
+    }
+}
+
+#[test]
+fn who_goes_on_keeps_its_text() {
+    let rule = "a text has what it had, and one token more";
+    let long: Vec<u32> = (1..40).collect();
+    let running = vec![sequence('b', &long, 99), sequence('a', &long, 99)];
+    let longer = [long.as_slice(), &[8]].concat();
+    let finished = [(sequence('a', &long, 99), Reason::Eos)];
+    check(rule, running, &[8, EOS], &[sequence('b', &longer, 99)], &finished);
+    check(rule, vec![sequence('a', &[5], 9)], &[5], &[sequence('a', &[5, 5], 9)], &[]);
 }
 
 #[test]

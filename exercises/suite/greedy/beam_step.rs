@@ -1,17 +1,13 @@
 use std::cell::RefCell;
 
-use super::beam_step::{Beam, beam_step};
+use super::beam_step::{Beam, Step, beam_step};
 use crate::support::{Case, Random};
 
 const INF: f32 = f32::INFINITY;
 const END: u32 = 2;
 
 fn beam(ids: &[u32], log_probability: f32) -> Beam {
-    Beam { ids: ids.to_vec(), log_probability, finished: false }
-}
-
-fn finished(ids: &[u32], log_probability: f32) -> Beam {
-    Beam { finished: true, ..beam(ids, log_probability) }
+    Beam { ids: ids.to_vec(), log_probability }
 }
 
 /// A model whose log-probabilities depend on the last token of the text.
@@ -19,104 +15,106 @@ fn after(rows: [[f32; 3]; 2]) -> impl Fn(&[u32]) -> Vec<f32> {
     move |ids| rows[ids[ids.len() - 1] as usize].to_vec()
 }
 
-fn check(rule: &str, rows: [[f32; 3]; 2], beams: &[Beam], width: usize, expected: &[Beam]) {
+fn check(
+    rule: &str,
+    rows: [[f32; 3]; 2],
+    beams: &[Beam],
+    width: usize,
+    going_on: &[Beam],
+    ended: &[Beam],
+) {
     let case = Case::rule(rule)
         .given("log-probabilities after token 0", rows[0])
         .given("log-probabilities after token 1", rows[1])
         .given("beams", beams)
         .given("end", END)
         .given("width", width);
-    let found = beam_step(&after(rows), beams, END, width);
-    let texts = |beams: &[Beam]| -> Vec<(Vec<u32>, bool)> {
-        beams.iter().map(|beam| (beam.ids.clone(), beam.finished)).collect()
-    };
-    let right = texts(expected) == texts(&found);
-    case.holds(right, &format!("{expected:?}"), &found);
-    let numbers =
-        |beams: &[Beam]| -> Vec<f32> { beams.iter().map(|beam| beam.log_probability).collect() };
-    case.close(&numbers(expected), &numbers(&found), 1e-5);
+    compare(&case, going_on, ended, &beam_step(&after(rows), beams, END, width));
 }
 
-/// The model of the example.
-fn example() -> [[f32; 3]; 2] {
-    [[0.4, 0.35, 0.25], [0.9, 0.06, 0.04]].map(|row| row.map(f32::ln))
+fn compare(case: &Case, going_on: &[Beam], ended: &[Beam], found: &Step) {
+    let texts = |beams: &[Beam]| beams.iter().map(|beam| beam.ids.clone()).collect::<Vec<_>>();
+    let right = texts(going_on) == texts(&found.going_on) && texts(ended) == texts(&found.ended);
+    let expected = Step { going_on: going_on.to_vec(), ended: ended.to_vec() };
+    case.holds(right, &format!("{expected:?}"), found);
+    let numbers =
+        |beams: &[Beam]| beams.iter().map(|beam| beam.log_probability).collect::<Vec<f32>>();
+    case.close(&numbers(going_on), &numbers(&found.going_on), 1e-5);
+    case.close(&numbers(ended), &numbers(&found.ended), 1e-5);
 }
 
 #[test]
 fn the_best_of_all_continuations() {
+    let rows = [[0.4, 0.3, 0.3], [0.5, 0.05, 0.45]].map(|row| row.map(f32::ln));
     let beams = [beam(&[0], 0.6_f32.ln()), beam(&[1], 0.4_f32.ln())];
-    let rule = "the most likely texts stay, by the log-probability of the whole text";
-    let best = [beam(&[1, 0], 0.36_f32.ln()), beam(&[0, 0], 0.24_f32.ln())];
-    check(rule, example(), &beams, 2, &best);
-    check(rule, example(), &beams, 1, &best[..1]);
+    let rule = "the most likely texts go on, by the log-probability of the whole text";
+    let best = [beam(&[0, 0], 0.24_f32.ln()), beam(&[1, 0], 0.2_f32.ln())];
+    check(rule, rows, &beams, 2, &best, &[]);
+    check(rule, rows, &beams, 1, &best[..1], &[]);
+    let rows = [[-2.0, -2.5, -9.0], [-0.5, -3.0, -9.0]];
+    let beams = [beam(&[0], -1.0), beam(&[1], -2.0)];
+    check(rule, rows, &beams, 2, &[beam(&[1, 0], -2.5), beam(&[0, 0], -3.0)], &[]);
 }
 
 #[test]
 fn a_single_beam_is_greedy() {
     let rule = "with a width of 1, it is the most likely token";
-    check(
-        rule,
-        example(),
-        &[beam(&[1, 0], -1.0)],
-        1,
-        &[beam(&[1, 0, 0], -1.0 + 0.4_f32.ln())],
-    );
+    let rows = [[-1.0, -0.5, -2.0], [-1.0, -2.0, -3.0]];
+    check(rule, rows, &[beam(&[1, 0], -1.0)], 1, &[beam(&[1, 0, 1], -1.5)], &[]);
+    check(rule, rows, &[beam(&[1, 0], -500.0)], 1, &[beam(&[1, 0, 1], -500.5)], &[]);
 }
 
 #[test]
 fn both_may_come_from_one_beam() {
     let rule = "all texts compete: a beam may have two successors, and another none";
-    let rows = [[-1.0, -1.5, -3.0], [-1.0, -2.0, -3.0]];
+    let rows = [[-1.0, -1.5, -9.0], [-1.0, -2.0, -9.0]];
     let beams = [beam(&[0], -1.0), beam(&[1], -8.0)];
-    check(rule, rows, &beams, 2, &[beam(&[0, 0], -2.0), beam(&[0, 1], -2.5)]);
-}
-
-#[test]
-fn the_end_token_costs_and_is_not_kept() {
-    let rule = "the end token finishes a text: it is not appended, and its log-probability counts";
-    let rows = [[-2.0, -3.0, -0.5], [-1.0, -2.0, -3.0]];
-    let expected = [finished(&[1, 0], -1.5), beam(&[1, 0, 0], -3.0)];
-    check(rule, rows, &[beam(&[1, 0], -1.0)], 2, &expected);
-}
-
-#[test]
-fn a_finished_beam_stays_as_it_is() {
-    let rule = "a finished beam stays as it is, in the place that its log-probability gives it";
-    let rows = [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]];
-    let beams = [beam(&[1], -1.0), finished(&[0], -2.5)];
-    check(rule, rows, &beams, 2, &[beam(&[1, 0], -2.0), finished(&[0], -2.5)]);
-    let beams = [beam(&[1], -1.0), finished(&[0], -1.25)];
-    check(rule, rows, &beams, 2, &[finished(&[0], -1.25), beam(&[1, 0], -2.0)]);
-}
-
-#[test]
-fn a_finished_beam_may_fall_out() {
-    let rule = "a finished beam competes like the others: better ones take its place";
-    let rows = [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]];
-    let beams = [finished(&[0], -9.0), beam(&[1], -1.0)];
-    check(rule, rows, &beams, 2, &[beam(&[1, 0], -2.0), beam(&[1, 1], -3.0)]);
-}
-
-#[test]
-fn when_all_are_finished() {
-    let rule = "when all beams are finished, they stay, best first";
-    let rows = [[-1.0, -2.0, -3.0]; 2];
-    let beams = [
-        finished(&[0], -4.0),
-        finished(&[1, 1], -2.0),
-        finished(&[1], -3.0),
-    ];
-    let best = [beams[1].clone(), beams[2].clone(), beams[0].clone()];
-    check(rule, rows, &beams, 3, &best);
-    check(rule, rows, &beams, 2, &best[..2]);
+    check(rule, rows, &beams, 2, &[beam(&[0, 0], -2.0), beam(&[0, 1], -2.5)], &[]);
+    let beams = [beam(&[1], -8.0), beam(&[0], -1.0)];
+    check(rule, rows, &beams, 2, &[beam(&[0, 0], -2.0), beam(&[0, 1], -2.5)], &[]);
 }
 
 #[test]
 fn what_cannot_come_is_no_continuation() {
     let rule = "a token with the log-probability -inf cannot come, also where there is room";
     let rows = [[-INF, 0.0, -INF], [-0.5, -INF, -1.5]];
-    check(rule, rows, &[beam(&[0], -1.0)], 3, &[beam(&[0, 1], -1.0)]);
-    check(rule, rows, &[beam(&[1], -1.0)], 3, &[beam(&[1, 0], -1.5), finished(&[1], -2.5)]);
+    check(rule, rows, &[beam(&[0], -1.0)], 3, &[beam(&[0, 1], -1.0)], &[]);
+    check(rule, rows, &[beam(&[0], 0.0)], 3, &[beam(&[0, 1], 0.0)], &[]);
+    check(rule, rows, &[beam(&[1], -1.0)], 3, &[beam(&[1, 0], -1.5)], &[beam(&[1], -2.5)]);
+}
+
+#[test]
+fn the_end_token_costs_and_is_not_kept() {
+    let rule = "the end token ends a text: it is not appended, and its log-probability counts";
+    let rows = [[-2.0, -3.0, -0.5], [-1.0, -2.0, -3.0]];
+    let going_on = [beam(&[1, 0, 0], -3.0)];
+    check(rule, rows, &[beam(&[1, 0], -1.0)], 1, &going_on, &[beam(&[1, 0], -1.5)]);
+}
+
+#[test]
+fn who_ends_takes_no_place() {
+    let rule = "a text that ends takes no place from those that go on";
+    let rows = [[-2.0, -3.0, -0.5], [-1.0, -2.0, -3.0]];
+    let going_on = [beam(&[1, 0, 0], -3.0), beam(&[1, 0, 1], -4.0)];
+    check(rule, rows, &[beam(&[1, 0], -1.0)], 2, &going_on, &[beam(&[1, 0], -1.5)]);
+    let rows = [[-3.0, -4.0, -0.5], [-5.0, -6.0, -0.25]];
+    let beams = [beam(&[0], -1.0), beam(&[1], -1.0)];
+    let going_on = [beam(&[0, 0], -4.0), beam(&[0, 1], -5.0)];
+    check(rule, rows, &beams, 2, &going_on, &[beam(&[1], -1.25), beam(&[0], -1.5)]);
+}
+
+#[test]
+fn an_end_that_is_not_among_the_best() {
+    let rule = "a text that ends is set aside only if it is among the `width` best of all";
+    let rows = [[-1.0, -2.0, -3.0], [-4.0, -5.0, -1.5]];
+    let (first, second) = (beam(&[0, 0], -2.0), beam(&[0, 1], -3.0));
+    check(rule, rows, &[beam(&[0], -1.0)], 2, &[first.clone(), second.clone()], &[]);
+    check(rule, rows, &[beam(&[0], -1.0)], 3, &[first, second], &[beam(&[0], -4.0)]);
+    // Ranked: 1 ended, 0 0, 0 ended, 0 1. Of the two that end, the second has rank 3.
+    let rows = [[-1.0, -2.0, -1.25], [-4.0, -5.0, -0.5]];
+    let beams = [beam(&[0], -1.0), beam(&[1], -1.0)];
+    let going_on = [beam(&[0, 0], -2.0), beam(&[0, 1], -3.0)];
+    check(rule, rows, &beams, 2, &going_on, &[beam(&[1], -1.5)]);
 }
 
 #[test]
@@ -127,24 +125,85 @@ fn equally_likely_texts() {
     let all = [
         beam(&[1, 0], -2.0),
         beam(&[1, 1], -2.0),
-        finished(&[1], -2.0),
         beam(&[0, 0], -2.0),
         beam(&[0, 1], -2.0),
-        finished(&[0], -2.0),
     ];
+    // The ends have the ranks 3 and 6.
+    let ended = [beam(&[1], -2.0), beam(&[0], -2.0)];
     for width in 1..=7 {
-        check(rule, rows, &beams, width, &all[..width.min(6)]);
+        check(rule, rows, &beams, width, &all[..width.min(4)], &ended[..width / 3]);
     }
 }
 
 #[test]
-fn the_model_is_asked_about_texts_that_go_on() {
-    let beams = [
-        beam(&[0, 1], -1.0),
-        finished(&[0], -0.5),
-        beam(&[1, 1], -2.0),
+fn equally_likely_texts_of_beams_that_are_not() {
+    let rule = "of equals, the earlier beam's comes first, also where the later beam was likelier";
+    let rows = [[-1.0, -9.0, -9.0], [-2.0, -9.0, -9.0]];
+    let beams = [beam(&[0], -2.0), beam(&[1], -1.0)];
+    check(rule, rows, &beams, 2, &[beam(&[0, 0], -3.0), beam(&[1, 0], -3.0)], &[]);
+}
+
+#[test]
+fn almost_equally_likely_texts() {
+    let rule = "a text that is likelier comes first, by however little";
+    let rows = [[-1.000_2, -1.000_1, -9.0]; 2];
+    let best = [beam(&[0, 1], -2.000_1), beam(&[0, 0], -2.000_2)];
+    check(rule, rows, &[beam(&[0], -1.0)], 2, &best, &[]);
+}
+
+#[test]
+fn however_unlikely_a_token_is() {
+    let rule = "where there is room, every token that can come does, however unlikely it is";
+    let rows = [[-200.0, -50_000.0, -300.0]; 2];
+    let going_on = [beam(&[0, 0], -201.0), beam(&[0, 1], -50_001.0)];
+    check(rule, rows, &[beam(&[0], -1.0)], 3, &going_on, &[beam(&[0], -301.0)]);
+}
+
+#[test]
+fn the_end_may_be_the_first_id() {
+    let beams = [beam(&[3], -1.0)];
+    let case = Case::rule("the end token is the one that is given, also where its id is 0")
+        .given("log-probabilities after every text", [-0.5, -1.0, -2.0])
+        .given("beams", &beams)
+        .given("end", 0)
+        .given("width", 2);
+    let found = beam_step(&|_| vec![-0.5, -1.0, -2.0], &beams, 0, 2);
+    let going_on = [beam(&[3, 1], -2.0), beam(&[3, 2], -3.0)];
+    compare(&case, &going_on, &[beam(&[3], -1.5)], &found);
+}
+
+#[test]
+fn the_end_may_be_any_id() {
+    let beams = [beam(&[3], -1.0), beam(&[3, 1], -1.0)];
+    let case = Case::rule("the end token is the one that is given, wherever its id stands")
+        .given("log-probabilities after every text", [-1.0, -0.5, -2.0, -3.0])
+        .given("beams", &beams)
+        .given("end", 1)
+        .given("width", 3);
+    let found = beam_step(&|_| vec![-1.0, -0.5, -2.0, -3.0], &beams, 1, 3);
+    let going_on = [
+        beam(&[3, 0], -2.0),
+        beam(&[3, 1, 0], -2.0),
+        beam(&[3, 2], -3.0),
     ];
-    let case = Case::rule("the model is asked once about each beam that is not finished")
+    compare(&case, &going_on, &[beam(&[3], -1.5), beam(&[3, 1], -1.5)], &found);
+}
+
+#[test]
+fn a_width_that_is_greater_than_there_are_texts() {
+    let rule = "where there are fewer texts than `width`, all stay";
+    let rows = [[-1.0, -2.0, -3.0]; 2];
+    let going_on = [beam(&[0, 0], -1.0), beam(&[0, 1], -2.0)];
+    for width in [3, 1000, usize::MAX] {
+        check(rule, rows, &[beam(&[0], 0.0)], width, &going_on, &[beam(&[0], -3.0)]);
+    }
+    check(rule, rows, &[], 3, &[], &[]);
+}
+
+#[test]
+fn the_model_is_asked_once_about_each_beam() {
+    let beams = [beam(&[0, 1], -1.0), beam(&[0], -9.5), beam(&[1, 1], -2.0)];
+    let case = Case::rule("the model is asked once about each beam")
         .given("beams", &beams)
         .given("width", 3);
     let asked = RefCell::new(Vec::new());
@@ -155,7 +214,7 @@ fn the_model_is_asked_about_texts_that_go_on() {
     beam_step(&model, &beams, END, 3);
     let mut asked = asked.into_inner();
     asked.sort();
-    case.equal(vec![vec![0, 1], vec![1, 1]], asked);
+    case.equal(vec![vec![0], vec![0, 1], vec![1, 1]], asked);
 }
 
 #[test]
@@ -172,10 +231,14 @@ fn with_room_for_all_nothing_is_lost() {
             .given("log-probabilities after token 1", rows[1])
             .given("steps, from the text 0", steps);
         let mut beams = vec![beam(&[0], 0.0)];
+        let mut all = Vec::new();
         for _ in 0..steps {
-            beams = beam_step(&after(rows), &beams, END, 1000);
+            let step = beam_step(&after(rows), &beams, END, 1000);
+            beams = step.going_on;
+            all.extend(step.ended);
         }
-        let sum: f32 = beams.iter().map(|beam| beam.log_probability.exp()).sum();
-        case.holds((sum - 1.0).abs() < 1e-4, "the sum 1", (sum, beams));
+        all.extend(beams);
+        let sum: f32 = all.iter().map(|beam| beam.log_probability.exp()).sum();
+        case.holds((sum - 1.0).abs() < 1e-4, "the sum 1", (sum, all));
     }
 }

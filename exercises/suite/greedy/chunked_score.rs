@@ -38,6 +38,48 @@ fn one_chunk_for_all() {
     check(rule, &[0, 2], 2);
     check(rule, &[0, 2, 1, 1], 4);
     check(rule, &[0, 2, 1, 1], 100);
+    check(rule, &[0, 2, 1, 1], usize::MAX);
+}
+
+#[test]
+fn a_token_that_could_not_come() {
+    for chunk in [1, 2, 3, 4] {
+        let case = Case::rule("a token of the probability 0 makes the perplexity infinite")
+            .given("ids", [0, 0, 1, 0])
+            .given("probability of each token 0", 1.0)
+            .given("probability of each token 1", 0.0)
+            .given("chunk", chunk);
+        let model = |_: &[u32], count: usize| vec![vec![0.0, f32::NEG_INFINITY]; count];
+        case.equal(f64::INFINITY, chunked_score(&model, &[0, 0, 1, 0], chunk));
+    }
+}
+
+#[test]
+fn a_token_that_could_not_come_in_a_long_text() {
+    for chunk in [100, 4000] {
+        let case = Case::rule("one token of the probability 0 makes the perplexity infinite")
+            .given("ids", "3000 times the token 0, and then the token 1")
+            .given("probability of each token 0", 1.0)
+            .given("probability of each token 1", 0.0)
+            .given("chunk", chunk);
+        let ids = [[0; 3000].as_slice(), &[1]].concat();
+        let model = |_: &[u32], count: usize| vec![vec![0.0, f32::NEG_INFINITY]; count];
+        case.equal(f64::INFINITY, chunked_score(&model, &ids, chunk));
+    }
+}
+
+#[test]
+fn a_long_text_and_an_unlikely_one() {
+    for (length, surprise) in [(3000, 2.0_f32), (3, 300.0)] {
+        let case = Case::rule("the perplexity is the exponential of the mean surprise")
+            .given("number of ids", length)
+            .given("log-probability of every token", -surprise)
+            .given("chunk", 100);
+        let model = |_: &[u32], count: usize| vec![vec![-surprise]; count];
+        let (expected, found) =
+            (f64::from(surprise).exp(), chunked_score(&model, &vec![0; length], 100));
+        case.holds((found / expected - 1.0).abs() < 1e-5, &format!("{expected:e}"), found);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn the_moment_at_which_the_last_copy_is_whole() {
     check(rule, &[9, 1, 2, 1, 2, 1, 2, 1, 2, 1], [3, 4], Some([7, 2]));
     check(rule, &[1, 2, 3, 1, 2, 3, 1, 2, 3], [3, 4], Some([9, 3]));
     check(rule, &[7, 5, 5, 5], [3, 4], Some([4, 1]));
+    check(rule, &[1, 2, 2, 1, 2, 2, 1, 2, 2], [3, 4], Some([9, 3]));
 }
 
 #[test]
@@ -53,6 +54,29 @@ fn the_longest_block() {
     check(rule, &[1, 2, 3, 1, 2, 3], [2, 2], None);
     check(rule, &[1, 2, 1, 2], [2, 1], None);
     check(rule, &[1, 2, 3, 1, 2, 3], [2, 1000], Some([6, 3]));
+    let ids: Vec<u32> = (0..30).chain(0..30).collect();
+    check(rule, &ids, [2, 30], Some([60, 30]));
+    check(rule, &ids, [2, 29], None);
+    let ids: Vec<u32> = (0..700).chain(0..700).collect();
+    check(rule, &ids, [2, usize::MAX], Some([1400, 700]));
+}
+
+#[test]
+fn tokens_are_equal_in_all_their_digits() {
+    let rule = "a token is as another only if the whole id is the same";
+    check(rule, &[1, 257, 65_537], [2, 3], None);
+    check(rule, &[65_537, 1], [2, 3], None);
+    check(rule, &[65_537, 257, 65_537, 257], [2, 3], Some([4, 2]));
+}
+
+#[test]
+fn numbers_as_great_as_can_be() {
+    let rule = "no text holds so many copies, and no block is too long to be looked for";
+    for copies in [7, 1000, usize::MAX / 2 + 2, usize::MAX] {
+        check(rule, &[5, 5, 5, 5, 5, 5], [copies, 4], None);
+        check(rule, &[1, 2, 1, 2, 1, 2], [copies, usize::MAX], None);
+    }
+    check(rule, &[1, 2, 1, 2, 1, 2], [3, usize::MAX], Some([6, 2]));
 }
 
 #[test]
@@ -79,8 +103,7 @@ fn random_texts() {
             let first = (1..=ids.len())
                 .flat_map(|seen| (1..=longest).map(move |period| [seen, period]))
                 .find(|&[seen, period]| ends_with_copies(&ids[..seen], copies, period));
-            let rule =
-                "the first moment at which the text ends with the copies, and the shortest block";
+            let rule = "the first moment at which the text ends with the copies";
             check(rule, &ids, [copies, longest], first);
         }
     }

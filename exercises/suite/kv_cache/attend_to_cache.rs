@@ -97,6 +97,52 @@ fn neighbouring_query_heads_share_a_key_value_head() {
 }
 
 #[test]
+fn each_text_of_a_batch_reads_its_own_cache() {
+    let sizes = Sizes { batch: 2, n_heads: 2, n_kv_heads: 1, length: 1, head_dim: 1 };
+    check(
+        "a batch of 2: the first query reads the first keys and values, the second the second",
+        sizes,
+        [vec![1.0; 4], vec![1.0; 2], vec![10.0, 20.0]],
+        &[10.0, 10.0, 20.0, 20.0],
+    );
+    let sizes = Sizes { batch: 3, n_heads: 2, n_kv_heads: 2, length: 1, head_dim: 1 };
+    check(
+        "a batch of 3: each query reads the keys and values of its own text",
+        sizes,
+        [
+            vec![1.0; 6],
+            vec![1.0; 6],
+            (1..7).map(|i| i as f32).collect(),
+        ],
+        &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    );
+}
+
+#[test]
+fn great_scores_do_not_overflow() {
+    let sizes = Sizes { batch: 1, n_heads: 1, n_kv_heads: 1, length: 2, head_dim: 1 };
+    let input = [vec![1.0], vec![1000.0, 999.0], vec![1.0, 0.0]];
+    check(
+        "a softmax of great scores is one: here e / (e + 1), as with the scores 1 and 0",
+        sizes,
+        input,
+        &[0.731_059],
+    );
+}
+
+#[test]
+fn a_head_of_great_scores_leaves_the_others_alone() {
+    let sizes = Sizes { batch: 2, n_heads: 2, n_kv_heads: 2, length: 2, head_dim: 1 };
+    let keys = vec![1000.0, 999.0, 1.0, 0.0, -500.0, -501.0, 0.0, -1.0];
+    check(
+        "each head of each text has its own softmax: here e / (e + 1) for every one of them",
+        sizes,
+        [vec![1.0; 4], keys, [1.0, 0.0].repeat(4)],
+        &[0.731_059; 4],
+    );
+}
+
+#[test]
 fn it_is_the_last_row_of_the_whole_text() {
     let mut random = Random::new(0);
     for (batch, n_heads, n_kv_heads, length, head_dim) in [
@@ -106,6 +152,8 @@ fn it_is_the_last_row_of_the_whole_text() {
         (1, 6, 2, 4, 3),
         (2, 4, 2, 5, 8),
         (3, 6, 3, 7, 4),
+        (1, 2, 1, 40, 2),
+        (1, 1, 1, 300, 1),
     ] {
         let sizes = Sizes { batch, n_heads, n_kv_heads, length, head_dim };
         let part = length * head_dim;

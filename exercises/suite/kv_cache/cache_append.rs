@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::cache_append::{CacheFull, LayerCache};
-use crate::support::{Case, device, floats, tensor};
+use crate::support::{Case, allocated_by, device, floats, tensor};
 
 const HEADS: usize = 2;
 const HEAD_DIM: usize = 2;
@@ -111,4 +111,32 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn a_refusal_loses_nothing() {
     check("after a refusal everything is as it was before", 8, &[6, 3, 1, 2, 1, 1]);
+    check("after a refusal everything is as it was before", 9, &[4, 6, 7, 8, 9, 10, 5]);
+}
+
+#[test]
+fn an_append_copies_the_new_rows_only() {
+    const CAPACITY: usize = 16_384;
+    const WIDE: usize = 64;
+    let case = Case::rule("an append copies the new positions: the cache itself is not copied")
+        .given("heads, capacity, head_dim", [HEADS, CAPACITY, WIDE])
+        .given("appends", "half of the capacity at once, then 1 position each time")
+        .given("counted", "one of the later ones");
+    let mut cache = LayerCache::new(HEADS, CAPACITY, WIDE, &device());
+    let mut append = |count: usize| {
+        let new = || tensor(vec![1.0; HEADS * count * WIDE], [1, HEADS, count, WIDE]);
+        let (keys, values) = (new(), new());
+        allocated_by(|| drop(cache.append(keys, values)))
+    };
+    // Half of the cache is filled, and the first append may set something up.
+    append(CAPACITY / 2);
+    append(1);
+    // The least of several: other tests run beside this one.
+    let bytes = (0..4).map(|_| append(1)).min().expect("there are four");
+    let whole = HEADS * CAPACITY * WIDE * 4;
+    case.holds(
+        bytes < whole / 20,
+        &format!("memory for a few rows; the keys alone are {whole} bytes"),
+        format_args!("{bytes} bytes of memory that an append asked for"),
+    );
 }

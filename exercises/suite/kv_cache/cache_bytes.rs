@@ -34,6 +34,7 @@ fn bytes_grow_with_the_positions_and_with_the_batch() {
         (EMBER, 1, 9, 34_560),
         (EMBER, 1, 512, 1_966_080),
         (EMBER, 16, 65, 3_993_600),
+        (EMBER, 500, 2, 3_840_000),
         (LARGER, 1, 512, 12_582_912),
         (LARGER, 8, 512, 100_663_296),
         (LARGER, 1, 128_000, 3_145_728_000),
@@ -56,6 +57,53 @@ fn a_number_that_is_too_large_is_none() {
             .given("batch", batch)
             .given("positions", positions);
         case.equal(None, cache_bytes(&EMBER, batch, positions));
+    }
+    // All sides are powers of 2 whose product is 2^64, and no product of fewer sides is too large:
+    // whatever their order, only the last multiplication overflows.
+    let [n_layers, n_kv_heads, head_dim, bytes_per_number] = [1 << 10, 1 << 10, 1 << 10, 1 << 3];
+    let even = ModelSize {
+        n_layers,
+        n_heads: 1 << 10,
+        n_kv_heads,
+        head_dim,
+        bytes_per_number,
+        weight_bytes: 1,
+    };
+    // Two of them alone are too large.
+    let flat = ModelSize {
+        n_layers: 1,
+        n_heads: 1,
+        n_kv_heads: 1,
+        head_dim: 1,
+        bytes_per_number: 1,
+        weight_bytes: 1,
+    };
+    let large = 1 << 32;
+    for (model, batch, positions) in [
+        (even, 1 << 10, 1 << 20),
+        (ModelSize { n_layers: 1 << 63, ..flat }, 1, 1),
+        (ModelSize { n_kv_heads: 1 << 63, ..flat }, 1, 1),
+        (ModelSize { head_dim: 1 << 63, ..flat }, 1, 1),
+        (ModelSize { bytes_per_number: 1 << 63, ..flat }, 1, 1),
+        (flat, 1 << 63, 1),
+        (flat, 1, 1 << 63),
+        (ModelSize { n_layers: large, n_kv_heads: large, ..flat }, 1, 1),
+        (ModelSize { n_layers: large, head_dim: large, ..flat }, 1, 1),
+        (ModelSize { n_layers: large, bytes_per_number: large, ..flat }, 1, 1),
+        (ModelSize { n_kv_heads: large, head_dim: large, ..flat }, 1, 1),
+        (ModelSize { head_dim: large, bytes_per_number: large, ..flat }, 1, 1),
+        (ModelSize { n_layers: large, ..flat }, large, 1),
+        (ModelSize { n_kv_heads: large, ..flat }, 1, large),
+        (ModelSize { head_dim: large, ..flat }, 1, large),
+        (flat, large, large),
+    ] {
+        let case = Case::rule(
+            "a number of bytes that a u64 cannot hold is None, whichever product is too large",
+        )
+        .given("model", model)
+        .given("batch", batch)
+        .given("positions", positions);
+        case.equal(None, cache_bytes(&model, batch, positions));
     }
     let most = u64::MAX / 3_840;
     let case = Case::rule("a number that a u64 can hold is not None")
@@ -91,6 +139,30 @@ fn without_room_for_the_weights_nothing_fits() {
             .given("memory", memory);
         case.equal(0, sequences_that_fit(&EMBER, 1, memory));
     }
+}
+
+#[test]
+fn large_numbers_are_exact() {
+    let model = ModelSize {
+        n_layers: 1,
+        n_heads: 1,
+        n_kv_heads: 1,
+        head_dim: 1,
+        bytes_per_number: 1,
+        weight_bytes: 1,
+    };
+    for memory in [(1 << 60) - 1, u64::MAX] {
+        let case = Case::rule("as many as fit, exactly, also where the memory is large")
+            .given("model", model)
+            .given("positions", 1)
+            .given("memory", memory);
+        case.equal((memory - 1) / 2, sequences_that_fit(&model, 1, memory));
+    }
+    let case = Case::rule("a number that a u64 can hold is not None")
+        .given("model", model)
+        .given("batch", 1)
+        .given("positions", u64::MAX / 2);
+    case.equal(Some(u64::MAX - 1), cache_bytes(&model, 1, u64::MAX / 2));
 }
 
 #[test]

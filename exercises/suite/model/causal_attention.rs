@@ -55,6 +55,20 @@ fn the_weights_sum_to_one() {
 }
 
 #[test]
+fn a_hidden_key_that_fits_far_better() {
+    let rule = "where a hidden key fits far better than all that are visible, the visible ones still \
+                share the weight 1 (0 divided by 0 is NaN)";
+    let q = [[1.0, 0.0]; 3];
+    let v = [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0]];
+    for size in [400.0, 4e5, 4e10] {
+        let k = [[-size, 0.0], [-size, 0.0], [size, 0.0]];
+        let case = given(rule, &q, &k, &v);
+        let expected = [1.0, 0.0, 0.5, 0.5, 4.0, 4.0];
+        case.close(&expected, &attend(&case, &q, &k, &v), 1e-4);
+    }
+}
+
+#[test]
 fn a_later_token_changes_nothing_before_it() {
     let q = [[1.0, 2.0], [-1.0, 0.5], [2.0, 1.0]];
     let v = [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0]];
@@ -62,7 +76,7 @@ fn a_later_token_changes_nothing_before_it() {
     // By hand: position 0 gets its own value, and position 1 has the scores -0.5 and 0.25 before the
     // division by the root of 2.
     let before = [1.0, 0.0, 0.370_440, 0.629_560];
-    for last in [[1.0, 1.0], [-3.0, 2.0], [400.0, 400.0]] {
+    for last in [[1.0, 1.0], [-3.0, 2.0], [4.0, 4.0]] {
         let case = given(
             "a key at the end of the text changes nothing at the positions before it, however well it fits",
             &q,
@@ -83,4 +97,42 @@ fn heads_and_texts_stay_apart() {
     let found = causal_attention(tensor(&q, shape), tensor(&q, shape), tensor(&v, shape));
     case.equal(shape, found.dims());
     case.close(&v.concat(), &floats(found), 1e-4);
+}
+
+#[test]
+fn each_head_of_each_text_has_scores_of_its_own() {
+    // In heads 0 and 3 the second key fits far better, in 1 and 2 the first.
+    let shape = [2, 2, 2, 2]; // [batch, heads, seq, head_dim]
+    let q = [[20.0, 0.0]; 8];
+    let fits = |second: bool| {
+        if second {
+            [[0.0, 0.0], [20.0, 0.0]]
+        } else {
+            [[20.0, 0.0], [0.0, 0.0]]
+        }
+    };
+    let k = [fits(true), fits(false), fits(false), fits(true)].concat();
+    let v: Vec<[f32; 2]> = (0..8).map(|i| [i as f32, 1.0]).collect();
+    let case =
+        given("the last position looks at what fits it, in each head of each text", &q, &k, &v)
+            .given("shape", shape);
+    let found = causal_attention(tensor(&q, shape), tensor(&k, shape), tensor(&v, shape));
+    case.equal(shape, found.dims());
+    let seen = [0, 1, 2, 2, 4, 4, 6, 7].map(|i| [i as f32, 1.0]);
+    case.close(&seen.concat(), &floats(found), 1e-4);
+}
+
+#[test]
+fn the_scale_is_the_root_of_head_dim() {
+    let shape = [1, 1, 2, 4];
+    let (q, k) = (
+        [[0.0; 2], [0.0; 2], [2.0, 0.0], [0.0; 2]],
+        [[2.0, 0.0], [0.0; 2], [0.0; 2], [0.0; 2]],
+    );
+    let v = [[1.0, 0.0], [0.0; 2], [0.0, 1.0], [0.0; 2]];
+    let case = given("scores are divided by the root of head_dim, here 2", &q, &k, &v)
+        .given("shape", shape);
+    let found = causal_attention(tensor(&q, shape), tensor(&k, shape), tensor(&v, shape));
+    let expected = [1.0, 0.0, 0.0, 0.0, 0.880_797, 0.119_203, 0.0, 0.0];
+    case.close(&expected, &floats(found), 1e-4);
 }

@@ -50,6 +50,23 @@ fn a_model_of_8_billion() {
 }
 
 #[test]
+fn the_number_is_exact() {
+    let sizes = Sizes {
+        vocab_size: 10_000_019,
+        d_model: 1_000_003,
+        n_layers: 1_001,
+        n_heads: 997,
+        n_kv_heads: 97,
+        head_dim: 1_009,
+        d_ff: 4_000_037,
+        tied_head: true,
+    };
+    let rule = "the number is exact, also where no f64 holds it";
+    check(rule, sizes, 14_232_055_521_038_475);
+    check(rule, Sizes { vocab_size: 10_000_020, ..sizes }, 14_232_055_522_038_478);
+}
+
+#[test]
 fn without_blocks_there_are_an_embedding_and_a_norm() {
     let rule = "beside the blocks there are the embedding and one norm";
     check(rule, Sizes { n_layers: 0, ..ODD }, 11 * 3 + 3);

@@ -36,13 +36,47 @@ fn scores_are_divided_by_the_root_of_head_dim() {
     let values = [vec![vec![1.0, 0.0, 5.0, 0.0], vec![0.0, 1.0, 5.0, 0.0]]];
     let expected = [vec![0.880_797, 0.119_203, 5.0, 0.0]];
     check(rule, &[vec![2.0, 0.0, 7.0, 0.0]], &keys, &values, &expected);
+    let keys = [head(&[[1.0, 0.0], [0.25, 0.0]])];
+    let values = [head(&[[1.0, 0.0], [0.0, 1.0]])];
+    let rule = "a score is divided by the root of head_dim, here the root of 2";
+    check(rule, &[vec![8.0, 0.0]], &keys, &values, &[vec![0.985_834, 0.014_166]]);
+}
+
+#[test]
+fn several_heads_do_not_change_the_scale() {
+    let rule = "scores are divided by the root of head_dim, here 2, however many heads there are";
+    let queries = [[1.0, 2.0], [-1.0, 0.5], [0.5, -2.0], [3.0, 1.0]].map(Vec::from);
+    let keys = [
+        head(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+        head(&[[2.0, -1.0], [0.5, 0.5], [-1.0, 1.0]]),
+    ];
+    let values = [
+        head(&[[1.0, 0.0], [0.0, 1.0], [4.0, -2.0]]),
+        head(&[[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]]),
+    ];
+    let expected = [
+        [2.443_931, -0.867_955],
+        [1.260_538, 0.007_537],
+        [2.768_531, 0.212_712],
+        [2.668_319, 0.325_393],
+    ];
+    check(rule, &queries, &keys, &values, &expected.map(Vec::from));
 }
 
 #[test]
 fn neighbouring_query_heads_share() {
     let rule = "with one position, each query head gets the value of its key/value head: \
                 neighbours have the same one";
-    for (n_heads, n_kv_heads) in [(4, 2), (6, 2), (6, 3), (3, 3), (3, 1), (1, 1)] {
+    for (n_heads, n_kv_heads) in [
+        (4, 2),
+        (6, 2),
+        (6, 3),
+        (8, 2),
+        (32, 4),
+        (3, 3),
+        (3, 1),
+        (1, 1),
+    ] {
         let queries = vec![vec![1.0, 2.0]; n_heads];
         let keys = vec![head(&[[1.0, 1.0]]); n_kv_heads];
         let values: Vec<Head> = (0..n_kv_heads).map(|h| head(&[[h as f32, 0.5]])).collect();
@@ -92,7 +126,7 @@ fn each_query_head_looks_for_itself() {
 #[test]
 fn equal_keys_give_the_mean() {
     let mut random = Random::new(0);
-    for total in 1..12 {
+    for total in (1..12).chain([40]) {
         let query = random.scores(2);
         let keys = [vec![random.scores(2); total]];
         let values = [(0..total).map(|_| random.scores(2)).collect::<Head>()];

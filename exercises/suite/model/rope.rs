@@ -36,10 +36,13 @@ fn both_numbers_of_a_pair_are_turned() {
 
 #[test]
 fn a_pair_has_one_number_in_each_half() {
-    let rule = "number i is paired with number i + head_dim / 2";
-    check(rule, &[1.0, 0.0, 0.0, 0.0], 1, 1.0, &[0.540_302, 0.0, 0.841_471, 0.0]);
-    let x = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
-    check(rule, &x, 1, 1.0, &[0.0, 0.0, 0.540_302, 0.0, 0.0, 0.841_471]);
+    // Pair 0: its angle is the position, whatever theta is.
+    let rule = "number i is paired with number i + head_dim / 2: here number 0";
+    check(rule, &[1.0, 0.0, 0.0, 0.0], 1, 10_000.0, &[0.540_302, 0.0, 0.841_471, 0.0]);
+    let x = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    check(rule, &x, 1, 10_000.0, &[0.540_302, 0.0, 0.0, 0.841_471, 0.0, 0.0]);
+    let x = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+    check(rule, &x, 1, 10_000.0, &[-0.841_471, 0.0, 0.0, 0.540_302, 0.0, 0.0]);
 }
 
 #[test]
@@ -47,9 +50,55 @@ fn later_pairs_turn_more_slowly() {
     let rule = "pair i turns by theta^(-2i / head_dim) a position: here pair 1 of 2 by 0.01";
     let angle = 0.3_f32;
     check(rule, &[0.0, 1.0, 0.0, 0.0], 30, 10_000.0, &[0.0, angle.cos(), 0.0, angle.sin()]);
-    let rule = "pair i turns by theta^(-2i / head_dim) a position: here pair 2 of 3 by 0.01";
+    for (pair, rate) in [(8, 0.1), (16, 0.01), (24, 0.001)] {
+        let rule = format!(
+            "pair i turns by theta^(-2i / head_dim) a position: here pair {pair} of 32 by {rate}"
+        );
+        let (mut x, mut expected) = ([0.0; 64], [0.0; 64]);
+        x[pair] = 1.0;
+        expected[pair] = (30.0 * rate as f32).cos();
+        expected[pair + 32] = (30.0 * rate as f32).sin();
+        check(&rule, &x, 30, 10_000.0, &expected);
+    }
+}
+
+#[test]
+fn a_small_angle_turns_too() {
+    let rule = "the cosine of a small angle is less than 1: here that of 0.019";
+    check(rule, &[0.0, 1.0, 0.0, 0.0], 19, 1e6, &[0.0, 0.999_820, 0.0, 0.018_999]);
+}
+
+#[test]
+fn theta_is_the_one_that_is_given() {
+    let angle = 0.3_f32;
+    let rule = "theta is the argument: with 100, pair 1 of 2 turns by 0.1 a position";
+    check(rule, &[0.0, 1.0, 0.0, 0.0], 3, 100.0, &[0.0, angle.cos(), 0.0, angle.sin()]);
+    let rule = "theta is the argument: with 1000, pair 2 of 3 turns by 0.01 a position";
     let x = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
     check(rule, &x, 30, 1_000.0, &[0.0, 0.0, angle.cos(), 0.0, 0.0, angle.sin()]);
+    let rule = "theta is the argument: with 1, all pairs turn alike";
+    check(
+        rule,
+        &[1.0, 2.0, 0.0, 0.0],
+        1,
+        1.0,
+        &[0.540_302, 1.080_605, 0.841_471, 1.682_942],
+    );
+}
+
+#[test]
+fn a_position_far_into_the_text() {
+    let rule = "the angle of a far position is right too: an f32 has too few digits for it";
+    check(rule, &[1.0, 0.0], 100_003, 10_000.0, &[0.984_315, -0.176_421]);
+    check(rule, &[1.0, 0.0], 131_071, 10_000.0, &[-0.817_983, -0.575_242]);
+    check(rule, &[1.0, 0.0], 3_000_000, 10_000.0, &[0.477761, -0.878490]);
+    let (mut x, mut expected) = ([0.0; 64], [0.0; 64]);
+    x[1] = 1.0;
+    expected[1] = -0.279_409;
+    expected[33] = 0.960_172;
+    check(rule, &x, 100_003, 10_000.0, &expected);
+    let x = [0.0, 1.0, 0.0, 0.0];
+    check(rule, &x, 100_003, 500_000.0, &[0.0, -0.998_546, 0.0, -0.053_903]);
 }
 
 #[test]

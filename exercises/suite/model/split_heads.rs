@@ -72,6 +72,7 @@ fn there_and_back() {
         let x = counted([batch, seq, heads * head_dim]);
         let case = given("merge_heads undoes what split_heads did", &x).given("head_dim", head_dim);
         let expected = floats(x.clone());
-        case.close(&expected, &floats(merge_heads(split_heads(x, head_dim))), 0.0);
+        let shape = [batch, seq, heads * head_dim];
+        check(&case, shape, &expected, merge_heads(split_heads(x, head_dim)));
     }
 }

@@ -12,8 +12,29 @@ fn check(rule: &str, x: &[f32], [gate, up, down]: [&Matrix; 3], expected: &[f32]
 #[test]
 fn the_switch_of_the_page() {
     let one = vec![vec![1.0]];
-    for (gate, expected) in [(2.0, 1.761_594), (0.0, 0.0), (-2.0, -0.238_406)] {
+    let numbers = [
+        (2.0, 1.761_594),
+        (0.0, 0.0),
+        (-2.0, -0.238_406),
+        (-6.0, -0.014_836),
+    ];
+    for (gate, expected) in numbers {
         let rule = "silu(z) = z / (1 + e^-z): a large z passes, 0 passes nothing, -2 a little";
+        check(rule, &[1.0], [&vec![vec![gate]], &one, &one], &[expected]);
+    }
+}
+
+#[test]
+fn a_very_large_number_in_the_gate() {
+    let rule = "where e^z is infinite in an f32, silu(z) is z, and where e^-z is, it is 0";
+    let one = vec![vec![1.0]];
+    for (gate, expected) in [
+        (30.0, 30.0),
+        (100.0, 100.0),
+        (1000.0, 1000.0),
+        (-100.0, 0.0),
+        (-1000.0, 0.0),
+    ] {
         check(rule, &[1.0], [&vec![vec![gate]], &one, &one], &[expected]);
     }
 }
@@ -24,6 +45,8 @@ fn the_switch_is_on_the_gate_alone() {
     let one = vec![vec![1.0]];
     check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-3.0]], &one], &[-5.284_783]);
     check(rule, &[2.0], [&one, &vec![vec![3.0]], &one], &[10.569_565]);
+    check(rule, &[-1.0], [&vec![vec![-2.0]], &vec![vec![3.0]], &one], &[-5.284_783]);
+    check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-100.0]], &one], &[-176.159_4]);
 }
 
 #[test]
@@ -34,6 +57,9 @@ fn wide_in_the_middle() {
     let up = vec![vec![1.0, 1.0], vec![1.0, -1.0], vec![5.0, 5.0]];
     let down = vec![vec![1.0, 0.0, 9.0], vec![0.0, 10.0, 9.0]];
     check(rule, &[1.0, 2.0], [&gate, &up, &down], &[5.284_783, -39.280_552]);
+    // One number in, 20 in the middle.
+    let twenty = vec![vec![2.0]; 20];
+    check(rule, &[1.0], [&twenty, &twenty, &vec![vec![0.5; 20]]], &[35.231_884]);
 }
 
 #[test]

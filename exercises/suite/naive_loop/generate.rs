@@ -29,6 +29,31 @@ fn an_end_token_ends_the_text_and_is_not_kept() {
     check(rule, &[2, 3], &[6], [10, 100], (&[4, 5], End::Eos));
     check(rule, &[7], &[0], [10, 100], (&[8, 9], End::Eos));
     check(rule, &[5], &[6], [10, 100], (&[], End::Eos));
+    check(rule, &[1, 4, 5], &[6], [10, 100], (&[], End::Eos));
+}
+
+#[test]
+fn an_end_token_at_the_last_step() {
+    let rule = "an end token that is chosen at the last step ends the text, and not the limit";
+    check(rule, &[2, 3], &[6], [3, 100], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [10, 5], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [3, 5], (&[4, 5], End::Eos));
+    check(rule, &[5], &[6], [1, 100], (&[], End::Eos));
+    let rule = "an end token that would have come after the last step was not chosen";
+    check(rule, &[2, 3], &[6], [2, 100], (&[4, 5], End::Length));
+    check(rule, &[2, 3], &[6], [10, 4], (&[4, 5], End::Context));
+}
+
+#[test]
+fn limits_as_great_as_can_be() {
+    let rule = "the limits may be as great as a usize can be";
+    check(rule, &[2, 3], &[6], [usize::MAX, 100], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [usize::MAX; 2], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[], [2, usize::MAX], (&[4, 5], End::Length));
+    check(rule, &[2, 3], &[], [usize::MAX, 4], (&[4, 5], End::Context));
+    let above_u32 = (u32::MAX as usize).saturating_add(1);
+    check(rule, &[2, 3], &[6], [above_u32, 100], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [10, above_u32], (&[4, 5], End::Eos));
 }
 
 #[test]
@@ -36,6 +61,9 @@ fn there_may_be_several_end_tokens() {
     let rule = "each of the end tokens ends the text";
     check(rule, &[2], &[5, 8], [10, 100], (&[3, 4], End::Eos));
     check(rule, &[2], &[8, 5], [10, 100], (&[3, 4], End::Eos));
+    for eos in [[5, 9, 0, 1], [9, 0, 1, 5], [9, 5, 0, 1], [1, 0, 5, 9]] {
+        check(rule, &[2], &eos, [10, 100], (&[3, 4], End::Eos));
+    }
     let rule = "without an end token the text goes on to the length that was asked for";
     check(rule, &[2], &[], [4, 100], (&[3, 4, 5, 6], End::Length));
 }
@@ -45,6 +73,8 @@ fn an_end_token_in_the_prompt_ends_nothing() {
     let rule = "a token of the prompt ends nothing: only what the model chooses does";
     check(rule, &[6, 2], &[6], [2, 100], (&[3, 4], End::Length));
     check(rule, &[2, 6], &[6], [2, 100], (&[7, 8], End::Length));
+    let rule = "an end token that the model chooses ends the text, also one that the prompt has";
+    check(rule, &[6, 4], &[6], [10, 100], (&[5], End::Eos));
 }
 
 #[test]
@@ -53,6 +83,9 @@ fn max_tokens_counts_new_tokens_only() {
     check(rule, &[1], &[], [3, 100], (&[2, 3, 4], End::Length));
     check(rule, &[8, 4, 4, 1], &[], [3, 100], (&[2, 3, 4], End::Length));
     check(rule, &[1], &[], [1, 100], (&[2], End::Length));
+    let rule = "a token may come again and again";
+    let expected: Vec<u32> = (2..40).map(|id| id % 10).collect();
+    check(rule, &[1], &[], [38, 100], (&expected, End::Length));
 }
 
 #[test]
@@ -112,6 +145,16 @@ fn the_model_reads_the_whole_text_at_each_step() {
 }
 
 #[test]
+fn a_long_text_is_read_whole_too() {
+    let case = Case::rule("each step gives the model the whole text, however long it is")
+        .given("model", COUNTS_ON)
+        .given("prompt", "5000 times the token 1")
+        .given("max_tokens", 2);
+    let lengths: Vec<usize> = calls(&[1; 5000], &[], 2, 9000).iter().map(Vec::len).collect();
+    case.equal(vec![5000, 5001], lengths);
+}
+
+#[test]
 fn the_model_is_not_called_for_nothing() {
     for (max_tokens, context, expected) in [(2, 100, 2), (10, 4, 2), (0, 100, 0), (10, 2, 0)] {
         let case = Case::rule("the model is not called when no further token can be kept")
@@ -126,6 +169,16 @@ fn the_model_is_not_called_for_nothing() {
 }
 
 #[test]
+fn a_logit_that_is_hardly_greater() {
+    let case = Case::rule("the token is the one with the greatest logit, by however little")
+        .given("logits at every step", [1.25, 1.0, 1.5, 1.375])
+        .given("prompt", [0])
+        .given("max_tokens", 1);
+    let model = |_: &[u32]| vec![1.25, 1.0, 1.5, 1.375];
+    case.equal((vec![2], End::Length), generate(&model, &[0], &[], 1, 100));
+}
+
+#[test]
 fn the_greatest_logit_wins_also_below_zero() {
     let case =
         Case::rule("the token is the one with the greatest logit, also where all are below 0")
@@ -134,4 +187,31 @@ fn the_greatest_logit_wins_also_below_zero() {
             .given("max_tokens", 2);
     let model = |_: &[u32]| vec![-3.0, -2.0, -1.0, -4.0];
     case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
+    let case = Case::rule("the token is the one with the greatest logit, also where all are low")
+        .given("logits at every step", [-3e9, -2e9, -1e9, -4e9])
+        .given("prompt", [0])
+        .given("max_tokens", 2);
+    let model = |_: &[u32]| vec![-3e9, -2e9, -1e9, -4e9];
+    case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
+}
+
+#[test]
+fn a_token_again_and_again_is_no_end() {
+    let case = Case::rule("only an end token and the limits end a text, and not one that repeats")
+        .given("logits at every step", [0.0, 1.0])
+        .given("prompt", [0])
+        .given("max_tokens", 40);
+    let model = |_: &[u32]| vec![0.0, 1.0];
+    case.equal((vec![1; 40], End::Length), generate(&model, &[0], &[], 40, 100));
+}
+
+#[test]
+fn a_large_vocabulary() {
+    let case = Case::rule("an id may be greater than a byte or two can hold")
+        .given("logits at every step", "70,000, of which number 66,000 is the greatest")
+        .given("prompt", [0])
+        .given("eos", [464])
+        .given("max_tokens", 1);
+    let model = |_: &[u32]| (0..70_000).map(|id| if id == 66_000 { 1.0 } else { -1.0 }).collect();
+    case.equal((vec![66_000], End::Length), generate(&model, &[0], &[464], 1, 100));
 }

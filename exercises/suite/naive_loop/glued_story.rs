@@ -75,6 +75,10 @@ fn the_model_is_given_what_it_chose() {
     let vocabulary = ["a", "b", "ab", "ba", "aa"];
     check_steps(rule, &vocabulary, ("ab", &[2]), &[0, 1]);
     check_steps(rule, &vocabulary, ("ab", &[2]), &[0, 0, 1, 0]);
+    check_steps(rule, &["ab", "cde", "abc", "d", "e"], ("ab", &[0]), &[1, 3, 4]);
+    let vocabulary = [" s", "at", " sat", ".", " on", "\n"];
+    check_steps(rule, &vocabulary, (" on", &[4]), &[0, 1, 3, 4, 0, 1, 4, 0, 1, 5, 0, 1]);
+    let vocabulary = ["a", "b", "ab", "ba", "aa"];
     let mut random = Random::new(5);
     for length in 1..12 {
         let script: Vec<u32> = (0..length).map(|_| random.below(5) as u32).collect();
@@ -86,4 +90,21 @@ fn the_model_is_given_what_it_chose() {
 fn two_tokens_with_the_same_text() {
     let rule = "a token is its id: another token with the same text is another token";
     check_steps(rule, &["a", "b", "a"], ("b", &[1]), &[2, 2, 0]);
+}
+
+#[test]
+fn the_prompt_is_cut_as_before() {
+    let rule = "nothing is wrong with how a prompt is cut, and it stays as it is";
+    check_steps(rule, &["a", "b", "a"], ("aba", &[0, 1, 0]), &[1]);
+    check_steps(rule, &["ab", "a", "b"], ("abaab", &[0, 1, 0]), &[2, 1]);
+    check_steps(rule, &["a", "b"], ("aaabb", &[0, 0, 0, 1, 1]), &[1]);
+    check_steps(rule, &[" ", "a", "\n"], (" a \n", &[0, 1, 0, 2]), &[1]);
+}
+
+#[test]
+fn the_text_is_all_of_what_was_chosen() {
+    let rule = "the text is that of all tokens that were chosen, spaces and line ends too";
+    check_steps(rule, &[" ", "a", "\n"], ("a", &[1]), &[0, 1, 2, 0, 0, 2]);
+    check_steps(rule, &["some", " words"], ("some", &[0]), &[1; 50]);
+    check_steps(rule, &["a"], ("a", &[0]), &[]);
 }

@@ -18,8 +18,23 @@ fn check(rule: &str, seq: usize, vocab: usize) {
 
 #[test]
 fn the_last_row_of_several() {
-    for (seq, vocab) in [(2, 3), (3, 2), (4, 3), (3, 5)] {
+    for (seq, vocab) in [(2, 3), (3, 2), (4, 3), (3, 5), (9, 4)] {
         check("the result is the row of the last position, and all of it", seq, vocab);
+    }
+}
+
+#[test]
+fn whatever_the_numbers_are() {
+    let rule = "the place of a row decides, and not the numbers in it";
+    for last in [
+        [-8.0, -9.0],
+        [0.0, 0.0],
+        [3.0, 4.0],
+        [f32::NEG_INFINITY, 1.0],
+    ] {
+        let logits = [3.0, 4.0, 1.0, 2.0, last[0], last[1]];
+        let case = Case::rule(rule).given("logits", logits).given("vocab", 2);
+        case.equal(Some(last.as_slice()), last_row(&logits, 2));
     }
 }
 

@@ -42,7 +42,10 @@ fn check(rule: &str, plan: Plan, expected: (&[&str], Ending)) {
     let ending = generate(&mut step, plan.max_tokens, &cancelled, &mut on_token);
 
     let expected_calls: Vec<String> = expected.0.iter().map(|&call| call.to_owned()).collect();
-    case.equal((expected_calls, expected.1), (calls.into_inner(), ending));
+    case.equal(expected_calls, calls.into_inner());
+    let why = Case::rule("the ending says why: Stopped where on_token broke, Length where all tokens are there, else Cancelled")
+        .given("plan", plan);
+    why.equal(expected.1, ending);
     let was_set = plan.set_during_step.is_some();
     let is_set = cancelled.load(Ordering::SeqCst);
     case.holds(is_set == was_set, "the flag as whoever owns it has set it", is_set);
@@ -66,6 +69,53 @@ fn no_step_begins_once_the_flag_is_set() {
         "step 1", "token 10", "step 2", "token 20", "step 3", "token 30",
     ];
     check(rule, Plan { set_during_step: Some(3), ..PLAN }, (&calls, Ending::Cancelled));
+    let plan = Plan { max_tokens: usize::MAX, set_during_step: Some(3), ..PLAN };
+    check(rule, plan, (&calls, Ending::Cancelled));
+    for step in [9, 10, 15, 17, 100] {
+        let calls: Vec<String> =
+            (1..=step).flat_map(|i| [format!("step {i}"), format!("token {}", 10 * i)]).collect();
+        let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
+        let plan = Plan { max_tokens: 200, set_during_step: Some(step), ..PLAN };
+        check(rule, plan, (&calls, Ending::Cancelled));
+    }
+}
+
+#[test]
+fn the_flag_is_set_while_a_token_is_handed_over() {
+    let case = Case::rule("no step begins once the flag is set, also where `on_token` set it")
+        .given("max_tokens", 5)
+        .given("the flag is set", "while the second token is handed over");
+    let cancelled = AtomicBool::new(false);
+    let (mut steps, mut tokens) = (0, 0);
+    let mut step = || {
+        steps += 1;
+        7
+    };
+    let mut on_token = |_| {
+        tokens += 1;
+        if tokens == 2 {
+            cancelled.store(true, Ordering::SeqCst);
+        }
+        ControlFlow::Continue(())
+    };
+    let ending = generate(&mut step, 5, &cancelled, &mut on_token);
+    case.equal(("steps", 2, "tokens", 2), ("steps", steps, "tokens", tokens));
+    case.equal(Ending::Cancelled, ending);
+}
+
+#[test]
+fn any_id_is_a_token() {
+    let case = Case::rule("every token is handed over, whatever its id is, and ends nothing")
+        .given("tokens", [0, u32::MAX, 0, 1, 2]);
+    let given = [0, u32::MAX, 0, 1, 2];
+    let mut steps = given.iter().copied();
+    let mut seen = Vec::new();
+    let ending =
+        generate(&mut || steps.next().unwrap_or(9), 5, &AtomicBool::new(false), &mut |token| {
+            seen.push(token);
+            ControlFlow::Continue(())
+        });
+    case.equal((given.to_vec(), Ending::Length), (seen, ending));
 }
 
 #[test]
@@ -79,6 +129,20 @@ fn the_flag_is_set_during_the_last_step() {
     let rule = "a text with all its tokens was not cancelled";
     let plan = Plan { max_tokens: 2, set_during_step: Some(2), ..PLAN };
     check(rule, plan, (&["step 1", "token 10", "step 2", "token 20"], Ending::Length));
+    let plan = Plan { max_tokens: 3, set_during_step: Some(3), ..PLAN };
+    let calls = [
+        "step 1", "token 10", "step 2", "token 20", "step 3", "token 30",
+    ];
+    check(rule, plan, (&calls, Ending::Length));
+}
+
+#[test]
+fn a_long_text() {
+    let rule = "as many steps as were asked for, however many";
+    let calls: Vec<String> =
+        (1..=3000).flat_map(|i| [format!("step {i}"), format!("token {}", 10 * i)]).collect();
+    let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
+    check(rule, Plan { max_tokens: 3000, ..PLAN }, (&calls, Ending::Length));
 }
 
 #[test]
@@ -97,5 +161,10 @@ fn the_reader_breaks() {
     let plan = Plan { max_tokens: 2, break_at_token: Some(2), ..PLAN };
     check(rule, plan, (&calls, Ending::Stopped));
     let plan = Plan { set_during_step: Some(2), break_at_token: Some(2), ..PLAN };
+    check(rule, plan, (&calls, Ending::Stopped));
+    let calls = [
+        "step 1", "token 10", "step 2", "token 20", "step 3", "token 30",
+    ];
+    let plan = Plan { set_during_step: Some(3), break_at_token: Some(3), ..PLAN };
     check(rule, plan, (&calls, Ending::Stopped));
 }

@@ -1,4 +1,4 @@
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use super::frozen_readers::{Job, step};
 use crate::support::{Case, in_time};
@@ -36,6 +36,21 @@ fn all_tokens_come_where_all_read() {
 }
 
 #[test]
+fn the_stream_is_closed_with_the_last_token() {
+    let case = Case::rule("a job that leaves closes its stream: its reader sees the end")
+        .given("job", "tokens 10 and 11, a stream that takes 2")
+        .given("read", "all after 2 steps, and then once more with try_recv");
+    let found = in_time(&case, || {
+        let (only, reader) = job(10, 2, 2);
+        let mut jobs = vec![only];
+        step(&mut jobs);
+        step(&mut jobs);
+        (read(&reader), reader.try_recv())
+    });
+    case.equal((vec![10, 11], Err(TryRecvError::Disconnected)), found);
+}
+
+#[test]
 fn a_reader_that_stops_holds_up_nobody() {
     for slow_place in 0..3 {
         let case =
@@ -60,6 +75,53 @@ fn a_reader_that_stops_holds_up_nobody() {
         expected[slow_place].clear();
         case.equal(expected, found);
     }
+}
+
+#[test]
+fn a_reader_that_stops_takes_no_time() {
+    let case = Case::rule("a step does not wait for readers that are behind, not for a moment")
+        .given("jobs", "64 whose streams are full, and 1 that is read after each step")
+        .given("steps", 400);
+    let found = in_time(&case, || {
+        let (mut jobs, readers): (Vec<_>, Vec<_>) = (0..64).map(|_| job(10, 9, 1)).unzip();
+        let (read_job, reader) = job(0, 500, 1);
+        jobs.push(read_job);
+        let mut text = Vec::new();
+        for _ in 0..400 {
+            step(&mut jobs);
+            text.extend(read(&reader));
+        }
+        drop(readers);
+        text.len()
+    });
+    case.equal(
+        ("tokens of the one that is read", 400),
+        ("tokens of the one that is read", found),
+    );
+}
+
+#[test]
+fn the_others_keep_their_order() {
+    let case = Case::rule("the jobs that stay keep their order (shown: the next token of each)")
+        .given(
+            "jobs",
+            "first tokens 10, 20, 30, 40 and 50; streams that take 1 token, nobody reads",
+        )
+        .given("gone after the first step", "the readers of 10 and 30");
+    let found = in_time(&case, || {
+        let (mut jobs, readers): (Vec<_>, Vec<_>) = (1..=5).map(|i| job(10 * i, 9, 1)).unzip();
+        let next = |jobs: &[Job]| jobs.iter().map(|job| job.tokens[0]).collect::<Vec<_>>();
+        step(&mut jobs);
+        let first = next(&jobs);
+        let mut readers: Vec<_> = readers.into_iter().map(Some).collect();
+        (readers[0], readers[2]) = (None, None);
+        step(&mut jobs);
+        let second = next(&jobs);
+        step(&mut jobs);
+        (first, second, next(&jobs))
+    });
+    let left = vec![21, 41, 51];
+    case.equal((vec![11, 21, 31, 41, 51], left.clone(), left), found);
 }
 
 #[test]

@@ -54,6 +54,40 @@ fn a_byte_that_is_wrong_is_known_at_once() {
 }
 
 #[test]
+fn two_bytes_that_begin_no_character() {
+    let rule =
+        "bytes that look like a beginning and are none become U+FFFD as soon as that is known";
+    for byte in [0xC0, 0xC1, 0xF5, 0xF8, 0xFE] {
+        check(rule, &[&[byte], b"a"], &["\u{fffd}", "a", ""]);
+    }
+    // Too long for what it says, a surrogate, and more than there are characters.
+    for pair in [
+        [0xE0, 0x80],
+        [0xE0, 0x9F],
+        [0xED, 0xA0],
+        [0xED, 0xBF],
+        [0xF0, 0x8F],
+        [0xF4, 0x90],
+    ] {
+        check(rule, &[&pair[..1], &pair[1..], b"a"], &["", "\u{fffd}\u{fffd}", "a", ""]);
+    }
+    check(rule, &[b"\xED\xA0\x80\xED\xB0\x80"], &["\u{fffd}".repeat(6).as_str(), ""]);
+}
+
+#[test]
+fn every_character_is_given_out() {
+    let rule = "every character is a part of the text, also one that is not seen";
+    check(
+        rule,
+        &["\u{feff}a".as_bytes(), "\u{feff}".as_bytes()],
+        &["\u{feff}a", "\u{feff}", ""],
+    );
+    check(rule, &[b"\xEF\xBB", b"\xBFa"], &["", "\u{feff}a", ""]);
+    check(rule, &[b"a\r", b"\n", b"\0b\n", b" "], &["a\r", "\n", "\0b\n", " ", ""]);
+    check(rule, &[b" a\r\n\tb\x1B"], &[" a\r\n\tb\x1B", ""]);
+}
+
+#[test]
 fn a_beginning_that_is_not_continued() {
     let rule =
         "a beginning that is broken off becomes one U+FFFD, however long, with the next byte";
@@ -75,11 +109,24 @@ fn the_end_gives_out_what_is_held() {
     check(rule, &[b"a", b"\xF0\x9F\x8D"], &["a", "", "\u{fffd}"]);
 }
 
+/// How many bytes at the end are the beginning of a character.
+fn beginning(bytes: &[u8]) -> usize {
+    let is_beginning = |end: &&[u8]| {
+        let error = std::str::from_utf8(end).err();
+        error.is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    let ends = (1..=bytes.len().min(3)).rev().map(|count| &bytes[bytes.len() - count..]);
+    ends.into_iter().find(is_beginning).map_or(0, <[u8]>::len)
+}
+
 #[test]
 fn together_they_are_the_whole_text() {
     let mut random = Random::new(0);
-    let bytes = [0x61, 0xC3, 0xA9, 0xF0, 0x9F, 0x8D, 0x8E, 0xFF];
-    for count in 1..300 {
+    let bytes = [
+        0x61, 0xC3, 0xA9, 0xF0, 0x9F, 0x8D, 0x8E, 0xFF, 0xE0, 0xA0, 0x80, 0xED, 0xEF, 0xBB, 0xBF,
+        0xF4, 0x0A, 0xC0,
+    ];
+    for count in 1..600 {
         let text: Vec<u8> = (0..1 + count / 20).map(|_| bytes[random.below(bytes.len())]).collect();
         let mut pieces = Vec::new();
         let mut rest = text.as_slice();
@@ -90,6 +137,18 @@ fn together_they_are_the_whole_text() {
         }
         let case = Case::rule("all pieces together are String::from_utf8_lossy of all bytes")
             .given("pieces, in hexadecimal", format_args!("{pieces:02X?}"));
-        case.equal(String::from_utf8_lossy(&text).into_owned(), decode(&pieces).concat());
+        let found = decode(&pieces);
+        case.equal(String::from_utf8_lossy(&text).into_owned(), found.concat());
+
+        let case =
+            Case::rule("with each piece comes all that is known (shown: what has come by then)")
+                .given("pieces, in hexadecimal", format_args!("{pieces:02X?}"));
+        let (mut bytes, mut come) = (Vec::new(), String::new());
+        for (piece, found) in pieces.iter().zip(&found) {
+            bytes.extend_from_slice(piece);
+            come += found;
+            let known = bytes.len() - beginning(&bytes);
+            case.equal(String::from_utf8_lossy(&bytes[..known]).into_owned(), come.clone());
+        }
     }
 }

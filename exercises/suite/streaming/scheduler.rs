@@ -83,6 +83,9 @@ fn who_has_all_its_tokens_leaves() {
     let rule = "a job leaves with its last token, and its place is free at the next step";
     let before: (&[Short], &[Short]) = (&[('A', 1, 0), ('B', 2, 0)], &[('C', 2, 0)]);
     check(rule, (2, 9), before, ("AB", &[('B', 1, 1)], &[('C', 2, 0)]));
+    let rule =
+        "a place that becomes free with a last token is given to nobody before the next step";
+    check(rule, (1, 9), (&[('A', 1, 0)], &[('C', 2, 0)]), ("A", &[], &[('C', 2, 0)]));
     let rule = "a job leaves with its last token, whether its tokens have been read or not";
     check(rule, (2, 3), (&[('A', 1, 2)], &[]), ("A", &[], &[]));
 }
@@ -101,6 +104,38 @@ fn a_paused_job_holds_up_nobody_who_waits() {
         (&[('A', 5, 3), ('B', 5, 3)], &[('C', 2, 0), ('D', 2, 0), ('E', 2, 0)]);
     let running = [('A', 5, 3), ('B', 5, 3), ('C', 1, 1), ('D', 1, 1)];
     check(rule, (2, 3), before, ("CD", &running, &[('E', 2, 0)]));
+}
+
+#[test]
+fn however_many_are_paused_others_join() {
+    let rule = "paused jobs do not count, however many they are";
+    let before: (&[Short], &[Short]) = (
+        &[('A', 5, 3), ('B', 5, 3), ('C', 5, 3), ('D', 5, 3)],
+        &[('E', 2, 0), ('F', 2, 0)],
+    );
+    let running = [
+        ('A', 5, 3),
+        ('B', 5, 3),
+        ('C', 5, 3),
+        ('D', 5, 3),
+        ('E', 1, 1),
+    ];
+    check(rule, (1, 3), before, ("E", &running, &[('F', 2, 0)]));
+}
+
+#[test]
+fn many_may_wait() {
+    let case = Case::rule("who waits goes on waiting, however many there are")
+        .given("waiting", "500 jobs")
+        .given("max_running", 2);
+    let waiting: Vec<Short> = vec![('A', 1, 0); 500];
+    let waiting = jobs(&waiting);
+    let mut scheduler = Scheduler { waiting, running: Vec::new(), max_running: 2, capacity: 2 };
+    let tokens = scheduler.step().len();
+    case.equal(
+        "2 tokens, 498 waiting".to_owned(),
+        format!("{tokens} tokens, {} waiting", scheduler.waiting.len()),
+    );
 }
 
 #[test]

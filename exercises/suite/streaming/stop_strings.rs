@@ -98,10 +98,66 @@ fn which_stop_string_counts() {
 }
 
 #[test]
+fn the_first_place_of_a_stop_string_counts() {
+    let rule = "where a stop string comes twice in a token, the first one ends the text";
+    check(rule, &["END"], &["one END two END"], &["one ", "STOP", ""]);
+    check(rule, &["aa"], &["baaa"], &["b", "STOP", ""]);
+    check(rule, &["b", "ab"], &["xab b"], &["x", "STOP", ""]);
+}
+
+#[test]
+fn there_may_be_many_stop_strings() {
+    let rule = "every stop string ends the text, and the beginning of any is held back";
+    let stops = ["one", "two", "three", "four", "five"];
+    for stop in stops {
+        let (start, end) = stop.split_at(2);
+        check(rule, &stops, &["7", start, end], &["7", "", "", "STOP", ""]);
+        check(rule, &stops, &["7", start, "!"], &["7", "", &format!("{start}!"), ""]);
+    }
+    check(rule, &[], &["one", "", "two\n"], &["one", "", "two\n", ""]);
+}
+
+#[test]
+fn a_stop_string_may_be_long() {
+    let rule = "a token may be long, before the stop string and behind it";
+    let long = "many words ".repeat(40);
+    check(rule, &["END"], &["a E", &format!("ND{long}")], &["a ", "", "STOP", ""]);
+    check(rule, &["END"], &[&format!("{long}END{long}")], &[&long, "STOP", ""]);
+    let rule = "a stop string may be longer than any token";
+    let stop = "<|the end of all that this text says|>";
+    let (most, last) = stop.split_at(stop.len() - 1);
+    check(
+        rule,
+        &[stop],
+        &["so", &most[..9], &most[9..], last],
+        &["so", "", "", "", "STOP", ""],
+    );
+    check(rule, &[stop], &["so", most], &["so", "", most]);
+}
+
+#[test]
+fn white_space_counts() {
+    let rule = "white space is text like any other, in a stop string too";
+    check(rule, &["END "], &["an END", ".", " END \n"], &["an ", "END.", " ", "STOP", ""]);
+    check(rule, &["\n\n"], &["a \n"], &["a ", "\n"]);
+    check(rule, &["\n"], &["a\r", "b \n"], &["a\r", "b ", "STOP", ""]);
+    check(rule, &[" x"], &["a ", " ", "y "], &["a", " ", " y", " "]);
+    let rule = "large and small letters differ";
+    check(rule, &["END"], &["end", " En", "d"], &["end", " En", "d", ""]);
+}
+
+#[test]
 fn characters_of_several_bytes() {
     let rule = "characters of several bytes are never cut";
     check(rule, &["\u{e9}!"], &["caf\u{e9}", "\u{e8}"], &["caf", "\u{e9}\u{e8}", ""]);
     check(rule, &["\u{e9}\u{e8}"], &["caf\u{e9}", "\u{e8}"], &["caf", "", "STOP", ""]);
+    check(rule, &["END"], &["\u{e9}\u{1f34e}END more"], &["\u{e9}\u{1f34e}", "STOP", ""]);
+    check(
+        rule,
+        &["END"],
+        &["\u{130}\u{e9}E", "NDmore"],
+        &["\u{130}\u{e9}", "", "STOP", ""],
+    );
 }
 
 #[test]

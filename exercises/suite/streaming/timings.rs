@@ -47,6 +47,63 @@ fn gaps_are_one_fewer_than_tokens() {
     let rule = "n tokens have n - 1 gaps, and TPOT is their mean";
     check(rule, (0, 0, &[400, 500]), (0, Some(400), Some(100)));
     check(rule, (0, 0, &[400, 500, 800, 1300]), (0, Some(400), Some(300)));
+    check(rule, (0, 0, &[400, 410, 420, 1000]), (0, Some(400), Some(200)));
+    check(rule, (0, 0, &[400, 400, 400]), (0, Some(400), Some(0)));
+}
+
+#[test]
+fn times_are_exact() {
+    let nanos = Duration::from_nanos;
+    let timeline = Timeline {
+        submitted: nanos(1_000_000_001),
+        joined: nanos(1_000_000_016),
+        tokens: [1_000_000_100, 1_000_000_107, 1_000_000_114].map(nanos).to_vec(),
+    };
+    let case = Case::rule("times are given to the nanosecond").given("timeline", &timeline);
+    let expected = Timings {
+        queue: nanos(15),
+        ttft: Some(nanos(99)),
+        tpot: Some(nanos(7)),
+    };
+    case.equal(expected, timings(&timeline));
+}
+
+#[test]
+fn times_are_exact_after_a_year() {
+    // More nanoseconds than an f64 counts.
+    let nanos = Duration::from_nanos;
+    let year = 31_536_000_000_000_000;
+    let timeline = Timeline {
+        submitted: nanos(year + 1),
+        joined: nanos(year + 4),
+        tokens: vec![nanos(year + 6), nanos(2 * year + 9)],
+    };
+    let case = Case::rule("times are given to the nanosecond, however late it is")
+        .given("timeline", &timeline);
+    let expected = Timings {
+        queue: nanos(3),
+        ttft: Some(nanos(5)),
+        tpot: Some(nanos(year + 3)),
+    };
+    case.equal(expected, timings(&timeline));
+}
+
+#[test]
+fn only_the_mean_of_all_gaps_is_rounded() {
+    for (tokens, tpot) in [
+        (vec![0, 1, 3, 6], 2),
+        (vec![0, 5, 5, 6], 2),
+        (vec![3, 4, 4, 4, 7], 1),
+    ] {
+        let timeline = Timeline {
+            submitted: Duration::ZERO,
+            joined: Duration::ZERO,
+            tokens: tokens.into_iter().map(Duration::from_nanos).collect(),
+        };
+        let case = Case::rule("a mean that is a whole number of nanoseconds is not rounded")
+            .given("timeline", &timeline);
+        case.equal(Some(Duration::from_nanos(tpot)), timings(&timeline).tpot);
+    }
 }
 
 #[test]

@@ -9,6 +9,48 @@ fn token(text: &str) -> String {
 }
 
 #[test]
+fn dropping_the_stream_does_not_wait() {
+    for unread in [0, 2] {
+        let case = Case::rule("`drop` of the stream ends at once, whoever holds the sender")
+            .given("capacity", 2)
+            .given("tokens in the stream when it is dropped", unread);
+        in_time(&case, move || {
+            let (sender, stream) = token_stream(2);
+            for _ in 0..unread {
+                sender.emit(token("unread"));
+            }
+            drop(stream);
+            drop(sender);
+        });
+    }
+}
+
+#[test]
+fn dropping_the_stream_does_not_wait_for_the_sender() {
+    let case = Case::rule("`drop` of the stream ends at once, though the sender goes on sending")
+        .given("capacity", 2)
+        .given(
+            "sender",
+            "in another thread, a token every 10 ms until it sees that nobody reads",
+        );
+    in_time(&case, move || {
+        let (sender, mut stream) = token_stream(2);
+        let writer = thread::spawn(move || {
+            // A minute at most, should nobody ever tell.
+            for _ in 0..6000 {
+                if sender.emit(token("a")) == Emitted::Gone || sender.is_gone() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        stream.next();
+        drop(stream);
+        writer.join().expect("your `emit` panicked, see above");
+    });
+}
+
+#[test]
 fn the_example_of_the_task() {
     let case = Case::rule("the example of the task").given("capacity", 2);
     let found = in_time(&case, || {
@@ -55,6 +97,56 @@ fn the_reader_waits_for_tokens_that_are_still_to_come() {
 }
 
 #[test]
+fn the_reader_waits_as_long_as_it_takes() {
+    let case = Case::rule("the reader waits for the next token, however long it takes")
+        .given("capacity", 3)
+        .given("sender", "is_gone, a pause of 1.1 seconds, is_gone, a token, and it is dropped");
+    let found = in_time(&case, || {
+        let (sender, stream) = token_stream(3);
+        let writer = thread::spawn(move || {
+            let before = sender.is_gone();
+            thread::sleep(Duration::from_millis(1100));
+            let while_it_waits = sender.is_gone();
+            sender.emit(token("a"));
+            (before, while_it_waits)
+        });
+        let text: Vec<String> = stream.collect();
+        (writer.join().expect("your code panicked, see above"), text)
+    });
+    case.equal(((false, false), vec![token("a")]), found);
+}
+
+#[test]
+fn any_text_may_be_a_token() {
+    let case = Case::rule("a token may be empty: it is sent and read like any other")
+        .given("capacity", 3)
+        .given("tokens", ["", "a", ""]);
+    let found = in_time(&case, || {
+        let (sender, stream) = token_stream(3);
+        let emitted = ["", "a", ""].map(|text| sender.emit(token(text)));
+        drop(sender);
+        (emitted.to_vec(), stream.collect::<Vec<_>>())
+    });
+    case.equal((vec![Emitted::Sent; 3], ["", "a", ""].map(token).to_vec()), found);
+}
+
+#[test]
+fn looking_sends_nothing() {
+    let case = Case::rule("is_gone sends nothing and takes no room")
+        .given("capacity", 1)
+        .given("sender", "looks three times with is_gone, emits a, looks again, and is dropped");
+    let found = in_time(&case, || {
+        let (sender, stream) = token_stream(1);
+        let looks = [sender.is_gone(), sender.is_gone(), sender.is_gone()];
+        let emitted = sender.emit(token("a"));
+        let last = sender.is_gone();
+        drop(sender);
+        (looks, emitted, last, stream.collect::<Vec<_>>())
+    });
+    case.equal(([false; 3], Emitted::Sent, false, vec![token("a")]), found);
+}
+
+#[test]
 fn nothing_is_lost_when_the_sender_ends() {
     let case = Case::rule("what was sent can be read after the sender has ended, then it is over")
         .given("capacity", 4)
@@ -73,20 +165,20 @@ fn nothing_is_lost_when_the_sender_ends() {
 
 #[test]
 fn the_sender_never_waits() {
-    for capacity in 1..5 {
+    for (capacity, tokens) in [(1, 7), (2, 7), (3, 7), (4, 300), (100, 300)] {
         let case = Case::rule(
             "the sender never waits: `capacity` tokens are sent, and the others come back \
              (the stream is not read)",
         )
         .given("capacity", capacity)
-        .given("tokens", "0 to 6");
+        .given("tokens", format_args!("{tokens}, from 0 on"));
         let found = in_time(&case, move || {
             let (sender, stream) = token_stream(capacity);
-            let emitted: Vec<Emitted> = (0..7).map(|i| sender.emit(i.to_string())).collect();
+            let emitted: Vec<Emitted> = (0..tokens).map(|i| sender.emit(i.to_string())).collect();
             drop(stream);
             emitted
         });
-        let expected = (0..7).map(|i| match i < capacity {
+        let expected = (0..tokens).map(|i| match i < capacity {
             true => Emitted::Sent,
             false => Emitted::Behind(i.to_string()),
         });
@@ -127,10 +219,11 @@ fn a_sender_with_nothing_to_send_sees_that_the_reader_has_gone() {
 
 #[test]
 fn a_reader_may_go_in_the_middle() {
-    for unread in 0..3 {
+    // The last of four comes back as `Behind`.
+    for unread in 0..4 {
         let case = Case::rule("after the drop is_gone is true, and emit says Gone, full or not")
             .given("capacity", 2)
-            .given("tokens in the stream when it is dropped", unread);
+            .given("tokens sent and not read when it is dropped", unread);
         let found = in_time(&case, move || {
             let (sender, mut stream) = token_stream(2);
             sender.emit(token("read"));
@@ -140,8 +233,9 @@ fn a_reader_may_go_in_the_middle() {
             }
             let before = sender.is_gone();
             drop(stream);
-            (before, sender.is_gone(), sender.emit(token("late")))
+            let late = [(); 2].map(|()| (sender.is_gone(), sender.emit(token("late"))));
+            (before, late)
         });
-        case.equal((false, true, Emitted::Gone), found);
+        case.equal((false, [(true, Emitted::Gone), (true, Emitted::Gone)]), found);
     }
 }

@@ -10,11 +10,9 @@
 mod case;
 mod in_time;
 mod random;
-mod tensors;
 mod toy_model;
 
 pub use case::Case;
 pub use in_time::in_time;
 pub use random::Random;
-pub use tensors::{device, floats, mask_rows, tensor};
 pub use toy_model::ToyModel;

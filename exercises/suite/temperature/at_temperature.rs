@@ -8,7 +8,7 @@ fn case(rule: &str, logits: &[f32], temperature: f32) -> Case {
 fn check(rule: &str, logits: &[f32], temperature: f32, expected: &[f32]) {
     let case = case(rule, logits, temperature);
     match at_temperature(logits, temperature) {
-        Ok(found) => case.close(expected, &found, 2e-6),
+        Ok(found) => case.close(expected, &found, 1e-5),
         found => case.holds(false, &format!("Ok({expected:?})"), found),
     }
 }
@@ -44,6 +44,8 @@ fn zero_is_greedy() {
         check(rule, &[-3.0, -1.0, -2.0], zero, &[0.0, 1.0, 0.0]);
         check(rule, &[1.0, 3.0, 3.0], zero, &[0.0, 1.0, 0.0]);
         check(rule, &[f32::NEG_INFINITY, -5.0], zero, &[0.0, 1.0]);
+        // The two zeros are equal, though `total_cmp` puts 0 above -0.
+        check(rule, &[-0.0, 0.0], zero, &[1.0, 0.0]);
     }
 }
 
@@ -59,19 +61,46 @@ fn a_tiny_temperature_is_nearly_greedy() {
 #[test]
 fn a_tiny_temperature_shares_between_equals() {
     let rule = "equal logits have equal probabilities at every temperature above 0";
-    check(rule, &[40.0, 40.0, 30.0], 1e-6, &[0.5, 0.5, 0.0]);
+    for temperature in [1e-6, 1e-10, 1e-30, 1e-40] {
+        check(rule, &[40.0, 40.0, 30.0], temperature, &[0.5, 0.5, 0.0]);
+    }
+}
+
+#[test]
+fn a_tiny_temperature_is_taken_as_it_is() {
+    let rule = "two logits that are as far apart as the temperature have 0.7311 and 0.2689";
+    for temperature in [1.0, 1e-3, 1e-6, 1e-10, 1e-30, 1e-40] {
+        check(rule, &[0.0, -temperature], temperature, &[0.731_059, 0.268_941]);
+        check(rule, &[0.0, temperature], temperature, &[0.268_941, 0.731_059]);
+    }
+}
+
+#[test]
+fn a_small_probability_is_no_zero() {
+    let rule = "an unlikely token has its small probability";
+    check(rule, &[0.0, -9.5], 1.0, &[0.999_925, 0.000_075]);
+    check(rule, &[19.0, 0.0], 2.0, &[0.999_925, 0.000_075]);
+}
+
+#[test]
+fn a_high_temperature_brings_unlikely_tokens_back() {
+    let rule = "a probability of 0 at the temperature 1 need not be 0 at a high one";
+    check(rule, &[0.0, -200.0], 100.0, &[0.880_797, 0.119_203]);
+    check(rule, &[2000.0, 0.0], 1000.0, &[0.880_797, 0.119_203]);
+    check(rule, &[0.0, 2e9], 1e9, &[0.119_203, 0.880_797]);
 }
 
 #[test]
 fn a_huge_temperature_is_nearly_uniform() {
     let rule = "as the temperature grows, all tokens become equally likely";
     check(rule, &LOGITS, 1e9, &[0.25; 4]);
+    check(rule, &LOGITS, f32::MAX, &[0.25; 4]);
 }
 
 #[test]
 fn what_was_removed_stays_removed() {
     let rule = "a logit of -inf has the probability 0 at every temperature";
-    for temperature in [0.5, 1.0, 100.0] {
+    for temperature in [0.5, 1.0, 100.0, 1e9, 1e30, f32::MAX] {
         check(rule, &[3.0, f32::NEG_INFINITY, 3.0], temperature, &[0.5, 0.0, 0.5]);
     }
 }

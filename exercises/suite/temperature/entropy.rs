@@ -30,6 +30,37 @@ fn what_never_comes_adds_nothing() {
 }
 
 #[test]
+fn many_small_terms() {
+    // Half of the probability on one token, the other half on 2^20 others: half of 1 bit, and half of
+    // 21 bits.
+    let case = Case::rule("many unlikely tokens together count as much as a likely one")
+        .given("probabilities", "0.5, and then 1048576 times 2^-21");
+    let mut probabilities = vec![1.0 / (1 << 21) as f32; (1 << 20) + 1];
+    probabilities[0] = 0.5;
+    case.close(&[11.0], &[entropy(&probabilities) as f32], 1e-5);
+    case.close(&[2048.0], &[effective_tokens(&probabilities) as f32], 0.2);
+}
+
+#[test]
+fn many_tiny_terms() {
+    // 2^-10 of the probability lies on 2^20 tokens: each of them is below a thousand-millionth.
+    let case = Case::rule("a token adds its surprise, however small its probability is")
+        .given("probabilities", "1 - 2^-10, and then 1048576 times 2^-30");
+    let mut probabilities = vec![1.0 / (1 << 30) as f32; (1 << 20) + 1];
+    probabilities[0] = 1.0 - 1.0 / 1024.0;
+    case.close(&[0.030_705], &[entropy(&probabilities) as f32], 1e-5);
+}
+
+#[test]
+fn many_that_never_come() {
+    let case = Case::rule("tokens of probability 0 add 0 bits, however many they are")
+        .given("probabilities", "0.5, 0.5, and then 1048576 times 0");
+    let mut probabilities = vec![0.0; (1 << 20) + 2];
+    probabilities[..2].fill(0.5);
+    case.close(&[1.0], &[entropy(&probabilities) as f32], 1e-5);
+}
+
+#[test]
 fn a_sure_thing_does_not_surprise() {
     check("one token alone has an entropy of 0", &[1.0], 0.0);
 }
@@ -53,7 +84,7 @@ fn effective_tokens_is_two_to_the_entropy() {
         (vec![0.0, 1.0], 1.0),
     ] {
         let case = Case::rule(rule).given("probabilities", &probabilities);
-        case.close(&[expected], &[effective_tokens(&probabilities) as f32], 1e-5);
+        case.close(&[expected], &[effective_tokens(&probabilities) as f32], 1e-4);
     }
 }
 

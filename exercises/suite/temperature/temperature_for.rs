@@ -47,6 +47,18 @@ fn nearly_uniform() {
 }
 
 #[test]
+fn the_ends_of_the_range() {
+    let scaled = |factor: f32| LOGITS.map(|logit| logit * factor);
+    let rule = "a temperature near 0.01 is found";
+    check(rule, &scaled(0.024), 2.579_351);
+    check(rule, &scaled(0.05), 2.579_351);
+    check(rule, &scaled(0.05), 3.473_108);
+    let rule = "a temperature near 100 is found";
+    check(rule, &scaled(45.0), 3.850_651);
+    check(rule, &scaled(60.0), 3.473_108);
+}
+
+#[test]
 fn where_the_best_stands_does_not_matter() {
     check("the order of the logits does not matter", &[0.5, 1.0, 1.5, 2.0], 3.0);
     check("logits below zero are logits too", &[-3.0, -7.0, -5.0], 2.0);
@@ -55,7 +67,7 @@ fn where_the_best_stands_does_not_matter() {
 #[test]
 fn random_logits() {
     let mut random = Random::new(6);
-    for count in 3..60 {
+    for count in (3..60).chain([300]) {
         let logits = random.scores(count);
         let temperature = random.float(0.3, 3.0);
         let tokens = effective_at(&logits, temperature);

@@ -9,11 +9,24 @@ fn check(rule: &str, words: &[&str], expected: &[(&str, &str)], count: usize) {
 }
 
 #[test]
-fn the_corpus_of_the_page() {
+fn the_most_frequent_pair() {
     let rule = "the most frequent pair is joined first";
-    let words = ["hop", "top", "mop", "hot"];
-    check(rule, &words, &[("o", "p")], 1);
-    check(rule, &words, &[("o", "p"), ("h", "op")], 2);
+    check(rule, &["hop", "top", "mop", "hot"], &[("o", "p")], 1);
+    check(rule, &["xy", "bab", "cab", "dab"], &[("a", "b")], 1);
+    let words = ["abcd", "abcd", "abcdef", "abcdef", "pq", "pq", "pq"];
+    let expected = [
+        ("a", "b"),
+        ("ab", "c"),
+        ("abc", "d"),
+        ("p", "q"),
+        ("abcd", "e"),
+    ];
+    check(
+        "the most frequent pair is joined first, however long others are",
+        &words,
+        &expected,
+        5,
+    );
 }
 
 #[test]
@@ -23,10 +36,87 @@ fn a_word_said_twice_counts_twice() {
 }
 
 #[test]
+fn frequent_words_count_as_often_as_they_occur() {
+    let words: Vec<&str> = [["xy"; 260].as_slice(), &["ab"; 300]].concat();
+    let case = Case::rule("every occurrence counts, however many there are")
+        .given("words", "260 times \"xy\", and then 300 times \"ab\"")
+        .given("count", 1);
+    case.equal(vec![("a".to_owned(), "b".to_owned())], learn_merges(&words, 1));
+}
+
+#[test]
 fn of_equally_frequent_pairs_the_first_is_taken() {
     let rule = "of equally frequent pairs, the one that occurs earliest in the corpus is taken";
+    check(rule, &["hop", "top", "mop", "hot"], &[("o", "p"), ("h", "op")], 2);
     check(rule, &["zy", "cd", "ab"], &[("z", "y"), ("c", "d"), ("a", "b")], 3);
+    check(rule, &["xab", "cd", "ab", "cd"], &[("a", "b"), ("c", "d"), ("x", "ab")], 3);
     check(rule, &["qr", "xy", "ab", "xy", "ab"], &[("x", "y"), ("a", "b"), ("q", "r")], 3);
+}
+
+#[test]
+fn earliest_in_the_corpus_as_it_is() {
+    let rule = "earliest is meant in the corpus as it is at that step: `b c` is no pair any more in \
+                the word `ab c`";
+    let expected = [("a", "b"), ("ab", "c"), ("x", "y"), ("b", "c")];
+    check(rule, &["abc", "ab", "xy", "bc"], &expected, 4);
+}
+
+#[test]
+fn a_merge_joins_all_its_places() {
+    let rule = "a pair is joined at all its places, in all words";
+    check(rule, &["abab"], &[("a", "b"), ("ab", "ab")], 9);
+    let expected = [
+        ("a", "b"),
+        ("ab", "c"),
+        ("abc", "abc"),
+        ("b", "c"),
+        ("bc", "ab"),
+    ];
+    check(rule, &["abcabc", "bcab"], &expected, 9);
+}
+
+#[test]
+fn characters_are_as_they_are() {
+    let rule = "characters that differ in anything are different, and each is one";
+    check(rule, &["ab", "Ab", "Ab"], &[("A", "b"), ("a", "b")], 9);
+    check(rule, &["a-b", "a-b", "ab"], &[("a", "-"), ("a-", "b"), ("a", "b")], 9);
+    check(rule, &["né", "né"], &[("n", "é")], 9);
+    check(rule, &[" a", " a"], &[(" ", "a")], 9);
+    check(rule, &["e\u{301}", "e\u{301}"], &[("e", "\u{301}")], 9);
+}
+
+#[test]
+fn a_sentence() {
+    let words = [
+        "the", "cat", "sat", "on", "the", "mat", "at", "the", "hat", "dog", "in",
+    ];
+    let expected = [
+        ("a", "t"),
+        ("t", "h"),
+        ("th", "e"),
+        ("c", "at"),
+        ("s", "at"),
+        ("o", "n"),
+        ("m", "at"),
+        ("h", "at"),
+        ("d", "o"),
+        ("do", "g"),
+        ("i", "n"),
+    ];
+    check("all rules together", &words, &expected, 30);
+    let words = ["abcd", "xbc", "abx", "cdab", "bcd"];
+    let expected = [
+        ("a", "b"),
+        ("c", "d"),
+        ("ab", "cd"),
+        ("x", "b"),
+        ("xb", "c"),
+        ("ab", "x"),
+        ("cd", "ab"),
+        ("b", "cd"),
+    ];
+    check("all rules together", &words, &expected, 20);
+    check("all rules together", &words, &expected[..5], 5);
 }
 
 #[test]
@@ -45,6 +135,7 @@ fn each_step_counts_anew() {
 fn places_that_overlap_all_count() {
     let rule = "`a a a` holds the pair `a a` twice, and becomes `aa a`";
     check(rule, &["bc", "aaa"], &[("a", "a"), ("b", "c"), ("aa", "a")], 3);
+    check(rule, &["aaaa", "aaa"], &[("a", "a"), ("aa", "aa"), ("aa", "a")], 9);
 }
 
 #[test]
@@ -54,6 +145,7 @@ fn it_ends_when_nothing_is_left_to_join() {
     check(rule, &["a", "é"], &[], 5);
     check(rule, &[], &[], 5);
     check(rule, &["ab"], &[], 0);
+    check(rule, &["ab"], &[("a", "b")], usize::MAX);
 }
 
 #[test]

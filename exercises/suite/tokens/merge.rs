@@ -25,10 +25,72 @@ fn without_a_merge_each_character_is_a_token() {
 }
 
 #[test]
+fn characters_are_as_they_are() {
+    let rule = "each character is a piece at first, as it is";
+    check(rule, "A b-", &[("a", "b")], &["A", " ", "b", "-"]);
+    check(rule, "Aab ab", &[("a", "b")], &["A", "ab", " ", "ab"]);
+    check(rule, "e\u{301}ab", &[("a", "b")], &["e", "\u{301}", "ab"]);
+    check(rule, "\0a\tb\u{1}ab", &[("a", "b")], &["\0", "a", "\t", "b", "\u{1}", "ab"]);
+}
+
+#[test]
+fn a_pair_has_an_order() {
+    let rule = "the second piece of a pair stands behind the first";
+    check(rule, "baab", &[("a", "b")], &["b", "a", "ab"]);
+}
+
+#[test]
+fn a_part_of_a_piece_is_no_piece() {
+    let rule =
+        "a merge joins whole pieces: what only ends or begins like one of its two is not joined";
+    check(rule, "abc", &[("a", "b"), ("b", "c")], &["ab", "c"]);
+    check(rule, "abab", &[("a", "b"), ("b", "a")], &["ab", "ab"]);
+    check(rule, "aab", &[("a", "b"), ("a", "a")], &["a", "ab"]);
+}
+
+#[test]
 fn what_was_learned_first_is_applied_first() {
     let rule = "merges are applied in the order in which they were learned, not from left to right";
     check(rule, "abc", &[("b", "c"), ("a", "b")], &["a", "bc"]);
-    check(rule, "abc", &[("a", "b"), ("b", "c")], &["ab", "c"]);
+    check(rule, "ababc", &[("b", "c"), ("a", "b")], &["ab", "a", "bc"]);
+}
+
+#[test]
+fn an_order_of_several_merges() {
+    let rule = "each merge is applied once, in the order of the list, at all its places";
+    let merges = [
+        ("a", "c"),
+        ("a", "ac"),
+        ("b", "aac"),
+        ("a", "a"),
+        ("aac", "aac"),
+    ];
+    check(rule, "aacbaaacbba", &merges, &["aac", "b", "a", "aac", "b", "b", "a"]);
+    let merges = [
+        ("c", "b"),
+        ("b", "cb"),
+        ("bcb", "a"),
+        ("b", "b"),
+        ("c", "cb"),
+    ];
+    check(rule, "bbcbbaabac", &merges, &["b", "bcb", "b", "a", "a", "b", "a", "c"]);
+    let merges = [
+        ("b", "a"),
+        ("a", "ba"),
+        ("ba", "a"),
+        ("c", "b"),
+        ("cb", "ba"),
+    ];
+    check(rule, "abaaccbbaacbc", &merges, &["aba", "a", "c", "cb", "baa", "cb", "c"]);
+    let merges = [
+        ("c", "a"),
+        ("a", "a"),
+        ("c", "ca"),
+        ("ca", "aa"),
+        ("ca", "a"),
+    ];
+    let expected = ["b", "b", "cca", "aa", "b", "c", "c", "b", "a"];
+    check(rule, "bbccaaabccba", &merges, &expected);
 }
 
 #[test]
@@ -51,6 +113,7 @@ fn of_places_that_overlap_the_left_one_is_joined() {
     let rule = "where two places overlap, the left one is joined";
     check(rule, "aaa", &[("a", "a")], &["aa", "a"]);
     check(rule, "aaaaa", &[("a", "a")], &["aa", "aa", "a"]);
+    check(rule, "aaaaaaaaaa", &[("a", "a")], &["aa"; 5]);
 }
 
 #[test]

@@ -7,17 +7,32 @@ fn pieces(tokens: &[&[u8]]) -> Vec<String> {
     swallowed_text(&ids, tokens)
 }
 
+/// Tokens as a failure shows them: what is no letter of ASCII as hexadecimal bytes.
+fn shown(tokens: &[&[u8]]) -> impl std::fmt::Debug {
+    let tokens: Vec<String> =
+        tokens.iter().map(|token| format!("\"{}\"", token.escape_ascii())).collect();
+    Shown(tokens.join(", "))
+}
+
+struct Shown(String);
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(formatter, "[{}]", self.0)
+    }
+}
+
 #[test]
 fn whole_tokens_come_at_once() {
     let tokens: [&[u8]; 3] = [b"Once", b" upon", b" a"];
-    let case = Case::rule("a token of whole characters is a piece").given("tokens", tokens);
+    let case = Case::rule("a token of whole characters is a piece").given("tokens", shown(&tokens));
     case.equal(vec!["Once".to_owned(), " upon".into(), " a".into()], pieces(&tokens));
 }
 
 #[test]
 fn a_character_in_tokens_of_one_byte_comes_with_the_last() {
     let tokens: [&[u8]; 5] = [b"\xF0", b"\x9F", b"\x8D", b"\x8E", b" pie"];
-    let case = Case::rule("a character comes with its last byte").given("tokens", tokens);
+    let case = Case::rule("a character comes with its last byte").given("tokens", shown(&tokens));
     case.equal(["", "", "", "🍎", " pie"].map(String::from).to_vec(), pieces(&tokens));
 }
 
@@ -27,30 +42,64 @@ fn a_token_may_end_inside_a_character() {
     let case = Case::rule(
         "what is whole comes at once, and the beginning of a character waits for its end",
     )
-    .given("tokens", tokens);
+    .given("tokens", shown(&tokens));
     case.equal([" caf", "é", "!"].map(String::from).to_vec(), pieces(&tokens));
+}
+
+#[test]
+fn a_long_token_may_end_inside_a_character() {
+    let tokens: [&[u8]; 3] = [
+        b"Once upon a time in a caf\xC3",
+        b"\xA9 \xF0\x9F",
+        b"\x8D\x8E",
+    ];
+    let case = Case::rule("however long a token is, what is not whole waits")
+        .given("tokens", shown(&tokens));
+    let expected = ["Once upon a time in a caf", "é ", "🍎"].map(String::from);
+    case.equal(expected.to_vec(), pieces(&tokens));
 }
 
 #[test]
 fn a_token_may_end_one_character_and_begin_the_next() {
     let tokens: [&[u8]; 4] = [b"\xC3", b"\xA9\xC3", b"\xA8\xC3", b"\xA0"];
-    let case = Case::rule("of each token, only what is not whole waits").given("tokens", tokens);
+    let case =
+        Case::rule("of each token, only what is not whole waits").given("tokens", shown(&tokens));
     case.equal(["", "é", "è", "à"].map(String::from).to_vec(), pieces(&tokens));
+}
+
+#[test]
+fn a_token_may_be_empty() {
+    let tokens: [&[u8]; 5] = [b" caf\xC3", b"", b"\xA9", b"", b"!"];
+    let case = Case::rule("a token of no bytes changes nothing: what waits goes on waiting")
+        .given("tokens", shown(&tokens));
+    case.equal([" caf", "", "é", "", "!"].map(String::from).to_vec(), pieces(&tokens));
 }
 
 #[test]
 fn an_id_may_come_again() {
     let vocab: [&[u8]; 3] = [b"\xC3", b"\xA9", b"t"];
     let case = Case::rule("an id stands for the same bytes each time")
-        .given("vocab", vocab)
-        .given("ids", [2, 0, 1, 2, 0, 1]);
-    let expected = ["t", "", "é", "t", "", "é"].map(String::from).to_vec();
-    case.equal(expected, swallowed_text(&[2, 0, 1, 2, 0, 1], &vocab));
+        .given("vocab", shown(&vocab))
+        .given("ids", [2, 2, 0, 1, 2, 0, 1]);
+    let expected = ["t", "t", "", "é", "t", "", "é"].map(String::from).to_vec();
+    case.equal(expected, swallowed_text(&[2, 2, 0, 1, 2, 0, 1], &vocab));
+}
+
+#[test]
+fn a_large_vocabulary() {
+    let mut vocab: Vec<&[u8]> = vec![b"?"; 300];
+    vocab[258] = b" caf\xC3";
+    vocab[299] = b"\xA9";
+    let case = Case::rule("an id may be greater than a byte")
+        .given("vocab", r#"300 times "?", but 258 is " caf\xc3" and 299 is "\xa9""#)
+        .given("ids", [258, 299]);
+    case.equal([" caf", "é"].map(String::from).to_vec(), swallowed_text(&[258, 299], &vocab));
 }
 
 #[test]
 fn nothing_is_lost_and_nothing_comes_late() {
-    let text = "Tom 🍎 café, naïve; Größe: 10 µm. 猫 и 🦔!";
+    // With a byte order mark, and a U+FFFD that stands in the text itself.
+    let text = "Tom 🍎 café, naïve;\n\u{FEFF}Größe: 10 µm. 猫\u{FFFD} и 🦔!";
     let mut random = Random::new(0);
     for _ in 0..200 {
         let mut tokens: Vec<&[u8]> = Vec::new();
@@ -60,13 +109,18 @@ fn nothing_is_lost_and_nothing_comes_late() {
             tokens.push(token);
             rest = after;
         }
-        let case =
-            Case::rule("after each token, all that is whole is out, once").given("tokens", &tokens);
+        let case = Case::rule("there is one piece for each token").given("tokens", shown(&tokens));
+        let pieces = pieces(&tokens);
+        case.holds(pieces.len() == tokens.len(), &format!("{} pieces", tokens.len()), &pieces);
         let mut read = 0;
         let mut out = String::new();
-        for (token, piece) in tokens.iter().zip(pieces(&tokens)) {
-            read += token.len();
-            out += &piece;
+        for (i, piece) in pieces.iter().enumerate() {
+            read += tokens[i].len();
+            out += piece;
+            let case = Case::rule("after each token, all that is whole is out, once")
+                .given("tokens so far", shown(&tokens[..=i]))
+                .given("pieces so far", &pieces[..=i])
+                .given("number of the token at which it differs, from 0", i);
             let whole = (0..=read).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
             case.equal(text[..whole].to_owned(), out.clone());
         }

@@ -37,6 +37,33 @@ fn logits_below_zero() {
 }
 
 #[test]
+fn logits_far_below_zero() {
+    check(SHARE, &[-50.0, -50.5, -52.0], 2, &[622, 378, 0]);
+    check(SHARE, &[-30000.0, -30000.5, -30002.0], 2, &[622, 378, 0]);
+}
+
+#[test]
+fn a_larger_vocabulary() {
+    check(SHARE, &[0.5, 2.0, -1.0, 1.5, 1.0, -3.0], 4, &[102, 455, 0, 276, 167, 0]);
+    check(SHARE, &[0.5, 2.0, -1.0, 1.5, 1.0, -3.0], 5, &[99, 445, 22, 270, 164, 0]);
+}
+
+fn check_one(rule: &str, logits: &[f32], k: usize, point: f64, expected: usize) {
+    let case = Case::rule(rule).given("logits", logits).given("k", k).given("point", point);
+    case.equal(expected, lopsided_draw(logits, k, point));
+}
+
+#[test]
+fn the_ends_of_the_line() {
+    let rule = "no point of the line belongs to a token that was removed";
+    check_one(rule, &[1.4, 1.5, 2.0], 2, 0.0, 1);
+    check_one(rule, &[1.5, 2.0, 1.4], 2, 1.0 - f64::EPSILON / 2.0, 1);
+    let rule = "the line has the length 1: only a point on its stretch draws an unlikely token";
+    check_one(rule, &[12.0, 0.0, -1.0], 2, 0.9995, 0);
+    check_one(rule, &[12.0, 0.0, -1.0], 2, 0.999_999, 1);
+}
+
+#[test]
 fn without_a_cut_it_is_the_models_distribution() {
     let rule = "where k is the vocabulary, each token comes as often as the model says";
     check(rule, &[2.0, 1.5, 1.0, 0.5], 4, &[455, 276, 167, 102]);

@@ -41,8 +41,31 @@ fn a_share_of_one_keeps_the_equals_of_the_best() {
 }
 
 #[test]
+fn a_small_share_and_scores_far_apart() {
+    let rule = "a token stays where its probability is at least share times the greatest one";
+    check(rule, &[0.0, -11.0, -12.0, -20.0], 1e-5, &[0.0, -11.0, REMOVED, REMOVED]);
+    check(rule, &[300.0, 290.0, 100.0, -300.0], 1e-5, &[300.0, 290.0, REMOVED, REMOVED]);
+    check(rule, &[0.0, -0.04, -0.06], 0.95, &[0.0, -0.04, REMOVED]);
+}
+
+#[test]
+fn the_edge_is_where_the_share_is() {
+    let rule =
+        "ln 0.25 is -1.386294: what is a little above stays, and what is a little below goes";
+    check(rule, &[0.0, -1.3862, -1.3863], 0.25, &[0.0, -1.3862, REMOVED]);
+}
+
+#[test]
+fn what_stays_keeps_its_score() {
+    let rule = "a score that stays is not changed, however great it is";
+    check(rule, &[2000.0, 1999.5, 1999.0], 0.5, &[2000.0, 1999.5, REMOVED]);
+    check(rule, &[-2000.0, -2000.5, -2001.0], 0.5, &[-2000.0, -2000.5, REMOVED]);
+}
+
+#[test]
 fn what_was_removed_stays_removed() {
     let rule = "a score of -inf stays -inf";
+    check(rule, &[REMOVED, -5.0, REMOVED, -5.1], 0.5, &[REMOVED, -5.0, REMOVED, -5.1]);
     check(rule, &[REMOVED, 1.0, REMOVED, 0.9], 0.5, &[REMOVED, 1.0, REMOVED, 0.9]);
 }
 

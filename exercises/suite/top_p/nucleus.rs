@@ -9,13 +9,24 @@ fn case(rule: &str, probabilities: &[f32], p: f32) -> Case {
 
 /// `kept` are the ids that stay.
 fn check(rule: &str, probabilities: &[f32], p: f32, kept: &[usize]) {
-    let case = case(rule, probabilities, p);
+    let which = case(rule, probabilities, p);
+    let found = nucleus(probabilities, p);
+    which.equal(("numbers", probabilities.len()), ("numbers", found.len()));
+    let mut kept = kept.to_vec();
+    kept.sort_unstable();
+    let stay: Vec<usize> = (0..found.len()).filter(|&id| found[id] > 0.0).collect();
+    which.equal(("ids that stay", &kept), ("ids that stay", &stay));
+    let divided = case(
+        "a token that stays gets its probability divided by the sum of those that stay",
+        probabilities,
+        p,
+    );
     let mass: f32 = kept.iter().map(|&id| probabilities[id]).sum();
     let mut expected = vec![0.0; probabilities.len()];
-    for &id in kept {
+    for &id in &kept {
         expected[id] = probabilities[id] / mass;
     }
-    case.close(&expected, &nucleus(probabilities, p), TOLERANCE);
+    divided.close(&expected, &found, TOLERANCE);
 }
 
 #[test]
@@ -73,9 +84,43 @@ fn one_removes_nothing() {
     let rule = "p = 1 removes nothing, also where the sum seems to be 1 already";
     check(rule, &[0.25, 0.5, 0.25], 1.0, &[0, 1, 2]);
     check(rule, &[0.5, 0.5, 1e-9], 1.0, &[0, 1, 2]);
-    let case = case(rule, &[0.5, 0.5, 1e-9], 1.0);
-    let found = nucleus(&[0.5, 0.5, 1e-9], 1.0);
-    case.holds(found[2] > 0.0, "a third token with a probability above 0", &found);
+    check(rule, &[0.5, 1e-30, 0.5], 1.0, &[0, 1, 2]);
+}
+
+#[test]
+fn a_p_near_one_cuts_too() {
+    let rule = "a p below 1 is no 1: what is not needed to reach it goes";
+    for count in [5, 7, 10, 16, 23, 24] {
+        // 1/2, 1/4, ... and the last one twice: the first `n` sum to 1 - 2^-n, exactly.
+        let last = count as i32 + 1;
+        let mut probabilities: Vec<f32> = (1..=last).map(|n| 0.5_f32.powi(n)).collect();
+        probabilities.push(0.5_f32.powi(last));
+        let kept: Vec<usize> = (0..count).collect();
+        check(rule, &probabilities, 1.0 - 0.5_f32.powi(count as i32), &kept);
+    }
+}
+
+#[test]
+fn the_smallest_probabilities_are_in_order_too() {
+    let rule = "of two tokens the likelier one stays, however unlikely both are";
+    // In rising order: 2^-24 twice, 2^-23, ... 1/4, 1/2. The last 23 sum to 1 - 2^-23.
+    let mut probabilities: Vec<f32> = (1..=24).rev().map(|n| 0.5_f32.powi(n)).collect();
+    probabilities.insert(0, 0.5_f32.powi(24));
+    let kept: Vec<usize> = (3..25).collect();
+    check(rule, &probabilities, 1.0 - 0.5_f32.powi(22), &kept);
+}
+
+#[test]
+fn small_probabilities_stay_where_they_are_needed() {
+    let rule = "a token stays because it is needed, however small its probability is";
+    for count in [512, 8192] {
+        let found = nucleus(&vec![1.0 / count as f32; count], 0.75);
+        let case = Case::rule(rule)
+            .given("probabilities", format!("{count} times 1/{count}"))
+            .given("p", 0.75);
+        let kept = found.iter().filter(|&&p| p > 0.0).count();
+        case.equal(("ids that stay", count * 3 / 4), ("ids that stay", kept));
+    }
 }
 
 #[test]

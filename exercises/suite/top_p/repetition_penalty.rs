@@ -47,6 +47,48 @@ fn once_for_each_token() {
 }
 
 #[test]
+fn the_whole_text_counts() {
+    let rule = "a token was said, however long ago";
+    let long = vec![1; 2000];
+    let longer = [&[0], long.as_slice()].concat();
+    for (prompt, output) in [(&[0][..], &long), (&[][..], &longer)] {
+        let case = Case::rule(rule)
+            .given("scores", [4.0, 2.0, 1.0])
+            .given("penalty", 2.0)
+            .given(
+                "prompt",
+                format_args!("{} tokens, 0 among them: {}", prompt.len(), prompt.contains(&0)),
+            )
+            .given("output", "token 1 for 2000 times; token 0 before it where the prompt lacks it");
+        let mut found = [4.0, 2.0, 1.0];
+        repetition_penalty(&mut found, 2.0, prompt, output);
+        case.close(&[2.0, 1.0, 1.0], &found, 1e-6);
+    }
+}
+
+#[test]
+fn a_penalty_may_be_great() {
+    let rule = "the penalty is any number above 0";
+    check(rule, &[4.0, -2.0, 1.0], 100.0, (&[0], &[1]), &[0.04, -200.0, 1.0]);
+    check(rule, &[4.0, -2.0, 1.0], 0.01, (&[0], &[1]), &[400.0, -0.02, 1.0]);
+}
+
+#[test]
+fn ids_of_a_large_vocabulary() {
+    for id in [64, 255, 256, 65_535, 65_536, 99_999] {
+        let case = Case::rule("the token that was said is penalised, and no other")
+            .given("scores", "100000 times 2")
+            .given("penalty", 2.0)
+            .given("prompt", [id]);
+        let mut found = vec![2.0; 100_000];
+        repetition_penalty(&mut found, 2.0, &[id], &[]);
+        let changed: Vec<usize> = (0..found.len()).filter(|&id| found[id] != 2.0).collect();
+        case.equal(("ids that changed", vec![id as usize]), ("ids that changed", changed));
+        case.equal(1.0, found[id as usize]);
+    }
+}
+
+#[test]
 fn a_penalty_of_one_is_off() {
     let rule = "a penalty of 1 changes nothing";
     check(rule, &[4.0, -2.0, 0.0], 1.0, (&[0, 1], &[2]), &[4.0, -2.0, 0.0]);

@@ -1,3 +1,5 @@
+use slowburn::sampling::softmax;
+
 use super::sampler_order::{Rules, sampler_order};
 use crate::support::Case;
 
@@ -10,7 +12,11 @@ const OFF: Rules = Rules {
 };
 
 fn check(rule: &str, logits: &[f32], said: &[u32], rules: &Rules, expected: &[f32]) {
-    let case = Case::rule(rule).given("logits", logits).given("said", said).given("rules", rules);
+    let case = Case::rule(rule)
+        .given("logits", logits)
+        .given("their softmax", softmax(logits))
+        .given("said", said)
+        .given("rules", rules);
     case.close(expected, &sampler_order(logits, said, rules), 2e-5);
 }
 
@@ -31,6 +37,23 @@ fn without_rules_it_is_the_models_distribution() {
         &OFF,
         &expected,
     );
+}
+
+#[test]
+fn the_penalty_falls_on_each_token_once() {
+    let rules = Rules { repetition_penalty: 2.0, ..OFF };
+    let rule = "a token is penalised once, however often it was said: here the scores 1, -2 and 1";
+    let expected = [0.487_856, 0.024_289, 0.487_856];
+    check(rule, &[2.0, -1.0, 1.0], &[0, 1, 0, 1, 1, 0], &rules, &expected);
+    let many: Vec<u32> = [vec![1; 40], vec![0]].concat();
+    check(rule, &[2.0, -1.0, 1.0], &many, &rules, &expected);
+}
+
+#[test]
+fn a_penalty_below_one_counts_too() {
+    let rules = Rules { repetition_penalty: 0.5, ..OFF };
+    let rule = "a penalty below 1 makes what was said likelier: here the scores 2, -2 and 0";
+    check(rule, &[1.0, -2.0, 0.0], &[0], &rules, &[0.866_813, 0.015_876, 0.117_310]);
 }
 
 #[test]
@@ -76,6 +99,24 @@ fn the_temperature_comes_before_min_p() {
 }
 
 #[test]
+fn a_tiny_temperature_leaves_the_best() {
+    let rule = "however small a temperature is, it is not 0: the best tokens share what is left";
+    for temperature in [1e-40, 1e-30, 1e-3] {
+        let rules = Rules { temperature, ..OFF };
+        check(rule, &[1.0, 2.0, 2.0, 0.5], &[], &rules, &[0.0, 0.5, 0.5, 0.0]);
+        let all = Rules { top_k: Some(3), top_p: Some(0.9), min_p: Some(0.1), ..rules };
+        check(rule, &[-1.0, -2.0, -1.5, -3.0], &[], &all, &[1.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_low_temperature_is_applied() {
+    let rules = Rules { temperature: 0.05, ..OFF };
+    let rule = "the temperature divides the scores, also where it is low: here 0 and -2";
+    check(rule, &[1.0, 0.9], &[], &rules, &[0.880_797, 0.119_203]);
+}
+
+#[test]
 fn top_p_sees_what_top_k_left() {
     let rules = Rules { top_k: Some(2), top_p: Some(0.5), ..OFF };
     let rule = "top-p sums probabilities that are renormalised after top-k";
@@ -88,6 +129,13 @@ fn min_p_comes_after_top_p() {
     let rule = "top-p sums before min-p has removed anything";
     let logits = logits_of([0.5, 0.25, 0.125, 0.125]);
     check(rule, &logits, &[], &rules, &[0.666_667, 0.333_333, 0.0, 0.0]);
+}
+
+#[test]
+fn min_p_measures_both_tokens_after_top_p() {
+    let rules = Rules { top_p: Some(0.7), min_p: Some(0.5), ..OFF };
+    let rule = "min-p compares two probabilities that top-p left: the second has 0.61 of the first";
+    check(rule, &LOGITS, &[], &rules, &[0.622_459, 0.377_541, 0.0, 0.0]);
 }
 
 #[test]
@@ -113,6 +161,26 @@ fn ties_and_edges_are_those_of_each_rule() {
     check("top-p keeps at least one", &[0.0, 2.0, 1.0], &[], &top_p, &[0.0, 1.0, 0.0]);
     let min_p = Rules { min_p: Some(1.0), ..OFF };
     check("min-p 1 keeps the best", &[1.0, 2.0, 2.0], &[], &min_p, &[0.0, 0.5, 0.5]);
+}
+
+#[test]
+fn a_sum_of_exactly_top_p_is_enough() {
+    let rules = Rules { top_p: Some(0.5), ..OFF };
+    let case = Case::rule("where the sum is exactly top-p, it is reached: two of four equals stay")
+        .given("logits", [0.0; 4])
+        .given("rules", &rules);
+    let mut found = sampler_order(&[0.0; 4], &[], &rules);
+    found.sort_by(f32::total_cmp);
+    case.close(&[0.0, 0.0, 0.5, 0.5], &found, 1e-6);
+}
+
+#[test]
+fn a_top_p_near_one_cuts_too() {
+    let rules = Rules { top_p: Some(0.9921875), ..OFF };
+    let rule = "a top-p below 1 is no 1: what is not needed to reach it goes";
+    // Their sum is 1, and the first two have 1 - 1/256.
+    let logits = logits_of([0.5, 0.496_093_75, 0.003_906_25]);
+    check(rule, &logits, &[], &rules, &[0.501_961, 0.498_039, 0.0]);
 }
 
 #[test]

@@ -34,6 +34,23 @@ fn three_in_a_ring() {
 }
 
 #[test]
+fn a_little_more_than_half_is_half() {
+    let rule = "two tokens, and the better one has a little more than half: it is enough";
+    check(rule, &[0.0, 0.001], 0.5, &[REMOVED, 0.001]);
+}
+
+#[test]
+fn as_many_stay_as_it_takes() {
+    let rule = "as many stay as it takes, however many that are";
+    let mut scores: Vec<f32> = (0..100).map(|i| i as f32 * 1e-3).collect();
+    scores.swap(0, 70);
+    scores.swap(70, 20);
+    let expected: Vec<f32> =
+        scores.iter().map(|&score| if score > 0.0095 { score } else { REMOVED }).collect();
+    check(rule, &scores, 0.9, &expected);
+}
+
+#[test]
 fn random_orders() {
     let mut random = Random::new(10);
     for count in 2..60 {

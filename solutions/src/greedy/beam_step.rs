@@ -2,57 +2,67 @@
 //!
 //! Why: all continuations of all beams compete in one list. That is the whole difference to several
 //! greedy searches side by side: two of the best may come from one beam, and another beam may have
-//! no successor. A finished text is in the same list, as it is. If enough better ones come, it
-//! falls out.
+//! no successor. A text that ends is ranked in the same list, since an end that is worse than what is
+//! followed is no result. But it takes no place from those that go on, as there is nothing left to be
+//! done for it.
 //!
-//! What it costs: one call of the model for each beam that is not finished, and a sort of
-//! `width * vocab` texts. Here each of them is copied. The book's code keeps the number of the beam
-//! and the token instead, and takes the few best tokens of each beam before it sorts.
+//! What it costs: one call of the model for each beam, and a sort of `beams * vocab` candidates. Here
+//! a candidate is three numbers, and only the texts that stay are copied. The book's code also takes
+//! the few best tokens of each beam before it sorts.
 //!
 //! A common wrong turn: to compare by the log-probability of the new token alone. Then a text that
 //! was unlikely so far wins with one certain token.
 
-/// A text that the search follows.
+/// A text that the search follows, or one that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beam {
     /// The prompt and the new tokens, without the end token.
     pub ids: Vec<u32>,
     /// The log-probability of all new tokens together, that of the end token included.
     pub log_probability: f32,
-    /// Whether the end token was chosen.
-    pub finished: bool,
 }
 
-/// Continues all beams by one token, and keeps the `width` most likely of all texts, best first.
+/// What a step makes of the beams. Both lists have their most likely text first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The beams of the next step.
+    pub going_on: Vec<Beam>,
+    /// The texts that this step has ended. They are set aside.
+    pub ended: Vec<Beam>,
+}
+
+/// Continues all beams by one token, and keeps the most likely of all texts.
 ///
 /// `model` takes the ids of a text and gives the log-probabilities of the token that follows,
-/// `[vocab]`. The token `end` finishes a text and is not appended to it. A finished beam stays, and
-/// competes like the others.
+/// `[vocab]`. The token `end` ends a text and is not appended to it. Such a text is set aside if it is
+/// among the `width` best of all. Of the others, the `width` best go on.
 pub fn beam_step(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     beams: &[Beam],
     end: u32,
     width: usize,
-) -> Vec<Beam> {
-    let mut texts = Vec::new();
+) -> Step {
+    let mut candidates = Vec::new(); // the beam, its next token, the log-probability of both
     for beam in beams {
-        if beam.finished {
-            texts.push(beam.clone());
-            continue;
-        }
-        for (id, log_probability) in (0..).zip(model(&beam.ids)) {
-            let mut text = beam.clone();
-            text.log_probability += log_probability;
-            text.finished = id == end;
-            if !text.finished {
-                text.ids.push(id);
-            }
-            texts.push(text);
+        for (id, ln) in (0..).zip(model(&beam.ids)) {
+            candidates.push((beam, id, beam.log_probability + ln));
         }
     }
-    texts.retain(|text| text.log_probability > f32::NEG_INFINITY);
+    candidates.retain(|&(_, _, ln)| ln > f32::NEG_INFINITY);
     // A stable sort: equals stay in the order of the beams and of the ids.
-    texts.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability));
-    texts.truncate(width);
-    texts
+    candidates.sort_by(|(_, _, a), (_, _, b)| b.total_cmp(a));
+
+    let mut step = Step { going_on: Vec::new(), ended: Vec::new() };
+    for (rank, (beam, id, log_probability)) in candidates.into_iter().enumerate() {
+        let mut ids = beam.ids.clone();
+        if id == end {
+            if rank < width {
+                step.ended.push(Beam { ids, log_probability });
+            }
+        } else if step.going_on.len() < width {
+            ids.push(id);
+            step.going_on.push(Beam { ids, log_probability });
+        }
+    }
+    step
 }

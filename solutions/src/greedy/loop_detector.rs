@@ -3,7 +3,9 @@
 //! Why: a text ends with `copies` copies of a block exactly if its last `(copies - 1) * period`
 //! tokens are each the one that came a period before. That is one comparison for each token and
 //! period, and a counter for each period: a token that is the same adds one, and another sets it to
-//! 0. The counter is right at every token, so nothing has to be looked at twice.
+//! 0. The counter is right at every token, so nothing has to be looked at twice. It is divided by
+//! the period, instead of multiplying the period by `copies`: that product may be greater than a
+//! `usize` can be.
 //!
 //! What it costs: `longest` comparisons for each token, and `longest` counters. To compare whole
 //! blocks anew after each token costs the length of the blocks on top.
@@ -21,7 +23,7 @@ pub struct Loop {
 }
 
 /// When one who reads `ids` token by token first sees that they end with `copies` whole copies, at
-/// least 2, of a block of 1 to `longest` tokens. Of several blocks, it is the shortest.
+/// least 2, of a block of 1 to `longest` tokens.
 pub fn loop_detector(ids: &[u32], copies: usize, longest: usize) -> Option<Loop> {
     // For each period: how many tokens in a row, up to the newest, are the ones a period before.
     let mut same = vec![0; longest.min(ids.len())];
@@ -32,7 +34,7 @@ pub fn loop_detector(ids: &[u32], copies: usize, longest: usize) -> Option<Loop>
                 true => *same + 1,
                 false => 0,
             };
-            if *same >= (copies - 1) * period {
+            if *same / period >= copies - 1 {
                 return Some(Loop { seen: at + 1, period });
             }
         }

@@ -1,19 +1,26 @@
-//! A causal mask, also for tokens that come after cached ones.
+//! A causal mask with a window, also for tokens that come after cached ones.
 //!
 //! Why: rows and columns count from different places. Row `i` is the position `start + i`, and
 //! column `j` is the position `j`. Later is `j > start + i`, which is all that lies above the
-//! diagonal shifted to the right by `start`.
+//! diagonal shifted to the right by `start`. Too far back is `j + window <= start + i`, which is all
+//! that lies below another diagonal, `window - 1` further to the left. A token is visible between the
+//! two.
 //!
-//! What it costs: `seq * (start + seq)` booleans. For one new token all are false, and the mask
-//! can be left out.
+//! What it costs: `seq * (start + seq)` booleans. Keys that are too far back for all new tokens need
+//! not be kept at all, which is what the window is for.
 //!
 //! A common wrong turn: to forget `start`. Everything works without a cache, and with one the new
 //! tokens see only the beginning of the text.
 
 use burn::tensor::{Bool, Device, Tensor};
 
-/// Which positions each of `seq` new tokens must not look at, after `start` cached ones: `[seq,
-/// start + seq]`, true means hidden.
-pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Tensor<2, Bool> {
-    Tensor::tril_mask([seq, start + seq], start as i64, device)
+/// Which positions each of `seq` new tokens must not look at, after `start` cached ones, where it sees
+/// `window` positions: `[seq, start + seq]`, true means hidden.
+pub fn causal_mask(seq: usize, start: usize, window: usize, device: &Device) -> Tensor<2, Bool> {
+    let total = start + seq;
+    let later = Tensor::<2, Bool>::tril_mask([seq, total], start as i64, device);
+    // Beyond `total` a window hides nothing, and its diagonal lies outside of the mask.
+    let back = window.min(total) as i64 - 1;
+    let too_far_back = Tensor::<2, Bool>::triu_mask([seq, total], start as i64 - back, device);
+    later.bool_or(too_far_back)
 }

@@ -15,7 +15,8 @@ use slowburn::Result;
 use slowburn::sampling::{Sampler, SamplingParams};
 
 /// Writes `max_tokens` tokens after a prompt, drawn as `params` say, and returns them without the
-/// prompt. `model` gives the logits of the next token, `[vocab]`, for the text so far.
+/// prompt. `model` gives the logits of the next token, `[vocab]`, for the text so far. The seed starts
+/// one generator for all of them.
 ///
 /// # Errors
 /// Parameters out of their range, or logits from which nothing can be drawn.

@@ -1,34 +1,32 @@
-//! A point on a line of probabilities.
+//! Many points on one line of probabilities.
 //!
 //! Why: a stretch that is twice as long is hit by twice as many points, so points that are spread
-//! evenly draw each token as often as its probability says. The walk ends at the first token whose
-//! end lies behind the point. `<` and not `<=` gives the end to the next token, and a stretch of
-//! length 0 to nobody.
+//! evenly draw each token as often as its probability says. The ends of the stretches never fall
+//! along the line, so they can be searched by halving: the token is the first whose end lies behind
+//! the point. `<=` and not `<` gives the end to the next token. A stretch of length 0 ends where the
+//! one before it does, so it is never the first.
 //!
-//! What it costs: one pass, half of the vocabulary on average. To draw many times from the same
-//! distribution, one would store the running sums and search them by halving.
+//! What it costs: one pass for the ends, and for each point as many steps as halvings lead from the
+//! vocabulary to one token, 16 for 50,000. The chapter's walk needs no memory, and for a single
+//! point it is as fast as making the ends.
 //!
-//! A common wrong turn: to return the last token of the vocabulary where the walk finds nothing.
+//! A common wrong turn: to return the last token of the vocabulary where the search finds nothing.
 //! The sum is often a little below 1, and once in some million draws a token comes out that was
 //! removed.
 
-/// The token on whose stretch of the line `point` lies. A point after the end of the line belongs
-/// to the last token that has a stretch.
+/// For each point, the token on whose stretch of the line it lies. A point after the end of the line
+/// belongs to the last token that has a stretch.
 ///
-/// `probabilities` is `[vocab]`, with at least one above 0, and `point` is from 0 up to but
+/// `probabilities` is `[vocab]`, with at least one above 0, and each point is from 0 up to but
 /// without 1.
-pub fn draw(probabilities: &[f32], point: f64) -> usize {
-    let mut drawn = 0;
-    let mut end = 0.0;
-    for (id, &probability) in probabilities.iter().enumerate() {
-        if probability == 0.0 {
-            continue;
-        }
-        drawn = id;
-        end += f64::from(probability);
-        if point < end {
-            break;
-        }
+pub fn draw(probabilities: &[f32], points: &[f64]) -> Vec<usize> {
+    let mut sum = 0.0;
+    let mut ends = Vec::with_capacity(probabilities.len()); // where each stretch ends
+    for &probability in probabilities {
+        sum += f64::from(probability);
+        ends.push(sum);
     }
-    drawn
+    // The last stretch is the first that reaches the end of the line.
+    let last = ends.partition_point(|&end| end < sum);
+    points.iter().map(|&point| ends.partition_point(|&end| end <= point).min(last)).collect()
 }

@@ -1,25 +1,28 @@
-//! Top-k, with ties.
+//! Top-k, with ties and with tokens that always stay.
 //!
-//! Why: the rule needs one number, the `k`-th best score. A comparison with it decides for each
-//! token, wherever it stands, and equal tokens are treated equally. The search works on a copy, as
-//! it moves the numbers around, and places are ids.
+//! Why: the rule needs one number, the `k`-th best score of those that have to compete. A comparison
+//! with it decides for each token, wherever it stands, and equal tokens are treated equally. The
+//! search works on a copy, as it moves the numbers around, and places are ids.
 //!
 //! What it costs: a copy, and a selection whose time grows with the vocabulary. A full sort would
-//! grow with the vocabulary times its logarithm.
+//! grow with the vocabulary times its logarithm. `always` is short, so a search in it costs little.
 //!
 //! A common wrong turn: to sort the ids and cut after `k`. Which of several equal tokens stay then
-//! depends on where they stand in the vocabulary.
+//! depends on where they stand in the vocabulary. Another: to cut as if nothing were exempt, and to
+//! put the exempt scores back. They have taken places from others then.
 
-/// Keeps the `k` tokens with the highest scores and those that are equal to the last of them:
-/// every other score becomes -inf. `scores` is `[vocab]`, and `k` is at least 1.
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
-    if k >= scores.len() {
+/// Keeps the tokens in `always`, the `k` best of the rest, and those that are equal to the last of
+/// these: every other score becomes -inf. `scores` is `[vocab]`, and `k` is at least 1.
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
+    let competes = |id: usize| !always.contains(&(id as u32));
+    let mut rest: Vec<f32> =
+        (0..scores.len()).filter(|&id| competes(id)).map(|id| scores[id]).collect();
+    if k >= rest.len() {
         return;
     }
-    let mut copy = scores.to_vec();
-    let (_, &mut kth_best, _) = copy.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-    for score in scores {
-        if *score < kth_best {
+    let (_, &mut kth_best, _) = rest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    for (id, score) in scores.iter_mut().enumerate() {
+        if *score < kth_best && competes(id) {
             *score = f32::NEG_INFINITY;
         }
     }

@@ -14,8 +14,8 @@ use slowburn::sampling::softmax;
 
 /// Draws a token from the `k` best, each as often as its probability among them says.
 ///
-/// `logits` is `[vocab]`, all different and finite. `k` is from 1 to the vocabulary, and `point`
-/// from 0 up to but without 1.
+/// `logits` is `[vocab]` and finite, and no two are so close that they give the same probability.
+/// `k` is from 1 to the vocabulary, and `point` from 0 up to but without 1.
 pub fn lopsided_draw(logits: &[f32], k: usize, point: f64) -> usize {
     let mut scores = logits.to_vec();
     keep_best(&mut scores, k);

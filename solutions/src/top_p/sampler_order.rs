@@ -2,7 +2,9 @@
 //!
 //! Why: each rule takes scores and leaves scores, and a removed token is -inf. So the order is the
 //! order of a few lines, and a rule that needs probabilities takes a softmax of what is there, which
-//! renormalises by itself. Greedy leaves early: no filter removes the best token.
+//! renormalises by itself. Greedy leaves early: no filter removes the best token. The greatest score
+//! is subtracted before the division by the temperature: the quotients of a tiny one would be
+//! infinite, and the difference of two infinities is NaN.
 //!
 //! What it costs: a softmax for top-p and one at the end.
 //!
@@ -18,7 +20,7 @@ use slowburn::sampling::softmax;
 pub struct Rules {
     /// Above 0. 1 is off.
     pub repetition_penalty: f32,
-    /// 0 or above. 0 is greedy.
+    /// 0 or above, however small. 0 is greedy.
     pub temperature: f32,
     /// At least 1.
     pub top_k: Option<usize>,
@@ -36,8 +38,9 @@ pub fn sampler_order(logits: &[f32], said: &[u32], rules: &Rules) -> Vec<f32> {
     if rules.temperature == 0.0 {
         return certain(&scores);
     }
+    let best = greatest(&scores);
     for score in &mut scores {
-        *score /= rules.temperature;
+        *score = (*score - best) / rules.temperature;
     }
     if let Some(k) = rules.top_k {
         top_k(&mut scores, k);

@@ -2,7 +2,8 @@
 //!
 //! Why: it is top-p with another order of the tokens. The order is that of the distance between a
 //! token's surprise and the entropy, and the rest, the running sum and its edge, is the same. The
-//! tokens of probability 0 leave first: their surprise is infinite, and 0 times infinity is NaN.
+//! tokens of probability 0 leave first: their surprise is infinite, and 0 times infinity is NaN. The
+//! surprise is `-log2(p)` and not `log2(1 / p)`: of a p of 1e-42, 1 / p is more than an f32 holds.
 //!
 //! What it costs: a logarithm for each token that can come, and a sort.
 //!
@@ -13,7 +14,7 @@
 /// least `mass`, and divides them by their sum. `probabilities` is `[vocab]`, and `mass` is above 0
 /// and below 1.
 pub fn typical(probabilities: &[f32], mass: f32) -> Vec<f32> {
-    let surprise = |id: usize| probabilities[id].recip().log2();
+    let surprise = |id: usize| -probabilities[id].log2();
     let mut ids: Vec<usize> =
         (0..probabilities.len()).filter(|&id| probabilities[id] > 0.0).collect();
     let entropy: f32 = ids.iter().map(|&id| probabilities[id] * surprise(id)).sum();

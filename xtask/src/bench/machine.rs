@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 
 use anyhow::Result;
+use slowburn::kernels::Simd;
 
 /// The processor's name, where the system tells it, and how many of its cores may be used.
 pub fn describe() -> Result<String> {
@@ -11,6 +12,11 @@ pub fn describe() -> Result<String> {
     let name = fs::read_to_string("/proc/cpuinfo").ok();
     let name = name.as_deref().and_then(model_name).unwrap_or(std::env::consts::ARCH);
     Ok(format!("{name}, {cores} cores"))
+}
+
+/// The instructions that Slow Burn's kernels use here.
+pub fn simd() -> &'static str {
+    Simd::detect().name()
 }
 
 fn model_name(cpuinfo: &str) -> Option<&str> {

@@ -1,9 +1,11 @@
 //! What a contender is asked for, and what it took.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// A generation that is asked for.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Workload {
     pub prompt: Vec<u32>,
     /// How many tokens to generate, the most likely one at each step, whatever they are.
@@ -11,25 +13,46 @@ pub struct Workload {
 }
 
 /// One generation, timed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Measured {
     /// Seconds until the first new token was known.
     pub prefill: f64,
     /// Seconds for all others.
     pub decode: f64,
-    /// The new tokens.
+    /// The new tokens; of a batch, those of the first sequence.
     pub ids: Vec<u32>,
 }
 
+/// The two parts of a generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    Prefill,
+    Decode,
+}
+
+impl Workload {
+    /// Any ids will do, as long as they differ.
+    pub fn new(prompt_tokens: usize, new_tokens: usize, vocab: usize) -> Self {
+        let prompt = (0..prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect();
+        Self { prompt, new_tokens }
+    }
+}
+
 impl Measured {
-    /// Prompt tokens per second.
-    pub fn prefill_rate(&self, workload: &Workload) -> f64 {
-        workload.prompt.len() as f64 / self.prefill
+    pub fn new(prefill: Duration, decode: Duration, ids: Vec<u32>) -> Self {
+        Self {
+            prefill: prefill.as_secs_f64(),
+            decode: decode.as_secs_f64(),
+            ids,
+        }
     }
 
-    /// New tokens per second, after the first.
-    pub fn decode_rate(&self, workload: &Workload) -> f64 {
-        (workload.new_tokens - 1) as f64 / self.decode
+    /// Tokens of one sequence per second: those of the prompt, or the new ones after the first.
+    pub fn rate(&self, phase: Phase, workload: &Workload) -> f64 {
+        match phase {
+            Phase::Prefill => workload.prompt.len() as f64 / self.prefill,
+            Phase::Decode => (workload.new_tokens - 1) as f64 / self.decode,
+        }
     }
 }
 
@@ -59,7 +82,15 @@ mod tests {
     fn the_first_new_token_belongs_to_prefill() {
         let workload = Workload { prompt: vec![1; 100], new_tokens: 11 };
         let measured = Measured { prefill: 0.5, decode: 2.0, ids: vec![0; 11] };
-        assert_eq!(measured.prefill_rate(&workload), 200.0);
-        assert_eq!(measured.decode_rate(&workload), 5.0);
+        assert_eq!(measured.rate(Phase::Prefill, &workload), 200.0);
+        assert_eq!(measured.rate(Phase::Decode, &workload), 5.0);
+    }
+
+    #[test]
+    fn the_ids_of_a_workload_are_in_the_vocabulary_and_differ() {
+        let workload = Workload::new(1800, 2, 49_152);
+        assert!(workload.prompt.iter().all(|id| *id < 49_152));
+        let ids: std::collections::HashSet<_> = workload.prompt.iter().collect();
+        assert_eq!(ids.len(), 1800);
     }
 }

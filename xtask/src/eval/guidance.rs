@@ -15,14 +15,24 @@ pub struct GuidanceArgs {
     /// How many stories to sample with each setting
     #[arg(long, default_value_t = 40)]
     stories: usize,
+    /// Measure these values of top-k instead, at temperature 1, and no top-k at all
+    #[arg(long, value_delimiter = ',', value_name = "K,...")]
+    top_k: Vec<usize>,
 }
 
-/// The settings, in the order of the table.
-fn settings() -> Vec<(&'static str, SamplingParams)> {
+/// Top-k with each of `ks`, and without.
+fn top_k(ks: &[usize]) -> Vec<(String, SamplingParams)> {
+    let of = |top_k| SamplingParams { top_k, ..SamplingParams::default() };
+    let cut = ks.iter().map(|&k| (format!("k = {k}"), of(Some(k))));
+    cut.chain([("all tokens".to_owned(), of(None))]).collect()
+}
+
+/// The settings that are recommended, in the order of the table.
+fn recommended() -> Vec<(String, SamplingParams)> {
     let plain = SamplingParams::default();
     let temperature = |temperature| SamplingParams { temperature, ..plain.clone() };
     let repetition = |repetition_penalty| SamplingParams { repetition_penalty, ..temperature(0.8) };
-    vec![
+    let settings = vec![
         ("T = 0 (greedy)", temperature(0.0)),
         ("T = 0.2", temperature(0.2)),
         ("T = 0.5", temperature(0.5)),
@@ -41,13 +51,17 @@ fn settings() -> Vec<(&'static str, SamplingParams)> {
         ("T = 2, min-p 0.1", SamplingParams { min_p: Some(0.1), ..temperature(2.0) }),
         ("T = 0.8, repetition 1.1", repetition(1.1)),
         ("T = 0.8, repetition 1.3", repetition(1.3)),
-    ]
+    ];
+    settings.into_iter().map(|(name, sampling)| (name.to_owned(), sampling)).collect()
 }
 
 pub fn run(args: &GuidanceArgs) -> Result<()> {
     let device = device::open(DeviceChoice::Cpu)?;
     let pretrained = Pretrained::bundled(&device, Precision::F32)?;
-    let settings = settings();
+    let settings = match args.top_k.as_slice() {
+        [] => recommended(),
+        ks => top_k(ks),
+    };
     let bar = progress_bar(settings.len() * args.stories, "stories");
 
     println!("setting                   entropy   perplexity   end   sound   twice   shared");
@@ -76,4 +90,19 @@ pub fn run(args: &GuidanceArgs) -> Result<()> {
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_k_is_a_row_and_no_cut_is_the_last() {
+        let rows = top_k(&[1, 40]);
+        let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["k = 1", "k = 40", "all tokens"]);
+        let ks: Vec<Option<usize>> = rows.iter().map(|(_, sampling)| sampling.top_k).collect();
+        assert_eq!(ks, [Some(1), Some(40), None]);
+        assert!(rows.iter().all(|(_, sampling)| sampling.temperature == 1.0));
+    }
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use anyhow::{Context, Result, ensure};
 use slowburn::generate::{self, FinishReason, Options};
+use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams};
 
@@ -48,7 +49,7 @@ impl<'a> Measure<'a> {
         let nats = match ids.len() <= model.config().context_length {
             false => None,
             true => {
-                let logits = model.forward_all(&ids, None)?;
+                let logits = model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)])?;
                 let log_p = |(row, id): (&Vec<f32>, &u32)| log_softmax(row)[*id as usize];
                 Some(-logits.iter().zip(&targets).map(log_p).sum::<f64>())
             }
@@ -81,7 +82,7 @@ impl<'a> Measure<'a> {
         if ended {
             drawn.push(self.end);
         }
-        let logits = model.forward_all(&ids, None)?;
+        let logits = model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)])?;
         let rows = &logits[self.prompt.len() - 1..];
         let steps = rows.iter().zip(&drawn).enumerate().map(|(step, (row, &id))| {
             let log_p = log_softmax(row);

@@ -53,13 +53,19 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
         problems
             .push(format!("{}: a name begins with `wrong_` or with `right_`", folder.display()));
     }
-    for (package, mount) in [
-        ("exercises", "../../suite"),
-        ("solutions", "../../../exercises/suite"),
+    let (chapter, name) = (exercise.chapter.module(), &exercise.name);
+    let stubs = if exercise.tensors {
+        "tensors.rs".into()
+    } else {
+        format!("{chapter}/mod.rs")
+    };
+    for (path, mount) in [
+        (format!("exercises/src/{stubs}"), "../../suite"),
+        (format!("solutions/src/{chapter}/mod.rs"), "../../../exercises/suite"),
     ] {
-        let (chapter, name) = (exercise.chapter.module(), &exercise.name);
-        let path = format!("{package}/src/{chapter}/mod.rs");
         let text = fs::read_to_string(root.join(&path)).unwrap_or_default();
+        let text: Vec<&str> = text.lines().map(str::trim_start).collect();
+        let text = text.join("\n");
         for line in [
             format!("mod {name};"),
             format!("#[path = \"{mount}/{chapter}/{name}.rs\"]\nmod {name}_tests;"),
@@ -197,6 +203,18 @@ mod tests {
         let problems = problems_of(&root);
         assert!(problems.contains("mod ties_tests;"), "{problems}");
         assert!(problems.contains("a name begins with `wrong_`"), "{problems}");
+    }
+
+    #[test]
+    fn an_exercise_with_tensors_is_mounted_in_a_file_of_its_own() {
+        let root = project();
+        let with_tensors = format!("{MANIFEST}tensors = true\n");
+        let manifest = Manifest::parse(&with_tensors).unwrap();
+        let problems = || problems(root.path(), &manifest.exercises[0]).unwrap().join("\n");
+        assert!(problems().contains("exercises/src/tensors.rs does not hold `mod ties;`"));
+        let mounted = "mod top_k {\n    mod ties;\n\n    #[path = \"../../suite/top_k/ties.rs\"]\n    mod ties_tests;\n}\n";
+        write(&root, "exercises/src/tensors.rs", mounted);
+        assert_eq!(problems(), "");
     }
 
     #[test]

@@ -8,8 +8,10 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
-use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Progress, TestBinary, cargo};
+use exercises_runner::manifest::{Exercise, Kind, Manifest, Package, project_root};
+use exercises_runner::test_binary::{
+    Build, Ending, LIMIT, Outcome, Profile, Progress, TestBinary, cargo,
+};
 
 use super::{layout, source};
 
@@ -47,7 +49,8 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         _ => None,
     };
     clippy(&root)?;
-    let stubs = build(&root, "exercises", None)?;
+    let [stubs, tensor_stubs] = Package::ALL.map(|package| build(&root, package.name(), None));
+    let (stubs, tensor_stubs) = (stubs?, tensor_stubs?);
     let solutions = build(&root, "solutions", None)?;
     let variants = build(&root, "variants", only)?;
 
@@ -56,7 +59,12 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         "exercise", "tests", "stub fails", "solution", "wrong rejected", "right accepted"
     );
     for exercise in &exercises {
-        let (row, found) = check(&root, exercise, &stubs, &solutions, &variants)?;
+        let stubs = if exercise.tensors {
+            &tensor_stubs
+        } else {
+            &stubs
+        };
+        let (row, found) = check(&root, exercise, stubs, &solutions, &variants)?;
         println!("{row}");
         problems.extend(found.iter().map(|problem| format!("{}: {problem}", exercise.name)));
     }
@@ -155,7 +163,7 @@ fn shown(outcome: &Outcome) -> String {
 }
 
 fn build(root: &Path, package: &str, only: Option<&str>) -> Result<TestBinary> {
-    match TestBinary::build(root, package, only, Progress::Shown, false)? {
+    match TestBinary::build(root, package, Profile::Dev, only, Progress::Shown, false)? {
         Build::Ready(binary) => Ok(binary),
         Build::Broken(errors) => {
             let errors: Vec<String> = errors.into_iter().map(|error| error.text).collect();

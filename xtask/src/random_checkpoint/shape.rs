@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 pub enum Shape {
     #[value(name = "smollm2-135m")]
     SmolLm2_135m,
+    #[value(name = "stories15m")]
+    Stories15m,
     #[value(name = "tinyllama-1.1b")]
     TinyLlama1_1b,
     #[value(name = "gpt2-124m")]
@@ -58,6 +60,20 @@ const SMOLLM2: Llama = Llama {
     end: 0,
 };
 
+const STORIES15M: Llama = Llama {
+    vocab: 32_000,
+    d_model: 288,
+    n_layers: 6,
+    n_heads: 6,
+    n_kv_heads: 6,
+    d_ff: 768,
+    context: 256,
+    rope_theta: 10_000.0,
+    tied_head: true,
+    begin: 1,
+    end: 2,
+};
+
 const TINYLLAMA: Llama = Llama {
     vocab: 32_000,
     d_model: 2048,
@@ -87,9 +103,20 @@ impl Tensor {
 }
 
 impl Shape {
+    /// The name that the flag `--shape` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SmolLm2_135m => "smollm2-135m",
+            Self::Stories15m => "stories15m",
+            Self::TinyLlama1_1b => "tinyllama-1.1b",
+            Self::Gpt2_124m => "gpt2-124m",
+        }
+    }
+
     pub fn vocab_size(self) -> usize {
         match self {
             Self::SmolLm2_135m => SMOLLM2.vocab,
+            Self::Stories15m => STORIES15M.vocab,
             Self::TinyLlama1_1b => TINYLLAMA.vocab,
             Self::Gpt2_124m => GPT2.0,
         }
@@ -99,7 +126,7 @@ impl Shape {
     pub fn special_tokens(self) -> &'static [(&'static str, u32)] {
         match self {
             Self::SmolLm2_135m => &[("<|endoftext|>", 0)],
-            Self::TinyLlama1_1b => &[("<unk>", 0), ("<s>", 1), ("</s>", 2)],
+            Self::Stories15m | Self::TinyLlama1_1b => &[("<unk>", 0), ("<s>", 1), ("</s>", 2)],
             Self::Gpt2_124m => &[("<|endoftext|>", 50_256)],
         }
     }
@@ -107,6 +134,7 @@ impl Shape {
     pub fn config_json(self, dtype: &str) -> Value {
         match self {
             Self::SmolLm2_135m => SMOLLM2.config_json(dtype),
+            Self::Stories15m => STORIES15M.config_json(dtype),
             Self::TinyLlama1_1b => TINYLLAMA.config_json(dtype),
             Self::Gpt2_124m => gpt2_config_json(dtype),
         }
@@ -116,6 +144,7 @@ impl Shape {
     pub fn tensors(self) -> Vec<Tensor> {
         match self {
             Self::SmolLm2_135m => SMOLLM2.tensors(),
+            Self::Stories15m => STORIES15M.tensors(),
             Self::TinyLlama1_1b => TINYLLAMA.tensors(),
             Self::Gpt2_124m => gpt2_tensors(),
         }
@@ -223,4 +252,29 @@ fn gpt2_tensors() -> Vec<Tensor> {
     tensors.push(Tensor::new("transformer.ln_f.weight", &[d], Fill::Ones));
     tensors.push(Tensor::new("transformer.ln_f.bias", &[d], Fill::Zeros));
     tensors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_flag() {
+        for shape in Shape::value_variants() {
+            assert_eq!(shape.to_possible_value().unwrap().get_name(), shape.name());
+        }
+    }
+
+    #[test]
+    fn as_many_parameters_as_the_names_say() {
+        for (shape, millions) in [
+            (Shape::SmolLm2_135m, 135),
+            (Shape::Stories15m, 15),
+            (Shape::TinyLlama1_1b, 1100),
+            (Shape::Gpt2_124m, 124),
+        ] {
+            let parameters: usize = shape.tensors().iter().map(Tensor::len).sum();
+            assert_eq!((parameters + 500_000) / 1_000_000, millions, "{shape:?}");
+        }
+    }
 }

@@ -21,13 +21,14 @@ use burn::nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig};
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, ModuleOptimizer, MuonConfig};
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use slowburn::model::activation::Activation;
 use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
 
-use slowburn::model::{ModelConfig, Weights, context, decoder::Decoder, rope::Rope};
+use slowburn::checkpoint::Weights;
+use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Rope};
 
 use crate::folder;
 use checkpoint::Checkpoint;
@@ -76,11 +77,7 @@ pub const HELD_OUT: usize = 64;
 
 /// A Llama without any of the variations.
 const LLAMA: LlamaConfig = LlamaConfig {
-    rope: RopeConfig {
-        theta: 10_000.0,
-        scaling: RopeScaling::None,
-        rounded_to: DType::F32,
-    },
+    rope: RopeConfig { theta: 10_000.0, scaling: RopeScaling::None },
     qkv_bias: false,
     o_bias: false,
     mlp_bias: false,
@@ -260,8 +257,8 @@ impl Trainer {
             let ids: Vec<i32> = shifted.map(|&id| id as i32).collect();
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
-        let mut context = context::Context::whole(seq, &self.device);
-        let hidden = model.hidden(ids(0), &self.rope, &mut context); // [batch, seq, d_model]
+        let mut pass = Pass::whole(seq, &self.device);
+        let hidden = model.hidden(ids(0), &self.rope, &mut pass); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
         self.loss.forward(logits, ids(1).flatten(0, 1))
     }

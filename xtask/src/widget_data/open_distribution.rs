@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::statistics;
 
@@ -36,7 +37,10 @@ impl OpenDistribution {
     pub fn of_bundled_model() -> Result<Self> {
         let device = device::open(DeviceChoice::Cpu)?;
         let pretrained = Pretrained::bundled(&device, Precision::F32)?;
-        let logits = pretrained.model.forward(&pretrained.prompt_ids(PROMPT)?, None)?;
+        let logits = pretrained
+            .model
+            .forward(&mut [Input::whole(&pretrained.prompt_ids(PROMPT)?)])?
+            .remove(0);
         let rounded = |logit: &f32| (logit * 1e4).round() / 1e4;
         let logits: Vec<f32> = logits.iter().map(rounded).collect();
         let best = statistics::ranked(&slowburn::sampling::softmax(&logits));

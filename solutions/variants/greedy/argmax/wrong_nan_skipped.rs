@@ -1,4 +1,4 @@
-//! A NaN is never greater, so it is passed over.
+//! NaN is not looked for.
 
 /// Why no token can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,15 +9,33 @@ pub enum Unusable {
     NotANumber(usize),
 }
 
-pub fn argmax(logits: &[f32]) -> Result<usize, Unusable> {
-    if logits.is_empty() {
-        return Err(Unusable::Empty);
-    }
-    let mut best = 0;
-    for (id, logit) in logits.iter().enumerate() {
-        if *logit > logits[best] {
-            best = id;
+/// What greedy chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The place of the greatest logit; of equals, the first.
+    pub token: usize,
+    /// By how much its logit is greater than that of every other token.
+    pub lead: f32,
+}
+
+pub fn argmax(logits: &[f32]) -> Result<Choice, Unusable> {
+    let (&first, others) = logits.split_first().ok_or(Unusable::Empty)?;
+
+    let (mut token, mut greatest) = (0, first);
+    let mut second = None;
+    for (id, &logit) in (1..).zip(others) {
+        if logit > greatest {
+            second = Some(greatest);
+            (token, greatest) = (id, logit);
+        } else {
+            second = Some(second.map_or(logit, |second: f32| second.max(logit)));
         }
     }
-    Ok(best)
+    let lead = match second {
+        None => f32::INFINITY,
+        // The difference of -inf and -inf would be NaN.
+        Some(second) if second == greatest => 0.0,
+        Some(second) => greatest - second,
+    };
+    Ok(Choice { token, lead })
 }

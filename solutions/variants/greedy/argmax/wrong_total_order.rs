@@ -1,4 +1,4 @@
-//! `total_cmp` tells -0 from 0, so they are not equal.
+//! `total_cmp`, for which 0 is greater than -0.
 
 /// Why no token can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,18 +9,35 @@ pub enum Unusable {
     NotANumber(usize),
 }
 
-pub fn argmax(logits: &[f32]) -> Result<usize, Unusable> {
-    if logits.is_empty() {
-        return Err(Unusable::Empty);
-    }
+/// What greedy chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The place of the greatest logit; of equals, the first.
+    pub token: usize,
+    /// By how much its logit is greater than that of every other token.
+    pub lead: f32,
+}
+
+pub fn argmax(logits: &[f32]) -> Result<Choice, Unusable> {
+    let (&first, others) = logits.split_first().ok_or(Unusable::Empty)?;
     if let Some(place) = logits.iter().position(|logit| logit.is_nan()) {
         return Err(Unusable::NotANumber(place));
     }
-    let mut best = 0;
-    for (id, logit) in logits.iter().enumerate() {
-        if logit.total_cmp(&logits[best]).is_gt() {
-            best = id;
+    let (mut token, mut greatest) = (0, first);
+    let mut second = None;
+    for (id, &logit) in (1..).zip(others) {
+        if logit.total_cmp(&greatest).is_gt() {
+            second = Some(greatest);
+            (token, greatest) = (id, logit);
+        } else {
+            second = Some(second.map_or(logit, |second: f32| second.max(logit)));
         }
     }
-    Ok(best)
+    let lead = match second {
+        None => f32::INFINITY,
+        // The difference of -inf and -inf would be NaN.
+        Some(second) if second == greatest => 0.0,
+        Some(second) => greatest - second,
+    };
+    Ok(Choice { token, lead })
 }

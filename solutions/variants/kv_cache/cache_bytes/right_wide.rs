@@ -11,10 +11,16 @@ pub struct ModelSize {
 }
 
 pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64> {
-    let per_position =
-        u128::from(2 * model.n_layers * model.n_kv_heads * model.head_dim * model.bytes_per_number);
-    let positions = u128::from(positions) * u128::from(batch);
-    u64::try_from(per_position.checked_mul(positions)?).ok()
+    let sides = [
+        model.n_layers,
+        model.n_kv_heads,
+        model.head_dim,
+        model.bytes_per_number,
+        batch,
+        positions,
+    ];
+    let bytes = sides.iter().try_fold(2_u128, |bytes, &side| bytes.checked_mul(side.into()));
+    u64::try_from(bytes?).ok()
 }
 
 pub fn sequences_that_fit(model: &ModelSize, positions: u64, memory: u64) -> u64 {

@@ -1,4 +1,5 @@
-//! The mask stays after the softmax, and the weights are divided by their sum: 0 / 0 where a later key fits far better.
+//! The mask stays after the softmax, and the weights are divided by their sum: 0 / 0 where a later
+//! key fits far better.
 
 use burn::tensor::{Bool, Tensor, activation::softmax};
 

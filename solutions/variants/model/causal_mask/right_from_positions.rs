@@ -1,11 +1,26 @@
-//! By comparing positions, the new ones as a column and all as a row.
+//! Each cell from its two positions.
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 
-pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Tensor<2, Bool> {
-    let total = start + seq;
-    let new = Tensor::<1, Int>::arange(start as i64..total as i64, device);
-    let all = Tensor::<1, Int>::arange(0..total as i64, device);
-    let later = all.unsqueeze::<2>().expand([seq, total]);
-    later.greater(new.reshape([seq, 1]).expand([seq, total]))
+fn build(
+    seq: usize,
+    start: usize,
+    device: &Device,
+    hidden: impl Fn(i64, i64) -> bool,
+) -> Tensor<2, Bool> {
+    let mut cells = Vec::new();
+    for i in 0..seq {
+        for j in 0..start + seq {
+            cells.push(i64::from(hidden(i as i64, j as i64)));
+        }
+    }
+    Tensor::<1, Int>::from_ints(&cells[..], device).reshape([seq, start + seq]).equal_elem(1)
+}
+
+pub fn causal_mask(seq: usize, start: usize, window: usize, device: &Device) -> Tensor<2, Bool> {
+    build(seq, start, device, |i, j| {
+        let p = i as usize + start;
+        let j = j as usize;
+        j > p || p - j >= window
+    })
 }

@@ -1,7 +1,12 @@
-//! Strict where it should be inclusive: a token does not see itself.
+//! A new token does not see itself.
 
 use burn::tensor::{Bool, Device, Tensor};
 
-pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Tensor<2, Bool> {
-    Tensor::tril_mask([seq, start + seq], start as i64 - 1, device)
+pub fn causal_mask(seq: usize, start: usize, window: usize, device: &Device) -> Tensor<2, Bool> {
+    let total = start + seq;
+    let later = Tensor::<2, Bool>::tril_mask([seq, total], start as i64 - 1, device);
+    // Beyond `total` a window hides nothing, and its diagonal lies outside of the mask.
+    let back = window.min(total) as i64 - 1;
+    let too_far_back = Tensor::<2, Bool>::triu_mask([seq, total], start as i64 - back, device);
+    later.bool_or(too_far_back)
 }

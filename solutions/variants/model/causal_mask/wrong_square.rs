@@ -1,7 +1,17 @@
-//! Only the new tokens have columns.
+//! The columns of the cached tokens are missing.
 
 use burn::tensor::{Bool, Device, Tensor};
 
-pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Tensor<2, Bool> {
-    Tensor::tril_mask([seq, seq], 0, device)
+pub fn causal_mask(seq: usize, start: usize, window: usize, device: &Device) -> Tensor<2, Bool> {
+    let total = start + seq;
+    let later = Tensor::<2, Bool>::tril_mask([seq, total], start as i64, device);
+    // Beyond `total` a window hides nothing, and its diagonal lies outside of the mask.
+    let back = window.min(total) as i64 - 1;
+    let too_far_back = Tensor::<2, Bool>::triu_mask([seq, total], start as i64 - back, device);
+    let m = later.bool_or(too_far_back);
+    if start > 0 {
+        m.slice([0..seq, start..start + seq])
+    } else {
+        m
+    }
 }

@@ -1,12 +1,13 @@
-//! Gives the end of a stretch to the token itself: a stretch of length 0 can be hit.
+//! The end of a stretch belongs to it.
 
-pub fn draw(probabilities: &[f32], point: f64) -> usize {
-    let mut end = 0.0;
-    for (id, &probability) in probabilities.iter().enumerate() {
-        end += f64::from(probability);
-        if point <= end {
-            return id;
-        }
+pub fn draw(probabilities: &[f32], points: &[f64]) -> Vec<usize> {
+    let mut sum = 0.0;
+    let mut ends = Vec::with_capacity(probabilities.len()); // where each stretch ends
+    for &probability in probabilities {
+        sum += f64::from(probability);
+        ends.push(sum);
     }
-    probabilities.iter().rposition(|&probability| probability > 0.0).unwrap()
+    // The last stretch is the first that reaches the end of the line.
+    let last = ends.partition_point(|&end| end < sum);
+    points.iter().map(|&point| ends.partition_point(|&end| end < point).min(last)).collect()
 }

@@ -1,11 +1,12 @@
-//! By counting, for each token, how many are better.
+//! How many of the rest are better decides for each token.
 
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
     let before = scores.to_vec();
-    for score in scores {
-        let better = before.iter().filter(|&&other| other > *score).count();
-        if better >= k {
-            *score = f32::NEG_INFINITY;
+    let competes = |id: &usize| !always.contains(&(*id as u32));
+    for id in (0..before.len()).filter(competes) {
+        let better = |&other: &usize| before[other] > before[id];
+        if (0..before.len()).filter(competes).filter(better).count() >= k {
+            scores[id] = f32::NEG_INFINITY;
         }
     }
 }

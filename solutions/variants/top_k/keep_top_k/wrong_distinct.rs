@@ -1,12 +1,17 @@
-//! Counts distinct scores and not tokens: equal scores above the edge count once.
+//! Equal scores count as one.
 
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    sorted.dedup();
-    let edge = sorted[k.min(sorted.len()) - 1];
-    for score in scores {
-        if *score < edge {
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
+    let competes = |id: usize| !always.contains(&(id as u32));
+    let mut rest: Vec<f32> =
+        (0..scores.len()).filter(|&id| competes(id)).map(|id| scores[id]).collect();
+    rest.sort_by(|a, b| b.total_cmp(a));
+    rest.dedup();
+    if k >= rest.len() {
+        return;
+    }
+    let (_, &mut kth_best, _) = rest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    for (id, score) in scores.iter_mut().enumerate() {
+        if *score < kth_best && competes(id) {
             *score = f32::NEG_INFINITY;
         }
     }

@@ -1,11 +1,15 @@
-//! Strict where it should be inclusive: the k-th best goes too.
+//! What is equal to the k-th best is removed, the k-th itself too.
 
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let edge = sorted[k.min(sorted.len()) - 1];
-    for score in scores {
-        if *score <= edge {
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
+    let competes = |id: usize| !always.contains(&(id as u32));
+    let mut rest: Vec<f32> =
+        (0..scores.len()).filter(|&id| competes(id)).map(|id| scores[id]).collect();
+    if k >= rest.len() {
+        return;
+    }
+    let (_, &mut kth_best, _) = rest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    for (id, score) in scores.iter_mut().enumerate() {
+        if *score <= kth_best && competes(id) {
             *score = f32::NEG_INFINITY;
         }
     }

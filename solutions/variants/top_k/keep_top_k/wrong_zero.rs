@@ -1,11 +1,15 @@
-//! Sets what is removed to 0, which is a score like any other.
+//! A removed token gets the score 0, which is no removal.
 
-pub fn keep_top_k(scores: &mut [f32], k: usize) {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let edge = sorted[k.min(sorted.len()) - 1];
-    for score in scores {
-        if *score < edge {
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
+    let competes = |id: usize| !always.contains(&(id as u32));
+    let mut rest: Vec<f32> =
+        (0..scores.len()).filter(|&id| competes(id)).map(|id| scores[id]).collect();
+    if k >= rest.len() {
+        return;
+    }
+    let (_, &mut kth_best, _) = rest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    for (id, score) in scores.iter_mut().enumerate() {
+        if *score < kth_best && competes(id) {
             *score = 0.0;
         }
     }

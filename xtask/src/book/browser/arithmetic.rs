@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Options};
 use slowburn::model::Model;
-use slowburn::model::context::Context;
+use slowburn::model::pass::Pass;
+use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
 
@@ -217,7 +218,7 @@ fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
         ignore_eos: true,
         ..Options::default()
     };
-    let go_on = &mut |_: &generate::Token<'_>| std::ops::ControlFlow::Continue(());
+    let go_on = &mut |_: &generate::Chosen<'_>| std::ops::ControlFlow::Continue(());
     let generated = generate::cached(model, &prompt, &options, go_on)?.ids;
     ensure!(
         generated == generate::naive(model, &prompt, &options, go_on)?.ids,
@@ -227,9 +228,10 @@ fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
     let mut rows = Rows { naive: Vec::new(), cached: Vec::new() };
     for step in 0..generated.len() {
         let so_far = [&prompt[..], &generated[..step]].concat();
-        rows.naive.push(model.forward_all(&so_far, None)?.len());
+        rows.naive
+            .push(model.forward(&mut [Input::whole(&so_far).with_logits(Logits::All)])?.len());
         let before = cache.length();
-        model.forward(&so_far[before..], Some(&mut cache))?;
+        model.forward(&mut [Input::after(&mut cache, &so_far[before..])])?.remove(0);
         rows.cached.push(cache.length() - before);
     }
     Ok(rows)
@@ -283,9 +285,11 @@ impl Layout {
 fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Result<Vec<Option<usize>>> {
     let caches = lengths.iter().map(|&length| model.new_cache(length));
     let mut caches = caches.collect::<Result<Vec<_>, _>>()?;
-    let sequences = lengths.iter().copied().zip(&mut caches).collect();
-    let positions = Context::cached(sequences, &device.device).positions();
-    Ok(positions.into_iter().map(Some).collect())
+    let mut pass = Pass::new(&device.device);
+    for (length, cache) in lengths.iter().zip(&mut caches) {
+        pass.push(*length, Some(cache));
+    }
+    Ok(pass.positions().into_iter().map(Some).collect())
 }
 
 #[cfg(test)]

@@ -1,0 +1,116 @@
+"""Writes the Llama of a model folder as the GGUF file that llama.cpp reads."""
+
+import glob
+import json
+import os
+
+import gguf
+import numpy
+
+# In GGUF's names; a number takes the place of {}.
+MODEL = {
+    "model.embed_tokens.weight": "token_embd.weight",
+    "model.norm.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight",
+}
+LAYER = {
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+NUMBERS = {"F32": numpy.float32, "F16": numpy.float16, "BF16": numpy.uint16}
+
+
+def write(folder, dtype, path):
+    """Matrices are stored as `dtype`, the weights of the norms as f32. There is no tokenizer."""
+    with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    refuse_what_is_not_written(config)
+    heads = config["num_attention_heads"]
+    kv_heads = config.get("num_key_value_heads", heads)
+    head_dim = config.get("head_dim") or config["hidden_size"] // heads
+
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_key_length(head_dim)
+    writer.add_value_length(head_dim)
+    writer.add_rope_dimension_count(head_dim)
+    writer.add_rope_freq_base(rope_theta(config))
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_tokenizer_model("no_vocab")
+    halves = dtype == "f16"
+    file_type = gguf.LlamaFileType.MOSTLY_F16 if halves else gguf.LlamaFileType.ALL_F32
+    writer.add_file_type(file_type)
+    for name, values in tensors(folder):
+        if name == "lm_head.weight" and config.get("tie_word_embeddings"):
+            continue
+        if ".q_proj." in name:
+            values = in_pairs(values, heads)
+        if ".k_proj." in name:
+            values = in_pairs(values, kv_heads)
+        as_halves = halves and values.ndim == 2
+        number = numpy.float16 if as_halves else numpy.float32
+        writer.add_tensor(gguf_name(name), numpy.ascontiguousarray(values, dtype=number))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def refuse_what_is_not_written(config):
+    if config.get("model_type") != "llama":
+        raise SystemExit(f"this writes a llama, and not a {config.get('model_type')}")
+    for key in ["attention_bias", "mlp_bias", "rope_scaling"]:
+        if config.get(key):
+            raise SystemExit(f"this writes no llama with {key}")
+
+
+def rope_theta(config):
+    # Newer files hold it with all that concerns RoPE.
+    return config.get("rope_theta") or config.get("rope_parameters", {}).get("rope_theta", 10000.0)
+
+
+def gguf_name(name):
+    if name in MODEL:
+        return MODEL[name]
+    layer, part = name.removeprefix("model.layers.").removesuffix(".weight").split(".", 1)
+    return f"blk.{layer}.{LAYER[part]}.weight"
+
+
+def in_pairs(values, heads):
+    """llama.cpp rotates neighbours, where Hugging Face rotates numbers that are half a head
+    apart: [heads, 2, half, in] becomes [heads, half, 2, in]."""
+    outputs, inputs = values.shape
+    halves = values.reshape(heads, 2, outputs // heads // 2, inputs)
+    return halves.swapaxes(1, 2).reshape(outputs, inputs)
+
+
+def tensors(folder):
+    """Names and values of all tensors in the safetensors files, in the order of the files."""
+    paths = sorted(glob.glob(os.path.join(folder, "*.safetensors")))
+    if not paths:
+        raise SystemExit(f"no safetensors file in {folder}")
+    for path in paths:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(length))
+        data = numpy.memmap(path, mode="r", offset=8 + length)
+        header.pop("__metadata__", None)
+        for name, entry in header.items():
+            start, end = entry["data_offsets"]
+            values = data[start:end].view(NUMBERS[entry["dtype"]]).reshape(entry["shape"])
+            if entry["dtype"] == "BF16":
+                values = (values.astype(numpy.uint32) << 16).view(numpy.float32)
+            yield name, values

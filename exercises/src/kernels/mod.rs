@@ -1,0 +1,26 @@
+//! 11 Kernels
+
+mod pack_panel;
+
+#[path = "../../suite/kernels/pack_panel.rs"]
+mod pack_panel_tests;
+
+mod roofline;
+
+#[path = "../../suite/kernels/roofline.rs"]
+mod roofline_tests;
+
+mod microkernel;
+
+#[path = "../../suite/kernels/microkernel.rs"]
+mod microkernel_tests;
+
+mod online_softmax;
+
+#[path = "../../suite/kernels/online_softmax.rs"]
+mod online_softmax_tests;
+
+mod two_sums;
+
+#[path = "../../suite/kernels/two_sums.rs"]
+mod two_sums_tests;

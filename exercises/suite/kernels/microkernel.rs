@@ -1,0 +1,72 @@
+use super::microkernel::{LANES, microkernel};
+use crate::support::{Case, Random};
+
+fn case<const M: usize>(rule: &str, panel: &[[f32; LANES]], x: &[[f32; M]]) -> Case {
+    Case::rule(rule).given("panel", panel).given("x", x).given("rows", M)
+}
+
+fn bits<const M: usize>(sums: &[[f32; LANES]; M]) -> Vec<Vec<u32>> {
+    sums.iter().map(|row| row.iter().map(|sum| sum.to_bits()).collect()).collect()
+}
+
+#[test]
+fn a_worked_example() {
+    let panel = [[1.0, 2.0, 3.0, 4.0], [5.0, 0.0, 0.0, 0.0]];
+    let x = [[1.0, 10.0], [2.0, 0.0]];
+    let case = case("lanes are outputs, and each row has its own sums", &panel, &x);
+    case.equal([[11.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]], microkernel(&panel, &x));
+}
+
+#[test]
+fn without_products_a_sum_is_zero() {
+    let case = case::<3>("a sum begins at 0", &[], &[]);
+    case.equal([[0.0; LANES]; 3], microkernel::<3>(&[], &[]));
+}
+
+#[test]
+fn products_are_taken_in_the_order_of_k() {
+    // 2^24 + 1 is no f32: it is rounded to 2^24.
+    let big = 16_777_216.0;
+    let rule = "from k = 0 upwards: 2^24, + 1, - 2^24, + 1 is 1 in f32; other orders give 0 or 2";
+    let panel = [[big; LANES], [1.0; LANES], [-big; LANES], [1.0; LANES]];
+    let x = [[1.0]; 4];
+    case(rule, &panel, &x).equal([[1.0; LANES]], microkernel(&panel, &x));
+    let panel = [[1.0; LANES], [big; LANES], [-big; LANES]];
+    let x = [[1.0]; 3];
+    let rule = "from k = 0 upwards: 1, + 2^24, - 2^24 is 0 in f32; from the end it is 1";
+    case(rule, &panel, &x).equal([[0.0; LANES]], microkernel(&panel, &x));
+}
+
+#[test]
+fn a_multiply_add_is_rounded_once() {
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, and the last part is lost where the product is rounded.
+    let near_one = 1.0 + 1.0 / 4096.0;
+    let panel = [[-1.0; LANES], [near_one; LANES]];
+    let x = [[1.0], [near_one]];
+    let rule = "by `mul_add`: the product is not rounded before it is added";
+    let expected = 1.0 / 2048.0 + 1.0 / 16_777_216.0;
+    case(rule, &panel, &x).equal([[expected; LANES]], microkernel(&panel, &x));
+}
+
+#[test]
+fn a_row_has_the_same_bits_in_any_company() {
+    let mut random = Random::new(11);
+    for k in [1, 2, 3, 7, 16, 33] {
+        let mut numbers = || -> [f32; LANES] { std::array::from_fn(|_| random.float(-1.0, 1.0)) };
+        let panel: Vec<[f32; LANES]> = (0..k).map(|_| numbers()).collect();
+        let x: Vec<[f32; 4]> = (0..k).map(|_| numbers()).collect();
+        let together = microkernel(&panel, &x);
+        for row in 0..4 {
+            let alone: Vec<[f32; 1]> = x.iter().map(|x| [x[row]]).collect();
+            let case = case("a row alone has the bits that it has among four", &panel, &alone);
+            case.equal(&bits(&microkernel(&panel, &alone))[0], &bits(&together)[row]);
+            let expected: [f32; LANES] = std::array::from_fn(|lane| {
+                let products = panel.iter().zip(&x);
+                products.fold(0.0, |sum, (weights, x)| weights[lane].mul_add(x[row], sum))
+            });
+            let rule = "each output is the sum over k, from 0 upwards, by `mul_add`";
+            let case = Case::rule(rule).given("panel", &panel).given("x", &x).given("row", row);
+            case.equal(&bits(&[expected])[0], &bits(&together)[row]);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the suites share, and what those about tensors share beyond it.
+
+#![allow(unused_imports, reason = "help for suites that are being written")]
+
+#[path = "mod.rs"]
+mod plain;
+
+mod allocated;
+mod tensors;
+
+pub use allocated::allocated_by;
+pub use plain::*;
+pub use tensors::{device, floats, mask_rows, tensor};

@@ -1,0 +1,32 @@
+//! The median gap in place of the mean.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    pub submitted: Duration,
+    pub joined: Duration,
+    pub tokens: Vec<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timings {
+    pub queue: Duration,
+    pub ttft: Option<Duration>,
+    pub tpot: Option<Duration>,
+}
+
+pub fn timings(timeline: &Timeline) -> Timings {
+    let Timeline { submitted, joined, tokens } = timeline;
+    let gaps = u32::try_from(tokens.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let span = tokens.first().zip(tokens.last()).map(|(first, last)| *last - *first);
+    Timings {
+        queue: *joined - *submitted,
+        ttft: tokens.first().map(|first| *first - *submitted),
+        tpot: {
+            let mut g: Vec<_> = tokens.windows(2).map(|w| w[1] - w[0]).collect();
+            g.sort();
+            g.get(g.len() / 2).copied()
+        },
+    }
+}

@@ -1,0 +1,16 @@
+//! `always` is searched as if it were sorted.
+
+pub fn keep_top_k(scores: &mut [f32], k: usize, always: &[u32]) {
+    let competes = |id: usize| always.binary_search(&(id as u32)).is_err();
+    let mut rest: Vec<f32> =
+        (0..scores.len()).filter(|&id| competes(id)).map(|id| scores[id]).collect();
+    if k >= rest.len() {
+        return;
+    }
+    let (_, &mut kth_best, _) = rest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    for (id, score) in scores.iter_mut().enumerate() {
+        if *score < kth_best && competes(id) {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The small files of a model folder.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::files;
+
+/// The bytes of a file, or none where it does not exist.
+pub(crate) fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+    /// Several times as many as the largest that are published have.
+    const MOST: usize = 64 << 20;
+    const MOST_OF_A_TOKENIZER: usize = 256 << 20;
+    let limit = match name {
+        "tokenizer.json" => MOST_OF_A_TOKENIZER,
+        _ => MOST,
+    };
+    files::read(&folder.join(name), limit)
+}
+
+pub(crate) fn not_a_model(folder: &Path, missing: &'static str) -> Error {
+    Error::NotAModel { folder: folder.to_owned(), missing }
+}

@@ -1,0 +1,296 @@
+//! The file format of weights: a header that says what lies where, then the numbers.
+//!
+//! ```text
+//! 8 bytes        the length of the header, little-endian
+//! header         JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+//! the rest       the numbers of all tensors, one after the other, without gaps
+//! ```
+//!
+//! The crate `safetensors` reads this too. Here it is read once more because an error has to
+//! say which tensor of which file is wrong, and because that crate (0.8.0) adds up the sizes
+//! of a hostile header without looking for an overflow.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Formatter};
+use std::io;
+use std::ops::Range;
+
+use burn::tensor::DType;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::error::{Error, Result};
+
+/// A safetensors file whose header was read and found to fit its data.
+pub struct SafetensorsFile<'a> {
+    origin: String,
+    tensors: BTreeMap<String, Entry>,
+    data: Data<'a>,
+    /// How many bytes the data has.
+    data_length: usize,
+}
+
+/// Fills a buffer with the bytes that begin at a place in a file. Several threads do so at once.
+pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
+
+/// Where the numbers are.
+#[derive(Clone, Copy)]
+enum Data<'a> {
+    Memory(&'a [u8]),
+    File {
+        start: usize,
+        read_at: &'a ReadAt<'a>,
+    },
+}
+
+impl Entry {
+    /// F32, F16 or BF16, or none where it is stored as something else.
+    fn dtype(&self) -> Option<DType> {
+        match self.dtype.as_str() {
+            "F32" => Some(DType::F32),
+            "F16" => Some(DType::F16),
+            "BF16" => Some(DType::BF16),
+            _ => None,
+        }
+    }
+}
+
+/// The most bytes that a header may have, as in Hugging Face's own reader.
+const MOST_HEADER: u64 = 100_000_000;
+
+/// What the header says of one tensor.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: (usize, usize),
+}
+
+/// A tensor of a file: its numbers as they are stored.
+pub struct StoredTensor<'a> {
+    /// How each number is stored: F32, F16 or BF16.
+    pub dtype: DType,
+    /// How many bytes its numbers take.
+    pub length: usize,
+    file: &'a SafetensorsFile<'a>,
+    name: &'a str,
+    start: usize,
+}
+
+impl StoredTensor<'_> {
+    /// The bytes of the numbers in `range`, little-endian. Those of a file are put into `buffer`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, as one that was shortened since its header was read.
+    pub fn bytes<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let range = self.start + range.start..self.start + range.end;
+        let (data_start, read_at) = match self.file.data {
+            Data::Memory(bytes) => return Ok(&bytes[range]),
+            Data::File { start, read_at } => (start, read_at),
+        };
+        buffer.resize(range.len(), 0);
+        read_at((data_start + range.start) as u64, buffer).map_err(|error| {
+            Error::TensorOffsets {
+                origin: self.file.origin.clone(),
+                tensor: self.name.to_owned(),
+                problem: format!("cannot be read: {error}"),
+            }
+        })?;
+        Ok(buffer)
+    }
+}
+
+impl<'a> SafetensorsFile<'a> {
+    /// Reads the header of a file that lies in `bytes`. `origin` names the file in errors.
+    ///
+    /// # Errors
+    /// A file that is truncated, or whose header does not fit its data.
+    pub fn parse(bytes: &'a [u8], origin: &str) -> Result<Self> {
+        let read_at = |start: u64, buffer: &mut [u8]| {
+            buffer.copy_from_slice(&bytes[start as usize..][..buffer.len()]);
+            Ok(())
+        };
+        let (tensors, data_start) = read_header(bytes.len() as u64, &read_at, origin)?;
+        Self::new(tensors, Data::Memory(&bytes[data_start..]), bytes.len() - data_start, origin)
+    }
+
+    /// Reads the header of a file that has `length` bytes. Its numbers are read when they are
+    /// asked for. `origin` names the file in errors.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse); a file that cannot be read.
+    pub fn open(length: u64, read_at: &'a ReadAt<'a>, origin: &str) -> Result<Self> {
+        let (tensors, start) = read_header(length, read_at, origin)?;
+        let data_length = usize::try_from(length).unwrap_or(usize::MAX) - start;
+        Self::new(tensors, Data::File { start, read_at }, data_length, origin)
+    }
+
+    fn new(
+        tensors: BTreeMap<String, Entry>,
+        data: Data<'a>,
+        data_length: usize,
+        origin: &str,
+    ) -> Result<Self> {
+        let file = Self { origin: origin.to_owned(), tensors, data, data_length };
+        file.check_offsets()?;
+        Ok(file)
+    }
+
+    /// What to call the file in errors.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// How many bytes the numbers of all tensors take.
+    pub fn data_length(&self) -> usize {
+        self.data_length
+    }
+
+    /// How many numbers all tensors are that can be read, as far as their bytes tell.
+    pub fn numbers(&self) -> usize {
+        let numbers = |entry: &Entry| {
+            let (start, end) = entry.data_offsets;
+            Some((end - start) / entry.dtype()?.size())
+        };
+        self.tensors.values().filter_map(numbers).sum()
+    }
+
+    /// The names of all tensors.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Whether there is a tensor of this name.
+    pub fn holds(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
+    /// The tensor called `name`, which must have this `shape`.
+    ///
+    /// # Errors
+    /// A tensor that is missing, has another shape, or is not stored as F32, F16 or BF16.
+    pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let (origin, tensor) = (self.origin.clone(), name.to_owned());
+        let Some((name, entry)) = self.tensors.get_key_value(name) else {
+            return Err(Error::TensorMissing { origin, tensor });
+        };
+        if entry.shape != shape {
+            let (found, expected) = (entry.shape.clone(), shape.to_vec());
+            return Err(Error::TensorShape { origin, tensor, found, expected });
+        }
+        let Some(dtype) = entry.dtype() else {
+            let found = entry.dtype.clone();
+            return Err(Error::TensorDType { origin, tensor, found });
+        };
+        let (start, end) = entry.data_offsets;
+        let length = end - start;
+        // `check_offsets` can't know the size of a type that this crate does not read.
+        let expected = shape.iter().try_fold(dtype.size(), |size, &n| size.checked_mul(n));
+        if expected != Some(length) {
+            let problem = format!("lies in {length} bytes, which is not what its shape takes");
+            return Err(Error::TensorOffsets { origin, tensor, problem });
+        }
+        Ok(StoredTensor { dtype, length, file: self, name, start })
+    }
+
+    /// Tensors lie one after the other, without gaps, from the header to the end.
+    fn check_offsets(&self) -> Result<()> {
+        let mut by_offset: Vec<_> = self.tensors.iter().collect();
+        by_offset.sort_unstable_by_key(|(_, entry)| entry.data_offsets);
+        let mut end_of_last = 0;
+        for (name, entry) in by_offset {
+            let (start, end) = entry.data_offsets;
+            let problem = if start < end_of_last {
+                format!("begins at byte {start}, inside another that ends at byte {end_of_last}")
+            } else if start > end_of_last {
+                format!("begins at byte {start}, but what lies before it ends at {end_of_last}")
+            } else if end < start {
+                format!("ends at byte {end}, before it begins at byte {start}")
+            } else if end > self.data_length {
+                let length = self.data_length;
+                format!("ends at byte {end}, but the file has only {length} bytes of data")
+            } else {
+                end_of_last = end;
+                continue;
+            };
+            let (origin, tensor) = (self.origin.clone(), name.clone());
+            return Err(Error::TensorOffsets { origin, tensor, problem });
+        }
+        match self.data_length - end_of_last {
+            0 => Ok(()),
+            left => Err(Error::Safetensors {
+                origin: self.origin.clone(),
+                problem: format!("{left} bytes at its end belong to no tensor"),
+            }),
+        }
+    }
+}
+
+/// The entries of a file of `length` bytes, and where its data begins.
+fn read_header(
+    length: u64,
+    read_at: &ReadAt<'_>,
+    origin: &str,
+) -> Result<(BTreeMap<String, Entry>, usize)> {
+    /// What begins a file: how many bytes the header has.
+    const LENGTH: u64 = 8;
+    let damaged = |problem: String| Error::Safetensors { origin: origin.to_owned(), problem };
+    let unreadable = |error: io::Error| damaged(format!("its header cannot be read: {error}"));
+    let left = length
+        .checked_sub(LENGTH)
+        .ok_or_else(|| damaged(format!("it has {length} bytes, too few to begin with a length")))?;
+    let mut header_length = [0; LENGTH as usize];
+    read_at(0, &mut header_length).map_err(unreadable)?;
+    let header_length = u64::from_le_bytes(header_length);
+    if header_length > left {
+        let problem =
+            format!("its header should have {header_length} bytes, but only {left} follow");
+        return Err(damaged(problem));
+    }
+    if header_length > MOST_HEADER {
+        let problem = format!("its header has {header_length} bytes, more than {MOST_HEADER}");
+        return Err(damaged(problem));
+    }
+    let mut header = vec![0; header_length as usize];
+    read_at(LENGTH, &mut header).map_err(unreadable)?;
+    let Header(tensors) = serde_json::from_slice(&header)
+        .map_err(|error| damaged(format!("its header is not what was expected: {error}")))?;
+    Ok((tensors, LENGTH as usize + header.len()))
+}
+
+/// All entries of a header but `__metadata__`, which says nothing of the numbers.
+struct Header(BTreeMap<String, Entry>);
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(HeaderVisitor)
+    }
+}
+
+struct HeaderVisitor;
+
+impl<'de> Visitor<'de> for HeaderVisitor {
+    type Value = Header;
+
+    fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with an entry for each tensor")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Header, M::Error> {
+        let mut tensors = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if name == "__metadata__" {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let entry = map
+                .next_value::<Entry>()
+                .map_err(|error| M::Error::custom(format!("tensor {name:?}: {error}")))?;
+            if tensors.contains_key(&name) {
+                return Err(M::Error::custom(format!("tensor {name:?} occurs twice")));
+            }
+            tensors.insert(name, entry);
+        }
+        Ok(Header(tensors))
+    }
+}

@@ -1,0 +1,299 @@
+//! Where a model's numbers come from: safetensors files, or a random start for training.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use burn::module::Param;
+use burn::tensor::{AllocationProperty, Bytes, DType, Device, Distribution, Tensor, TensorData};
+use bytes::BytesMut;
+
+use super::convert;
+use super::safetensors::{SafetensorsFile, StoredTensor};
+use crate::device::computes_on_host;
+use crate::error::{Error, Result};
+use crate::kernels::{self, Arena, Format, Panels, StoredMatrix};
+use crate::memory;
+use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
+
+/// Hands out tensors by their name in a Hugging Face checkpoint.
+pub struct Weights<'a> {
+    source: Source<'a>,
+    device: Device,
+    dtype: DType,
+    /// The memory that was handed out.
+    bytes: Cell<usize>,
+}
+
+enum Source<'a> {
+    Files(Files<'a>),
+    Random,
+}
+
+struct Files<'a> {
+    /// Names the whole in errors, where no single file is to blame.
+    origin: String,
+    files: Vec<SafetensorsFile<'a>>,
+    /// In which file each tensor lies. What was handed out is taken out, so that in the end
+    /// the tensors remain that nothing asked for.
+    untaken: RefCell<BTreeMap<String, usize>>,
+    /// In which file each tensor lies.
+    file_of: BTreeMap<String, usize>,
+    /// Where their numbers are put.
+    arena: RefCell<Arena>,
+}
+
+impl<'a> Weights<'a> {
+    /// Takes tensors from the files of one checkpoint; they are converted to `dtype` as they
+    /// are asked for. `origin` names the whole in errors.
+    ///
+    /// # Errors
+    /// Two files that hold a tensor of the same name.
+    pub fn from_files(
+        files: Vec<SafetensorsFile<'a>>,
+        origin: &str,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
+        let mut file_of = BTreeMap::new();
+        for (i, file) in files.iter().enumerate() {
+            for name in file.names() {
+                if let Some(first) = file_of.insert(name.to_owned(), i) {
+                    return Err(Error::TensorTwice {
+                        origin: file.origin().to_owned(),
+                        tensor: name.to_owned(),
+                        other: files[first].origin().to_owned(),
+                    });
+                }
+            }
+        }
+        // A number takes two bytes in a file at least, and four here at most.
+        let arena = Arena::new(2 * files.iter().map(SafetensorsFile::data_length).sum::<usize>());
+        let files = Files {
+            origin: origin.to_owned(),
+            files,
+            untaken: RefCell::new(file_of.clone()),
+            file_of,
+            arena: RefCell::new(arena),
+        };
+        Ok(Self {
+            source: Source::Files(files),
+            device: device.clone(),
+            dtype,
+            bytes: Cell::new(0),
+        })
+    }
+
+    /// Takes tensors from one safetensors file that lies in `bytes`. `origin` names the file
+    /// in errors.
+    ///
+    /// # Errors
+    /// A file that is truncated or whose header does not fit its data.
+    pub fn from_safetensors(
+        bytes: &'a [u8],
+        origin: &str,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
+        let file = SafetensorsFile::parse(bytes, origin)?;
+        Self::from_files(vec![file], origin, device, dtype)
+    }
+
+    /// Fresh weights to train from: matrices are normal with a standard deviation of one by the
+    /// root of their inputs, norms are ones and biases zeros. Seed the device first.
+    pub fn random(device: &Device) -> Self {
+        Self {
+            source: Source::Random,
+            device: device.clone(),
+            dtype: DType::F32,
+            bytes: Cell::new(0),
+        }
+    }
+
+    /// The tensors that neither `model` took nor one of its family is expected to leave: a sign
+    /// that the files say more than `config.json` does.
+    pub fn unused(&self, model: &Model) -> Vec<String> {
+        let Source::Files(files) = &self.source else {
+            return Vec::new();
+        };
+        let untaken = files.untaken.borrow();
+        untaken.keys().filter(|name| !model.can_do_without(name)).cloned().collect()
+    }
+
+    /// Refuses weights that this machine has no memory for. To fill memory that is not there ends
+    /// the whole program.
+    ///
+    /// On a GPU they pass through the host piece by piece, and how much memory it has itself, Burn
+    /// does not tell.
+    ///
+    /// # Errors
+    /// More numbers in the files than fit into memory in the type that they are to be stored in.
+    pub(crate) fn check_memory(&self) -> Result<()> {
+        let Source::Files(files) = &self.source else {
+            return Ok(());
+        };
+        let size = convert::stored_as(self.dtype).size();
+        let numbers: usize = files.files.iter().map(SafetensorsFile::numbers).sum();
+        let bytes = numbers as u128 * size as u128;
+        match !computes_on_host(&self.device) || memory::fits(bytes) {
+            true => Ok(()),
+            false => Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes }),
+        }
+    }
+
+    /// A tensor of a file in the type to compute with, on any device.
+    fn upload<const D: usize>(
+        &self,
+        bytes: BytesMut,
+        shape: [usize; D],
+        dtype: DType,
+    ) -> Tensor<D> {
+        self.count(bytes.len());
+        let bytes = Bytes::from_shared(bytes.freeze(), AllocationProperty::Other);
+        let data = TensorData::from_bytes(bytes, shape, convert::stored_as(dtype));
+        Tensor::from_data(data, (&self.device, dtype))
+    }
+
+    /// A matrix of a file, as the kernels read it.
+    fn pack(
+        &self,
+        files: &Files<'_>,
+        stored: &StoredTensor<'_>,
+        shape: [usize; 2],
+        is_transposed: bool,
+    ) -> Result<Weight> {
+        let matrix = StoredMatrix {
+            format: Format::of(stored.dtype),
+            length: stored.length,
+            is_transposed,
+            read: &|range, use_bytes| {
+                use_bytes(stored.bytes(range, &mut Vec::new())?);
+                Ok(())
+            },
+        };
+        let arena = &mut files.arena.borrow_mut();
+        let panels = Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?;
+        self.count(panels.bytes());
+        Ok(Weight::Packed(PackedWeight { panels }))
+    }
+
+    fn count(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get() + bytes);
+    }
+
+    fn random_matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
+        let weight = self.random_tensor(name, shape);
+        if !kernels::serve(&self.device) {
+            return Ok(Weight::Dense(Param::from_tensor(weight)));
+        }
+        let panels = Panels::from_numbers(&kernels::tensor::numbers(weight), shape)?;
+        Ok(Weight::Packed(PackedWeight { panels }))
+    }
+
+    fn random_tensor<const D: usize>(&self, name: &str, shape: [usize; D]) -> Tensor<D> {
+        self.count(shape.iter().product::<usize>() * self.dtype.size());
+        let options = (&self.device, self.dtype);
+        if name.ends_with("bias") {
+            return Tensor::zeros(shape, options);
+        }
+        if D == 1 {
+            return Tensor::ones(shape, options);
+        }
+        // ANCHOR: random
+        // `[out, in]`: what goes in with unit variance comes out with unit variance.
+        // With the 0.02 that large models use, a narrow one takes many times as many
+        // steps before its attention looks beyond the nearest tokens.
+        let std = (shape[D - 1] as f64).powf(-0.5);
+        Tensor::random(shape, Distribution::Normal(0.0, std), options)
+        // ANCHOR_END: random
+    }
+}
+
+impl TensorSource for Weights<'_> {
+    // ANCHOR: matrix
+    fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
+        let Source::Files(files) = &self.source else {
+            return self.random_matrix(name, shape);
+        };
+        let stored = files.find(name, &shape)?;
+        if kernels::serve(&self.device) {
+            return self.pack(files, &stored, shape, false);
+        }
+        let mut bytes = BytesMut::new();
+        convert::append(&stored, self.dtype, &mut bytes)?;
+        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, shape, self.dtype))))
+    }
+    // ANCHOR_END: matrix
+
+    fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
+        let Source::Files(files) = &self.source else {
+            return self.random_matrix(name, [n_out, n_in]);
+        };
+        let stored = files.find(name, &[n_in, n_out])?;
+        if kernels::serve(&self.device) {
+            return self.pack(files, &stored, [n_out, n_in], true);
+        }
+        // The numbers are laid out anew. A transpose of a tensor is a view, and every product
+        // would have to step through memory the long way.
+        let (mut matrix, mut bytes) = (BytesMut::new(), BytesMut::new());
+        convert::append(&stored, self.dtype, &mut matrix)?;
+        match convert::stored_as(self.dtype).size() {
+            2 => convert::append_transposed::<2>(&matrix, n_out, &mut bytes),
+            _ => convert::append_transposed::<4>(&matrix, n_out, &mut bytes),
+        }
+        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, [n_out, n_in], self.dtype))))
+    }
+
+    /// On the CPU in f32, whatever the matrices are stored as: they are few, and what is computed
+    /// with them is f32.
+    fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>> {
+        let Source::Files(files) = &self.source else {
+            return Ok(Param::from_tensor(self.random_tensor(name, [length])));
+        };
+        let stored = files.find(name, &[length])?;
+        let dtype = if kernels::serve(&self.device) {
+            DType::F32
+        } else {
+            self.dtype
+        };
+        let mut bytes = BytesMut::new();
+        convert::append(&stored, dtype, &mut bytes)?;
+        Ok(Param::from_tensor(self.upload(bytes, [length], dtype)))
+    }
+
+    fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str {
+        let Source::Files(files) = &self.source else {
+            return prefixes[0];
+        };
+        let has = |prefix: &&str| files.file_of.contains_key(&format!("{prefix}{name}"));
+        prefixes.into_iter().find(has).unwrap_or(prefixes[0])
+    }
+
+    fn is_random(&self) -> bool {
+        matches!(self.source, Source::Random)
+    }
+
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+impl Files<'_> {
+    /// Looks a tensor up that is asked for.
+    fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let Some(&file) = self.file_of.get(name) else {
+            let (origin, tensor) = (self.origin.clone(), name.to_owned());
+            return Err(Error::TensorMissing { origin, tensor });
+        };
+        let stored = self.files[file].tensor(name, shape)?;
+        self.untaken.borrow_mut().remove(name);
+        Ok(stored)
+    }
+}

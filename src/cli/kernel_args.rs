@@ -1,0 +1,52 @@
+//! The flags of `11_kernels`.
+
+use clap::Args;
+
+use super::ModelArgs;
+use crate::error::Result;
+use crate::pretrained::Pretrained;
+
+/// The flags of an example that times passes instead of writing a text.
+#[derive(Debug, Clone, Args)]
+pub struct KernelArgs {
+    /// What is read, again and again up to --tokens
+    #[arg(long, default_value = "Once upon a time", value_name = "TEXT")]
+    pub prompt: String,
+
+    /// How many tokens the prompt has
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = super::at_least_one)]
+    pub tokens: usize,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Print one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl KernelArgs {
+    /// The model that was asked for, but for what `change` changes.
+    ///
+    /// # Errors
+    /// A device that cannot be used, a model that cannot be loaded.
+    pub fn load_with(&self, change: impl FnOnce(&mut ModelArgs)) -> Result<Pretrained> {
+        let mut model = self.model.clone();
+        change(&mut model);
+        model.load().map(|(pretrained, _)| pretrained)
+    }
+
+    /// The ids of the prompt, and of as many `more` tokens.
+    ///
+    /// # Errors
+    /// More ids than the context holds; nothing to start from.
+    pub fn ids(&self, pretrained: &Pretrained, more: usize) -> Result<Vec<u32>> {
+        let prompt = pretrained.prompt_ids(&self.prompt)?;
+        let count = self.tokens.saturating_add(more);
+        // One beyond the context is too long already, and tells as much.
+        let most = count.min(pretrained.model.config().context_length + 1);
+        let ids: Vec<u32> = prompt.into_iter().cycle().take(most).collect();
+        pretrained.model.check_prompt(&ids)?;
+        Ok(ids)
+    }
+}

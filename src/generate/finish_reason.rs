@@ -1,0 +1,27 @@
+//! Why a generation ended.
+
+use serde::Serialize;
+
+/// Why a generation ended, without an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model chose an end-of-sequence token.
+    Eos,
+    /// The model chose one of the request's stop ids.
+    StopId(u32),
+    /// The text came to one of the request's stop strings.
+    StopString(String),
+    /// As many tokens as were asked for.
+    Length,
+    /// Prompt and output fill the context.
+    Context,
+    /// The handler asked to stop.
+    Stopped,
+    /// The request's time is over.
+    Deadline,
+    /// The job was cancelled or dropped.
+    Cancelled,
+    /// The inference was shut down.
+    Shutdown,
+}

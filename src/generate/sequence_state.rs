@@ -1,0 +1,122 @@
+//! What every loop does at a step besides running the model.
+
+use std::ops::ControlFlow;
+
+use sha2::{Digest, Sha256};
+
+use super::token_limit::TokenLimit;
+use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
+use crate::error::Result;
+use crate::model::Model;
+use crate::sampling::{Sampler, TokenLogprobs, logprobs};
+
+/// One generation in progress: chooses tokens, keeps them, and knows when to stop.
+pub(super) struct SequenceState {
+    prompt: Vec<u32>,
+    sampler: Sampler,
+    ids: Vec<u32>,
+    logprobs: Vec<TokenLogprobs>,
+    limit: TokenLimit,
+    finish_reason: Option<FinishReason>,
+    end_ids: Vec<u32>,
+    stop_ids: Vec<u32>,
+    /// For how many of the most likely tokens to report log-probabilities.
+    top: Option<usize>,
+    /// Of all logits so far, where it was asked for.
+    hash: Option<Sha256>,
+}
+
+impl SequenceState {
+    /// Checks the prompt and the parameters before anything is computed.
+    pub(super) fn new(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
+        Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
+    }
+
+    /// As [`new`](Self::new), but `sampler` takes the place of `options.sampling`.
+    pub(super) fn with_sampler(
+        model: &Model,
+        prompt: &[u32],
+        options: &Options,
+        sampler: Sampler,
+    ) -> Result<Self> {
+        let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
+        let end_ids = match options.ignore_eos {
+            true => Vec::new(),
+            false => model.config().eos_token_ids.clone(),
+        };
+        Ok(Self {
+            prompt: prompt.to_vec(),
+            sampler,
+            ids: Vec::new(),
+            logprobs: Vec::new(),
+            limit,
+            finish_reason: (limit.left == 0).then(|| limit.reason()),
+            end_ids,
+            stop_ids: options.stop_ids.clone(),
+            top: options.logprobs,
+            hash: options.hash_logits.then(Sha256::new),
+        })
+    }
+
+    /// How many more tokens may come.
+    pub(super) fn tokens_left(&self) -> usize {
+        self.limit.left
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish_reason.is_some()
+    }
+
+    // ANCHOR: next_token
+    /// Chooses the token that follows, from the logits `[vocab]`, and decides whether it is
+    /// the last.
+    pub(super) fn next_token(
+        &mut self,
+        logits: &[f32],
+        on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<u32> {
+        if let Some(hash) = &mut self.hash {
+            logits.iter().for_each(|logit| hash.update(logit.to_le_bytes()));
+        }
+        let index = self.ids.len();
+        let id = self.sampler.sample(logits, &self.prompt, &self.ids)?;
+        if let Some(reason) = self.end(id) {
+            self.finish_reason = Some(reason);
+            return Ok(id);
+        }
+        self.ids.push(id);
+        self.limit.left -= 1;
+        if self.limit.left == 0 {
+            self.finish_reason = Some(self.limit.reason());
+        }
+        let logprobs = self.top.map(|top| logprobs(logits, id, top));
+        let token = TokenOutput::without_text(index, id, logprobs.clone());
+        self.logprobs.extend(logprobs);
+        if on_token(&Chosen { token: &token, logits }).is_break() {
+            self.finish_reason = Some(FinishReason::Stopped);
+        }
+        Ok(id)
+    }
+    // ANCHOR_END: next_token
+
+    // ANCHOR: end
+    /// Why this token ends the text, if it does. It is not a part of it.
+    fn end(&self, id: u32) -> Option<FinishReason> {
+        if self.stop_ids.contains(&id) {
+            return Some(FinishReason::StopId(id));
+        }
+        self.end_ids.contains(&id).then_some(FinishReason::Eos)
+    }
+    // ANCHOR_END: end
+
+    /// What was generated. A sequence that is not finished was stopped.
+    pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {
+        Generation {
+            ids: self.ids,
+            logprobs: self.logprobs,
+            finish_reason: self.finish_reason.unwrap_or(FinishReason::Stopped),
+            kv_cache_bytes,
+            logits_hash: self.hash.map(|hash| format!("{:x}", hash.finalize())),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What callers hand to the model thread to be run there.
+//!
+//! All of it is code of theirs. It may panic, and so may its `Drop`: neither must end the thread.
+
+use std::ops::ControlFlow;
+
+use super::{Progress, TokenOutput};
+use crate::error::Result;
+use crate::panics;
+
+/// What a handler does with each token.
+pub(super) struct OnToken(Box<dyn FnMut(TokenOutput) -> ControlFlow<()> + Send>);
+
+impl OnToken {
+    pub(super) fn new(
+        on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self(Box::new(on_token))
+    }
+
+    /// Hands over tokens until it breaks.
+    ///
+    /// # Errors
+    /// A callback that panics.
+    pub(super) fn emit(&mut self, outputs: Vec<TokenOutput>) -> Result<ControlFlow<()>> {
+        let on_token = &mut self.0;
+        panics::contain("the handler's callback", || outputs.into_iter().try_for_each(on_token))
+    }
+}
+
+impl Drop for OnToken {
+    fn drop(&mut self) {
+        panics::discard(std::mem::replace(&mut self.0, Box::new(|_| ControlFlow::Break(()))));
+    }
+}
+
+/// Told how far a job has come.
+pub(super) struct OnProgress(Box<dyn FnMut(Progress) + Send>);
+
+impl OnProgress {
+    pub(super) fn new(on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
+        Self(Box::new(on_progress))
+    }
+
+    /// # Errors
+    /// A callback that panics.
+    pub(super) fn tell(&mut self, progress: Progress) -> Result<()> {
+        panics::contain("the progress callback", || (self.0)(progress))
+    }
+}
+
+impl Drop for OnProgress {
+    fn drop(&mut self) {
+        panics::discard(std::mem::replace(&mut self.0, Box::new(|_| ())));
+    }
+}
+
+/// A function to be run on the model, once.
+pub(super) struct Call<M>(Option<CallFn<M>>);
+
+type CallFn<M> = Box<dyn FnOnce(&M) + Send>;
+
+impl<M> Call<M> {
+    /// `call` contains its own panics.
+    pub(super) fn new(call: impl FnOnce(&M) + Send + 'static) -> Self {
+        Self(Some(Box::new(call)))
+    }
+
+    pub(super) fn run(mut self, model: &M) {
+        if let Some(call) = self.0.take() {
+            call(model);
+        }
+    }
+}
+
+impl<M> Drop for Call<M> {
+    fn drop(&mut self) {
+        panics::discard(self.0.take());
+    }
+}

@@ -1,0 +1,43 @@
+//! What a handler has started, before it is in the queue.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::callback::OnToken;
+use crate::error::{Error, Result};
+use crate::generate::Options;
+use crate::sampling::Sampler;
+
+/// A sequence that is to join the batch.
+pub(super) struct Start {
+    pub(super) prompt: Vec<u32>,
+    pub(super) options: Options,
+    pub(super) sampler: Sampler,
+    pub(super) stop: Vec<String>,
+    pub(super) deadline: Option<Instant>,
+    /// How many tokens there can be.
+    pub(super) max_tokens: usize,
+    pub(super) on_token: OnToken,
+}
+
+/// The sequences that a handler has started; none once it has returned.
+#[derive(Clone)]
+pub(super) struct Starts(Arc<Mutex<Option<Vec<Start>>>>);
+
+impl Starts {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Some(Vec::new()))))
+    }
+
+    pub(super) fn push(&self, start: Start) -> Result<()> {
+        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        starts.as_mut().ok_or(Error::HandlerReturned)?.push(start);
+        Ok(())
+    }
+
+    /// Takes all of them; no more may come.
+    pub(super) fn close(&self) -> Vec<Start> {
+        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        starts.take().unwrap_or_default()
+    }
+}

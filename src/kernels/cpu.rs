@@ -1,0 +1,110 @@
+//! How the CPU computes: with which instructions, on how many threads.
+
+use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use super::simd::Simd;
+use super::threads::Threads;
+use crate::error::{Error, Result};
+
+/// Instructions and threads for the kernels. Neither changes a bit of any result. A clone shares
+/// the threads.
+#[derive(Clone)]
+pub struct Cpu {
+    simd: Simd,
+    threads: Arc<Threads>,
+}
+
+thread_local! {
+    /// What the kernels that are called from this thread compute with.
+    static CURRENT: RefCell<Option<Cpu>> = const { RefCell::new(None) };
+}
+
+impl Cpu {
+    /// Computes with `simd`, on `threads` threads, the calling one among them.
+    ///
+    /// # Errors
+    /// Instructions that this processor lacks; no threads; more threads than the system grants.
+    pub fn new(simd: Simd, threads: usize) -> Result<Self> {
+        /// More than any machine has, and few enough to be refused in a sentence.
+        const MOST: usize = 1024;
+        if !simd.is_available() {
+            return Err(Error::Parameter {
+                name: "simd",
+                value: simd.to_string(),
+                allowed: "an instruction set of this processor (`auto` takes the widest)",
+            });
+        }
+        if !(1..=MOST).contains(&threads) {
+            return Err(Error::Parameter {
+                name: "threads",
+                value: threads.to_string(),
+                allowed: "from 1 to 1024",
+            });
+        }
+        let refused = |error: std::io::Error| Error::Threads { reason: error.to_string() };
+        let threads = Threads::new(threads).map_err(refused)?;
+        Ok(Self { simd, threads: Arc::new(threads) })
+    }
+
+    /// The widest instructions that the processor has, and a thread for each of its cores. All
+    /// that ask for it share the threads.
+    ///
+    /// # Errors
+    /// A system that grants no more threads.
+    pub fn shared() -> Result<Self> {
+        static SHARED: OnceLock<Cpu> = OnceLock::new();
+        if let Some(cpu) = SHARED.get() {
+            return Ok(cpu.clone());
+        }
+        let cpu = Self::new(Simd::detect(), Self::cores())?;
+        Ok(SHARED.get_or_init(|| cpu).clone())
+    }
+
+    /// How many cores this process may use.
+    pub fn cores() -> usize {
+        thread::available_parallelism().map_or(1, usize::from)
+    }
+
+    /// The instructions that are used.
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// How many threads share the work.
+    pub fn threads(&self) -> usize {
+        self.threads.count()
+    }
+
+    /// Does `work`, whose kernels then compute with this.
+    pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Puts back what was there, also where `work` panics.
+        struct Reset(Option<Cpu>);
+        impl Drop for Reset {
+            fn drop(&mut self) {
+                CURRENT.set(self.0.take());
+            }
+        }
+        let _reset = Reset(CURRENT.replace(Some(self.clone())));
+        work()
+    }
+
+    /// What was entered last, or else what all share, or else this thread alone.
+    pub fn current() -> Self {
+        let alone = || Self { simd: Simd::detect(), threads: Arc::new(Threads::none()) };
+        let current = CURRENT.with_borrow(Option::clone);
+        current.unwrap_or_else(|| Self::shared().unwrap_or_else(|_| alone()))
+    }
+
+    /// Calls `work` with every number below `tasks`, each once, on all threads.
+    pub(super) fn for_each(&self, tasks: usize, work: impl Fn(usize) + Sync) {
+        self.threads.for_each(tasks, &work);
+    }
+}
+
+impl std::fmt::Debug for Cpu {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Cpu({}, {} threads)", self.simd, self.threads())
+    }
+}

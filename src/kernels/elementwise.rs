@@ -1,0 +1,216 @@
+//! What works on each position alone: norms, rotations, activations.
+
+use std::ops::Range;
+
+use super::cpu::Cpu;
+use super::disjoint::Disjoint;
+use super::exp::{gelu, gelu_tanh, silu};
+use super::microkernel::LANES;
+use super::simd::{Isa, Kernel, fma};
+
+/// The bend between two linear layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bend {
+    Silu,
+    Gelu,
+    GeluTanh,
+}
+
+/// Divides each row of `x`, `[rows, d]`, by its root mean square, and scales it by `weight`.
+pub fn rms_norm(x: &mut [f32], weight: &[f32], eps: f32) {
+    by_row(x, weight.len(), |x| Norm { x, weight, bias: None, eps });
+}
+
+/// Moves each row of `x`, `[rows, d]`, to mean 0 and variance 1, then scales and shifts it.
+pub fn layer_norm(x: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
+    by_row(x, weight.len(), |x| Norm { x, weight, bias: Some(bias), eps });
+}
+
+/// Turns queries or keys: in each head of `x`, `[rows, heads, head_dim]`, the numbers `i` and
+/// `i + head_dim / 2` are the coordinates of a point that is turned by an angle. `cos` and `sin`
+/// are those of the angles, `[rows, head_dim / 2]`.
+pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f32]) {
+    if rows == 0 {
+        return;
+    }
+    let width = x.len() / rows;
+    let x = Disjoint::new(x);
+    let half = head_dim / 2;
+    in_rows(rows, width, |rows| {
+        // SAFETY: `in_rows` gives each row to one task.
+        let x = unsafe { x.part(rows.start * width..rows.end * width) };
+        let angles = rows.start * half..rows.end * half;
+        let (cos, sin) = (&cos[angles.clone()], &sin[angles]);
+        Rotate { x, width, head_dim, cos, sin }
+    });
+}
+
+/// The bend of each number.
+pub fn bend(x: &mut [f32], bend: Bend) {
+    by_row(x, 1, |x| Bent { x, times: None, bend });
+}
+
+/// The bend of each number of `gate`, times the number of `up` at the same place.
+pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
+    let numbers = gate.len();
+    assert_eq!(numbers, up.len());
+    let gate = Disjoint::new(gate);
+    in_rows(numbers, 1, |range| {
+        // SAFETY: `in_rows` gives each number to one task.
+        let x = unsafe { gate.part(range.clone()) };
+        Bent { x, times: Some(&up[range]), bend }
+    });
+}
+
+fn by_row<'a, K: Kernel<Output = ()>>(
+    x: &'a mut [f32],
+    width: usize,
+    kernel: impl Fn(&'a mut [f32]) -> K + Sync,
+) {
+    let rows = x.len() / width;
+    let x = Disjoint::new(x);
+    in_rows(rows, width, |rows| {
+        // SAFETY: `in_rows` gives each row to one task.
+        kernel(unsafe { x.part(rows.start * width..rows.end * width) })
+    });
+}
+
+/// Cuts rows into one range for each thread, or into one where there is too little to do.
+fn in_rows<K: Kernel<Output = ()>>(
+    rows: usize,
+    width: usize,
+    kernel: impl Fn(Range<usize>) -> K + Sync,
+) {
+    /// So many numbers are done in the time in which another thread would have been told.
+    const FEW: usize = 1 << 14;
+    let cpu = Cpu::current();
+    let tasks = (rows * width / FEW).clamp(1, cpu.threads());
+    let share = rows.div_ceil(tasks);
+    cpu.for_each(tasks, |task| {
+        let range = rows.min(task * share)..rows.min((task + 1) * share);
+        cpu.simd().dispatch(kernel(range));
+    });
+}
+
+struct Norm<'a> {
+    x: &'a mut [f32],
+    weight: &'a [f32],
+    /// With it, the mean is subtracted too.
+    bias: Option<&'a [f32]>,
+    eps: f32,
+}
+
+impl Kernel for Norm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Self { x, weight, bias, eps } = self;
+        let d = weight.len() as f32;
+        for x in x.chunks_exact_mut(weight.len()) {
+            if bias.is_some() {
+                let mean = sum_of(x, |sum, x| sum + x) / d;
+                x.iter_mut().for_each(|x| *x -= mean);
+            }
+            let mean_square = sum_of(x, |sum, x| fma(x, x, sum)) / d;
+            let scale = 1.0 / (mean_square + eps).sqrt();
+            for (x, weight) in x.iter_mut().zip(weight) {
+                *x = *x * scale * weight;
+            }
+            for (x, bias) in x.iter_mut().zip(bias.unwrap_or_default()) {
+                *x += bias;
+            }
+        }
+    }
+}
+
+/// A sum over a row, in an order that depends on its length only: each of 32 lanes takes every
+/// 32nd number, then the lanes are added in pairs.
+#[inline(always)]
+fn sum_of(x: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (whole, rest) = x.as_chunks::<LANES>();
+    for x in whole {
+        for (lane, x) in lanes.iter_mut().zip(x) {
+            *lane = add(*lane, *x);
+        }
+    }
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        *lane = add(*lane, *x);
+    }
+    sum_lanes(lanes)
+}
+
+/// The sum of 32 lanes: the upper half is added to the lower one until one is left.
+#[inline(always)]
+pub(super) fn sum_lanes(mut lanes: [f32; LANES]) -> f32 {
+    let mut left = LANES / 2;
+    while left > 0 {
+        for lane in 0..left {
+            lanes[lane] += lanes[lane + left];
+        }
+        left /= 2;
+    }
+    lanes[0]
+}
+
+struct Rotate<'a> {
+    x: &'a mut [f32],
+    width: usize,
+    head_dim: usize,
+    cos: &'a [f32],
+    sin: &'a [f32],
+}
+
+impl Kernel for Rotate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Self { x, width, head_dim, cos, sin } = self;
+        let half = head_dim / 2;
+        let angles = cos.chunks_exact(half).zip(sin.chunks_exact(half));
+        for (row, (cos, sin)) in x.chunks_exact_mut(width).zip(angles) {
+            for head in row.chunks_exact_mut(head_dim) {
+                let (first, second) = head.split_at_mut(half);
+                let points = first.iter_mut().zip(second);
+                for ((x, y), (cos, sin)) in points.zip(cos.iter().zip(sin)) {
+                    let (turned_x, turned_y) =
+                        (fma(*x, *cos, -(*y * sin)), fma(*y, *cos, *x * sin));
+                    (*x, *y) = (turned_x, turned_y);
+                }
+            }
+        }
+    }
+}
+
+struct Bent<'a> {
+    x: &'a mut [f32],
+    times: Option<&'a [f32]>,
+    bend: Bend,
+}
+
+impl Kernel for Bent<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        match self.bend {
+            Bend::Silu => bend_each(self.x, self.times, silu),
+            Bend::Gelu => bend_each(self.x, self.times, gelu),
+            Bend::GeluTanh => bend_each(self.x, self.times, gelu_tanh),
+        }
+    }
+}
+
+#[inline(always)]
+fn bend_each(x: &mut [f32], times: Option<&[f32]>, function: impl Fn(f32) -> f32) {
+    match times {
+        None => x.iter_mut().for_each(|x| *x = function(*x)),
+        Some(times) => {
+            for (x, times) in x.iter_mut().zip(times) {
+                *x = function(*x) * times;
+            }
+        }
+    }
+}

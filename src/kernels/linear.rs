@@ -1,0 +1,279 @@
+//! Linear layers: panels times rows of `x`.
+
+use super::cpu::Cpu;
+use super::disjoint::Disjoint;
+use super::microkernel::{LANES, product, product_of_two, single};
+use super::number::{Number, with_number};
+use super::panels::Panels;
+use super::simd::{Isa, Kernel, RowKernel, Simd};
+
+/// A matrix and what is added to its products: `[n_out]`, or nothing.
+#[derive(Clone, Copy)]
+pub struct Layer<'a> {
+    pub weights: &'a Panels,
+    pub bias: Option<&'a [f32]>,
+}
+
+// ANCHOR: linear
+/// What each of `layers` makes of the same `x`, `[rows, n_in]`: `[rows, n_out]` for each.
+///
+/// Their panels are handed to the threads together. There is too little of a small matrix for
+/// each thread to have as much as the others.
+///
+/// # Panics
+/// Where a layer has another `n_in` than `x`.
+pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) -> [Vec<f32>; N] {
+    let cpu = Cpu::current();
+    let mut y = layers.map(|layer| vec![0.0; rows * layer.weights.shape()[0]]);
+    if rows == 0 {
+        return y;
+    }
+    let packed = Packed::new(x, rows, cpu.simd());
+    {
+        let mut products = Vec::with_capacity(N);
+        for (layer, y) in layers.iter().zip(&mut y) {
+            assert_eq!(layer.weights.shape()[1], x.len() / rows);
+            products.push(Product { layer: *layer, x: &packed, y: Disjoint::new(y) });
+        }
+        let panels: usize = products.iter().map(|product| product.layer.weights.len()).sum();
+        let share = panels_of_task(panels, cpu.threads());
+        cpu.for_each(panels.div_ceil(share), |task| {
+            let end = panels.min((task + 1) * share);
+            cpu.simd().dispatch(Share { products: &products, panels: task * share..end });
+        });
+    }
+    y
+}
+// ANCHOR_END: linear
+
+/// How many panels a thread takes at a time: so many that it reads long stretches of memory, and
+/// so few that no thread waits long for another in the end.
+fn panels_of_task(panels: usize, threads: usize) -> usize {
+    /// Tasks of each thread, where there are many panels.
+    const TASKS: usize = 6;
+    const MOST: usize = 8;
+    if threads == 1 || panels > threads * TASKS * MOST {
+        return panels.div_ceil(threads * TASKS).min(panels);
+    }
+    // How many panels the thread with most of them takes. One or two panels at a time are read
+    // more slowly than several.
+    let cost = |share: usize| {
+        let most = panels.div_ceil(share).div_ceil(threads) * share;
+        match share {
+            1 => most * 5,
+            2 => most * 9 / 2,
+            _ => most * 4,
+        }
+    };
+    (1..=MOST).rev().min_by_key(|share| cost(*share)).unwrap_or(1)
+}
+
+/// Rows of `x` as the microkernel reads them: those of one pass as `[n_in][rows]`, one pass after
+/// the other.
+struct Packed<'a> {
+    rows: usize,
+    n_in: usize,
+    /// How many rows each pass has. One row is not packed.
+    passes: Vec<usize>,
+    numbers: std::borrow::Cow<'a, [f32]>,
+}
+
+impl<'a> Packed<'a> {
+    fn new(x: &'a [f32], rows: usize, simd: Simd) -> Self {
+        let n_in = x.len() / rows;
+        if rows == 1 {
+            return Self { rows, n_in, passes: vec![1], numbers: x.into() };
+        }
+        let passes = simd.passes(rows);
+        let mut numbers = vec![0.0; x.len()];
+        let mut first = 0;
+        for &pass in &passes {
+            let part = first * n_in..(first + pass) * n_in;
+            pack(&x[part.clone()], &mut numbers[part], pass);
+            first += pass;
+        }
+        Self { rows, n_in, passes, numbers: numbers.into() }
+    }
+}
+
+/// `[rows][n_in]` -> `[n_in][rows]`
+fn pack(x: &[f32], packed: &mut [f32], rows: usize) {
+    /// So many numbers of each row at a time: what is written then stays in the nearest cache.
+    const STRIP: usize = 256;
+    let n_in = x.len() / rows;
+    for first in (0..n_in).step_by(STRIP) {
+        let strip = first..n_in.min(first + STRIP);
+        for (row, x) in x.chunks_exact(n_in).enumerate() {
+            let packed = packed[first * rows + row..].iter_mut().step_by(rows);
+            for (packed, x) in packed.zip(&x[strip.clone()]) {
+                *packed = *x;
+            }
+        }
+    }
+}
+
+/// One layer's product: `[rows, n_out]`.
+struct Product<'a> {
+    layer: Layer<'a>,
+    x: &'a Packed<'a>,
+    y: Disjoint<'a, f32>,
+}
+
+/// Some panels of all products, one after the other.
+struct Share<'a> {
+    products: &'a [Product<'a>],
+    panels: std::ops::Range<usize>,
+}
+
+impl Kernel for Share<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let mut before = 0;
+        for product in self.products {
+            let weights = product.layer.weights;
+            let first = self.panels.start.max(before) - before;
+            let end = self.panels.end.min(before + weights.len()).saturating_sub(before);
+            if first < end {
+                with_number!(weights.format(), N => product.panels::<I, N>(first..end));
+            }
+            before += weights.len();
+        }
+    }
+}
+
+impl Product<'_> {
+    #[inline(always)]
+    fn panels<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+        match self.x.rows {
+            1 => self.single_row::<I, N>(panels),
+            _ => self.many_rows::<I, N>(panels),
+        }
+    }
+
+    #[inline(always)]
+    fn single_row<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+        let mut index = panels.start;
+        while index < panels.end {
+            index += match panels.end - index {
+                1 => self.group::<I, N, 1>(index),
+                2 => self.group::<I, N, 2>(index),
+                3 | 5 => self.group::<I, N, 3>(index),
+                _ => self.group::<I, N, 4>(index),
+            };
+        }
+    }
+
+    /// One row of `P` panels, which are read together.
+    #[inline(always)]
+    fn group<I: Isa, N: Number, const P: usize>(&self, first: usize) -> usize {
+        let panels = std::array::from_fn(|i| self.layer.weights.panel::<N>(first + i));
+        for (i, sums) in single::<I, N, P>(panels, &self.x.numbers).iter().enumerate() {
+            self.store(0, first + i, sums);
+        }
+        P
+    }
+
+    /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
+    #[inline(always)]
+    fn many_rows<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+        /// Up to so many rows, reading the weights takes longer than computing with them.
+        const FEW: usize = 12;
+        let weights = self.layer.weights;
+        let (mut room, mut other_room) = (Vec::new(), Vec::new());
+        let mut index = panels.start;
+        if self.x.rows <= FEW && !I::HALVES {
+            while index + 2 <= panels.end {
+                let first = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
+                let second = N::widen_panel::<I, LANES>(weights.panel(index + 1), &mut other_room);
+                self.passes(|first_row, pass, x| {
+                    let panels = [first, second];
+                    I::with_rows(pass, PassOfTwo { product: self, index, panels, first_row, x });
+                });
+                index += 2;
+            }
+        }
+        for index in index..panels.end {
+            let panel = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
+            self.passes(|first_row, pass, x| {
+                I::with_rows(pass, Pass { product: self, index, panel, first_row, x });
+            });
+        }
+    }
+
+    /// Calls `run` with each pass: its first row, how many it has, and these, `[n_in][rows]`.
+    #[inline(always)]
+    fn passes(&self, run: impl Fn(usize, usize, &[f32])) {
+        let Packed { n_in, passes, numbers, .. } = self.x;
+        let mut first = 0;
+        for &pass in passes {
+            run(first, pass, &numbers[first * n_in..(first + pass) * n_in]);
+            first += pass;
+        }
+    }
+
+    /// Writes the sums of one panel for one row.
+    #[inline(always)]
+    fn store(&self, row: usize, panel: usize, sums: &[f32; LANES]) {
+        let [n_out, _] = self.layer.weights.shape();
+        let outputs = panel * LANES..n_out.min((panel + 1) * LANES);
+        let start = row * n_out + outputs.start;
+        // SAFETY: these are the columns of one panel, and each panel is given to one task.
+        let y = unsafe { self.y.part(start..start + outputs.len()) };
+        match self.layer.bias {
+            None => y.copy_from_slice(&sums[..y.len()]),
+            Some(bias) => {
+                for ((y, sum), bias) in y.iter_mut().zip(sums).zip(&bias[outputs]) {
+                    *y = sum + bias;
+                }
+            }
+        }
+    }
+}
+
+/// Some rows of one panel.
+struct Pass<'a> {
+    product: &'a Product<'a>,
+    index: usize,
+    panel: &'a [[f32; LANES]],
+    first_row: usize,
+    /// `[n_in][rows]`
+    x: &'a [f32],
+}
+
+impl RowKernel for Pass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        let (x, _) = self.x.as_chunks::<M>();
+        for (row, sums) in product::<I, M>(self.panel, x).iter().enumerate() {
+            self.product.store(self.first_row + row, self.index, sums);
+        }
+    }
+}
+
+/// Some rows of two panels beside each other.
+struct PassOfTwo<'a> {
+    product: &'a Product<'a>,
+    index: usize,
+    panels: [&'a [[f32; LANES]]; 2],
+    first_row: usize,
+    /// `[n_in][rows]`
+    x: &'a [f32],
+}
+
+impl RowKernel for PassOfTwo<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        let (x, _) = self.x.as_chunks::<M>();
+        for (panel, sums) in product_of_two::<M>(self.panels, x).iter().enumerate() {
+            for (row, sums) in sums.iter().enumerate() {
+                self.product.store(self.first_row + row, self.index + panel, sums);
+            }
+        }
+    }
+}

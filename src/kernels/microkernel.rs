@@ -1,0 +1,126 @@
+//! The one loop that all products are made of: linear layers, attention's scores, and the mixing
+//! of its values.
+//!
+//! Each output is one sum over `k`, from 0 upwards, by fused multiply-add, in a lane of its own.
+//! Lanes run across outputs, never along `k`, so nothing about the other rows, lanes or threads
+//! reaches the sum: its bits are the same whoever computes it.
+
+use super::number::Number;
+use super::simd::{Isa, fma};
+
+/// Outputs of a panel.
+pub const LANES: usize = 32;
+
+// ANCHOR: accumulate
+/// Adds to `acc`, `[rows][lanes]`, the product of a part of a panel with `M` rows of `x`.
+///
+/// `panel` is `[k][outputs]`, of which the outputs from `O` to `O + L` are taken; `x` is packed
+/// as `[k][rows]`, so that the numbers for one `k` lie beside each other.
+#[inline(always)]
+fn accumulate<const O: usize, const L: usize, const M: usize>(
+    acc: &mut [[f32; L]; M],
+    panel: &[[f32; LANES]],
+    x: &[[f32; M]],
+) {
+    for (weights, x) in panel.iter().zip(x) {
+        let weights = part::<O, L>(weights);
+        for row in 0..M {
+            for lane in 0..L {
+                acc[row][lane] = fma(weights[lane], x[row], acc[row][lane]);
+            }
+        }
+    }
+}
+// ANCHOR_END: accumulate
+
+/// The product of one panel, `[k][32]`, with `M` rows of `x`, packed as `[k][rows]`.
+#[inline(always)]
+pub(super) fn product<I: Isa, const M: usize>(
+    panel: &[[f32; LANES]],
+    x: &[[f32; M]],
+) -> [[f32; LANES]; M] {
+    let mut sums = [[0.0; LANES]; M];
+    if I::HALVES && M > 3 {
+        let (mut left, mut right) = ([[0.0; 16]; M], [[0.0; 16]; M]);
+        accumulate::<0, 16, M>(&mut left, panel, x);
+        accumulate::<16, 16, M>(&mut right, panel, x);
+        for row in 0..M {
+            sums[row][..16].copy_from_slice(&left[row]);
+            sums[row][16..].copy_from_slice(&right[row]);
+        }
+    } else {
+        accumulate::<0, LANES, M>(&mut sums, panel, x);
+    }
+    sums
+}
+
+/// The products of two panels with `M` rows. Where the rows are few, reading is what costs, and two
+/// panels that are read together keep more of the memory's channels busy.
+#[inline(always)]
+pub(super) fn product_of_two<const M: usize>(
+    panels: [&[[f32; LANES]]; 2],
+    x: &[[f32; M]],
+) -> [[[f32; LANES]; M]; 2] {
+    let mut acc = [[[0.0; LANES]; M]; 2];
+    let panels = panels.map(|panel| &panel[..x.len()]);
+    for k in 0..x.len() {
+        for p in 0..2 {
+            for row in 0..M {
+                for lane in 0..LANES {
+                    acc[p][row][lane] = fma(panels[p][k][lane], x[k][row], acc[p][row][lane]);
+                }
+            }
+        }
+    }
+    acc
+}
+
+/// As [`accumulate`], for `x` that lies as `[rows][S]`, from `k = start` on.
+#[inline(always)]
+pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
+    acc: &mut [[f32; L]; M],
+    panel: &[[f32; L]],
+    x: &[[f32; S]; M],
+    start: usize,
+) {
+    // Checked once, so that it is not checked for each `k`.
+    assert!(start + panel.len() <= S);
+    for (k, weights) in (start..).zip(panel) {
+        for row in 0..M {
+            for lane in 0..L {
+                acc[row][lane] = fma(weights[lane], x[row][k], acc[row][lane]);
+            }
+        }
+    }
+}
+
+// ANCHOR: single
+/// The products of `P` panels with one row `x`, `[k]`. Read together, several panels keep more
+/// of the memory's channels busy than one after the other.
+#[inline(always)]
+pub(super) fn single<I: Isa, N: Number, const P: usize>(
+    panels: [&[[N; LANES]]; P],
+    x: &[f32],
+) -> [[f32; LANES]; P] {
+    let mut acc = [[0.0; LANES]; P];
+    let panels = panels.map(|panel| &panel[..x.len()]);
+    for k in 0..x.len() {
+        for p in 0..P {
+            let weights = N::widen::<I, LANES>(&panels[p][k]);
+            for lane in 0..LANES {
+                acc[p][lane] = fma(weights[lane], x[k], acc[p][lane]);
+            }
+        }
+    }
+    acc
+}
+// ANCHOR_END: single
+
+#[inline(always)]
+fn part<const O: usize, const L: usize>(lanes: &[f32; LANES]) -> &[f32; L] {
+    const { assert!(O + L <= LANES) };
+    match lanes[O..].first_chunk::<L>() {
+        Some(part) => part,
+        None => unreachable!("the part lies inside, as was checked when this was compiled"),
+    }
+}

@@ -1,0 +1,37 @@
+//! The arithmetic of the CPU path.
+//!
+//! All products are made by one microkernel, over weights, keys and values that lie
+//! in panels. Each output is summed in one order, in a lane of its own, so the bits of a result
+//! depend on nothing but its inputs: not on the other rows, not on the threads, not on the
+//! instruction set.
+
+mod arena;
+mod attention;
+mod block;
+mod cpu;
+mod disjoint;
+mod elementwise;
+mod exp;
+mod linear;
+mod microkernel;
+mod number;
+mod order;
+mod panels;
+mod roof;
+mod simd;
+pub mod tensor;
+mod threads;
+pub mod trace;
+
+pub use arena::Arena;
+pub use attention::{Queries, attention};
+pub use block::{BLOCK, Block, BlockLayout};
+pub use cpu::Cpu;
+pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
+pub use linear::{Layer, linear};
+pub use number::Format;
+pub use order::sum_along_k;
+pub use panels::{Panels, StoredMatrix};
+pub use roof::Roof;
+pub use simd::Simd;
+pub use tensor::serve;

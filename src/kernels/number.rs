@@ -1,0 +1,147 @@
+//! The types in which weights, keys and values are stored. Arithmetic is done in f32.
+
+use burn::tensor::DType;
+use bytemuck::Pod;
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+
+use super::simd::{Isa, widen_one_f16};
+
+/// How numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    F32,
+    F16,
+    Bf16,
+}
+
+impl Format {
+    /// How numbers are stored that are to be computed with in `dtype`: F16 and BF16 are kept, for
+    /// any other it is F32.
+    pub fn of(dtype: DType) -> Self {
+        match dtype {
+            DType::F16 => Format::F16,
+            DType::BF16 => Format::Bf16,
+            _ => Format::F32,
+        }
+    }
+
+    /// Bytes of a number.
+    pub fn size(self) -> usize {
+        match self {
+            Format::F32 => 4,
+            Format::F16 | Format::Bf16 => 2,
+        }
+    }
+}
+
+/// A type that numbers are stored in. [`Number::widen`] is exact for all of them.
+pub(crate) trait Number: Pod + Send + Sync {
+    const FORMAT: Format;
+
+    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L];
+
+    /// Many of them. Where they are f32 already, `room` is not used.
+    #[inline(always)]
+    fn widen_panel<'a, I: Isa, const L: usize>(
+        numbers: &'a [[Self; L]],
+        room: &'a mut Vec<[f32; L]>,
+    ) -> &'a [[f32; L]] {
+        room.resize(numbers.len(), [0.0; L]);
+        for (widened, numbers) in room.iter_mut().zip(numbers) {
+            *widened = Self::widen::<I, L>(numbers);
+        }
+        room
+    }
+
+    /// One number, without the help of any instruction set.
+    fn widen_one(self) -> f32;
+
+    /// The nearest numbers of this type; ties go to the even one.
+    fn narrow(values: &[f32], to: &mut [Self]);
+}
+
+impl Number for f32 {
+    const FORMAT: Format = Format::F32;
+
+    #[inline(always)]
+    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
+        *numbers
+    }
+
+    #[inline(always)]
+    fn widen_panel<'a, I: Isa, const L: usize>(
+        numbers: &'a [[Self; L]],
+        _: &'a mut Vec<[f32; L]>,
+    ) -> &'a [[f32; L]] {
+        numbers
+    }
+
+    #[inline(always)]
+    fn widen_one(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(values: &[f32], to: &mut [Self]) {
+        to.copy_from_slice(values);
+    }
+}
+
+impl Number for f16 {
+    const FORMAT: Format = Format::F16;
+
+    #[inline(always)]
+    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
+        I::widen_f16(numbers)
+    }
+
+    #[inline(always)]
+    fn widen_one(self) -> f32 {
+        widen_one_f16(self.to_bits())
+    }
+
+    fn narrow(values: &[f32], to: &mut [Self]) {
+        to.convert_from_f32_slice(values);
+    }
+}
+
+impl Number for bf16 {
+    const FORMAT: Format = Format::Bf16;
+
+    /// A bf16 is the upper half of an f32.
+    #[inline(always)]
+    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
+        numbers.map(Self::widen_one)
+    }
+
+    #[inline(always)]
+    fn widen_one(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+
+    fn narrow(values: &[f32], to: &mut [Self]) {
+        to.convert_from_f32_slice(values);
+    }
+}
+
+/// Calls a function that is generic over a [`Number`] with the type for a [`Format`].
+macro_rules! with_number {
+    ($format:expr, $N:ident => $body:expr) => {
+        match $format {
+            $crate::kernels::Format::F32 => {
+                type $N = f32;
+                $body
+            }
+            $crate::kernels::Format::F16 => {
+                type $N = half::f16;
+                $body
+            }
+            $crate::kernels::Format::Bf16 => {
+                type $N = half::bf16;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_number;

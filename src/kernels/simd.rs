@@ -1,0 +1,292 @@
+//! Instruction sets: one source, compiled for each, chosen while the program runs.
+//!
+//! A kernel is written once, in plain Rust on arrays of lanes. [`Simd::dispatch`] calls it from a
+//! function that was compiled with the instructions of one set enabled; since the kernel is
+//! inlined there, the compiler turns its loops over lanes into that set's vector instructions.
+//! Lanes never exchange anything, so every set gives the same bits.
+
+use std::fmt::{self, Display, Formatter};
+
+use half::f16;
+
+/// The instructions that the kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Simd {
+    /// 16 f32 lanes in a register: AVX-512 (F, VL, DQ, BW) with FMA.
+    Avx512,
+    /// 8 f32 lanes in a register: AVX2 with FMA and F16C.
+    Avx2,
+    /// 4 f32 lanes in a register: every 64-bit Arm processor.
+    Neon,
+    /// No vector instructions asked for: what the others are held to, bit by bit.
+    Scalar,
+}
+
+/// Work that is compiled once for each instruction set.
+pub(super) trait Kernel {
+    type Output;
+
+    /// Must be `#[inline(always)]`, and so must all it calls: what is not inlined is compiled
+    /// without the vector instructions.
+    fn run<I: Isa>(self) -> Self::Output;
+}
+
+/// Work that is compiled once for each number of rows that a pass may have.
+pub(super) trait RowKernel {
+    type Output;
+
+    /// As [`Kernel::run`], it must be inlined.
+    fn run<I: Isa, const M: usize>(self) -> Self::Output;
+}
+
+// ANCHOR: isa
+/// What a kernel has to know of the instruction set that it is compiled for.
+pub(super) trait Isa: Copy {
+    /// How many rows a pass of the microkernel may take, in rising order from 1: more accumulators
+    /// than the processor has registers would have to be kept in memory, and each number costs
+    /// another copy of the kernels. 7 and 8 rows must not be among them: the compiler vectorises
+    /// those across rows instead of lanes, which is 20 times slower.
+    const PASSES: &'static [usize];
+    /// Whether the accumulators of more than 3 rows have to be taken in two halves of 16 lanes.
+    const HALVES: bool;
+
+    /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).
+    fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output;
+
+    /// Numbers stored as f16, exactly as f32.
+    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L];
+}
+// ANCHOR_END: isa
+
+impl Simd {
+    /// The widest instruction set that this processor has.
+    pub fn detect() -> Self {
+        Self::available()[0]
+    }
+
+    /// All that run on this processor, widest first. The last one is [`Simd::Scalar`].
+    pub fn available() -> Vec<Self> {
+        let all = [Self::Avx512, Self::Avx2, Self::Neon, Self::Scalar];
+        all.into_iter().filter(|simd| simd.is_available()).collect()
+    }
+
+    /// Whether this processor has these instructions.
+    pub fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512bw")
+                    && Self::Avx2.is_available()
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::Scalar => true,
+            #[allow(unreachable_patterns)] // those of another processor
+            _ => false,
+        }
+    }
+
+    /// The name that the flag `--simd` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Neon => "neon",
+            Self::Scalar => "scalar",
+        }
+    }
+
+    /// Cuts `rows` into passes of the microkernel.
+    pub(super) fn passes(self, rows: usize) -> Vec<usize> {
+        struct Passes;
+        impl Kernel for Passes {
+            type Output = &'static [usize];
+
+            #[inline(always)]
+            fn run<I: Isa>(self) -> Self::Output {
+                I::PASSES
+            }
+        }
+        let sizes = self.dispatch(Passes);
+        let mut left = rows;
+        let mut passes = Vec::new();
+        while left > 0 {
+            // Passes of about the same size: 4 and 4 are faster than 6 and 2.
+            let wanted = match left {
+                5 => 3,
+                7 | 8 | 11 => 4,
+                left => left,
+            };
+            let pass = sizes.iter().rfind(|size| **size <= wanted).copied().unwrap_or(1);
+            passes.push(pass);
+            left -= pass;
+        }
+        passes
+    }
+
+    // ANCHOR: dispatch
+    /// Runs the kernel as it was compiled for this instruction set, or for none where the
+    /// processor lacks it.
+    pub(super) fn dispatch<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            // SAFETY: `Cpu` is built only with an instruction set that the processor has.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::avx512(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::avx2(kernel) },
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => kernel.run::<Neon>(),
+            _ => kernel.run::<Scalar>(),
+        }
+    }
+    // ANCHOR_END: dispatch
+}
+
+impl Display for Simd {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// `a * b + c`, rounded once.
+///
+/// wasm32 has no such instruction, and to imitate it would be far too slow: there the product is
+/// rounded too. All equalities hold there as well, among bits that are different from those of
+/// other processors.
+#[inline(always)]
+pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
+    match cfg!(target_arch = "wasm32") {
+        true => a * b + c,
+        false => a.mul_add(b, c),
+    }
+}
+
+/// f16 to f32 without an instruction for it. Shifted to the place of an f32's exponent and
+/// mantissa, the number is too small by 2^112; the product with that is exact, also where the
+/// f16 was subnormal. Infinities and NaNs are given the greatest exponent.
+#[inline(always)]
+pub(super) fn widen_one_f16(half: u16) -> f32 {
+    const SCALE: f32 = f32::from_bits((127 + 112) << 23);
+    let bits = u32::from(half);
+    let magnitude = bits & 0x7fff;
+    let scaled = (f32::from_bits(magnitude << 13) * SCALE).to_bits();
+    let special = (magnitude << 13) | 0x7f80_0000;
+    let value = if magnitude >= 0x7c00 { special } else { scaled };
+    f32::from_bits(value | (bits & 0x8000) << 16)
+}
+
+macro_rules! passes {
+    ($($rows:literal)+) => {
+        const PASSES: &'static [usize] = &[$($rows),+];
+
+        #[inline(always)]
+        fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
+            match rows {
+                $($rows => kernel.run::<Self, $rows>(),)+
+                rows => unreachable!("no pass has {rows} rows"),
+            }
+        }
+    };
+}
+
+#[derive(Clone, Copy)]
+struct Scalar;
+
+impl Isa for Scalar {
+    passes!(1);
+    const HALVES: bool = false;
+
+    #[inline(always)]
+    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+        halves.map(|half| widen_one_f16(half.to_bits()))
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[derive(Clone, Copy)]
+struct Neon;
+
+#[cfg(target_arch = "aarch64")]
+impl Isa for Neon {
+    passes!(1 2 3 4 6);
+    const HALVES: bool = true;
+
+    #[inline(always)]
+    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+        halves.map(|half| widen_one_f16(half.to_bits()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
+
+    use half::f16;
+
+    use super::{Isa, Kernel, RowKernel};
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
+    pub(super) fn avx512<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Avx512>()
+    }
+
+    #[target_feature(enable = "avx2,fma,f16c")]
+    pub(super) fn avx2<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Avx2>()
+    }
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx512;
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx2;
+
+    impl Isa for Avx512 {
+        passes!(1 2 3 4 6 12);
+        const HALVES: bool = false;
+
+        #[inline(always)]
+        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+            widen_f16(halves)
+        }
+    }
+
+    impl Isa for Avx2 {
+        passes!(1 2 3 4 6);
+        const HALVES: bool = true;
+
+        #[inline(always)]
+        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+            widen_f16(halves)
+        }
+    }
+
+    /// By F16C's instruction: the compiler makes six of the arithmetic in `widen_one_f16`, which
+    /// then costs more than reading the weights.
+    #[inline(always)]
+    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+        const { assert!(L.is_multiple_of(8)) };
+        let mut values = [0.0; L];
+        let (eights, _) = halves.as_chunks::<8>();
+        let (results, _) = values.as_chunks_mut::<8>();
+        for (eight, result) in eights.iter().zip(results) {
+            // SAFETY: `Avx512` and `Avx2` are named only by functions compiled with F16C, which
+            // run only where the processor has it. Both pointers are to arrays of 16 and 32
+            // bytes, and need not be aligned; an `f16` is its 16 bits.
+            unsafe {
+                let eight = _mm_loadu_si128(eight.as_ptr().cast::<__m128i>());
+                _mm256_storeu_ps(result.as_mut_ptr(), _mm256_cvtph_ps(eight));
+            }
+        }
+        values
+    }
+}

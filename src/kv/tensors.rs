@@ -1,0 +1,110 @@
+//! Keys and values in tensors, for any device.
+
+use burn::tensor::{DType, Device, Tensor, s};
+
+use super::KvShape;
+use crate::device::computes_on_host;
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// The keys and values of one layer.
+///
+/// All memory is taken at once; appending writes into it and copies nothing that is there.
+#[derive(Debug, Clone)]
+pub struct LayerCache {
+    /// `[1, n_kv_heads, capacity, head_dim]`
+    keys: Tensor<4>,
+    /// `[1, n_kv_heads, capacity, head_dim]`
+    values: Tensor<4>,
+}
+
+/// Empty caches for all layers.
+pub(super) fn layers(
+    shape: KvShape,
+    capacity: usize,
+    device: &Device,
+    dtype: DType,
+) -> Result<Vec<LayerCache>> {
+    let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
+    check_memory(shape.n_layers, dims, dtype, device)?;
+    let layer = |_| LayerCache {
+        keys: Tensor::zeros(dims, (device, dtype)),
+        values: Tensor::zeros(dims, (device, dtype)),
+    };
+    Ok((0..shape.n_layers).map(layer).collect())
+}
+
+impl LayerCache {
+    pub(super) fn bytes(&self) -> usize {
+        2 * self.keys.shape().num_elements() * self.keys.dtype().size()
+    }
+
+    // ANCHOR: append
+    /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`
+    /// and returns all up to and with them: `[batch, n_kv_heads, start + seq, head_dim]`.
+    ///
+    /// What is returned is a view. Drop it before the next append: while two handles share
+    /// the memory, a write has to copy all of it.
+    pub(crate) fn append(
+        &mut self,
+        keys: Tensor<4>,
+        values: Tensor<4>,
+        start: usize,
+    ) -> (Tensor<4>, Tensor<4>) {
+        let end = start + keys.dims()[2];
+        self.keys.inplace(|all| all.slice_assign(s![.., .., start..end, ..], keys));
+        self.values.inplace(|all| all.slice_assign(s![.., .., start..end, ..], values));
+        let upto = |all: &Tensor<4>| all.clone().slice(s![.., .., ..end, ..]);
+        (upto(&self.keys), upto(&self.values))
+    }
+    // ANCHOR_END: append
+}
+
+/// Whether there is the memory for a cache whose keys have this `shape`. To fill memory that is
+/// not there ends the whole program.
+///
+/// On a CPU it is the host's. How much a GPU has, Burn does not tell: no more is asked there than
+/// that the size is one.
+fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<()> {
+    let factors = [2, layers, dtype.size()].into_iter().chain(shape);
+    let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
+    let fits = match computes_on_host(device) {
+        true => memory::fits(bytes),
+        false => isize::try_from(bytes).is_ok(),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Error::CacheTooLarge { tokens: shape[2], bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_cannot_be_is_an_error() {
+        let device = Device::default();
+        check_memory(2, [1, 2, 4096, 128], DType::F32, &device).unwrap();
+        for tokens in [1 << 50, usize::MAX] {
+            let error = check_memory(24, [1, 8, tokens, 128], DType::F32, &device).unwrap_err();
+            let bytes = 2 * 24 * 8 * tokens as u128 * 128 * 4;
+            assert!(error.to_string().contains(&format!("{tokens} tokens")), "{error}");
+            assert!(error.to_string().contains(&format!("{bytes} bytes")), "{error}");
+        }
+    }
+
+    /// A system may promise more memory than it has.
+    #[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "flex"))]
+    #[test]
+    fn memory_that_is_only_promised_is_an_error() {
+        let there = memory::available().unwrap();
+        let tokens = usize::try_from(there / 1024).unwrap();
+        let device = Device::flex();
+        for (tokens, fits) in [(tokens / 2, true), (tokens + tokens / 2, false)] {
+            // 1,024 bytes a token
+            let found = check_memory(1, [1, 1, tokens, 128], DType::F32, &device);
+            assert_eq!(found.is_ok(), fits, "{tokens} tokens of {there} bytes");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The formula of attention, on Burn's tensors.
+
+use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
+
+// ANCHOR: attend
+/// The mean of the values, weighted by how well each key fits the query.
+///
+/// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are `[batch, n_kv_heads, total,
+/// head_dim]`; `mask` is `[seq, total]`, true where looking is forbidden. Returns
+/// `[batch, n_heads, seq, head_dim]`.
+///
+/// Keys and values are not repeated for the query heads that share them. The queries of a
+/// group are laid below each other instead, as if they were more positions.
+pub fn attend(
+    q: Tensor<4>,
+    k: Tensor<4>,
+    v: Tensor<4>,
+    mask: Option<&Tensor<2, Bool>>,
+) -> Tensor<4> {
+    let [batch, n_heads, seq, head_dim] = q.dims();
+    let [_, n_kv_heads, total, _] = k.dims();
+    let group = n_heads / n_kv_heads;
+    let dtype = q.dtype();
+
+    let q = q * (head_dim as f64).powf(-0.5);
+    let q = q.reshape([batch, n_kv_heads, group * seq, head_dim]);
+    let scores = q.matmul(k.transpose()); // [batch, n_kv_heads, group * seq, total]
+
+    let scores = match mask {
+        None => scores,
+        Some(mask) => {
+            let grouped = scores.reshape([batch, n_kv_heads, group, seq, total]);
+            let mask = mask.clone().unsqueeze::<5>(); // [1, 1, 1, seq, total]
+            let hidden = grouped.mask_fill(mask, f32::NEG_INFINITY);
+            hidden.reshape([batch, n_kv_heads, group * seq, total])
+        }
+    };
+    let weights = softmax(scores.cast(DType::F32), 3).cast(dtype);
+    weights.matmul(v).reshape([batch, n_heads, seq, head_dim])
+}
+// ANCHOR_END: attend
+
+// ANCHOR: causal_mask
+/// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
+/// position would look at a later one. One new position may look at everything, so it needs
+/// no mask.
+pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2, Bool>> {
+    (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
+}
+// ANCHOR_END: causal_mask

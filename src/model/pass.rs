@@ -1,0 +1,172 @@
+//! A forward pass: which sequences take part, and where attention finds their past.
+
+use std::ops::Range;
+
+use burn::tensor::{Bool, Device, Tensor, s};
+
+use super::attend::{attend, causal_mask};
+use crate::kernels::{self, Queries};
+use crate::kv::{Blocks, KvCache, Store};
+
+/// The sequences of one forward pass, their new tokens laid end to end in one row. Every part of
+/// a network but attention works on each position alone and need not know of it.
+pub struct Pass<'a> {
+    segments: Vec<Segment<'a>>,
+    device: Device,
+}
+
+/// The new tokens of one sequence.
+struct Segment<'a> {
+    /// Where they lie in the row of all new tokens.
+    columns: Range<usize>,
+    /// The position of the first of them in its own sequence.
+    start: usize,
+    /// What came before them, which takes them in. None for a whole sequence of which nothing
+    /// is kept.
+    cache: Option<&'a mut KvCache>,
+}
+
+impl<'a> Pass<'a> {
+    /// No sequence yet.
+    pub fn new(device: &Device) -> Self {
+        Self { segments: Vec::new(), device: device.clone() }
+    }
+
+    /// Whole sequences, all of one length: `[batch, seq]`. Nothing is kept.
+    pub fn whole(seq: usize, device: &Device) -> Self {
+        let mut pass = Self::new(device);
+        pass.push(seq, None);
+        pass
+    }
+
+    // ANCHOR: push
+    /// Adds a sequence with so many new tokens. `cache` has room for them.
+    pub fn push(&mut self, new: usize, cache: Option<&'a mut KvCache>) {
+        let first = self.segments.last().map_or(0, |segment| segment.columns.end);
+        let start = cache.as_ref().map_or(0, |cache| cache.length());
+        self.segments.push(Segment { columns: first..first + new, start, cache });
+    }
+    // ANCHOR_END: push
+
+    /// Whether keys and values are kept for a later pass.
+    pub(super) fn keeps(&self) -> bool {
+        self.segments.iter().any(|segment| segment.cache.is_some())
+    }
+
+    // ANCHOR: positions
+    /// The position of each column in its own sequence: `[seq]`.
+    pub fn positions(&self) -> Vec<usize> {
+        let of = |segment: &Segment<'_>| segment.start..segment.start + segment.columns.len();
+        self.segments.iter().flat_map(of).collect()
+    }
+    // ANCHOR_END: positions
+
+    // ANCHOR: attend
+    /// Attention, each sequence for itself: appends keys and values to its cache at `layer`, and
+    /// lets its queries look at all that this holds. `q` is `[batch, seq, n_heads, head_dim]`,
+    /// `k` and `v` are `[batch, seq, n_kv_heads, head_dim]`; returns the shape of `q`.
+    pub(super) fn attend(
+        &mut self,
+        layer: usize,
+        q: Tensor<4>,
+        k: Tensor<4>,
+        v: Tensor<4>,
+    ) -> Tensor<4> {
+        if kernels::serve(&self.device) && self.keeps() {
+            self.attend_in_blocks(layer, q, k, v)
+        } else {
+            self.attend_in_tensors(layer, q, k, v)
+        }
+    }
+    // ANCHOR_END: attend
+
+    /// On the CPU: one kernel for all sequences.
+    fn attend_in_blocks(
+        &mut self,
+        layer: usize,
+        q: Tensor<4>,
+        k: Tensor<4>,
+        v: Tensor<4>,
+    ) -> Tensor<4> {
+        let [_, _, n_kv_heads, head_dim] = k.dims();
+        let width = n_kv_heads * head_dim;
+        let (k, v) = (kernels::tensor::numbers(k), kernels::tensor::numbers(v));
+        for Segment { columns, start, cache } in &mut self.segments {
+            let rows = columns.start * width..columns.end * width;
+            if let Some(blocks) = cache.as_mut().and_then(|cache| blocks_mut(cache)) {
+                blocks.append(layer, *start, &k[rows.clone()], &v[rows]);
+            }
+        }
+        let blocks = self.segments.iter().filter_map(|segment| {
+            let blocks = blocks(segment.cache.as_deref()?)?;
+            Some((segment, blocks))
+        });
+        let mut layout = None;
+        let queries: Vec<_> = blocks
+            .map(|(segment, blocks)| {
+                layout = Some(blocks.layout());
+                let (start, rows) = (segment.start, segment.columns.clone());
+                Queries { blocks: blocks.iter().collect(), start, rows }
+            })
+            .collect();
+        match layout {
+            Some(layout) => kernels::tensor::attend(q, layer, layout, &queries),
+            None => q, // no sequences, no rows
+        }
+    }
+
+    // ANCHOR: attend_in_tensors
+    /// On any device, by Burn's operations.
+    fn attend_in_tensors(
+        &mut self,
+        layer: usize,
+        q: Tensor<4>,
+        k: Tensor<4>,
+        v: Tensor<4>,
+    ) -> Tensor<4> {
+        let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
+        let alone = self.segments.len() == 1;
+        let device = &self.device;
+        let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
+            let part = |all: &Tensor<4>| match alone {
+                true => all.clone(),
+                false => all.clone().slice(s![.., .., columns.clone(), ..]),
+            };
+            let layers = cache.as_mut().and_then(|cache| match cache.store_mut() {
+                Store::Tensors(layers) => Some(layers),
+                Store::Blocks(_) => None,
+            });
+            let (k, v) = match layers {
+                Some(layers) => layers[layer].append(part(&k), part(&v), *start),
+                None => (part(&k), part(&v)),
+            };
+            let mask: Option<Tensor<2, Bool>> = causal_mask(columns.len(), *start, device);
+            attend(part(&q), k, v, mask.as_ref())
+        });
+        Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
+    }
+    // ANCHOR_END: attend_in_tensors
+
+    /// Counts the new tokens, after every layer has appended them.
+    pub(super) fn commit(self) {
+        for Segment { columns, cache, .. } in self.segments {
+            if let Some(cache) = cache {
+                cache.commit(columns.len());
+            }
+        }
+    }
+}
+
+fn blocks(cache: &KvCache) -> Option<&Blocks> {
+    match cache.store() {
+        Store::Blocks(blocks) => Some(blocks),
+        Store::Tensors(_) => None,
+    }
+}
+
+fn blocks_mut(cache: &mut KvCache) -> Option<&mut Blocks> {
+    match cache.store_mut() {
+        Store::Blocks(blocks) => Some(blocks),
+        Store::Tensors(_) => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! Text from outside in the one line of an error: names in files, answers of servers, messages of
+//! other crates. It may be long, have several lines, or hold what a terminal would obey.
+
+use std::fmt::{Debug, Display, Write};
+
+/// How many characters of one text an error shows.
+pub(crate) const LONGEST: usize = 240;
+
+/// How many of these are from the end of a longer text, where parsers say the line and column.
+const TAIL: usize = 60;
+
+/// A text as a part of one line: control characters are escaped, and the middle is left out
+/// where there are more than [`LONGEST`] characters.
+pub(crate) fn short(text: impl Display) -> String {
+    let text = text.to_string();
+    if text.len() <= LONGEST && !text.contains(is_hidden) {
+        return text;
+    }
+    let escaped = Escaped::new(&text);
+    match escaped.more {
+        false => escaped.head.into_iter().collect(),
+        true => {
+            let head = escaped.head.iter().take(LONGEST - TAIL - 1);
+            let tail = last_escaped(&text, TAIL);
+            head.copied().chain(['…']).chain(tail).collect()
+        }
+    }
+}
+
+/// The same for what is shown in quotes, such as a path.
+pub(crate) fn quoted(text: impl Debug) -> String {
+    let mut quoted = String::new();
+    // A string takes whatever is written to it.
+    let _ = write!(quoted, "{text:?}");
+    short(quoted)
+}
+
+/// The first [`LONGEST`] characters of an escaped text.
+struct Escaped {
+    head: Vec<char>,
+    /// There are more.
+    more: bool,
+}
+
+impl Escaped {
+    fn new(text: &str) -> Self {
+        let mut head: Vec<char> = text.chars().flat_map(escape).take(LONGEST + 1).collect();
+        let more = head.len() > LONGEST;
+        head.truncate(LONGEST);
+        Self { head, more }
+    }
+}
+
+/// The last `count` characters of an escaped text.
+fn last_escaped(text: &str, count: usize) -> Vec<char> {
+    let mut tail = Vec::new();
+    for c in text.chars().rev() {
+        let escaped: Vec<char> = escape(c).collect();
+        if tail.len() + escaped.len() > count {
+            break;
+        }
+        tail.extend(escaped.into_iter().rev());
+    }
+    tail.reverse();
+    tail
+}
+
+fn escape(c: char) -> impl Iterator<Item = char> {
+    let (hidden, shown) = match is_hidden(c) {
+        true => (Some(c.escape_default()), None),
+        false => (None, Some(c)),
+    };
+    hidden.into_iter().flatten().chain(shown)
+}
+
+/// Characters that end a line, control a terminal, or turn the direction of what follows.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_short_and_plain_stays() {
+        assert_eq!(short("a 'name', naïve 🍎"), "a 'name', naïve 🍎");
+        assert_eq!(quoted("a\nb"), "\"a\\nb\"");
+    }
+
+    #[test]
+    fn lines_and_controls_are_escaped() {
+        assert_eq!(short("a\nb\u{1b}[31mc\u{202e}"), "a\\nb\\u{1b}[31mc\\u{202e}");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_its_end() {
+        let text = format!("begin{}at line 7 column 3", "x".repeat(50_000_000));
+        let short = short(text);
+        assert!(
+            short.starts_with("beginxxx") && short.ends_with("xxxat line 7 column 3"),
+            "{short}"
+        );
+        assert_eq!(short.chars().count(), LONGEST);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_becomes_a_part_of_one_line(text in any::<String>(), n in 1..200usize) {
+            for text in [text.clone(), text.repeat(n)] {
+                let short = short(&text);
+                prop_assert!(!short.contains(is_hidden), "{short:?}");
+                prop_assert!(short.chars().count() <= LONGEST);
+                prop_assert!(text.contains(is_hidden) || text.chars().count() > LONGEST || short == text);
+            }
+        }
+    }
+}

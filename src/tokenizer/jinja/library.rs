@@ -1,0 +1,349 @@
+//! The filters, tests and functions that a template may call, each of which takes its work from
+//! the budget before it does it.
+
+use minijinja::functions::Function;
+use minijinja::value::{FunctionArgs, FunctionResult, Kwargs, Rest, ValueKind, ValueOrKwargs};
+use minijinja::{Environment, Error, State, Value, filters};
+
+use super::budget::{Budget, KEEP, refuse};
+use super::format_check::check_format;
+use super::json::to_json;
+use super::namespace::Namespace;
+
+/// A filter that takes the work of looking at all of a value, and gives it back.
+pub(super) const WEIGH: &str = "!weigh";
+/// The same, where a text is a list of its characters.
+pub(super) const WEIGH_ITEMS: &str = "!weigh-items";
+/// A filter that takes the work of going through the first level of a value.
+pub(super) const TOUCH: &str = "!touch";
+/// A filter after which a value is a plain one, and is paid for.
+pub(super) const SETTLE: &str = "!settle";
+/// The operator `*`.
+pub(super) const TIMES: &str = "!times";
+/// The function behind `{% set namespace.name = value %}`.
+pub(super) const NAMESPACE_SET: &str = "!set";
+
+/// Filters that `map` may apply to each item: what they give is about as long as what they take,
+/// or they count for themselves.
+const IN_MAP: &[&str] = &[
+    "abs",
+    "attr",
+    "capitalize",
+    "default",
+    "d",
+    "e",
+    "escape",
+    "first",
+    "float",
+    "int",
+    "join",
+    "last",
+    "length",
+    "list",
+    "lower",
+    "replace",
+    "round",
+    "string",
+    "title",
+    "tojson",
+    "trim",
+    "upper",
+];
+
+/// The longest text or list that `*` makes.
+const MAX_REPEATED: usize = 100_000_000;
+
+pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
+    add_accounts(env, budget);
+    add_filters(env, budget);
+    add_functions(env, budget);
+    // What they print is for people who write templates, and long.
+    env.remove_filter("pprint");
+    env.remove_global("debug");
+    // These are the engine's own: templates for transformers have to do without them.
+    ["chain", "zip", "split", "lines", "bool"].iter().for_each(|name| env.remove_filter(name));
+
+    let own = budget.clone();
+    env.add_test(
+        "in",
+        move |state: &State, value: &Value, other: &Value| -> Result<bool, Error> {
+            own.weigh(value)?;
+            own.weigh(other)?;
+            minijinja::tests::is_in(state, value, other)
+        },
+    );
+    env.add_test("divisibleby", |value: &Value, by: &Value| -> Result<bool, Error> {
+        let number = |value: &Value| i128::try_from(value.clone());
+        let remainder = number(value)?.checked_rem(number(by)?);
+        remainder.map(|rest| rest == 0).ok_or_else(|| refuse("nothing is divisible by 0"))
+    });
+}
+
+/// The filters around the operators.
+fn add_accounts(env: &mut Environment<'static>, budget: &Budget) {
+    let own = budget.clone();
+    env.add_filter(WEIGH, move |value: ValueOrKwargs| -> Result<Value, Error> {
+        own.weigh(&value)?;
+        Ok(value.into_value())
+    });
+    let own = budget.clone();
+    env.add_filter(WEIGH_ITEMS, move |value: ValueOrKwargs| -> Result<Value, Error> {
+        own.weigh(&value)?;
+        own.spend(KEEP * value.as_str().map_or(0, str::len) as u64)?;
+        Ok(value.into_value())
+    });
+    let own = budget.clone();
+    env.add_filter(TOUCH, move |value: ValueOrKwargs| -> Result<Value, Error> {
+        own.touch(&value)?;
+        Ok(value.into_value())
+    });
+    let own = budget.clone();
+    env.add_filter(SETTLE, move |value: ValueOrKwargs| own.settle(value.into_value()));
+    let own = budget.clone();
+    env.add_filter(TIMES, move |a: &Value, b: &Value| times(&own, a, b));
+}
+
+fn add_filters(env: &mut Environment<'static>, budget: &Budget) {
+    guard(env, budget, "replace", filters::replace, |budget, args| match args {
+        [text, from, to] => replace_work(budget, text, from, to),
+        _ => Ok(()),
+    });
+    guard(env, budget, "join", filters::join, |budget, args| match args {
+        [items, separator, ..] if !separator.is_kwargs() => join_work(budget, items, separator),
+        [items, ..] => budget.weigh(items).and_then(|bytes| budget.spend(bytes)),
+        [] => Ok(()),
+    });
+    guard(env, budget, "format", filters::format, |budget, args| match args {
+        [text, rest @ ..] => check_format(budget, text, rest),
+        [] => Ok(()),
+    });
+    guard(env, budget, "indent", filters::indent, |budget, args| {
+        let lines = text_of(args.first()).matches('\n').count() + 1;
+        let width = args
+            .last()
+            .filter(|last| last.is_kwargs())
+            .and_then(|named| named.get_attr("width").ok());
+        let width =
+            [args.get(1).cloned(), width].into_iter().flatten().find_map(|width| width.as_usize());
+        budget.spend_times(lines, width.unwrap_or(4))
+    });
+    guard(env, budget, "batch", filters::batch, |budget, args| {
+        budget.spend_times(number_of(args.get(1)), 2 * KEEP as usize)
+    });
+    guard(env, budget, "slice", filters::slice, |budget, args| {
+        budget.spend_times(number_of(args.get(1)), 4 * KEEP as usize)
+    });
+    guard(env, budget, "trim", filters::trim, |budget, args| {
+        budget.spend_times(text_of(args.first()).len(), text_of(args.get(1)).len())
+    });
+    guard(env, budget, "list", filters::list, |budget, args| {
+        budget.spend_times(text_of(args.first()).len(), KEEP as usize)
+    });
+    guard(env, budget, "map", filters::map, |_, args| {
+        match args.get(1).and_then(Value::as_str) {
+            Some(name) if !IN_MAP.contains(&name) => {
+                Err(refuse(format!("`map` cannot apply `{name}`")))
+            }
+            _ => Ok(()),
+        }
+    });
+    let own = budget.clone();
+    env.add_filter("sum", move |values: &Value, options: Rest<ValueOrKwargs>| {
+        sum(&own, values, &options.into_values())
+    });
+    let own = budget.clone();
+    env.add_filter("tojson", move |value: &Value, options: Kwargs| to_json(&own, value, &options));
+}
+
+fn add_functions(env: &mut Environment<'static>, budget: &Budget) {
+    let own = budget.clone();
+    env.add_function("range", move |low: isize, high: Option<isize>, step: Option<isize>| {
+        own.settle(minijinja::functions::range(low, high, step)?)
+    });
+    let own = budget.clone();
+    env.add_function("dict", move |value: Option<Value>, update: Kwargs| {
+        own.settle(minijinja::functions::dict(value, update)?)
+    });
+    let own = budget.clone();
+    env.add_function("namespace", move |values: Option<ValueOrKwargs>| -> Result<Value, Error> {
+        let namespace = Namespace::default();
+        let values = values.map(ValueOrKwargs::into_value).filter(|values| !values.is_undefined());
+        if let Some(values) = values {
+            let map = values.as_object().filter(|_| values.kind() == ValueKind::Map);
+            let map = map.ok_or_else(|| refuse("a namespace is made of names and values"))?;
+            for (name, value) in map.try_iter_pairs().into_iter().flatten() {
+                set(&own, &namespace, &name, value)?;
+            }
+        }
+        Ok(Value::from_object(namespace))
+    });
+    let own = budget.clone();
+    env.add_function(NAMESPACE_SET, move |target: &Value, name: &Value, value: Value| {
+        let Some(namespace) = target.downcast_object_ref::<Namespace>() else {
+            return Err(refuse("only a namespace has names that can be set"));
+        };
+        set(&own, namespace, name, value).map(|()| Value::UNDEFINED)
+    });
+    env.add_function("raise_exception", |message: String| -> Result<Value, Error> {
+        Err(refuse(message))
+    });
+}
+
+fn set(budget: &Budget, into: &Namespace, name: &Value, value: Value) -> Result<(), Error> {
+    if value.downcast_object_ref::<Namespace>().is_some() {
+        return Err(refuse("a namespace cannot be kept in a list or in a namespace"));
+    }
+    into.set(name.as_str().unwrap_or_default(), budget.settle(value)?);
+    Ok(())
+}
+
+/// Puts a check before a filter of the engine.
+fn guard<F, Rv, Args>(
+    env: &mut Environment<'static>,
+    budget: &Budget,
+    name: &'static str,
+    filter: F,
+    check: impl Fn(&Budget, &[Value]) -> Result<(), Error> + Send + Sync + 'static,
+) where
+    F: Function<Rv, Args>,
+    Rv: FunctionResult,
+    Args: for<'a> FunctionArgs<'a>,
+{
+    let inner = format!("!{name}");
+    env.add_filter(inner.clone(), filter);
+    let budget = budget.clone();
+    env.add_filter(name, move |state: &mut State, args: Rest<ValueOrKwargs>| {
+        let args = args.into_values();
+        check(&budget, &args)?;
+        state.apply_filter(&inner, &args)
+    });
+}
+
+fn text_of(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number_of(value: Option<&Value>) -> usize {
+    value.and_then(Value::as_usize).unwrap_or_default()
+}
+
+/// The length of what `replace` makes.
+pub(super) fn replace_work(
+    budget: &Budget,
+    text: &Value,
+    from: &Value,
+    to: &Value,
+) -> Result<(), Error> {
+    let text = text_of(Some(text));
+    let found = text.matches(text_of(Some(from))).count();
+    budget.spend(text.len() as u64)?;
+    budget.spend_times(found, text_of(Some(to)).len())
+}
+
+/// The length of what `join` makes.
+pub(super) fn join_work(budget: &Budget, items: &Value, separator: &Value) -> Result<(), Error> {
+    let bytes = budget.weigh(items)?;
+    budget.spend(bytes)?;
+    let count = items.len().unwrap_or(0);
+    budget.spend_times(count, text_of(Some(separator)).len())
+}
+
+/// The parts that `split` makes.
+pub(super) fn split_work(
+    budget: &Budget,
+    text: Option<&Value>,
+    separator: Option<&Value>,
+) -> Result<(), Error> {
+    let text = text_of(text);
+    let parts = match separator.and_then(Value::as_str) {
+        Some(separator) => text.matches(separator).count() + 1,
+        None => text.split_whitespace().count(),
+    };
+    budget.spend_times(parts, 2 * KEEP as usize)
+}
+
+/// `a * b`, for numbers, and for a text or a list and how often it is repeated.
+fn times(budget: &Budget, a: &Value, b: &Value) -> Result<Value, Error> {
+    let repeated = |value: &Value| value.as_str().is_some() || value.as_object().is_some();
+    let (what, count) = if repeated(a) { (a, b) } else { (b, a) };
+    if !repeated(what) {
+        return multiply(a, b);
+    }
+    let count = count
+        .as_usize()
+        .ok_or_else(|| refuse("a text or list is repeated a whole number of times"))?;
+    let length = what.as_str().map(str::len).or_else(|| what.len()).unwrap_or(0);
+    if length.checked_mul(count).is_none_or(|length| length > MAX_REPEATED) {
+        return Err(refuse("what is repeated is too large"));
+    }
+    if let Some(text) = what.as_str() {
+        budget.spend_times(length, count)?;
+        return Ok(Value::from(text.repeat(count)));
+    }
+    budget.spend_times(length * count, KEEP as usize)?;
+    let items: Vec<Value> = what.try_iter()?.collect();
+    let items = (0..count).flat_map(|_| items.iter().cloned());
+    budget.settle(match what.is_tuple() {
+        true => Value::from(minijinja::value::Tuple::from(items.collect::<Vec<_>>())),
+        false => items.collect(),
+    })
+}
+
+fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
+    // A number with a point makes the result one.
+    if a.is_integer() && b.is_integer() {
+        let product = i128::try_from(a.clone())?.checked_mul(i128::try_from(b.clone())?);
+        let product = product.ok_or_else(|| refuse("unable to calculate a product so large"))?;
+        return Ok(i64::try_from(product).map_or_else(|_| Value::from(product), Value::from));
+    }
+    Ok(Value::from(f64::try_from(a.clone())? * f64::try_from(b.clone())?))
+}
+
+/// The sum of numbers, or of one of their attributes.
+fn sum(budget: &Budget, values: &Value, options: &[Value]) -> Result<Value, Error> {
+    let (attribute, start, named): (Option<String>, Option<Value>, Kwargs) =
+        minijinja::value::from_args(options)?;
+    let attribute = attribute.or(named.get("attribute")?);
+    let start = start.or(named.get("start")?);
+    named.assert_all_used()?;
+    let mut total = Sum::new(start.as_ref())?;
+    for value in values.try_iter()?.checked() {
+        budget.spend(KEEP)?;
+        let value = value?;
+        total = total.plus(&match &attribute {
+            Some(name) => value.get_attr(name)?,
+            None => value,
+        })?;
+    }
+    Ok(total.into_value())
+}
+
+/// Whole as long as all numbers are.
+enum Sum {
+    Whole(i128),
+    Real(f64),
+}
+
+impl Sum {
+    fn new(start: Option<&Value>) -> Result<Self, Error> {
+        start.map_or(Ok(Sum::Whole(0)), |start| Sum::Whole(0).plus(start))
+    }
+
+    fn plus(self, value: &Value) -> Result<Self, Error> {
+        match self {
+            Sum::Whole(sum) if value.is_integer() => {
+                let sum = sum.checked_add(i128::try_from(value.clone())?);
+                sum.map(Sum::Whole).ok_or_else(|| refuse("unable to calculate a sum so large"))
+            }
+            Sum::Whole(sum) => Ok(Sum::Real(sum as f64 + f64::try_from(value.clone())?)),
+            Sum::Real(sum) => Ok(Sum::Real(sum + f64::try_from(value.clone())?)),
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Sum::Whole(sum) => i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from),
+            Sum::Real(sum) => Value::from(sum),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The methods of Python's texts, lists and dictionaries.
+
+use minijinja::value::ValueKind;
+use minijinja::{Error, State, Value};
+use minijinja_contrib::pycompat;
+
+use super::budget::{Budget, KEEP};
+use super::format_check::check_format;
+use super::library::{join_work, replace_work, split_work};
+
+/// Takes the work of a method from the budget, and calls it.
+pub(super) fn call(
+    budget: &Budget,
+    state: &mut State,
+    value: &Value,
+    method: &str,
+    args: &[Value],
+) -> Result<Value, Error> {
+    // To look something up in a dictionary takes no longer if it is large.
+    if value.kind() != ValueKind::Map {
+        budget.weigh(value)?;
+    }
+    args.iter().try_for_each(|arg| budget.weigh(arg).map(drop))?;
+    let length = value.as_str().map_or(0, str::len);
+    match (method, args) {
+        ("replace", [from, to, ..]) => replace_work(budget, value, from, to)?,
+        ("join", [items]) => join_work(budget, items, value)?,
+        ("format", values) => check_format(budget, value, values)?,
+        ("split", separator) => split_work(budget, Some(value), separator.first())?,
+        ("splitlines", _) => {
+            let lines = value.as_str().map_or(0, |text| text.matches('\n').count());
+            budget.spend_times(lines + 1, 2 * KEEP as usize)?;
+        }
+        ("strip" | "lstrip" | "rstrip", [characters]) => {
+            budget.spend_times(length, characters.as_str().map_or(0, str::len))?;
+        }
+        ("startswith" | "endswith", [_]) => {}
+        _ => budget.spend_times(length, 1)?,
+    }
+    pycompat::unknown_method_callback(state, value, method, args)
+}

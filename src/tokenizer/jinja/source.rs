@@ -1,0 +1,106 @@
+//! What is checked before a template is read: the engine's reader takes stack for each operator
+//! and each `elif`, and does not count these.
+
+use minijinja::machinery::{Token, tokenize};
+use minijinja::syntax::SyntaxConfig;
+
+/// The longest templates that are published have some 40,000 bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How deep the parts of an expression may lie in each other, at most: what stands between two
+/// commas, with what is in its brackets.
+const MAX_EXPRESSION: usize = 250;
+
+/// How many conditions may hang on one another.
+const MAX_ELIF: usize = 250;
+
+pub(super) fn check(source: &str, syntax: &SyntaxConfig) -> Result<(), String> {
+    if source.len() > MAX_BYTES {
+        return Err(format!("it has {} bytes, and {MAX_BYTES} is the limit", source.len()));
+    }
+    let mut expression = Expression::default();
+    let mut elifs = 0;
+    // What is no token is left to the engine, which says where it is.
+    for (token, _) in tokenize(source, false, syntax.clone()).map_while(Result::ok) {
+        match token {
+            Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => {
+                expression = Expression::default();
+            }
+            Token::Ident("elif") => elifs += 1,
+            token => expression.take(&token)?,
+        }
+        if elifs > MAX_ELIF {
+            return Err(format!("it has more than {MAX_ELIF} `elif`"));
+        }
+    }
+    Ok(())
+}
+
+/// A bound on the depth of the tree that an expression becomes.
+#[derive(Default)]
+struct Expression {
+    /// For each open bracket: what stands around it so far, and the deepest part before a comma.
+    open: Vec<(usize, usize)>,
+    /// What stands in the innermost bracket since the last comma.
+    here: usize,
+    /// The deepest of its parts before that.
+    deepest: usize,
+}
+
+impl Expression {
+    fn take(&mut self, token: &Token<'_>) -> Result<(), String> {
+        match token {
+            Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => {
+                self.open.push((self.here + 1, self.deepest));
+                (self.here, self.deepest) = (0, 0);
+            }
+            Token::ParenClose | Token::BracketClose | Token::BraceClose => {
+                let (around, deepest) = self.open.pop().unwrap_or_default();
+                self.here = around + self.here.max(self.deepest);
+                self.deepest = deepest;
+            }
+            Token::Comma => {
+                self.deepest = self.deepest.max(self.here);
+                self.here = 0;
+            }
+            _ => self.here += 1,
+        }
+        match self.here <= MAX_EXPRESSION && self.open.len() <= MAX_EXPRESSION {
+            true => Ok(()),
+            false => Err("it has an expression whose parts lie too deep in each other".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str) -> Result<(), String> {
+        super::check(source, &SyntaxConfig::default())
+    }
+
+    #[test]
+    fn long_lists_are_no_deep_expressions() {
+        let names: Vec<String> = (0..5000).map(|n| format!("'{n}': f({n}, [1, 2])")).collect();
+        check(&format!("{{% set names = {{ {} }} %}}", names.join(", "))).unwrap();
+        check(&"{{ a + b | trim }}".repeat(5000)).unwrap();
+    }
+
+    #[test]
+    fn what_becomes_a_deep_tree_is_refused() {
+        for source in [
+            format!("{{{{ 1{} }}}}", " + 1".repeat(20_000)),
+            format!("{{{{ {} 1 }}}}", "not ".repeat(20_000)),
+            format!("{{{{ x{} }}}}", "|trim".repeat(20_000)),
+            format!("{{{{ x{} }}}}", "(1, 2)".repeat(20_000)),
+            format!("{{{{ 1{} }}}}", " if x else 1".repeat(20_000)),
+            format!("{{{{ [{}1, {}2] }}}}", "(1 + ".repeat(100), "+ 1)".repeat(200)),
+        ] {
+            check(&source).unwrap_err();
+        }
+        let elifs = "{% elif x %}".repeat(20_000);
+        check(&format!("{{% if x %}}{elifs}{{% endif %}}")).unwrap_err();
+        check(&" ".repeat(2 << 20)).unwrap_err();
+    }
+}

@@ -1,0 +1,120 @@
+//! Flags that are refused, and what `--help` names.
+
+use super::*;
+
+#[test]
+fn flags_out_of_range_exit_with_2() {
+    let long = "word ".repeat(3000);
+    for name in EXAMPLES {
+        for (args, message) in [
+            (["--top-p", "0"], "top_p is 0"),
+            (["--top-p", "1.5"], "top_p is 1.5"),
+            (["--top-p", "-1"], "top_p is -1"),
+            (["--top-p", "nan"], "top_p is NaN"),
+            (["--temperature", "-1"], "temperature is -1"),
+            (["--temperature", "nan"], "temperature is NaN"),
+            (["--temperature", "inf"], "temperature is inf"),
+            (["--prompt", &long], "context length"),
+            (["--prompt-ids", "99999"], "99999 is outside the vocabulary"),
+            (["--prompt-ids", "1,4294967295"], "4294967295 is outside the vocabulary"),
+        ] {
+            fail(name, &args, 2, message);
+            fail(name, &[&args[..], &["--json"]].concat(), 2, message);
+        }
+    }
+}
+
+#[test]
+fn a_device_that_is_not_compiled_in_exits_with_2() {
+    let devices = [
+        #[cfg(not(feature = "flex"))]
+        "cpu",
+        #[cfg(not(feature = "ndarray"))]
+        "ndarray",
+        #[cfg(not(feature = "cuda"))]
+        "cuda",
+        #[cfg(not(feature = "wgpu"))]
+        "wgpu",
+    ];
+    for device in devices {
+        let message = format!("device `{device}` is not compiled in: add `--features");
+        fail(CACHED, &["--device", device], 2, &message);
+    }
+}
+
+#[cfg(feature = "ndarray")]
+#[test]
+fn a_type_that_the_device_lacks_exits_with_2() {
+    fail(CACHED, &["--device", "ndarray", "--dtype", "f16"], 2, "cannot compute in f16");
+}
+
+#[test]
+fn flags_that_are_not_understood_are_refused_by_clap() {
+    for name in EXAMPLES {
+        fail_in_clap(
+            name,
+            &["--prompt-ids", "1,x"],
+            "a token id is `x`, but must be a whole number",
+        );
+        fail_in_clap(name, &["--prompt-ids", "1,-2"], "a token id is `-2`");
+        fail_in_clap(name, &["--prompt-ids", "1", "--prompt", "a"], "cannot be used with");
+        fail_in_clap(name, &["--max-tokens", "many"], "--max-tokens");
+        fail_in_clap(name, &["--device", "abacus"], "abacus");
+        fail_in_clap(name, &["--nonsense"], "--nonsense");
+        fail_in_clap(name, &["--system", "Be brief."], "--chat");
+        fail_in_clap(name, &["--chat-arg", "a=1"], "--chat");
+        fail_in_clap(name, &["--chat", "--chat-arg", "a"], "NAME=VALUE");
+        fail_in_clap(name, &["--chat", "--prompt-ids", "1"], "cannot be used with");
+    }
+}
+
+#[test]
+fn help_names_every_flag() {
+    for name in EXAMPLES {
+        let help = succeed(name, &["--help"]);
+        for flag in [
+            "--prompt",
+            "--prompt-ids",
+            "--model",
+            "--chat",
+            "--system",
+            "--chat-arg",
+            "--max-tokens",
+            "--temperature",
+            "--top-p",
+            "--seed",
+            "--device",
+            "--dtype",
+            "--ignore-eos",
+            "--logprobs",
+            "--echo",
+            "--score",
+            "--json",
+        ] {
+            assert!(help.contains(flag), "{flag} is not in the help of {name}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_effect_on_greedy_decoding_is_named() {
+    let help = succeed("01_greedy", &["--help"]);
+    assert!(help.contains("taken whatever --temperature"), "{help}");
+    let text = |flags: &[&str]| succeed("01_greedy", &[flags, &["--max-tokens", "30"]].concat());
+    assert_eq!(text(&["--temperature", "2", "--top-k", "3", "--seed", "7"]), text(&[]));
+    assert_ne!(text(&["--repetition-penalty", "3"]), text(&[]));
+}
+
+#[cfg(not(feature = "hub"))]
+#[test]
+fn a_model_of_the_hub_asks_for_the_feature() {
+    for name in [NAIVE, CACHED] {
+        fail(
+            name,
+            &["--model", "hf:org/name@v1"],
+            2,
+            "`hf:org/name@v1` is on the Hugging Face Hub",
+        );
+        fail(name, &["--model", "hf:org/name"], 2, "add `--features hub`");
+    }
+}

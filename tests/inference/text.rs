@@ -1,0 +1,220 @@
+//! What a request asks for, and the text that comes of it.
+
+use super::*;
+
+#[test]
+fn a_job_streams_what_it_would_write_alone() {
+    watch(|| {
+        let inference = streaming();
+        for request in [
+            endless("Once", 1).with_max_tokens(30).with_logprobs(2),
+            endless("Once", 2).with_max_tokens(1),
+            endless("a", 0).with_temperature(0.0),
+            GenerateRequest::new("Once upon").with_temperature(1.3).with_seed(7),
+            GenerateRequest::new(vec![5, 6, 7]).with_seed(2),
+            endless(&"long ".repeat(30), 3).with_max_tokens(usize::MAX),
+        ] {
+            let alone = alone(&request);
+            let prompt_tokens = prompt_ids(&request).len();
+            let (outputs, completion) = drained(inference.infer(request.clone()).spawn());
+            assert_eq!(ids(&outputs), alone.ids);
+            assert_eq!(completion.finish_reason, alone.finish_reason);
+            assert_eq!(completion.usage.prompt_tokens, prompt_tokens);
+            assert_eq!(completion.usage.completion_tokens, alone.ids.len());
+            for (output, logprobs) in outputs.iter().zip(&alone.logprobs) {
+                assert_eq!(output.logprob, Some(logprobs.logprob));
+                assert_eq!(output.top_logprobs, logprobs.top);
+            }
+            assert!(request.logprobs.is_some() || outputs[0].logprob.is_none());
+
+            // Collected, and without a thread: the same.
+            let collected = inference.infer(request.clone()).run().unwrap();
+            assert_eq!(collected.outputs, outputs);
+            assert_eq!(collected.completions[0].finish_reason, completion.finish_reason);
+            let options = Options {
+                max_tokens: request.max_tokens,
+                sampling: request.sampling,
+                ignore_eos: request.ignore_eos,
+                logprobs: request.logprobs,
+                stop_ids: Vec::new(),
+                ..Options::default()
+            };
+            let mut called = Vec::new();
+            let Prompt::Text(prompt) = &request.prompt else {
+                continue;
+            };
+            let generation = model().generate_streaming(prompt, &options, |token| {
+                called.push(token);
+                ControlFlow::Continue(())
+            });
+            assert_eq!(called, outputs);
+            assert_eq!(generation.unwrap().finish_reason, alone.finish_reason);
+        }
+        assert_eq!(inference.load().unwrap(), NOTHING);
+    });
+}
+
+#[test]
+fn timings_are_in_order() {
+    watch(|| {
+        let inference = streaming();
+        let (_, completion) = drained(inference.infer(endless("Once", 1)).spawn());
+        let timings = completion.timings;
+        let (ttft, tpot) = (timings.ttft.unwrap(), timings.tpot.unwrap());
+        assert!(timings.queue <= ttft && ttft <= timings.total, "{timings:?}");
+        assert!(ttft + tpot * 198 <= timings.total, "{timings:?}");
+        let one = endless("Once", 1).with_max_tokens(1);
+        assert_eq!(drained(inference.infer(one).spawn()).1.timings.tpot, None);
+    });
+}
+
+#[test]
+fn without_a_thread_a_callback_stops_the_text() {
+    let mut called = 0;
+    let options = Options { max_tokens: 50, ignore_eos: true, ..Options::default() };
+    let stopped = model().generate_streaming("Once", &options, |token| {
+        called += 1;
+        match token.index {
+            0..5 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    });
+    let stopped = stopped.unwrap();
+    assert_eq!(stopped.finish_reason, generate::FinishReason::Stopped);
+    assert_eq!(called, 6, "it is not called again");
+    assert!(stopped.ids.len() >= 6, "those that were held back came later");
+}
+
+/// The text that streams is that of the loop in chapter 5, which knows of no stop strings.
+#[test]
+fn pieces_of_characters_are_held_back_and_nothing_is_lost() {
+    watch(|| {
+        let (inference, model) = (streaming(), model());
+        for seed in 0..20 {
+            let request = endless("Once", seed).with_max_tokens(60).with_temperature(1.5);
+            let options = Options {
+                max_tokens: 60,
+                sampling: request.sampling.clone(),
+                ignore_eos: true,
+                ..Options::default()
+            };
+            let mut expected = String::new();
+            let prompt = model.prompt_ids("Once").unwrap();
+            generate::stream_text(generate::cached, &model, &prompt, &options, |piece| {
+                expected.push_str(piece);
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            let (outputs, _) = drained(inference.infer(request).spawn());
+            assert_eq!(outputs.len(), 60);
+            assert_eq!(text(&outputs), expected);
+        }
+    });
+}
+
+#[test]
+fn a_stop_string_ends_the_text_wherever_the_tokens_are_cut() {
+    watch(|| {
+        let inference = streaming();
+        let request = endless("Once", 5).with_max_tokens(40);
+        let (free, _) = drained(inference.infer(request.clone()).spawn());
+        let whole = text(&free);
+        let places: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
+        let mut straddling = 0;
+        for (i, &start) in places.iter().enumerate().skip(3).step_by(3) {
+            for length in [1, 2, 5, 9] {
+                let end = *places.get(i + length).unwrap_or(&whole.len());
+                let stop = &whole[start..end];
+                // A string that never comes, and one that comes later, change nothing.
+                let stopping = request
+                    .clone()
+                    .with_stop(stop)
+                    .with_stop(format!("{stop} not here"))
+                    .with_stop(&whole[start..]);
+                let (found, completion) = drained(inference.infer(stopping).spawn());
+                let first = whole.find(stop).unwrap();
+                assert_eq!(text(&found), whole[..first], "{stop:?}");
+                let reason = FinishReason::StopString(stop.to_owned());
+                assert_eq!(completion.finish_reason, reason);
+                assert_eq!(completion.usage.completion_tokens, found.len());
+                assert_eq!(ids(&found), ids(&free)[..found.len()]);
+                let last = found.last().unwrap();
+                straddling += usize::from(!stop.starts_with(&free[last.index].token));
+            }
+        }
+        assert!(straddling > 5, "{straddling}");
+    });
+}
+
+#[test]
+fn a_stop_id_ends_the_text() {
+    watch(|| {
+        let inference = streaming();
+        let request = endless("Once", 5);
+        let free = alone(&request).ids;
+        let stop = *free.iter().skip(9).find(|id| !free[..9].contains(id)).unwrap();
+        let (found, completion) = drained(inference.infer(request.with_stop_id(stop)).spawn());
+        assert_eq!(completion.finish_reason, FinishReason::StopId(stop));
+        assert_eq!(ids(&found), free[..free.iter().position(|id| *id == stop).unwrap()]);
+    });
+}
+
+#[test]
+fn requests_that_are_wrong_are_refused_by_the_name_of_their_field() {
+    watch(|| {
+        let inference = streaming();
+        let request = GenerateRequest::new("Once");
+        for (wrong, field) in [
+            (request.clone().with_max_tokens(0), "max_tokens"),
+            (request.clone().with_stop(""), "stop"),
+            (request.clone().with_deadline(Duration::ZERO), "deadline"),
+            (request.clone().with_temperature(-1.0), "temperature"),
+            (request.clone().with_top_k(0), "top_k"),
+            (request.clone().with_top_p(1.5), "top_p"),
+            (request.clone().with_min_p(-0.1), "min_p"),
+            (request.clone().with_typical_p(0.0), "typical_p"),
+            (request.clone().with_repetition_penalty(0.0), "repetition_penalty"),
+            (request.clone().with_frequency_penalty(3.0), "frequency_penalty"),
+            (request.clone().with_presence_penalty(f32::NAN), "presence_penalty"),
+        ] {
+            let error = wrong.validate().unwrap_err();
+            assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
+            let error = inference.infer(wrong).run().unwrap_err();
+            assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
+        }
+        let long = GenerateRequest::new("word ".repeat(1000));
+        let error = inference.infer(long).run().unwrap_err();
+        assert!(matches!(error, Error::PromptTooLong { context: 256, .. }), "{error}");
+    });
+}
+
+#[test]
+fn a_request_is_flat_json_in_which_only_the_prompt_is_needed() {
+    let read = |json: &str| serde_json::from_str::<GenerateRequest>(json);
+    assert_eq!(read(r#"{"prompt": "Once"}"#).unwrap(), GenerateRequest::new("Once"));
+    let json = r#"{"prompt": "Once", "max_tokens": 5, "temperature": 0.7, "top_k": 3, "seed": 9,
+        "stop": ["."], "stop_ids": [4], "ignore_eos": true, "logprobs": 2, "deadline": 1.5}"#;
+    let request = GenerateRequest::new("Once")
+        .with_max_tokens(5)
+        .with_sampling(SamplingParams { seed: 1, ..SamplingParams::default() })
+        .with_temperature(0.7)
+        .with_top_k(3)
+        .with_seed(9)
+        .with_stop(".")
+        .with_stop_id(4)
+        .with_ignore_eos(true)
+        .with_logprobs(2)
+        .with_deadline(Duration::from_millis(1500));
+    assert_eq!(read(json).unwrap(), request);
+    assert_eq!(read(r#"{"prompt": [1, 2]}"#).unwrap(), GenerateRequest::new(vec![1, 2]));
+    assert_eq!(read(&serde_json::to_string(&request).unwrap()).unwrap(), request);
+    for (wrong, message) in [
+        (r#"{"max_tokens": 5}"#, "prompt"),
+        (r#"{"prompt": "Once", "temprature": 1}"#, "temprature"),
+        (r#"{"prompt": "Once", "deadline": -1}"#, "negative"),
+        (r#"{"prompt": "Once", "max_tokens": "many"}"#, "invalid type"),
+    ] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Every kernel, with every instruction set and number of threads, against a specification that
+//! is written here in plain loops: bit by bit, on all small sizes, with subnormal, huge, infinite
+//! and NaN inputs.
+
+use half::{bf16, f16};
+use slowburn::kernels::{
+    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, Layer, Panels, Queries, Simd,
+};
+
+const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
+
+fn cpus() -> Vec<Cpu> {
+    let ways = Simd::available().into_iter().flat_map(|simd| [1, 3].map(|n| (simd, n)));
+    ways.map(|(simd, threads)| Cpu::new(simd, threads).unwrap()).collect()
+}
+
+/// Numbers that repeat for the same seed; of all magnitudes where `wild`.
+struct Numbers {
+    state: u64,
+    wild: bool,
+}
+
+impl Numbers {
+    fn new(seed: u64, wild: bool) -> Self {
+        Self {
+            state: seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15),
+            wild,
+        }
+    }
+
+    fn next(&mut self) -> f32 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        let tame = (self.state >> 40) as f32 / (1 << 23) as f32 - 1.0;
+        if !self.wild {
+            return tame;
+        }
+        match self.state % 16 {
+            0 => f32::from_bits((self.state >> 20) as u32 % 0x0080_0000), // subnormal
+            1 => tame * 1e-38,
+            2 => tame * 1e30,
+            3 => 0.0,
+            4 => -0.0,
+            5 if self.state % 48 == 5 => f32::INFINITY,
+            6 if self.state % 64 == 6 => f32::NEG_INFINITY,
+            7 if self.state % 112 == 7 => f32::NAN,
+            _ => tame,
+        }
+    }
+
+    fn take(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.next()).collect()
+    }
+}
+
+/// What a number becomes when it is stored.
+fn stored(format: Format, number: f32) -> f32 {
+    match format {
+        Format::F32 => number,
+        Format::F16 => f16::from_f32(number).to_f32(),
+        Format::Bf16 => bf16::from_f32(number).to_f32(),
+    }
+}
+
+fn pack(weights: &[f32], shape: [usize; 2], format: Format) -> Panels {
+    let bytes: Vec<u8> = weights.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let read = |range: std::ops::Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
+        use_bytes(&bytes[range]);
+        Ok(())
+    };
+    let matrix = kernels::StoredMatrix {
+        format: Format::F32,
+        length: bytes.len(),
+        is_transposed: false,
+        read: &read,
+    };
+    Panels::pack(&matrix, shape, format, &mut Arena::new(0)).unwrap()
+}
+
+/// All NaNs are one: which of two that meet survives differs between processors.
+fn bits(numbers: &[f32]) -> Vec<u32> {
+    let bits = |number: &f32| if number.is_nan() { f32::NAN } else { *number }.to_bits();
+    numbers.iter().map(bits).collect()
+}
+
+#[test]
+fn a_linear_layer_sums_in_one_order() {
+    let cpus = cpus();
+    for (case, wild) in [(1, false), (2, true)] {
+        for n_out in [1, 2, 31, 32, 33, 64, 95, 129, 200] {
+            for n_in in [1, 2, 7, 64, 65] {
+                let mut numbers = Numbers::new(case * 1000 + (n_out * n_in) as u64, wild);
+                let weights = numbers.take(n_out * n_in);
+                let bias = numbers.take(n_out);
+                for format in FORMATS {
+                    let panels = pack(&weights, [n_out, n_in], format);
+                    for rows in 1..=14 {
+                        let x = numbers.take(rows * n_in);
+                        let with_bias = rows % 2 == 0;
+                        let mut expected = Vec::new();
+                        for x in x.chunks(n_in) {
+                            for (out, weights) in weights.chunks(n_in).enumerate() {
+                                let mut sum = 0.0f32;
+                                for (weight, x) in weights.iter().zip(x) {
+                                    sum = stored(format, *weight).mul_add(*x, sum);
+                                }
+                                expected.push(if with_bias { sum + bias[out] } else { sum });
+                            }
+                        }
+                        for cpu in &cpus {
+                            let bias = with_bias.then_some(&bias[..]);
+                            let layer = Layer { weights: &panels, bias };
+                            let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
+                            let what = format!("{cpu:?} {format:?} {n_out}x{n_in}, {rows} rows");
+                            assert_eq!(bits(&found), bits(&expected), "{what}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_embedding_is_a_row_of_the_matrix() {
+    let weights = Numbers::new(7, true).take(70 * 5);
+    for format in FORMATS {
+        let panels = pack(&weights, [70, 5], format);
+        for (output, expected) in weights.chunks(5).enumerate() {
+            let mut row = [0.0; 5];
+            panels.row(output, &mut row);
+            let expected: Vec<f32> = expected.iter().map(|x| stored(format, *x)).collect();
+            assert_eq!(bits(&row), bits(&expected));
+        }
+    }
+}
+
+/// Each result against that of one thread without vector instructions.
+#[test]
+fn norms_rotations_and_bends_are_the_same_everywhere() {
+    let cpus = cpus();
+    for d in [1, 2, 8, 31, 32, 33, 64, 576] {
+        for rows in [1, 2, 70] {
+            let mut numbers = Numbers::new((d * rows) as u64, false);
+            let x = numbers.take(rows * d);
+            let (weight, bias) = (numbers.take(d), numbers.take(d));
+            let (cos, sin) = (numbers.take(rows * d / 2), numbers.take(rows * d / 2));
+            let up = numbers.take(rows * d);
+            let results = |cpu: &Cpu| {
+                cpu.enter(|| {
+                    let change = |change: &dyn Fn(&mut [f32])| {
+                        let mut x = x.clone();
+                        change(&mut x);
+                        bits(&x)
+                    };
+                    let mut all = vec![
+                        change(&|x| kernels::rms_norm(x, &weight, 1e-5)),
+                        change(&|x| kernels::layer_norm(x, &weight, &bias, 1e-5)),
+                    ];
+                    if d % 2 == 0 {
+                        all.push(change(&|x| kernels::rotate(x, rows, d, &cos, &sin)));
+                    }
+                    for bend in [Bend::Silu, Bend::Gelu, Bend::GeluTanh] {
+                        all.push(change(&|x| kernels::bend(x, bend)));
+                        all.push(change(&|x| kernels::bend_times(x, &up, bend)));
+                    }
+                    all
+                })
+            };
+            let reference = results(cpus.last().unwrap());
+            for cpu in &cpus {
+                assert_eq!(results(cpu), reference, "{cpu:?}, {rows} rows of {d}");
+            }
+        }
+    }
+}
+
+/// A norm in f64, to see that the kernels compute what they say.
+#[test]
+fn norms_are_near_their_formulas() {
+    let mut numbers = Numbers::new(3, false);
+    let (x, weight, bias) = (numbers.take(100), numbers.take(100), numbers.take(100));
+    let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
+    let mean = wide.iter().sum::<f64>() / 100.0;
+    let root = |square: f64| (square / 100.0 + 1e-5).sqrt();
+    let rms = root(wide.iter().map(|x| x * x).sum());
+    let deviation = root(wide.iter().map(|x| (x - mean).powi(2)).sum());
+    let (mut normed, mut layer_normed) = (x.clone(), x);
+    kernels::rms_norm(&mut normed, &weight, 1e-5);
+    kernels::layer_norm(&mut layer_normed, &weight, &bias, 1e-5);
+    for i in 0..100 {
+        let (weight, bias) = (f64::from(weight[i]), f64::from(bias[i]));
+        assert!((f64::from(normed[i]) - wide[i] / rms * weight).abs() < 1e-5);
+        let expected = (wide[i] - mean) / deviation * weight + bias;
+        assert!((f64::from(layer_normed[i]) - expected).abs() < 1e-5);
+    }
+}
+
+/// Attention as its formula says, in f64.
+fn attend(q: &[f32], keys: &[Vec<f32>], values: &[Vec<f32>]) -> Vec<f64> {
+    let dot = |a: &[f32], b: &[f32]| {
+        let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
+        products.sum::<f64>() / (a.len() as f64).sqrt()
+    };
+    let scores: Vec<f64> = keys.iter().map(|key| dot(q, key)).collect();
+    let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
+    let sum: f64 = weights.iter().sum();
+    let mean = |i: usize| {
+        let terms = weights.iter().zip(values).map(|(w, value)| w / sum * f64::from(value[i]));
+        terms.sum()
+    };
+    (0..q.len()).map(mean).collect()
+}
+
+#[test]
+fn attention_is_near_its_formula_and_the_same_everywhere() {
+    let cpus = cpus();
+    for (n_heads, n_kv_heads, head_dim) in [(3, 1, 8), (4, 2, 48), (2, 2, 16), (9, 3, 64)] {
+        for format in FORMATS {
+            let layout = BlockLayout { n_layers: 2, n_kv_heads, head_dim, format };
+            let (length, layer) = (300, 1);
+            let width = n_kv_heads * head_dim;
+            let mut numbers = Numbers::new((n_heads * head_dim) as u64, false);
+            let mut blocks: Vec<Block> =
+                (0..length / BLOCK + 1).map(|_| Block::new(layout)).collect();
+            let (mut all_keys, mut all_values) = (Vec::new(), Vec::new());
+            for position in 0..length {
+                let (keys, values) = (numbers.take(width), numbers.take(width));
+                blocks[position / BLOCK].write(layer, position % BLOCK, &keys, &values);
+                all_keys.push(keys.iter().map(|x| 4.0 * stored(format, *x)).collect::<Vec<_>>());
+                all_values.push(values.iter().map(|x| stored(format, *x)).collect::<Vec<_>>());
+            }
+            for (start, rows) in [(0, 1), (0, 70), (31, 2), (250, 13), (299, 1)] {
+                let q: Vec<f32> = numbers.take(rows * n_heads * head_dim);
+                let q: Vec<f32> = q.iter().map(|q| 4.0 * q).collect();
+                let run = |cpu: &Cpu| {
+                    let blocks = blocks.iter().collect();
+                    let queries = Queries { blocks, start, rows: 0..rows };
+                    cpu.enter(|| kernels::attention(&q, n_heads, layer, layout, &[queries]))
+                };
+                let reference = run(cpus.last().unwrap());
+                for cpu in &cpus {
+                    let what = format!("{cpu:?} {format:?}, {rows} rows from {start}");
+                    assert_eq!(bits(&run(cpu)), bits(&reference), "{what}");
+                }
+                for (i, found) in reference.chunks(head_dim).enumerate() {
+                    let (row, head) = (i / n_heads, i % n_heads * n_kv_heads / n_heads);
+                    let part = |all: &[Vec<f32>], scale: f32| -> Vec<Vec<f32>> {
+                        let visible = all[..=start + row].iter();
+                        let of_head = |x: &Vec<f32>| {
+                            let x = &x[head * head_dim..(head + 1) * head_dim];
+                            x.iter().map(|x| x * scale).collect()
+                        };
+                        visible.map(of_head).collect()
+                    };
+                    let q = &q[i * head_dim..(i + 1) * head_dim];
+                    let expected = attend(q, &part(&all_keys, 0.25), &part(&all_values, 1.0));
+                    for (found, expected) in found.iter().zip(expected) {
+                        assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A value that is infinite, or not a number, reaches those that may look at it and no other.
+#[test]
+fn what_comes_later_is_not_seen() {
+    let layout = BlockLayout {
+        n_layers: 1,
+        n_kv_heads: 1,
+        head_dim: 16,
+        format: Format::F32,
+    };
+    let mut numbers = Numbers::new(11, false);
+    let mut block = Block::new(layout);
+    for position in 0..20 {
+        let (keys, mut values) = (numbers.take(16), numbers.take(16));
+        if position >= 10 {
+            values[3] = f32::INFINITY;
+            values[4] = f32::NAN;
+        }
+        block.write(0, position, &keys, &values);
+    }
+    let q = numbers.take(20 * 16);
+    for cpu in cpus() {
+        let queries = Queries { blocks: vec![&block], start: 0, rows: 0..20 };
+        let found = cpu.enter(|| kernels::attention(&q, 1, 0, layout, &[queries]));
+        for (position, row) in found.chunks(16).enumerate() {
+            assert_eq!(row[3].is_finite(), position < 10, "{cpu:?}, {position}");
+            assert_eq!(row[4].is_nan(), position >= 10, "{cpu:?}, {position}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! On the CPU a token's logits have the same bits whichever way they are computed: naive or
+//! cached, with the prompt whole or in chunks, alone or beside others, on any number of threads,
+//! with any instruction set, in every type that weights are stored in.
+
+#![cfg(feature = "flex")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use common::fixture;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::generate::{self, Options};
+use slowburn::kernels::{Cpu, Simd};
+use slowburn::kv::KvCache;
+use slowburn::model::{Input, Logits, Model};
+use slowburn::pretrained::Pretrained;
+
+const MODELS: [&str; 6] = [
+    "ember",
+    "gpt2",
+    "llama-gqa",
+    "llama3-scaled",
+    "qwen2",
+    "qwen3",
+];
+const PRECISIONS: [Precision; 3] = [Precision::F32, Precision::F16, Precision::Bf16];
+
+/// Every way to compute on this machine: all instruction sets, on 1, 2 and 4 threads.
+fn cpus() -> Vec<Cpu> {
+    let ways = Simd::available().into_iter().flat_map(|simd| [1, 2, 4].map(|n| (simd, n)));
+    ways.map(|(simd, threads)| Cpu::new(simd, threads).unwrap()).collect()
+}
+
+fn load(name: &str, precision: Precision, cpu: &Cpu) -> Model {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let load = || match name {
+        "ember" => Pretrained::bundled(&device, precision),
+        name => Pretrained::load(&fixture(&format!("models/{name}")), &device, precision),
+    };
+    cpu.enter(load).unwrap().model
+}
+
+/// A model in one type, loaded once for each way to compute.
+fn loaded(name: &'static str, precision: usize) -> &'static [Model] {
+    type Models = HashMap<(&'static str, usize), Vec<Model>>;
+    static ALL: LazyLock<Models> = LazyLock::new(|| {
+        let cpus = cpus();
+        let load_all = |name, precision: usize| {
+            cpus.iter().map(|cpu| load(name, PRECISIONS[precision], cpu)).collect()
+        };
+        let each = MODELS.into_iter().flat_map(|name| [0, 1, 2].map(|precision| (name, precision)));
+        each.map(|(name, precision)| ((name, precision), load_all(name, precision))).collect()
+    });
+    &ALL[&(name, precision)]
+}
+
+fn bits(rows: &[Vec<f32>]) -> Vec<Vec<u32>> {
+    rows.iter().map(|row| row.iter().map(|logit| logit.to_bits()).collect()).collect()
+}
+
+/// Several sequences, and how they are fed to the model.
+#[derive(Debug, Clone)]
+struct Schedule {
+    model: &'static str,
+    precision: usize,
+    /// Which of the ways to compute is used, out of how many there are.
+    way: prop::sample::Index,
+    sequences: Vec<Vec<u32>>,
+    /// For each pass: how many tokens each sequence reads in it. One that reads none sits out.
+    passes: Vec<Vec<usize>>,
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let sequences = prop::collection::vec(prop::collection::vec(0..40u32, 1..60), 1..5);
+    let pass = prop::collection::vec(prop_oneof![Just(0usize), Just(1), 1..40usize], 5);
+    let way = any::<prop::sample::Index>();
+    (
+        prop::sample::select(&MODELS),
+        0..3usize,
+        way,
+        sequences,
+        prop::collection::vec(pass, 1..8),
+    )
+        .prop_map(|(model, precision, way, sequences, passes)| Schedule {
+            model,
+            precision,
+            way,
+            sequences,
+            passes,
+        })
+}
+
+/// The logits after every token of every sequence, as the schedule computes them.
+fn run(schedule: &Schedule, model: &Model) -> Vec<Vec<Vec<f32>>> {
+    let sequences = &schedule.sequences;
+    let new_cache = |ids: &Vec<u32>| model.new_cache(ids.len()).unwrap();
+    let mut caches: Vec<KvCache> = sequences.iter().map(new_cache).collect();
+    let mut rows = vec![Vec::new(); sequences.len()];
+    let rest = vec![usize::MAX; sequences.len()];
+    for pass in schedule.passes.iter().chain([&rest]) {
+        let mut order = Vec::new();
+        let mut inputs = Vec::new();
+        for (i, cache) in caches.iter_mut().enumerate() {
+            let left = &sequences[i][cache.length()..];
+            let tokens = &left[..pass[i].min(left.len())];
+            if !tokens.is_empty() {
+                order.extend(std::iter::repeat_n(i, tokens.len()));
+                inputs.push(Input::after(cache, tokens).with_logits(Logits::All));
+            }
+        }
+        for (i, row) in order.into_iter().zip(model.forward(&mut inputs).unwrap()) {
+            rows[i].push(row);
+        }
+    }
+    rows
+}
+
+fn check(schedule: &Schedule) {
+    let models = loaded(schedule.model, schedule.precision);
+    let found = run(schedule, schedule.way.get(models));
+    for (ids, found) in schedule.sequences.iter().zip(&found) {
+        let mut whole = [Input::whole(ids).with_logits(Logits::All)];
+        let reference = models[0].forward(&mut whole).unwrap();
+        assert_eq!(bits(found), bits(&reference), "{schedule:?}");
+        // The naive loop asks for the last row only.
+        let last = models[0].forward(&mut [Input::whole(ids)]).unwrap();
+        assert_eq!(bits(&last), bits(&reference[ids.len() - 1..]));
+    }
+}
+
+/// `SLOWBURN_SCHEDULES` says how many are tried.
+#[test]
+fn the_bits_of_a_token_do_not_depend_on_the_schedule() {
+    let cases = std::env::var("SLOWBURN_SCHEDULES").ok().and_then(|count| count.parse().ok());
+    let testers = Cpu::cores() as u32;
+    let config = Config {
+        cases: cases.unwrap_or(60_u32).div_ceil(testers),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let run = || {
+        let outcome = TestRunner::new(config.clone()).run(&schedules(), |schedule| {
+            check(&schedule);
+            Ok(())
+        });
+        outcome.unwrap();
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..testers {
+            scope.spawn(run);
+        }
+    });
+}
+
+/// Long enough that scores are kept in several spans, and that these are shared by threads.
+#[test]
+fn long_sequences_have_the_same_bits_on_every_way() {
+    let ids: Vec<u32> = (0..500).map(|i| (i * 37 + i * i % 11) % 300).collect();
+    for precision in [0, 1] {
+        let models = loaded("ember", precision);
+        let reference = models[0].forward(&mut [Input::whole(&ids)]).unwrap();
+        for (i, model) in models.iter().enumerate() {
+            // Without vector instructions it takes long.
+            let chunks = if i < models.len() - 3 {
+                &[256, 255, 33, 499][..]
+            } else {
+                &[100]
+            };
+            for &chunk in chunks {
+                let mut cache = model.new_cache(ids.len()).unwrap();
+                let mut last = Vec::new();
+                for tokens in ids.chunks(chunk) {
+                    last = model.forward(&mut [Input::after(&mut cache, tokens)]).unwrap();
+                }
+                assert_eq!(bits(&last), bits(&reference), "way {i}, chunks of {chunk}");
+            }
+        }
+    }
+}
+
+/// The loops choose from the same logits, so that even a draw cannot part.
+#[test]
+fn loops_and_batches_have_the_same_hash() {
+    let prompts: [&[u32]; 3] = [&[5, 6, 7], &[9; 40], &[1, 2]];
+    let options = |chunk| Options {
+        max_tokens: 20,
+        ignore_eos: true,
+        hash_logits: true,
+        chunk,
+        ..Options::default()
+    };
+    for name in MODELS {
+        let models = loaded(name, 0);
+        let alone = prompts.map(|prompt| {
+            generate::naive(&models[0], prompt, &options(256), &mut common::go_on).unwrap()
+        });
+        for model in models {
+            for chunk in [1, 7, 256] {
+                let all = prompts.map(<[u32]>::to_vec);
+                let options = vec![options(chunk); 3];
+                let mut go_on = |_, _| std::ops::ControlFlow::Continue(());
+                let found = generate::batched(model, &all, &options, &mut go_on).unwrap();
+                for (i, (found, alone)) in found.iter().zip(&alone).enumerate() {
+                    assert_eq!(found.logits_hash, alone.logits_hash, "{name}, {i}, {chunk}");
+                    assert_eq!(found.ids, alone.ids);
+                    let cached =
+                        generate::cached(model, prompts[i], &options[i], &mut common::go_on);
+                    assert_eq!(cached.unwrap().logits_hash, alone.logits_hash);
+                }
+            }
+        }
+    }
+}
+
+/// What these hashes were on the machine where they were made. A machine, an instruction set or a
+/// compiler that gives others is found out here. After a change that is meant to move bits, run
+/// with `SLOWBURN_PRINT_HASHES=1` and put what it prints into the file.
+#[test]
+fn the_bits_are_those_that_were_recorded() {
+    let recorded = include_str!("fixtures/logits_hashes.txt");
+    let mut found = String::new();
+    for name in MODELS {
+        for (i, precision) in PRECISIONS.into_iter().enumerate() {
+            let options = Options {
+                max_tokens: 40,
+                ignore_eos: true,
+                hash_logits: true,
+                ..Options::default()
+            };
+            let prompt: Vec<u32> = (0..50).map(|i| i * 7 % 40).collect();
+            let model = loaded(name, i).last().unwrap();
+            let generation =
+                generate::cached(model, &prompt, &options, &mut common::go_on).unwrap();
+            found += &format!("{name} {} {}\n", precision.name(), generation.logits_hash.unwrap());
+        }
+    }
+    if std::env::var_os("SLOWBURN_PRINT_HASHES").is_some() {
+        print!("{found}");
+        return;
+    }
+    assert_eq!(found, recorded);
+}

@@ -1,0 +1,55 @@
+//! Who takes part: Slow Burn, alone and in a batch, and its peers.
+
+use anyhow::Result;
+use clap::ValueEnum;
+use slowburn::device::Precision;
+
+use super::measured::{Measured, Workload};
+use super::ours::Ours;
+use super::process::Process;
+
+/// Another engine, which runs in a process of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    #[value(name = "llama.cpp")]
+    LlamaCpp,
+    Candle,
+    Transformers,
+}
+
+/// Whose generations are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Slow Burn, with one sequence.
+    Alone,
+    /// Slow Burn, with several sequences at once.
+    Batch,
+    Peer(Peer),
+}
+
+/// One that generates what it is asked for.
+pub struct Contender<'a> {
+    pub engine: Engine,
+    /// What to call it in a table.
+    pub name: String,
+    /// How it stores weights, keys and values.
+    pub dtype: Precision,
+    /// How many sequences it generates at once.
+    pub sequences: usize,
+    pub program: Program<'a>,
+}
+
+pub enum Program<'a> {
+    Here(&'a Ours),
+    Elsewhere(Process),
+}
+
+impl Contender<'_> {
+    pub fn generate(&mut self, workload: &Workload) -> Result<Measured> {
+        match &mut self.program {
+            Program::Here(ours) if self.sequences == 1 => ours.alone(workload),
+            Program::Here(ours) => ours.batch(workload, self.sequences),
+            Program::Elsewhere(process) => process.generate(workload),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What Slow Burn wants to reach, as ratios: absolute speeds are those of a machine.
+
+use std::fmt::{self, Display, Formatter};
+
+use slowburn::device::Precision;
+use slowburn::device::Precision::{F16, F32};
+
+use super::before::Before;
+use super::contender::{Engine, Peer};
+use super::measured::Phase::{self, Decode, Prefill};
+use super::rounds::Case;
+use crate::load_cost::LoadCost;
+use crate::random_checkpoint::Shape;
+
+/// A ratio, and where it should lie.
+pub struct Goal {
+    pub what: String,
+    pub limit: Limit,
+    /// None where somebody was left out.
+    pub measured: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// All that was measured.
+#[derive(Default)]
+pub struct Results {
+    pub cases: Vec<Case>,
+    /// The shape of SmolLM2, in f32.
+    pub load: Option<LoadCost>,
+    pub before: Option<Before>,
+}
+
+impl Goal {
+    pub fn is_met(&self) -> bool {
+        self.measured.is_some_and(|measured| match self.limit {
+            Limit::AtLeast(least) => measured >= least,
+            Limit::AtMost(most) => measured <= most,
+        })
+    }
+}
+
+impl Display for Limit {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(least) => write!(formatter, "≥ {least:.2}"),
+            Self::AtMost(most) => write!(formatter, "≤ {most:.2}"),
+        }
+    }
+}
+
+/// The goals of the speed, with what `results` say.
+pub fn goals(results: &Results) -> Vec<Goal> {
+    let smollm2 = Shape::SmolLm2_135m.name();
+    let against_llama_cpp = [
+        (smollm2, 128, Decode, 1.1),
+        (smollm2, 128, Prefill, 2.2),
+        (smollm2, 1800, Decode, 1.3),
+        (smollm2, 1800, Prefill, 1.4),
+        (Shape::Stories15m.name(), 128, Decode, 1.1),
+    ];
+    let mut goals: Vec<Goal> = against_llama_cpp
+        .into_iter()
+        .map(|(model, tokens, phase, least)| Goal {
+            what: format!("{model}, {}, f32 / llama.cpp's", place(phase, tokens)),
+            limit: Limit::AtLeast(least),
+            measured: results.ratio(
+                (model, tokens, phase),
+                (Engine::Alone, F32),
+                (Engine::Peer(Peer::LlamaCpp), F32),
+            ),
+        })
+        .collect();
+    for (tokens, phase, least) in [
+        (128, Decode, 1.7),
+        (128, Prefill, 0.9),
+        (1800, Decode, 1.7),
+        (1800, Prefill, 0.9),
+    ] {
+        goals.push(Goal {
+            what: format!("{smollm2}, {}, f16 / f32", place(phase, tokens)),
+            limit: Limit::AtLeast(least),
+            measured: results.ratio(
+                (smollm2, tokens, phase),
+                (Engine::Alone, F16),
+                (Engine::Alone, F32),
+            ),
+        });
+    }
+    goals.push(Goal {
+        what: format!("{smollm2}, {}, a batch of 8 / one", place(Decode, 128)),
+        limit: Limit::AtLeast(5.0),
+        measured: results.batch_of_8(smollm2),
+    });
+    let before = results.before.iter().flat_map(|before| before.ratios());
+    goals.extend(before.map(|(sequences, ratio)| Goal {
+        what: format!("ember, {sequences} at once, now / before"),
+        limit: Limit::AtLeast(1.0),
+        measured: Some(ratio),
+    }));
+    let load = results.load.as_ref();
+    goals.push(Goal {
+        what: format!("{smollm2}, loading / reading the file"),
+        limit: Limit::AtMost(1.3),
+        measured: load.map(LoadCost::times_reading),
+    });
+    goals.push(Goal {
+        what: format!("{smollm2}, peak memory / weights and cache"),
+        limit: Limit::AtMost(1.15),
+        measured: load.and_then(LoadCost::peak_ratio),
+    });
+    goals
+}
+
+fn place(phase: Phase, tokens: usize) -> String {
+    match phase {
+        Prefill => format!("prefill of {tokens}"),
+        Decode => format!("decode after {tokens}"),
+    }
+}
+
+impl Results {
+    fn case(&self, model: &str, tokens: usize) -> Option<&Case> {
+        let mut cases = self.cases.iter();
+        cases.find(|case| case.model == model && case.workload.prompt.len() == tokens)
+    }
+
+    /// How many times as fast `one` is as `other`.
+    fn ratio(
+        &self,
+        (model, tokens, phase): (&str, usize, Phase),
+        one: (Engine, Precision),
+        other: (Engine, Precision),
+    ) -> Option<f64> {
+        let case = self.case(model, tokens)?;
+        let (one, other) = (case.row(one.0, one.1)?, case.row(other.0, other.1)?);
+        Some(case.ratio(one, other, phase))
+    }
+
+    /// What a batch of eight decodes, in tokens of one sequence alone.
+    fn batch_of_8(&self, model: &str) -> Option<f64> {
+        let case = self.case(model, 128)?;
+        let batch = case.row(Engine::Batch, F32).filter(|batch| batch.sequences == 8)?;
+        Some(case.ratio(batch, case.row(Engine::Alone, F32)?, Decode))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::tests;
+    use super::*;
+
+    #[test]
+    fn goals_are_found_in_the_cases_that_they_are_about() {
+        let mut case = tests::case(
+            "smollm2-135m",
+            &[
+                (Engine::Alone, F32, 1, &[(1.0, 2.0)]),
+                (Engine::Alone, F16, 1, &[(1.0, 1.0)]),
+                (Engine::Batch, F32, 8, &[(8.0, 4.0)]),
+                (Engine::Peer(Peer::LlamaCpp), F32, 1, &[(3.0, 3.0)]),
+            ],
+        );
+        case.workload.prompt = vec![1; 128];
+        let results = Results { cases: vec![case], ..Results::default() };
+        let goals = goals(&results);
+        let measured = |what: &str| goals.iter().find(|goal| goal.what == what).unwrap().measured;
+        let llama = "smollm2-135m, decode after 128, f32 / llama.cpp's";
+        assert_eq!(measured(llama), Some(1.5));
+        assert_eq!(measured("smollm2-135m, prefill of 128, f32 / llama.cpp's"), Some(3.0));
+        assert_eq!(measured("smollm2-135m, decode after 128, f16 / f32"), Some(2.0));
+        assert_eq!(measured("smollm2-135m, decode after 128, a batch of 8 / one"), Some(4.0));
+        assert_eq!(measured("smollm2-135m, prefill of 1800, f16 / f32"), None);
+        let met: Vec<bool> = goals.iter().map(Goal::is_met).collect();
+        assert_eq!(met.iter().filter(|met| **met).count(), 4);
+    }
+
+    #[test]
+    fn limits_hold_at_their_ends() {
+        let goal = |limit| Goal { what: String::new(), limit, measured: Some(1.3) };
+        assert!(goal(Limit::AtLeast(1.3)).is_met() && goal(Limit::AtMost(1.3)).is_met());
+        assert!(!goal(Limit::AtLeast(1.31)).is_met() && !goal(Limit::AtMost(1.29)).is_met());
+    }
+}

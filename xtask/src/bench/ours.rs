@@ -1,0 +1,98 @@
+//! Slow Burn itself, by the loops that everyone uses.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::generate::{self, Options};
+use slowburn::kernels::{Cpu, Simd};
+use slowburn::model::Model;
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+
+use super::measured::{Measured, Workload};
+
+/// A model that is loaded.
+pub struct Ours {
+    pub dtype: Precision,
+    pub model: Model,
+}
+
+impl Ours {
+    /// Loads the model in `folder`, or the bundled one, to compute on `threads` threads.
+    pub fn load(folder: Option<&Path>, dtype: Precision, threads: usize) -> Result<Self> {
+        let device = device::open(DeviceChoice::Cpu)?;
+        let cpu = Cpu::new(Simd::detect(), threads)?;
+        let pretrained = cpu.enter(|| match folder {
+            Some(folder) => Pretrained::load(folder, &device, dtype),
+            None => Pretrained::bundled(&device, dtype),
+        })?;
+        Ok(Self { dtype, model: pretrained.model })
+    }
+
+    pub fn alone(&self, workload: &Workload) -> Result<Measured> {
+        let options = options(workload);
+        let start = Instant::now();
+        let mut prefill = None;
+        let generation = generate::cached(&self.model, &workload.prompt, &options, &mut |_| {
+            prefill.get_or_insert_with(|| start.elapsed());
+            ControlFlow::Continue(())
+        })?;
+        let prefill = prefill.context("nothing was generated")?;
+        let decode = start.elapsed() - prefill;
+        Ok(Measured::new(prefill, decode, generation.ids))
+    }
+
+    /// `sequences` at once, the first of them that of the workload. The others have its prompt
+    /// too, but begin at another place of it. They are as long, so all get their first token in
+    /// the same pass.
+    pub fn batch(&self, workload: &Workload, sequences: usize) -> Result<Measured> {
+        let prompts: Vec<Vec<u32>> = (0..sequences)
+            .map(|shift| {
+                let mut prompt = workload.prompt.clone();
+                prompt.rotate_left(shift % workload.prompt.len());
+                prompt
+            })
+            .collect();
+        let options = vec![options(workload); sequences];
+        let start = Instant::now();
+        let (mut prefill, mut arrived) = (Duration::ZERO, 0);
+        let generations = generate::batched(&self.model, &prompts, &options, &mut |_, _| {
+            arrived += 1;
+            if arrived == sequences {
+                prefill = start.elapsed();
+            }
+            ControlFlow::Continue(())
+        })?;
+        let decode = start.elapsed() - prefill;
+        let first = generations.into_iter().next().context("nothing was generated")?;
+        Ok(Measured::new(prefill, decode, first.ids))
+    }
+}
+
+/// The most likely token at each step, whatever it is.
+fn options(workload: &Workload) -> Options {
+    Options {
+        max_tokens: workload.new_tokens,
+        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
+        ignore_eos: true,
+        ..Options::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_a_batch_is_the_one_alone() {
+        let ours = Ours::load(None, Precision::F32, 1).unwrap();
+        let workload = Workload { prompt: vec![5, 300, 7, 45], new_tokens: 6 };
+        let (alone, batch) = (ours.alone(&workload).unwrap(), ours.batch(&workload, 3).unwrap());
+        assert_eq!(alone.ids.len(), 6);
+        assert_eq!(alone.ids, batch.ids);
+        assert!(batch.prefill > 0.0 && batch.decode > 0.0);
+    }
+}

@@ -1,0 +1,91 @@
+//! A peer's program, while it runs: it answers lines with lines.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use super::measured::{Measured, Workload};
+
+/// The program ends, and gives back its memory, when this is dropped.
+pub struct Process {
+    child: Child,
+    /// None once nobody asks any more.
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts the program. What it says on standard error goes to ours.
+    pub fn start(mut command: Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let questions = child.stdin.take();
+        let answers = child.stdout.take().context("the program has no output")?;
+        Ok(Self { child, questions, answers: BufReader::new(answers) })
+    }
+
+    pub fn generate(&mut self, workload: &Workload) -> Result<Measured> {
+        let questions = self.questions.as_mut().context("the program has no input")?;
+        let mut answer = String::new();
+        // Where the program has ended, there is no answer either.
+        if writeln!(questions, "{}", serde_json::to_string(workload)?).is_ok() {
+            self.answers.read_line(&mut answer)?;
+        }
+        ensure!(!answer.is_empty(), "it ended without an answer; what it said is above");
+        let measured: Measured = serde_json::from_str(&answer)
+            .with_context(|| format!("it answered `{}`", answer.trim_end()))?;
+        ensure!(
+            measured.ids.len() == workload.new_tokens,
+            "it generated {} tokens in place of {}",
+            measured.ids.len(),
+            workload.new_tokens
+        );
+        Ok(measured)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // At the end of its input, the program ends.
+        self.questions = None;
+        // Nothing is left to do where it can't be waited for.
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn answering(answer: &str) -> Result<Measured> {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("read question; {answer}")]);
+        let workload = Workload { prompt: vec![1], new_tokens: 2 };
+        Process::start(command)?.generate(&workload)
+    }
+
+    #[test]
+    fn answers_are_read_and_what_is_none_is_an_error() {
+        let good = r#"echo '{"prefill": 0.5, "decode": 1.5, "ids": [7, 8]}'"#;
+        let measured = answering(good).unwrap();
+        assert_eq!(measured.ids, [7, 8]);
+        assert_eq!((measured.prefill, measured.decode), (0.5, 1.5));
+
+        let error = |answer| answering(answer).unwrap_err().to_string();
+        assert!(error("exit 1").starts_with("it ended without an answer"));
+        assert_eq!(error("echo Loading"), "it answered `Loading`");
+        let short = r#"echo '{"prefill": 0.5, "decode": 1.5, "ids": [7]}'"#;
+        assert_eq!(error(short), "it generated 1 tokens in place of 2");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let error = Process::start(Command::new("no-such-program")).err().unwrap();
+        assert_eq!(error.to_string(), "cannot start no-such-program");
+    }
+}

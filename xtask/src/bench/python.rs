@@ -1,0 +1,63 @@
+//! The peers that are programs in Python: `benches/peers/*.py`.
+
+use std::path::Path;
+use std::process::Command;
+
+use slowburn::device::Precision;
+
+use super::candle::PACKAGE;
+
+/// What to call the peer in `script`, with its version; or why this Python cannot run it.
+pub fn name(python: &str, script: &str) -> Result<String, String> {
+    let output = command(python, script).arg("--version").output();
+    let output = output.map_err(|error| format!("{python}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(reason(&String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What starts the peer in `script` with the model in `folder`. It may put large files into
+/// `scratch`.
+pub fn program(
+    (python, script): (&str, &str),
+    folder: &Path,
+    dtype: Precision,
+    threads: usize,
+    scratch: &Path,
+) -> Command {
+    let mut command = command(python, script);
+    command.arg(folder).arg(dtype.name()).arg(threads.to_string()).arg(scratch);
+    command
+}
+
+fn command(python: &str, script: &str) -> Command {
+    let mut command = Command::new(python);
+    // Without files of compiled code beside the script.
+    command.arg("-B").arg(Path::new(PACKAGE).join(script));
+    command
+}
+
+/// What Python said last: the error itself, below the calls that led to it.
+fn reason(stderr: &str) -> String {
+    let mut lines = stderr.lines().rev().map(str::trim);
+    let last = lines.find(|line| !line.is_empty());
+    last.unwrap_or("it ended with an error and said nothing").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_is_the_last_line() {
+        let stderr = "Traceback:\n  import torch\nModuleNotFoundError: No module named 'torch'\n\n";
+        assert_eq!(reason(stderr), "ModuleNotFoundError: No module named 'torch'");
+        assert!(reason("").contains("said nothing"));
+    }
+
+    #[test]
+    fn a_python_that_is_not_there_is_a_reason() {
+        assert!(name("no-such-python", "x.py").unwrap_err().starts_with("no-such-python: "));
+    }
+}

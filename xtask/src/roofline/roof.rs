@@ -1,0 +1,43 @@
+//! What no computation on a machine can exceed.
+
+/// The two limits.
+#[derive(Debug, Clone, Copy)]
+pub struct Roof {
+    /// Bytes per second.
+    pub bandwidth: f64,
+    /// Floating-point operations per second; a multiply-add is two.
+    pub arithmetic: f64,
+}
+
+impl Roof {
+    /// The most operations per second for a computation with this many for each byte.
+    pub fn at(&self, intensity: f64) -> f64 {
+        self.arithmetic.min(self.bandwidth * intensity)
+    }
+
+    /// What sets the limit there.
+    pub fn limit(&self, intensity: f64) -> &'static str {
+        match intensity < self.ridge() {
+            true => "bytes",
+            false => "arithmetic",
+        }
+    }
+
+    /// The least intensity at which the arithmetic is the limit.
+    pub fn ridge(&self) -> f64 {
+        self.arithmetic / self.bandwidth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_roof_rises_with_the_bandwidth_and_is_flat_from_the_ridge_on() {
+        let roof = Roof { bandwidth: 10.0, arithmetic: 100.0 };
+        assert_eq!(roof.ridge(), 10.0);
+        assert_eq!([0.5, 10.0, 40.0].map(|intensity| roof.at(intensity)), [5.0, 100.0, 100.0]);
+        assert_eq!([0.5, 40.0].map(|intensity| roof.limit(intensity)), ["bytes", "arithmetic"]);
+    }
+}
