@@ -15,6 +15,10 @@ mod parity;
 mod random_checkpoint;
 mod roofline;
 mod shallow_checkpoint;
+#[cfg(feature = "train")]
+mod train;
+#[cfg(not(feature = "train"))]
+#[path = "train_elsewhere.rs"]
 mod train;
 mod widget_data;
 

@@ -26,6 +26,13 @@ pub const MIN_WORDS: usize = 60;
 /// The most words of a story.
 pub const MAX_WORDS: usize = 300;
 
+/// The seed of the stories that the bundled model was trained on.
+pub const SEED: u64 = 1;
+/// On how many of them: the first.
+pub const TRAINED_STORIES: usize = 120_000;
+/// How many of those that follow measure the loss during the training.
+pub const HELD_OUT: usize = 64;
+
 /// A story and the information in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Story {

@@ -21,7 +21,6 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
 use crate::corpus::{self, Story};
-use crate::train;
 use measure::Measure;
 use metrics::{HeldOut, Metrics, Overlap, Sampled, Settings};
 
@@ -49,10 +48,10 @@ pub struct EvalArgs {
     #[arg(long, default_value = "")]
     prompt: String,
     /// The seed of the stories that the model was trained on
-    #[arg(long, default_value_t = train::SEED)]
+    #[arg(long, default_value_t = corpus::SEED)]
     corpus_seed: u64,
     /// How many of them it was trained on
-    #[arg(long, default_value_t = train::STORIES)]
+    #[arg(long, default_value_t = corpus::TRAINED_STORIES)]
     trained_stories: usize,
     /// Also write the numbers to this file
     #[arg(long)]
@@ -112,7 +111,7 @@ impl EvalArgs {
             model: self.model.display().to_string(),
             corpus_seed: self.corpus_seed,
             trained_stories: self.trained_stories,
-            first_held_out: self.trained_stories + train::HELD_OUT,
+            first_held_out: self.trained_stories + corpus::HELD_OUT,
             temperature: self.temperature,
             top_p: self.top_p,
             first_seed: self.first_seed,
@@ -137,13 +136,13 @@ impl Corpus {
     /// new. Those that training has looked at to measure its loss are left out.
     fn tell(args: &EvalArgs) -> Self {
         let bar = progress_bar(
-            args.trained_stories + train::HELD_OUT + args.held_out,
+            args.trained_stories + corpus::HELD_OUT + args.held_out,
             "stories of the corpus",
         );
         let mut stories = bar.wrap_iter(corpus::stories(args.corpus_seed));
         let trained = stories.by_ref().take(args.trained_stories);
         let trained = trained.map(|story| hash(&story.text)).collect();
-        let unseen = stories.skip(train::HELD_OUT).take(args.held_out).collect();
+        let unseen = stories.skip(corpus::HELD_OUT).take(args.held_out).collect();
         bar.finish_and_clear();
         Self { trained, unseen }
     }

@@ -30,6 +30,7 @@ use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
 use slowburn::checkpoint::Weights;
 use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Rope};
 
+use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES};
 use crate::folder;
 use checkpoint::Checkpoint;
 use data::Rows;
@@ -56,7 +57,7 @@ pub struct TrainArgs {
     #[arg(long, default_value_t = 8e-3)]
     learning_rate: f64,
     /// How many distinct stories to train on
-    #[arg(long, default_value_t = STORIES)]
+    #[arg(long, default_value_t = TRAINED_STORIES)]
     stories: usize,
     /// Seed of the stories and of the first weights
     #[arg(long, default_value_t = SEED)]
@@ -66,14 +67,7 @@ pub struct TrainArgs {
     checkpoint_every: usize,
 }
 
-/// How many distinct stories to train on, unless told otherwise, and their seed.
-pub const STORIES: usize = 120_000;
-pub const SEED: u64 = 1;
 const WEIGHT_DECAY: f32 = 0.05;
-
-/// The number of stories, from the same stream but after those trained on, that measure the
-/// loss on what the model has not seen.
-pub const HELD_OUT: usize = 64;
 
 /// A Llama without any of the variations.
 const LLAMA: LlamaConfig = LlamaConfig {
@@ -114,10 +108,8 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     );
     std::fs::create_dir_all(&args.run)?;
 
-    let texts: Vec<String> = crate::corpus::stories(args.seed)
-        .take(args.stories + HELD_OUT)
-        .map(|story| story.text)
-        .collect();
+    let texts: Vec<String> =
+        corpus::stories(args.seed).take(args.stories + HELD_OUT).map(|story| story.text).collect();
     let (train, held_out) = texts.split_at(args.stories);
     let tokenizer = tokenizer::train(train, config.vocab_size)?;
     let train = tokenizer::encode(&tokenizer, train)?;

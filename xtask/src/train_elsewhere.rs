@@ -1,0 +1,41 @@
+//! `cargo xtask train` in a build without the feature `train`: runs one with it.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+// Options and `--help` are those of the other build.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct TrainArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    args: Vec<OsString>,
+}
+
+pub fn run(args: &TrainArgs) -> Result<()> {
+    let mut features = vec!["train"];
+    if cfg!(feature = "cuda") {
+        features.push("cuda");
+    }
+    if cfg!(feature = "ndarray") {
+        features.push("ndarray");
+    }
+    // A folder of its own: Windows does not let go of a program that runs.
+    let status = Command::new(env!("CARGO"))
+        .args([
+            "run",
+            "--release",
+            "--target-dir",
+            "target/train",
+            "--package",
+            "xtask",
+        ])
+        .args(["--features", &features.join(",")])
+        .args(["--", "train"])
+        .args(&args.args)
+        .status()
+        .context("cannot start cargo")?;
+    std::process::exit(status.code().unwrap_or(1));
+}
