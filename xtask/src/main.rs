@@ -7,7 +7,6 @@ mod corpus_command;
 mod eval;
 mod exercises;
 mod figures;
-mod folder;
 mod greedy_loops;
 mod load_cost;
 mod loss_chart;

@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod data;
+mod folder;
 mod schedule;
 mod tokenizer;
 
@@ -31,7 +32,7 @@ use slowburn::checkpoint::Weights;
 use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Rope};
 
 use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES};
-use crate::folder;
+
 use checkpoint::Checkpoint;
 use data::Rows;
 use schedule::Schedule;
