@@ -26,9 +26,10 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    cli::exit(match cli.compare {
-        true => compare(&cli.generate),
-        false => run(&cli.generate),
+    cli::exit(if cli.compare {
+        compare(&cli.generate)
+    } else {
+        run(&cli.generate)
     })
 }
 

@@ -30,9 +30,10 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    cli::exit(match cli.compare {
-        true => compare(&cli),
-        false => run(&cli.batch),
+    cli::exit(if cli.compare {
+        compare(&cli)
+    } else {
+        run(&cli.batch)
     })
 }
 

@@ -43,11 +43,10 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>> {
 pub(crate) fn read_upto(from: impl Read, limit: usize) -> Result<Vec<u8>, IoError> {
     let mut bytes = Vec::new();
     from.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-    match bytes.len() > limit {
-        true => {
-            Err(IoError::other(format!("it has more than {limit} bytes, the most that is read")))
-        }
-        false => Ok(bytes),
+    if bytes.len() > limit {
+        Err(IoError::other(format!("it has more than {limit} bytes, the most that is read")))
+    } else {
+        Ok(bytes)
     }
 }
 

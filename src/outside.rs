@@ -17,13 +17,12 @@ pub(crate) fn short(text: impl Display) -> String {
         return text;
     }
     let escaped = Escaped::new(&text);
-    match escaped.more {
-        false => escaped.head.into_iter().collect(),
-        true => {
-            let head = escaped.head.iter().take(LONGEST - TAIL - 1);
-            let tail = last_escaped(&text, TAIL);
-            head.copied().chain(['…']).chain(tail).collect()
-        }
+    if escaped.more {
+        let head = escaped.head.iter().take(LONGEST - TAIL - 1);
+        let tail = last_escaped(&text, TAIL);
+        head.copied().chain(['…']).chain(tail).collect()
+    } else {
+        escaped.head.into_iter().collect()
     }
 }
 
@@ -66,9 +65,10 @@ fn last_escaped(text: &str, count: usize) -> Vec<char> {
 }
 
 fn escape(c: char) -> impl Iterator<Item = char> {
-    let (hidden, shown) = match is_hidden(c) {
-        true => (Some(c.escape_default()), None),
-        false => (None, Some(c)),
+    let (hidden, shown) = if is_hidden(c) {
+        (Some(c.escape_default()), None)
+    } else {
+        (None, Some(c))
     };
     hidden.into_iter().flatten().chain(shown)
 }

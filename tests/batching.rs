@@ -244,9 +244,10 @@ fn a_callback_that_breaks_stops_one_sequence_only() {
     let mut count = 0;
     let found = generate::batched(&model, &prompts, &on, &mut |place, _| {
         count += usize::from(place == 0);
-        match place == 0 && count == 3 {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if place == 0 && count == 3 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })
     .unwrap();

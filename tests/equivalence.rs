@@ -194,9 +194,10 @@ fn a_callback_that_breaks_stops_the_loop_and_keeps_its_token() {
             let found = generate(&model, &[5, 6, 7], &options, &mut |chosen| {
                 assert_eq!(chosen.token.index, seen.len(), "{name}");
                 seen.push(chosen.token.token_id);
-                match chosen.token.index == last {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                if chosen.token.index == last {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 }
             });
             let found = found.unwrap();
@@ -286,9 +287,12 @@ fn the_cache_takes_the_bytes_of_its_formula() {
             // On the CPU memory is taken as it is written to, in blocks of 32 tokens; elsewhere all
             // of it at once.
             let in_blocks = device.name == "cpu";
-            let taken = |length: usize, capacity: usize| match in_blocks {
-                true => formula(length.next_multiple_of(32)),
-                false => formula(capacity),
+            let taken = |length: usize, capacity: usize| {
+                if in_blocks {
+                    formula(length.next_multiple_of(32))
+                } else {
+                    formula(capacity)
+                }
             };
             for capacity in [1, 16, 100, config.context_length] {
                 let cache = model.new_cache(capacity).unwrap();

@@ -18,7 +18,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use slowburn::Result;
 use slowburn::generate::{self, Options};
 use slowburn::inference::{
-    FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job, Load, ModelAccessor,
+    FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job, Load, ModelHandle,
     OutStream, State, TokenOutput,
 };
 use slowburn::pretrained::Pretrained;
@@ -95,7 +95,7 @@ type Probed = Inference<GenerateRequest, TokenOutput, Model, Probe>;
 
 fn handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     State(probe): State<Probe>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {

@@ -282,9 +282,10 @@ fn damaged_folders_never_panic() {
         for round in 0..FOLDER_MUTATIONS {
             let file = &files[round % files.len()];
             let original = std::fs::read(whole.join(file)).unwrap();
-            let (what, damaged) = match file.ends_with(".json") {
-                true => damage_json(&original, &mut generator),
-                false => damage_weights(&original, &mut generator),
+            let (what, damaged) = if file.ends_with(".json") {
+                damage_json(&original, &mut generator)
+            } else {
+                damage_weights(&original, &mut generator)
             };
             let what = format!("{name}, round {round}, {file} {what}");
             let path = copy.path().join(file);

@@ -57,9 +57,10 @@ fn all_texts(model: &Model, max_tokens: usize) -> Vec<(Vec<u32>, f64)> {
                 let mut ids: Vec<u32> = ids.clone();
                 ids.push(id);
                 let text = (ids, logprob + f64::from(p).ln());
-                match id == END || length == max_tokens {
-                    true => texts.push(text),
-                    false => next.push(text),
+                if id == END || length == max_tokens {
+                    texts.push(text)
+                } else {
+                    next.push(text)
                 }
             }
         }

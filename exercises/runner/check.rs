@@ -33,9 +33,10 @@ pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
         }
         None => all(project)?,
     };
-    Ok(match pass {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if pass {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
@@ -55,9 +56,10 @@ pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
     sort_as_in_suite(&mut outcome.failed, &suite);
     let pass = outcome.all_pass();
     Progress::update(&project.root, |progress| progress.set_passed(exercise, version, pass))?;
-    match pass {
-        true => congratulate(project, exercise, &outcome),
-        false => show(project, exercise, &outcome),
+    if pass {
+        congratulate(project, exercise, &outcome)
+    } else {
+        show(project, exercise, &outcome)
     }
     Ok(pass)
 }
@@ -142,13 +144,15 @@ fn build(project: &Project, package: Package) -> Result<Build> {
         ),
     };
     let first = !is_built(library);
-    let progress = match first {
-        true => test_binary::Progress::Shown,
-        false => test_binary::Progress::Hidden,
+    let progress = if first {
+        test_binary::Progress::Shown
+    } else {
+        test_binary::Progress::Hidden
     };
-    match first {
-        true => eprintln!("The first build takes {first_takes}. Later ones take seconds."),
-        false => eprintln!("{FAINT}checking ...{END}"),
+    if first {
+        eprintln!("The first build takes {first_takes}. Later ones take seconds.")
+    } else {
+        eprintln!("{FAINT}checking ...{END}")
     }
     let (_until_built, built) = mpsc::channel::<()>();
     if !first {
@@ -232,9 +236,10 @@ fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
 fn names(outcome: &Outcome) -> String {
     let passed = outcome.passed.iter().map(|test| test.rsplit("::").next().unwrap_or(test));
     let names: Vec<&str> = passed.chain(outcome.failed.iter().map(|f| f.name())).collect();
-    match names.is_empty() {
-        true => "none".into(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
     }
 }
 

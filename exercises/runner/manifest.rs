@@ -225,9 +225,10 @@ impl Manifest {
         let found = self.exercises.iter().find(|exercise| exercise.name == name);
         found.with_context(|| {
             let near = self.near(name);
-            let meant = match near.is_empty() {
-                true => String::new(),
-                false => format!(" Did you mean {}?", near.join(" or ")),
+            let meant = if near.is_empty() {
+                String::new()
+            } else {
+                format!(" Did you mean {}?", near.join(" or "))
             };
             format!(
                 "there is no exercise `{name}`.{meant} `cargo run -p exercises -- list` shows all"

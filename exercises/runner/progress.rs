@@ -119,10 +119,12 @@ impl Progress {
         let Some(checked) = checked else {
             return self.untried(root, exercise);
         };
-        Ok(match checked.version == version(root, exercise)? {
-            false => Status::Changed,
-            true if checked.passed => Status::Passed,
-            true => Status::NotPassed,
+        Ok(if checked.version != version(root, exercise)? {
+            Status::Changed
+        } else if checked.passed {
+            Status::Passed
+        } else {
+            Status::NotPassed
         })
     }
 
@@ -136,9 +138,10 @@ impl Progress {
         let text = String::from_utf8_lossy(&read(&root.join(exercise.file()))?).into_owned();
         let code = |line: &str| !line.trim_start().starts_with("//");
         let has_todo = text.lines().any(|line| code(line) && line.contains("todo!("));
-        Ok(match exercise.kind == Kind::BugHunt || has_todo {
-            true => Status::NotPassed,
-            false => Status::Changed,
+        Ok(if exercise.kind == Kind::BugHunt || has_todo {
+            Status::NotPassed
+        } else {
+            Status::Changed
         })
     }
 }

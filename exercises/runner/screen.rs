@@ -49,8 +49,9 @@ fn percent_encoded(path: &Path) -> String {
             _ => write!(encoded, "%{byte:02X}").expect("a String takes all"),
         }
     }
-    match encoded.starts_with('/') {
-        true => encoded,
-        false => format!("/{encoded}"),
+    if encoded.starts_with('/') {
+        encoded
+    } else {
+        format!("/{encoded}")
     }
 }

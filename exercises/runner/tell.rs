@@ -29,12 +29,13 @@ pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
             println!("  {line}");
         }
     }
-    match now < all {
-        true => println!("\n{FAINT}The same command shows one more.{END}"),
-        false => println!(
+    if now < all {
+        println!("\n{FAINT}The same command shows one more.{END}")
+    } else {
+        println!(
             "\n{FAINT}These are all. To see the answer: cargo run -p exercises -- solution {} --give-up{END}",
             exercise.name
-        ),
+        )
     }
     Ok(())
 }

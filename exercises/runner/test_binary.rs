@@ -108,9 +108,10 @@ impl TestBinary {
             "solutions" => &["--lib"],
             _ => &["--test", package],
         };
-        let format = match colour {
-            true => "json-diagnostic-rendered-ansi",
-            false => "json",
+        let format = if colour {
+            "json-diagnostic-rendered-ansi"
+        } else {
+            "json"
         };
         let mut command = Command::new(cargo());
         command

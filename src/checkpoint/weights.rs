@@ -134,9 +134,10 @@ impl<'a> Weights<'a> {
         let size = convert::stored_as(self.dtype).size();
         let numbers: usize = files.files.iter().map(SafetensorsFile::numbers).sum();
         let bytes = numbers as u128 * size as u128;
-        match !computes_on_host(&self.device) || memory::fits(bytes) {
-            true => Ok(()),
-            false => Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes }),
+        if !computes_on_host(&self.device) || memory::fits(bytes) {
+            Ok(())
+        } else {
+            Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes })
         }
     }
 

@@ -84,9 +84,10 @@ impl BatchArgs {
 
     fn texts(&self) -> Result<Vec<String>> {
         let Some(path) = &self.prompts_file else {
-            return Ok(match self.prompts.is_empty() {
-                true => PROMPTS.map(str::to_owned).to_vec(),
-                false => self.prompts.clone(),
+            return Ok(if self.prompts.is_empty() {
+                PROMPTS.map(str::to_owned).to_vec()
+            } else {
+                self.prompts.clone()
             });
         };
         let io = |source| Error::Io { path: path.clone(), source };
@@ -98,9 +99,10 @@ impl BatchArgs {
         let file = file.map_err(io)?;
         let lines = file.lines().filter(|line| !line.trim().is_empty());
         let texts: Vec<String> = lines.map(str::to_owned).collect();
-        match texts.is_empty() {
-            true => Err(Error::NoPrompts { path: path.clone() }),
-            false => Ok(texts),
+        if texts.is_empty() {
+            Err(Error::NoPrompts { path: path.clone() })
+        } else {
+            Ok(texts)
         }
     }
 
@@ -108,7 +110,7 @@ impl BatchArgs {
     /// the same prompt twice gives two texts.
     pub fn options(&self, prompts: usize) -> Vec<Options> {
         let sampling = self.sampling.params();
-        let seeds = (0..prompts as u64).map(|place| sampling.seed.wrapping_add(place));
+        let seeds = (0..prompts as u64).map(|index| sampling.seed.wrapping_add(index));
         let options = |seed| Options {
             max_tokens: self.max_tokens.unwrap_or(100),
             sampling: SamplingParams { seed, ..sampling.clone() },

@@ -41,9 +41,9 @@ impl<'a> BatchReport<'a> {
         }
     }
 
-    /// The sequence at `place` has one more token.
-    pub fn token(&mut self, place: usize) {
-        self.last_token[place] = self.start.elapsed();
+    /// The sequence at `index` has one more token.
+    pub fn token(&mut self, index: usize) {
+        self.last_token[index] = self.start.elapsed();
     }
 
     /// Stops the clock and prints all, or a JSON object for each sequence.
@@ -52,24 +52,25 @@ impl<'a> BatchReport<'a> {
     /// Ids that cannot be decoded; standard output that is closed.
     pub fn finish(self, generations: &[Generation]) -> Result<()> {
         let total = self.start.elapsed();
-        match self.args.json {
-            true => write(&self.json(generations)?),
-            false => write(&self.text(generations, total)?),
+        if self.args.json {
+            write(&self.json(generations)?)
+        } else {
+            write(&self.text(generations, total)?)
         }
     }
 
     fn json(&self, generations: &[Generation]) -> Result<String> {
         let mut out = String::new();
-        for (place, found) in generations.iter().enumerate() {
+        for (index, found) in generations.iter().enumerate() {
             let object = json!({
-                "prompt_ids": self.prompts[place],
+                "prompt_ids": self.prompts[index],
                 "ids": found.ids,
                 "text": self.pretrained.tokenizer.decode(&found.ids)?,
                 "finish_reason": found.finish_reason,
-                "seed": self.options[place].sampling.seed,
-                "seconds": self.last_token[place].as_secs_f64(),
-                "tokens_per_second": self.rate(place, found),
-                "padding": self.padding(place),
+                "seed": self.options[index].sampling.seed,
+                "seconds": self.last_token[index].as_secs_f64(),
+                "tokens_per_second": self.rate(index, found),
+                "padding": self.padding(index),
                 "kv_cache_bytes": found.kv_cache_bytes,
                 "logits_hash": found.logits_hash,
             });
@@ -81,20 +82,20 @@ impl<'a> BatchReport<'a> {
     fn text(&self, generations: &[Generation], total: Duration) -> Result<String> {
         let mut out = String::new();
         let tokenizer = &self.pretrained.tokenizer;
-        for (place, found) in generations.iter().enumerate() {
-            let text = tokenizer.decode(&[&self.prompts[place][..], &found.ids].concat())?;
-            let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {text}\n", place + 1);
+        for (index, found) in generations.iter().enumerate() {
+            let text = tokenizer.decode(&[&self.prompts[index][..], &found.ids].concat())?;
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {text}\n", index + 1);
         }
         let _ = writeln!(out, "   prompt   padding     new    tokens/s    KV cache   ended");
-        for (place, found) in generations.iter().enumerate() {
+        for (index, found) in generations.iter().enumerate() {
             let _ = writeln!(
                 out,
                 "{:<3}{:>6}{:>10}{:>8}{:>12.0}{:>12}   {DIM}{}{DIM:#}",
-                place + 1,
-                self.prompts[place].len(),
-                self.padding(place),
+                index + 1,
+                self.prompts[index].len(),
+                self.padding(index),
                 found.ids.len(),
-                self.rate(place, found),
+                self.rate(index, found),
                 bytes(found.kv_cache_bytes),
                 why(&found.finish_reason),
             );
@@ -120,15 +121,15 @@ impl<'a> BatchReport<'a> {
 
     // ANCHOR: padding
     /// How many positions a prompt lacks to be as long as the longest.
-    fn padding(&self, place: usize) -> usize {
+    fn padding(&self, index: usize) -> usize {
         let longest = self.prompts.iter().map(Vec::len).max().unwrap_or(0);
-        longest - self.prompts[place].len()
+        longest - self.prompts[index].len()
     }
     // ANCHOR_END: padding
 
     /// Tokens per second of one sequence, from the start of the batch to its last token.
-    fn rate(&self, place: usize, found: &Generation) -> f64 {
-        per_second(found.ids.len(), self.last_token[place])
+    fn rate(&self, index: usize, found: &Generation) -> f64 {
+        per_second(found.ids.len(), self.last_token[index])
     }
 }
 

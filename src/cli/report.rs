@@ -123,13 +123,14 @@ impl<'a> Report<'a> {
         let prefill = self.prefill.unwrap_or(total);
         let decode = total - prefill;
         let mut out = io::stdout().lock();
-        let written = match self.args.json {
-            true => self.write_json(&mut out, generation, prefill, decode),
-            false => writeln!(out).and_then(|()| {
+        let written = if self.args.json {
+            self.write_json(&mut out, generation, prefill, decode)
+        } else {
+            writeln!(out).and_then(|()| {
                 let prompt = self.echo.iter().flat_map(|score| &score.tokens);
                 let rows = prompt.chain(&generation.logprobs);
                 rows.map(|row| self.logprob_line(row)).try_for_each(|line| writeln!(out, "{line}"))
-            }),
+            })
         };
         written.map_err(Error::Output)?;
         if !self.args.json {

@@ -19,9 +19,10 @@ pub const DIM: Style = Style::new().dimmed();
 /// # Errors
 /// Standard output that is closed.
 pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
-    match as_json {
-        true => write(&format!("{json}\n")),
-        false => write(text),
+    if as_json {
+        write(&format!("{json}\n"))
+    } else {
+        write(text)
     }
 }
 

@@ -10,9 +10,10 @@ use super::Adapter;
 
 /// Through which API. On Linux, Burn would also try OpenGL where Vulkan has no GPU: its drivers
 /// look for a display, and it was not made to compute.
-const API: WgpuBackend = match cfg!(target_os = "linux") {
-    true => WgpuBackend::Vulkan,
-    false => WgpuBackend::Auto,
+const API: WgpuBackend = if cfg!(target_os = "linux") {
+    WgpuBackend::Vulkan
+} else {
+    WgpuBackend::Auto
 };
 
 /// Opens the adapter that promises most. A program can do so once, so its answer is kept.

@@ -123,15 +123,15 @@ impl<'m> Batch<'m> {
     /// Takes a sequence out before its end, and returns what it has so far. None where it is
     /// no longer in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
-        let place = self.place_of(id)?;
-        let Sequence { state, cache, .. } = self.sequences.remove(place);
+        let index = self.position(id)?;
+        let Sequence { state, cache, .. } = self.sequences.remove(index);
         Some(state.into_generation(cache.bytes()))
     }
 
     /// Lets a sequence sit out the steps to come, or take part again. It keeps its cache.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
-        if let Some(place) = self.place_of(id) {
-            self.sequences[place].paused = paused;
+        if let Some(index) = self.position(id) {
+            self.sequences[index].paused = paused;
         }
     }
 
@@ -146,7 +146,7 @@ impl<'m> Batch<'m> {
     }
 
     /// Where a sequence is in the list, which is in the order of ids.
-    fn place_of(&self, id: SequenceId) -> Option<usize> {
+    fn position(&self, id: SequenceId) -> Option<usize> {
         self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
     }
 
@@ -273,11 +273,11 @@ mod tests {
             let failed = ends.remove(0);
             assert_eq!(failed.0, ids[1]);
             assert!(matches!(failed.1, Event::Failed(Error::TokenOutOfRange { .. })));
-            for ((id, event), place) in ends.into_iter().zip([0, 2]) {
+            for ((id, event), index) in ends.into_iter().zip([0, 2]) {
                 let Event::Finished(found) = event else {
                     panic!("{event:?}");
                 };
-                assert_eq!((id, found.ids), (ids[place], alone(&model, prompts[place], &options)));
+                assert_eq!((id, found.ids), (ids[index], alone(&model, prompts[index], &options)));
             }
         }
     }

@@ -8,8 +8,8 @@ use super::{Batch, Event, Generation, Options};
 use crate::error::{Error, Result};
 use crate::model::Model;
 
-/// Generates from every prompt, with the options at the same place, in one running batch.
-/// `on_token` is told the place of the prompt and the id of the token; where it breaks, that
+/// Generates from every prompt, with the options at the same index, in one running batch.
+/// `on_token` is told the index of the prompt and the id of the token; where it breaks, that
 /// sequence stops and the others go on; at its last token there is nothing left to stop. One
 /// that ends leaves the batch and costs no more.
 ///
@@ -25,21 +25,21 @@ pub fn batched(
 ) -> Result<Vec<Generation>> {
     check_as_many(prompts, options)?;
     let mut batch = Batch::new(model);
-    let mut places = HashMap::new();
-    for (place, (prompt, options)) in zip(prompts, options).enumerate() {
-        places.insert(batch.join(prompt, options)?, place);
+    let mut index_of = HashMap::new();
+    for (index, (prompt, options)) in zip(prompts, options).enumerate() {
+        index_of.insert(batch.join(prompt, options)?, index);
     }
     let mut generations: Vec<Option<Generation>> = vec![None; prompts.len()];
     while !batch.is_empty() {
         for (sequence, event) in batch.step() {
-            let place = places[&sequence];
+            let index = index_of[&sequence];
             match event {
                 Event::Token(token) => {
-                    if on_token(place, token.token_id).is_break() {
-                        generations[place] = batch.leave(sequence);
+                    if on_token(index, token.token_id).is_break() {
+                        generations[index] = batch.leave(sequence);
                     }
                 }
-                Event::Finished(generation) => generations[place] = Some(generation),
+                Event::Finished(generation) => generations[index] = Some(generation),
                 Event::Failed(error) => return Err(error),
             }
         }
@@ -49,12 +49,13 @@ pub fn batched(
 // ANCHOR_END: batched
 
 fn check_as_many(prompts: &[Vec<u32>], options: &[Options]) -> Result<()> {
-    match prompts.len() == options.len() {
-        true => Ok(()),
-        false => Err(Error::Parameter {
+    if prompts.len() == options.len() {
+        Ok(())
+    } else {
+        Err(Error::Parameter {
             name: "options",
             value: format!("{} options", options.len()),
             allowed: "as many as there are prompts",
-        }),
+        })
     }
 }

@@ -140,9 +140,10 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(model: &'a Model, prompt: &[u32], options: &'a BeamOptions) -> Result<Self> {
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
-        let end_ids = match options.ignore_eos {
-            true => &[],
-            false => model.config().eos_token_ids.as_slice(),
+        let end_ids = if options.ignore_eos {
+            &[]
+        } else {
+            model.config().eos_token_ids.as_slice()
         };
         let capacity = prompt.len() + limit.left;
         Ok(Self { model, options, end_ids, capacity, limit })
@@ -176,12 +177,13 @@ impl<'a> Search<'a> {
 
         let (mut ended, mut going_on) = (Vec::new(), Vec::new());
         for (rank, candidate) in all.into_iter().enumerate() {
-            match self.end_ids.contains(&candidate.id) {
+            if self.end_ids.contains(&candidate.id) {
                 // An end that is not among the best is no better than what is followed.
-                true if rank < width => ended.push(candidate),
-                true => {}
-                false if going_on.len() < width => going_on.push(candidate),
-                false => {}
+                if rank < width {
+                    ended.push(candidate);
+                }
+            } else if going_on.len() < width {
+                going_on.push(candidate);
             }
         }
         Ok((ended, going_on))
@@ -213,9 +215,10 @@ impl<'a> Search<'a> {
         let worst = finished.last().map_or(f64::NEG_INFINITY, |hypothesis| hypothesis.score);
         // Further tokens can only cost. A longer text divides the cost by more, where the
         // penalty is above 0, so the best case is to reach full length at no further cost.
-        let length = match self.options.length_penalty > 0.0 {
-            true => self.limit.left,
-            false => length,
+        let length = if self.options.length_penalty > 0.0 {
+            self.limit.left
+        } else {
+            length
         };
         worst >= self.score(best.logprob, length)
     }

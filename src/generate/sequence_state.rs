@@ -40,9 +40,10 @@ impl SequenceState {
         sampler: Sampler,
     ) -> Result<Self> {
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
-        let end_ids = match options.ignore_eos {
-            true => Vec::new(),
-            false => model.config().eos_token_ids.clone(),
+        let end_ids = if options.ignore_eos {
+            Vec::new()
+        } else {
+            model.config().eos_token_ids.clone()
         };
         Ok(Self {
             prompt: prompt.to_vec(),

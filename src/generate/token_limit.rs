@@ -30,9 +30,10 @@ impl TokenLimit {
 
     /// Why a generation ended that came to the limit.
     pub(crate) fn reason(&self) -> FinishReason {
-        match self.is_context {
-            true => FinishReason::Context,
-            false => FinishReason::Length,
+        if self.is_context {
+            FinishReason::Context
+        } else {
+            FinishReason::Length
         }
     }
 }

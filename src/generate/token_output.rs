@@ -13,7 +13,7 @@ pub struct TokenOutput {
     pub token: String,
     /// Its id.
     pub token_id: u32,
-    /// Its place among the generated tokens, from 0.
+    /// Its index among the generated tokens, from 0.
     pub index: usize,
     /// Its log-probability, where that was asked for.
     pub logprob: Option<f32>,

@@ -57,8 +57,9 @@ fn remove(path: &Path) -> io::Result<()> {
     let bytes = path.canonicalize()?;
     fs::remove_file(path)?;
     // Where links are not allowed, `path` was the file itself.
-    match bytes.exists() {
-        true => fs::remove_file(bytes),
-        false => Ok(()),
+    if bytes.exists() {
+        fs::remove_file(bytes)
+    } else {
+        Ok(())
     }
 }

@@ -77,14 +77,12 @@ impl<'a> Download<'a> {
         for file in REQUIRED.iter().chain(&OPTIONAL) {
             self.fetch_if_listed(file)?;
         }
-        match self.files.contains(WEIGHTS) {
-            true => self.fetch(WEIGHTS)?,
-            false if self.fetch_if_listed(INDEX)? => {
-                self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?
-            }
-            // Loading it will say what is missing.
-            false => {}
+        if self.files.contains(WEIGHTS) {
+            self.fetch(WEIGHTS)?;
+        } else if self.fetch_if_listed(INDEX)? {
+            self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
         }
+        // Where neither is listed, loading will say what is missing.
         self.enter_revision().map_err(|(path, source)| Error::Io { path, source })?;
         Ok(self.snapshot.folder())
     }
@@ -278,9 +276,10 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
     let listing: Listing =
         response.body_mut().read_json().map_err(|error| wrong(error.to_string()))?;
     // It becomes a part of a path.
-    match listing.sha.chars().all(|c| c.is_ascii_alphanumeric()) && !listing.sha.is_empty() {
-        true => Ok(listing),
-        false => Err(wrong(format!("{:?} is not a commit", listing.sha))),
+    if listing.sha.chars().all(|c| c.is_ascii_alphanumeric()) && !listing.sha.is_empty() {
+        Ok(listing)
+    } else {
+        Err(wrong(format!("{:?} is not a commit", listing.sha)))
     }
 }
 

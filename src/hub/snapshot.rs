@@ -76,9 +76,12 @@ impl Snapshot {
 
     /// All that a model cannot be loaded without is there.
     pub(super) fn can_be_loaded(&self) -> bool {
-        let weights = || match self.has(WEIGHTS) {
-            true => true,
-            false => self.shards().is_ok_and(|shards| shards.iter().all(|file| self.has(file))),
+        let weights = || {
+            if self.has(WEIGHTS) {
+                true
+            } else {
+                self.shards().is_ok_and(|shards| shards.iter().all(|file| self.has(file)))
+            }
         };
         REQUIRED.iter().all(|file| self.has(file)) && weights()
     }

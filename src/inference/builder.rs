@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use super::Inference;
-use super::handler::{Context, Handler};
+use super::handler::{Handler, JobContext};
 use super::limits::Limits;
 use super::permits::Semaphore;
 use super::worker::Worker;
@@ -110,7 +110,7 @@ impl<M, S> InferenceBuilder<M, S> {
             model,
             commands,
             thread: Some(thread),
-            handler: Box::new(move |context: &Context<I, O, M, S>| handler.call(context)),
+            handler: Box::new(move |context: &JobContext<I, O, M, S>| handler.call(context)),
             state: self.state,
             next_job: AtomicU64::new(0),
             queue: Semaphore::new(limits.max_waiting),

@@ -5,12 +5,12 @@ use std::sync::mpsc::SyncSender;
 use super::Load;
 use super::callback::Call;
 use super::job::JobId;
-use super::waiting::Waiting;
+use super::waiting::WaitingSequence;
 
 /// What the thread is asked to do.
 pub(super) enum Command<M> {
     /// Take in the sequences of a job.
-    Run(Vec<Waiting>),
+    Run(Vec<WaitingSequence>),
     /// Answer, between two steps.
     Ask(Question<M>),
     /// Look again at a job: it was cancelled, or its reader has caught up.

@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use super::accessor::ModelAccessor;
 use super::cancel::CancelToken;
+use super::model_handle::ModelHandle;
 use super::stream::OutStream;
 use crate::error::Result;
 
 /// What belongs to one job while its handler runs. A handler does not see it: it gets the parts
 /// that it names.
-pub struct Context<I, O, M, S> {
+pub struct JobContext<I, O, M, S> {
     pub(super) input: I,
     pub(super) state: S,
-    pub(super) model: ModelAccessor<M>,
+    pub(super) model: ModelHandle<M>,
     pub(super) cancel: CancelToken,
     pub(super) output: OutStream<O>,
 }
@@ -24,54 +24,54 @@ pub struct In<I>(pub I);
 pub struct State<S>(pub S);
 
 // ANCHOR: from_context
-/// A part of a job's [`Context`].
+/// A part of a job's [`JobContext`].
 pub trait FromContext<I, O, M, S>: Sized {
     /// Takes a handle of it, or a copy.
-    fn from_context(context: &Context<I, O, M, S>) -> Self;
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self;
 }
 // ANCHOR_END: from_context
 
 impl<I: Clone, O, M, S> FromContext<I, O, M, S> for In<I> {
-    fn from_context(context: &Context<I, O, M, S>) -> Self {
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self {
         In(context.input.clone())
     }
 }
 
 impl<I, O, M, S: Clone> FromContext<I, O, M, S> for State<S> {
-    fn from_context(context: &Context<I, O, M, S>) -> Self {
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self {
         State(context.state.clone())
     }
 }
 
-impl<I, O, M, S> FromContext<I, O, M, S> for ModelAccessor<M> {
-    fn from_context(context: &Context<I, O, M, S>) -> Self {
-        let ModelAccessor { model, commands, starts, submitted } = &context.model;
-        let (model, commands, starts) = (model.clone(), commands.clone(), starts.clone());
+impl<I, O, M, S> FromContext<I, O, M, S> for ModelHandle<M> {
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self {
+        let ModelHandle { model, commands, started, submitted } = &context.model;
+        let (model, commands, started) = (model.clone(), commands.clone(), started.clone());
         let submitted: Instant = *submitted;
-        ModelAccessor { model, commands, starts, submitted }
+        ModelHandle { model, commands, started, submitted }
     }
 }
 
 impl<I, O, M, S> FromContext<I, O, M, S> for CancelToken {
-    fn from_context(context: &Context<I, O, M, S>) -> Self {
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self {
         context.cancel.clone()
     }
 }
 
 impl<I, O, M, S> FromContext<I, O, M, S> for OutStream<O> {
-    fn from_context(context: &Context<I, O, M, S>) -> Self {
+    fn from_context(context: &JobContext<I, O, M, S>) -> Self {
         context.output.clone()
     }
 }
 
-/// A function of one to five parts of a job's [`Context`], in any order: [`In`],
-/// [`ModelAccessor`], [`OutStream`], [`CancelToken`], [`State`].
+/// A function of one to five parts of a job's [`JobContext`], in any order: [`In`],
+/// [`ModelHandle`], [`OutStream`], [`CancelToken`], [`State`].
 pub trait Handler<Arguments, I, O, M, S>: Send + Sync + 'static {
     /// Starts what the job consists of.
     ///
     /// # Errors
     /// Whatever the function returns.
-    fn call(&self, context: &Context<I, O, M, S>) -> Result<()>;
+    fn call(&self, context: &JobContext<I, O, M, S>) -> Result<()>;
 }
 
 macro_rules! handler {
@@ -81,7 +81,7 @@ macro_rules! handler {
             F: Fn($($argument),+) -> Result<()> + Send + Sync + 'static,
             $($argument: FromContext<I, O, M, S>),+
         {
-            fn call(&self, context: &Context<I, O, M, S>) -> Result<()> {
+            fn call(&self, context: &JobContext<I, O, M, S>) -> Result<()> {
                 self($($argument::from_context(context)),+)
             }
         }

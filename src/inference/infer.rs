@@ -9,17 +9,17 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::accessor::{ModelAccessor, submit};
 use super::callback::OnProgress;
 use super::cancel::{CancelToken, Doorbell};
 use super::command::{Command, Question};
-use super::handler::Context;
+use super::handler::JobContext;
 use super::job::{JobId, RunningJob};
+use super::model_handle::{ModelHandle, submit};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
-use super::start::{Start, Starts};
+use super::started::{StartedSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
-use super::waiting::Waiting;
+use super::waiting::WaitingSequence;
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::error::{Error, Result};
 use crate::generate::{self, Options};
@@ -44,7 +44,7 @@ pub struct Inference<I = GenerateRequest, O = TokenOutput, M = Pretrained, S = (
 
 /// A [`Handler`](super::Handler) whose arguments are forgotten.
 pub(super) type HandlerFn<I, O, M, S> =
-    Box<dyn Fn(&Context<I, O, M, S>) -> Result<()> + Send + Sync>;
+    Box<dyn Fn(&JobContext<I, O, M, S>) -> Result<()> + Send + Sync>;
 
 /// How much there is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,16 +84,13 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     ///
     /// # Errors
     /// No sequences; no room for all of them; an inference that was shut down.
-    fn enqueue(&self, job: &Arc<RunningJob>, starts: Vec<Start>) -> Result<()> {
-        if starts.is_empty() {
+    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<StartedSequence>) -> Result<()> {
+        if started.is_empty() {
             return Err(Error::NothingStarted);
         }
-        let permits = self.queue.acquire(starts.len())?;
-        let waiting = zip(starts, permits).enumerate().map(|(place, (start, permit))| Waiting {
-            job: job.clone(),
-            place,
-            start,
-            permit,
+        let permits = self.queue.acquire(started.len())?;
+        let waiting = zip(started, permits).enumerate().map(|(index, (start, permit))| {
+            WaitingSequence { job: job.clone(), index, start, permit }
         });
         self.commands.send(Command::Run(waiting.collect())).map_err(|_| Error::ShutDown)
     }
@@ -180,33 +177,33 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         });
         let cancel = CancelToken::new(doorbell.clone());
         let channel = Arc::new(Channel::new(inference.stream_capacity, doorbell));
-        let starts = Starts::new();
-        let context = Context {
+        let started = StartedSequences::new();
+        let context = JobContext {
             input,
             state,
-            model: ModelAccessor {
+            model: ModelHandle {
                 model: inference.model.clone(),
                 commands: inference.commands.clone(),
-                starts: starts.clone(),
+                started: started.clone(),
                 submitted,
             },
             cancel: cancel.clone(),
             output: OutStream(channel.clone()),
         };
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
-        let starts = starts.close();
+        let started = started.close();
 
-        let max_tokens = starts.iter().map(|start| start.max_tokens).sum();
+        let max_tokens = started.iter().map(|start| start.max_tokens).sum();
         let job = Arc::new(RunningJob::new(
             id,
             cancel.clone(),
             channel.clone(),
             submitted,
-            starts.len(),
+            started.len(),
             max_tokens,
             on_progress,
         ));
-        if let Err(error) = result.and_then(|()| inference.enqueue(&job, starts)) {
+        if let Err(error) = result.and_then(|()| inference.enqueue(&job, started)) {
             job.fail(error);
         }
         Job { stream: JobStream::new(channel, cancel.clone()), cancel }

@@ -142,10 +142,10 @@ impl RunningJob {
         Ok(())
     }
 
-    /// One of its sequences, the one at `place`, has ended. With the last one the job has.
-    pub(super) fn complete(&self, place: usize, completion: Completion) {
+    /// One of its sequences, the one at `index`, has ended. With the last one the job has.
+    pub(super) fn complete(&self, index: usize, completion: Completion) {
         let mut state = self.lock();
-        state.completions[place] = Some(completion);
+        state.completions[index] = Some(completion);
         state.open -= 1;
         if state.open == 0 {
             let completions = std::mem::take(&mut state.completions);

@@ -30,9 +30,9 @@
 //!   ([`Progress::time_left`]).
 //! - Any model: [`InferenceBuilder::with_model`] takes a [`Pretrained`](crate::pretrained::Pretrained)
 //!   of any family and size, an `Arc` of one, or a type of your own that lends one, which a handler
-//!   sees as [`ModelAccessor`]. [`ModelAccessor::submit`] runs a function on it between two steps.
+//!   sees as [`ModelHandle`]. [`ModelHandle::submit`] runs a function on it between two steps.
 //! - A sampler for each request: its parameters ([`GenerateRequest::sampling`]), and rules of your
-//!   own ([`Prepared::with_rule`]).
+//!   own ([`PreparedSequence::with_rule`]).
 //! - Warm-up: [`Inference::warm_up`] pays for what a device does only once, before the first
 //!   request comes.
 //! - Without a thread: [`Pretrained::generate_streaming`](crate::pretrained::Pretrained::generate_streaming).
@@ -42,7 +42,7 @@
 //! A [`Handler`] says what a job is: which sequences it consists of, and what becomes of their
 //! tokens. It is a function that starts work and does not wait for it. It runs in the thread
 //! that calls [`spawn`](InferRequest::spawn), which checks the request and turns the prompt
-//! into ids there, and hands [`prepare`](ModelAccessor::prepare)d sequences with a callback to
+//! into ids there, and hands [`prepare`](ModelHandle::prepare)d sequences with a callback to
 //! the model thread. That thread keeps all sequences of all jobs in one running
 //! [`Batch`](crate::generate::Batch). At each step it gives every one of them a token, and calls
 //! their callbacks, which put what they make of it into the job's [`OutStream`].
@@ -66,7 +66,7 @@
 //!   jobs than fit into the batch must read them in the order in which they were spawned, or all at
 //!   the same time: one that waits cannot join while nobody reads those before it.
 //! - Deadlines and cancellation hold while a job runs, pauses or waits, and while callers
-//!   [`submit`](ModelAccessor::submit) their functions. Between two steps the thread runs those that
+//!   [`submit`](ModelHandle::submit) their functions. Between two steps the thread runs those that
 //!   are there by then; only a single function, or a single step, is not interrupted.
 //! - A job that is dropped, or whose stream is, is cancelled before the next step.
 //! - Every job ends: with a [`Completion`] for each sequence, which says why, or with one error.
@@ -76,7 +76,6 @@
 //!   tolerance: sums are made in another order where more sequences share a step, and a draw that
 //!   falls on the edge between two tokens by less than that may take the other.
 
-mod accessor;
 mod builder;
 mod callback;
 mod cancel;
@@ -87,6 +86,7 @@ mod handlers;
 mod infer;
 mod job;
 mod limits;
+mod model_handle;
 mod model_thread;
 mod permits;
 mod progress;
@@ -94,21 +94,21 @@ mod prompt;
 mod queue;
 mod request;
 mod sequence;
-mod start;
+mod started;
 mod stream;
 mod waiting;
 mod worker;
 
 pub use crate::generate::FinishReason;
 pub use crate::generate::TokenOutput;
-pub use accessor::{ModelAccessor, Prepared};
 pub use builder::InferenceBuilder;
 pub use cancel::CancelToken;
 pub use completion::{Completion, Timings, Usage};
-pub use handler::{Context, FromContext, Handler, In, State};
+pub use handler::{FromContext, Handler, In, JobContext, State};
 pub use handlers::{batch_handler, streaming_handler};
 pub use infer::{InferRequest, Inference, Load};
 pub use job::{Collected, Job};
+pub use model_handle::{ModelHandle, PreparedSequence};
 pub use progress::Progress;
 pub use prompt::Prompt;
 pub use request::GenerateRequest;

@@ -20,8 +20,9 @@ pub(super) fn enter() {
 /// # Errors
 /// The thread of a model, of this one or of another.
 pub(super) fn check_may_wait() -> Result<()> {
-    match IS_MODEL_THREAD.get() {
-        true => Err(Error::WaitInModelThread),
-        false => Ok(()),
+    if IS_MODEL_THREAD.get() {
+        Err(Error::WaitInModelThread)
+    } else {
+        Ok(())
     }
 }

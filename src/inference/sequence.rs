@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::callback::OnToken;
 use super::job::RunningJob;
-use super::start::Start;
-use super::waiting::Waiting;
+use super::started::StartedSequence;
+use super::waiting::WaitingSequence;
 use super::{Completion, FinishReason, Timings, Usage};
 use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
@@ -15,10 +15,10 @@ use crate::panics;
 use crate::tokenizer::Tokenizer;
 
 /// A sequence in the batch.
-pub(super) struct Sequence<'m> {
+pub(super) struct RunningSequence<'m> {
     pub(super) id: SequenceId,
     pub(super) job: Arc<RunningJob>,
-    place: usize,
+    index: usize,
     text: TextBuffer<'m>,
     deadline: Option<Instant>,
     on_token: OnToken,
@@ -29,19 +29,19 @@ pub(super) struct Sequence<'m> {
     last_token: Option<Instant>,
 }
 
-impl<'m> Sequence<'m> {
+impl<'m> RunningSequence<'m> {
     /// Lets a sequence that waited join the batch, which frees its place in the queue.
     ///
     /// # Errors
     /// A batch that does not take it.
     pub(super) fn join(
-        waiting: Waiting,
+        waiting: WaitingSequence,
         batch: &mut Batch<'m>,
         tokenizer: &'m Tokenizer,
         chunk: usize,
     ) -> Result<Self> {
-        let Waiting { job, place, start, permit: _permit } = waiting;
-        let Start { prompt, options, sampler, stop, deadline, on_token, .. } = start;
+        let WaitingSequence { job, index, start, permit: _permit } = waiting;
+        let StartedSequence { prompt, options, sampler, stop, deadline, on_token, .. } = start;
         let options = Options { chunk, ..options };
         let join = || batch.join_with_sampler(&prompt, &options, sampler);
         // A device that runs out of memory panics.
@@ -51,7 +51,7 @@ impl<'m> Sequence<'m> {
         Ok(Self {
             id,
             job,
-            place,
+            index,
             text: TextBuffer::new(tokenizer, &prompt, &stop),
             deadline,
             on_token,
@@ -114,7 +114,7 @@ impl<'m> Sequence<'m> {
         match rest {
             Ok(stopped_by) => {
                 let finish_reason = stopped_by.map_or(reason, FinishReason::StopString);
-                self.job.complete(self.place, Completion { finish_reason, usage, timings });
+                self.job.complete(self.index, Completion { finish_reason, usage, timings });
             }
             Err(error) => self.job.fail(error),
         }

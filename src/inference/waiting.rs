@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use super::job::RunningJob;
 use super::permits::Permit;
-use super::start::Start;
+use super::started::StartedSequence;
 use super::{Completion, FinishReason, Timings, Usage};
 
 /// A sequence that waits for its turn.
-pub(super) struct Waiting {
+pub(super) struct WaitingSequence {
     pub(super) job: Arc<RunningJob>,
-    /// Its place among the sequences of its job.
-    pub(super) place: usize,
-    pub(super) start: Start,
+    /// Its index among the sequences of its job.
+    pub(super) index: usize,
+    pub(super) start: StartedSequence,
     /// Its place in the queue.
     pub(super) permit: Permit,
 }
 
-impl Waiting {
+impl WaitingSequence {
     /// Ends it before it began.
     pub(super) fn end(self, reason: FinishReason) {
-        let Self { job, place, start, permit } = self;
+        let Self { job, index, start, permit } = self;
         // Whoever learns that it has ended may count on the place in the queue.
         drop(permit);
         let waited = job.submitted.elapsed();
         let timings = Timings { queue: waited, ttft: None, tpot: None, total: waited };
         let usage = Usage { prompt_tokens: start.prompt.len(), completion_tokens: 0 };
-        job.complete(place, Completion { finish_reason: reason, usage, timings });
+        job.complete(index, Completion { finish_reason: reason, usage, timings });
     }
 }

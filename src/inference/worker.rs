@@ -9,8 +9,8 @@ use super::job::{JobId, RunningJob};
 use super::limits::Limits;
 use super::model_thread;
 use super::queue::Queue;
-use super::sequence::Sequence;
-use super::waiting::Waiting;
+use super::sequence::RunningSequence;
+use super::waiting::WaitingSequence;
 use super::{FinishReason, Load};
 use crate::error::{Error, Result};
 use crate::generate::{Batch, Event, SequenceId, TokenOutput};
@@ -29,7 +29,7 @@ pub(super) struct Worker<'m, M> {
     questions: VecDeque<Question<M>>,
     waiting: Queue,
     /// Those in the batch, in the order in which they joined.
-    sequences: Vec<Sequence<'m>>,
+    sequences: Vec<RunningSequence<'m>>,
     batch: Batch<'m>,
     limits: Limits,
 }
@@ -70,10 +70,7 @@ impl<'m, M> Worker<'m, M> {
     /// Takes in what was sent, waits for that where there is nothing else to do, and answers the
     /// questions. False when it was told to shut down.
     fn take_commands(&mut self) -> bool {
-        let first = match self.is_busy() {
-            true => None,
-            false => self.wait(),
-        };
+        let first = if self.is_busy() { None } else { self.wait() };
         let mut goes_on = self.take_in(first);
         // Only those that are here by now: whoever asks again as soon as there is an answer must
         // not hold up the step.
@@ -105,7 +102,7 @@ impl<'m, M> Worker<'m, M> {
         goes_on
     }
 
-    fn enqueue(&mut self, sequences: Vec<Waiting>) {
+    fn enqueue(&mut self, sequences: Vec<WaitingSequence>) {
         let job = sequences.first().map(|waiting| waiting.job.id);
         sequences.into_iter().for_each(|waiting| self.waiting.push(waiting));
         // It may have been cancelled on its way.
@@ -123,8 +120,9 @@ impl<'m, M> Worker<'m, M> {
     /// Whether there is something to do without another command.
     fn is_busy(&self) -> bool {
         let now = Instant::now();
-        let is_busy =
-            |sequence: &Sequence<'_>| !sequence.job.is_behind() || sequence.over(now).is_some();
+        let is_busy = |sequence: &RunningSequence<'_>| {
+            !sequence.job.is_behind() || sequence.over(now).is_some()
+        };
         !self.questions.is_empty()
             || (!self.waiting.is_empty() && self.has_room())
             || self.sequences.iter().any(is_busy)
@@ -132,7 +130,7 @@ impl<'m, M> Worker<'m, M> {
 
     /// Sleeps until the next command, or until the next deadline.
     fn wait(&self) -> Option<Command<M>> {
-        let deadlines = self.sequences.iter().filter_map(Sequence::deadline);
+        let deadlines = self.sequences.iter().filter_map(RunningSequence::deadline);
         let received = match deadlines.chain(self.waiting.deadline()).min() {
             None => self.commands.recv().map_err(RecvTimeoutError::from),
             Some(deadline) => {
@@ -153,7 +151,7 @@ impl<'m, M> Worker<'m, M> {
         while let Some(waiting) = self.waiting.pop_late(now) {
             waiting.end(FinishReason::Deadline);
         }
-        let over = |sequence: &Sequence<'_>| Some((sequence.id, sequence.over(now)?));
+        let over = |sequence: &RunningSequence<'_>| Some((sequence.id, sequence.over(now)?));
         let over: Vec<_> = self.sequences.iter().filter_map(over).collect();
         for (id, reason) in over {
             self.end(id, Ok(reason));
@@ -200,7 +198,7 @@ impl<'m, M> Worker<'m, M> {
             };
             let job = next.job.clone();
             let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
-            match Sequence::join(next, &mut self.batch, tokenizer, chunk) {
+            match RunningSequence::join(next, &mut self.batch, tokenizer, chunk) {
                 Ok(sequence) => {
                     self.sequences.push(sequence);
                     ready += 1;
@@ -230,8 +228,8 @@ impl<'m, M> Worker<'m, M> {
     }
 
     fn push(&mut self, id: SequenceId, output: TokenOutput) -> Result<Option<FinishReason>> {
-        match self.place_of(id) {
-            Some(place) => self.sequences[place].push(output),
+        match self.position(id) {
+            Some(index) => self.sequences[index].push(output),
             None => Ok(None),
         }
     }
@@ -239,10 +237,10 @@ impl<'m, M> Worker<'m, M> {
     /// Takes a sequence out, wherever it still is, and tells its job.
     fn end(&mut self, id: SequenceId, outcome: Result<FinishReason>) {
         self.batch.leave(id);
-        let Some(place) = self.place_of(id) else {
+        let Some(index) = self.position(id) else {
             return;
         };
-        let sequence = self.sequences.remove(place);
+        let sequence = self.sequences.remove(index);
         let job = sequence.job.clone();
         match outcome {
             Ok(reason) => sequence.end(reason),
@@ -258,7 +256,7 @@ impl<'m, M> Worker<'m, M> {
     }
 
     /// Where a sequence is in the list. One that joined later has a greater id.
-    fn place_of(&self, id: SequenceId) -> Option<usize> {
+    fn position(&self, id: SequenceId) -> Option<usize> {
         self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
     }
 

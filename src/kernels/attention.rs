@@ -143,7 +143,7 @@ impl Task<'_> {
 impl Heads<'_> {
     /// Where a query of the task lies in `q`.
     #[inline(always)]
-    fn place(&self, task: &Task<'_>, query: usize) -> Range<usize> {
+    fn range(&self, task: &Task<'_>, query: usize) -> Range<usize> {
         let query = task.first + query;
         let row = task.sequence.rows.start + query / self.group;
         let head = task.head * self.group + query % self.group;
@@ -189,7 +189,7 @@ impl Means {
         let width = self.sums.len() / self.rows.len();
         for (query, (_, weights)) in self.rows.iter().enumerate() {
             // SAFETY: each query belongs to one task.
-            let out = unsafe { out.part(heads.place(task, query)) };
+            let out = unsafe { out.part(heads.range(task, query)) };
             let scale = 1.0 / weights;
             for (out, sum) in out.iter_mut().zip(&self.sums[query * width..]) {
                 *out = sum * scale;
@@ -242,7 +242,7 @@ impl Attend<'_> {
         let scale = 1.0 / (head_dim as f32).sqrt();
         let mut packed = vec![[0.0; M]; head_dim];
         for query in 0..M {
-            let q = &self.heads.q[self.heads.place(self.task, query)];
+            let q = &self.heads.q[self.heads.range(self.task, query)];
             for (packed, q) in packed.iter_mut().zip(q) {
                 packed[query] = q * scale;
             }

@@ -108,7 +108,7 @@ impl Block {
     }
 
     /// Writes keys and values of one layer, both `[positions, n_kv_heads * head_dim]`, from
-    /// place `first` of the block on.
+    /// position `first` of the block on.
     ///
     /// # Panics
     /// Where they do not fit into the block.
@@ -119,7 +119,7 @@ impl Block {
     fn write_as<N: Number>(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
         let BlockLayout { n_kv_heads, head_dim, .. } = self.layout;
         let width = n_kv_heads * head_dim;
-        let places = first..first + keys.len() / width;
+        let positions = first..first + keys.len() / width;
         let layout = self.layout;
         let bytes: &mut [u8] = cast_slice_mut(&mut self.lines);
         for head in 0..n_kv_heads {
@@ -129,17 +129,17 @@ impl Block {
             let (key_panel, _) = cast_slice_mut::<u8, N>(key_panel).as_chunks_mut::<BLOCK>();
             for (i, lanes) in key_panel.iter_mut().enumerate() {
                 let mut numbers = [0.0; BLOCK];
-                let numbers = &mut numbers[..places.len()];
+                let numbers = &mut numbers[..positions.len()];
                 for (number, key) in numbers.iter_mut().zip(keys.chunks_exact(width)) {
                     *number = key[head * head_dim + i];
                 }
-                N::narrow(numbers, &mut lanes[places.clone()]);
+                N::narrow(numbers, &mut lanes[positions.clone()]);
             }
             let (rows, _) = cast_slice_mut::<u8, N>(value_panels).as_chunks_mut::<VALUE_LANES>();
-            for (place, value) in places.clone().zip(values.chunks_exact(width)) {
+            for (position, value) in positions.clone().zip(values.chunks_exact(width)) {
                 let value = &value[head * head_dim..(head + 1) * head_dim];
                 for (panel, part) in value.chunks(VALUE_LANES).enumerate() {
-                    N::narrow(part, &mut rows[panel * BLOCK + place][..part.len()]);
+                    N::narrow(part, &mut rows[panel * BLOCK + position][..part.len()]);
                 }
             }
         }

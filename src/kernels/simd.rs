@@ -164,9 +164,10 @@ impl Display for Simd {
 /// other processors.
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
-    match cfg!(target_arch = "wasm32") {
-        true => a * b + c,
-        false => a.mul_add(b, c),
+    if cfg!(target_arch = "wasm32") {
+        a * b + c
+    } else {
+        a.mul_add(b, c)
     }
 }
 

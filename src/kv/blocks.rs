@@ -53,11 +53,11 @@ impl Blocks {
         let seq = keys.len() / width;
         let mut done = 0;
         while done < seq {
-            let (block, place) = ((start + done) / BLOCK, (start + done) % BLOCK);
-            let count = (BLOCK - place).min(seq - done);
+            let (block, offset) = ((start + done) / BLOCK, (start + done) % BLOCK);
+            let count = (BLOCK - offset).min(seq - done);
             let rows = done * width..(done + count) * width;
             let block = Arc::make_mut(&mut self.blocks[block]);
-            block.write(layer, place, &keys[rows.clone()], &values[rows]);
+            block.write(layer, offset, &keys[rows.clone()], &values[rows]);
             done += count;
         }
     }

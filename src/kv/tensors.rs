@@ -68,13 +68,15 @@ impl LayerCache {
 fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<()> {
     let factors = [2, layers, dtype.size()].into_iter().chain(shape);
     let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
-    let fits = match computes_on_host(device) {
-        true => memory::fits(bytes),
-        false => isize::try_from(bytes).is_ok(),
+    let fits = if computes_on_host(device) {
+        memory::fits(bytes)
+    } else {
+        isize::try_from(bytes).is_ok()
     };
-    match fits {
-        true => Ok(()),
-        false => Err(Error::CacheTooLarge { tokens: shape[2], bytes }),
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::CacheTooLarge { tokens: shape[2], bytes })
     }
 }
 

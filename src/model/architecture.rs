@@ -38,15 +38,19 @@ impl Architecture {
         }
     }
 
-    /// What stands at each position before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
+    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
     ///
     /// # Errors
     /// Caches for a network that can't use one.
-    pub(super) fn hidden(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Tensor<3>> {
+    pub(super) fn hidden_states(
+        &self,
+        ids: Tensor<2, Int>,
+        pass: &mut Pass<'_>,
+    ) -> Result<Tensor<3>> {
         match self {
-            Self::Llama { decoder, rope } => Ok(decoder.hidden(ids, rope, pass)),
-            Self::Gpt2(gpt2) => Ok(gpt2.hidden(ids, pass)),
-            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden(ids)),
+            Self::Llama { decoder, rope } => Ok(decoder.hidden_states(ids, rope, pass)),
+            Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
+            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
             Self::Encoder(_) => Err(Error::NoKvCache),
         }
     }

@@ -37,11 +37,12 @@ impl Attention {
         let d_kv = config.n_kv_heads * config.head_dim;
         let linear =
             |part: &str, shape, bias| Linear::load(weights, &format!("{name}.{part}"), shape, bias);
-        let norm = |part: &str| match llama.qk_norm {
-            false => Ok(None),
-            true => {
+        let norm = |part: &str| {
+            if llama.qk_norm {
                 let name = format!("{name}.{part}");
                 RmsNorm::load(weights, &name, config.head_dim, config.norm_eps).map(Some)
+            } else {
+                Ok(None)
             }
         };
         Ok(Self {

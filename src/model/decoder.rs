@@ -48,9 +48,10 @@ impl Decoder {
             embed_tokens: Embedding::load(weights, &name("embed_tokens"), vocab, d_model)?,
             layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
             norm: RmsNorm::load(weights, &name("norm"), d_model, config.norm_eps)?,
-            lm_head: match config.tied_head {
-                true => None,
-                false => Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?),
+            lm_head: if config.tied_head {
+                None
+            } else {
+                Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?)
             },
         })
     }
@@ -63,11 +64,16 @@ impl Decoder {
     }
 
     // ANCHOR: hidden
-    /// Runs all layers over `ids`, `[batch, seq]`, and returns what stands at each position
+    /// Runs all layers over `ids`, `[batch, seq]`, and returns the hidden states of all positions
     /// before the head: `[batch, seq, d_model]`.
     ///
     /// `pass` says which sequences they are, and keeps their keys and values.
-    pub fn hidden(&self, ids: Tensor<2, Int>, rope: &Rope, pass: &mut Pass<'_>) -> Tensor<3> {
+    pub fn hidden_states(
+        &self,
+        ids: Tensor<2, Int>,
+        rope: &Rope,
+        pass: &mut Pass<'_>,
+    ) -> Tensor<3> {
         let rotation = rope.rotation(&pass.positions(), &ids.device());
         let mut x = self.embed_tokens.forward(ids);
         for (i, layer) in self.layers.iter().enumerate() {

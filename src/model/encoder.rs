@@ -41,8 +41,8 @@ impl Encoder {
         }
     }
 
-    /// `[batch, seq]` -> `[batch, seq, d_model]`
-    pub fn hidden(&self, ids: Tensor<2, Int>) -> Tensor<3> {
+    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`
+    pub fn hidden_states(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         let [batch, seq] = ids.dims();
         let device = ids.device();
         let positions = Tensor::arange(0..seq as i64, &device).unsqueeze(); // [1, seq]

@@ -73,9 +73,10 @@ impl Gpt2 {
             wpe: Embedding::load(weights, &name("wpe"), config.context_length, d_model)?,
             h: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             ln_f: LayerNorm::load(weights, &name("ln_f"), d_model, config.norm_eps)?,
-            lm_head: match config.tied_head {
-                true => None,
-                false => Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?),
+            lm_head: if config.tied_head {
+                None
+            } else {
+                Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?)
             },
         })
     }
@@ -89,9 +90,9 @@ impl Gpt2 {
             || name == "lm_head.weight"
     }
 
-    /// As [`Decoder::hidden`](super::decoder::Decoder::hidden): `[batch, seq]` ->
+    /// As [`Decoder::hidden_states`](super::decoder::Decoder::hidden_states): `[batch, seq]` ->
     /// `[batch, seq, d_model]`.
-    pub fn hidden(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
+    pub fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
         let positions: Vec<i32> = pass.positions().iter().map(|&at| at as i32).collect();
         let shape = [1, positions.len()];
         let positions = Tensor::from_data(TensorData::new(positions, shape), &ids.device());

@@ -25,9 +25,10 @@ impl Linear {
         bias: bool,
     ) -> Result<Self> {
         let weight = weights.matrix(&format!("{name}.weight"), shape)?;
-        let bias = match bias {
-            true => Some(weights.vector(&format!("{name}.bias"), shape[0])?),
-            false => None,
+        let bias = if bias {
+            Some(weights.vector(&format!("{name}.bias"), shape[0])?)
+        } else {
+            None
         };
         Ok(Self { weight, bias })
     }

@@ -188,7 +188,7 @@ impl Model {
         }
         let data = TensorData::new(row.clone(), [1, row.len()]);
         let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        let hidden = self.network.hidden(ids, pass)?; // [1, row.len(), d_model]
+        let hidden = self.network.hidden_states(ids, pass)?; // [1, row.len(), d_model]
         if wanted.is_empty() {
             return Ok(Vec::new());
         }

@@ -128,9 +128,12 @@ impl<'a> Pass<'a> {
         let alone = self.segments.len() == 1;
         let device = &self.device;
         let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
-            let part = |all: &Tensor<4>| match alone {
-                true => all.clone(),
-                false => all.clone().slice(s![.., .., columns.clone(), ..]),
+            let part = |all: &Tensor<4>| {
+                if alone {
+                    all.clone()
+                } else {
+                    all.clone().slice(s![.., .., columns.clone(), ..])
+                }
             };
             let layers = cache.as_mut().and_then(|cache| match cache.store_mut() {
                 Store::Tensors(layers) => Some(layers),

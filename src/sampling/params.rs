@@ -88,8 +88,9 @@ fn require<T: Copy + ToString>(
     allowed: &'static str,
     holds: impl Fn(T) -> bool,
 ) -> Result<()> {
-    match holds(value) {
-        true => Ok(()),
-        false => Err(Error::Parameter { name, value: value.to_string(), allowed }),
+    if holds(value) {
+        Ok(())
+    } else {
+        Err(Error::Parameter { name, value: value.to_string(), allowed })
     }
 }

@@ -53,11 +53,12 @@ fn check_part(part: &Value) -> Result<(), String> {
         growth = growth.saturating_mul(growth_of(step)?);
         check_step(step)?;
     }
-    match growth <= MAX_GROWTH {
-        true => Ok(()),
-        false => Err(format!(
+    if growth <= MAX_GROWTH {
+        Ok(())
+    } else {
+        Err(format!(
             "the replacements can make a text {growth} times longer, but {MAX_GROWTH} is the limit"
-        )),
+        ))
     }
 }
 
@@ -124,11 +125,12 @@ fn check_step(step: &Map<String, Value>) -> Result<(), String> {
 fn check_charsmap(base64: &str) -> Result<(), String> {
     let bytes = base64.len() / 4 * 3;
     let length = first_number(base64).ok_or("`precompiled_charsmap` is too short")?;
-    match length as usize <= bytes {
-        true => Ok(()),
-        false => Err(format!(
+    if length as usize <= bytes {
+        Ok(())
+    } else {
+        Err(format!(
             "`precompiled_charsmap` announces a table of {length} bytes, but has {bytes} in all"
-        )),
+        ))
     }
 }
 
@@ -166,9 +168,10 @@ fn check_template(pieces: &[Value], special: Option<&Value>) -> Result<(), Strin
             _ => return Err(format!("special token {id:?} is not among `special_tokens`")),
         }
     }
-    match added <= MAX_STEPS {
-        true => Ok(()),
-        false => Err(format!("`single` adds more than {MAX_STEPS} tokens")),
+    if added <= MAX_STEPS {
+        Ok(())
+    } else {
+        Err(format!("`single` adds more than {MAX_STEPS} tokens"))
     }
 }
 

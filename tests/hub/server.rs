@@ -150,9 +150,10 @@ impl Server {
             *body.last_mut().unwrap() ^= 1;
         }
         let has_surplus = state.surplus > 0 && is_weights && !is_question_for_size;
-        let length = match has_surplus {
-            true => String::new(),
-            false => format!("Content-Length: {}\r\n", body.len()),
+        let length = if has_surplus {
+            String::new()
+        } else {
+            format!("Content-Length: {}\r\n", body.len())
         };
         write!(
             stream,
@@ -191,9 +192,10 @@ impl Server {
 
 /// Weights have their SHA-256, as on the hub.
 pub fn etag(file: &str, bytes: &[u8]) -> String {
-    match file.ends_with(".safetensors") {
-        true => format!("{:x}", Sha256::digest(bytes)),
-        false => file.bytes().map(|byte| format!("{byte:02x}")).collect(),
+    if file.ends_with(".safetensors") {
+        format!("{:x}", Sha256::digest(bytes))
+    } else {
+        file.bytes().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

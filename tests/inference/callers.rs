@@ -21,7 +21,7 @@ enum Work {
 
 fn handler(
     In(work): In<Work>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     State(calls): State<Calls>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {

@@ -5,7 +5,7 @@ use super::*;
 /// Panics where the prompt says.
 fn panicking_handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {
     let Prompt::Text(place) = request.prompt.clone() else {
@@ -150,7 +150,7 @@ impl Drop for Shrapnel {
 /// does before that, with a payload that panics too.
 fn grenade_handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     State(dropped): State<Arc<AtomicUsize>>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {

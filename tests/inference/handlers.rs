@@ -17,7 +17,7 @@ impl Borrow<Pretrained> for Named {
 /// Puts the name of the model first.
 fn naming_handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Named>,
+    model: ModelHandle<Named>,
     output: OutStream<String>,
 ) -> Result<()> {
     let _ = output.emit(model.submit(|named| named.name.to_owned())?);
@@ -75,7 +75,7 @@ fn several_prompts_can_be_one_job() {
 // ANCHOR: forbidding_handler
 /// Forbids the tokens of its state, and says how many are in the vocabulary.
 fn forbidding_handler(
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     State(forbidden): State<Vec<u32>>,
     output: OutStream<String>,
     In(request): In<GenerateRequest>,
@@ -118,7 +118,7 @@ fn a_handler_has_state_rules_of_its_own_and_the_model() {
 /// Ends its job itself, in one of the ways in which it may.
 fn ending_handler(
     In(how): In<&'static str>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     cancel: CancelToken,
     State(late): State<Arc<Mutex<Option<Error>>>>,
     output: OutStream<usize>,

@@ -24,7 +24,7 @@ use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, Generation, Options};
 use slowburn::inference::{
     CancelToken, Completion, FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job,
-    Load, ModelAccessor, OutStream, Progress, Prompt, State, TokenOutput, batch_handler,
+    Load, ModelHandle, OutStream, Progress, Prompt, State, TokenOutput, batch_handler,
     streaming_handler,
 };
 use slowburn::model::ModelConfig;

@@ -5,7 +5,7 @@ use super::*;
 /// Writes down for each token which job it belongs to.
 fn logging_handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     State(log): State<Arc<Mutex<Vec<u64>>>>,
     output: OutStream<TokenOutput>,
 ) -> Result<()> {

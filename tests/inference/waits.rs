@@ -30,7 +30,7 @@ fn an_inference_may_be_dropped_by_its_own_callback() {
 /// Calls the model from a callback, which runs in the model's own thread.
 fn waiting_handler(
     In(request): In<GenerateRequest>,
-    model: ModelAccessor<Model>,
+    model: ModelHandle<Model>,
     errors: State<Arc<Mutex<Vec<Error>>>>,
 ) -> Result<(), Error> {
     let State(errors) = errors;

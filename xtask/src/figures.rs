@@ -70,17 +70,19 @@ const fn on_request(file: &'static str, command: &'static str) -> Output {
 impl Output {
     /// Whether what was kept is what came now.
     fn agrees(&self, kept: &str, now: &str) -> bool {
-        match self.timed {
-            true => without_numbers(kept) == without_numbers(now),
-            false => same_but_for_rounding(kept, now),
+        if self.timed {
+            without_numbers(kept) == without_numbers(now)
+        } else {
+            same_but_for_rounding(kept, now)
         }
     }
 
     /// Whether the figure that was kept shows what was drawn now.
     fn shows(&self, kept: &[u8], now: &[u8]) -> bool {
-        match self.timed {
-            true => labels(kept) == labels(now),
-            false => same_figure(kept, now),
+        if self.timed {
+            labels(kept) == labels(now)
+        } else {
+            same_figure(kept, now)
         }
     }
 }
@@ -425,9 +427,12 @@ const WIDTH: usize = 84;
 /// Folds what is too long for a page; tables are not.
 fn fold(text: &str) -> String {
     let is_table = |line: &str| line.starts_with('|');
-    let line = |line: &str| match line.chars().count() > WIDTH && !is_table(line) {
-        true => textwrap::fill(line, WIDTH),
-        false => line.trim_end().to_owned(),
+    let line = |line: &str| {
+        if line.chars().count() > WIDTH && !is_table(line) {
+            textwrap::fill(line, WIDTH)
+        } else {
+            line.trim_end().to_owned()
+        }
     };
     text.lines().map(|text| line(text) + "\n").collect()
 }

@@ -116,9 +116,10 @@ fn ending(found: &Generation) -> Ending {
 fn shortened(block: &str) -> String {
     const LONGEST: usize = 24;
     let quoted = format!("{block:?}");
-    match quoted.chars().count() > LONGEST {
-        true => quoted.chars().take(LONGEST).chain("…".chars()).collect(),
-        false => quoted,
+    if quoted.chars().count() > LONGEST {
+        quoted.chars().take(LONGEST).chain("…".chars()).collect()
+    } else {
+        quoted
     }
 }
 

@@ -75,9 +75,10 @@ struct Loading {
 
 pub fn run(args: &LoadCostArgs) -> Result<()> {
     let cost = measure(args)?;
-    match args.json {
-        true => println!("{}", serde_json::to_string(&cost)?),
-        false => cost.print(),
+    if args.json {
+        println!("{}", serde_json::to_string(&cost)?)
+    } else {
+        cost.print()
     }
     Ok(())
 }

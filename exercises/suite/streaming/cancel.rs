@@ -34,9 +34,10 @@ fn check(rule: &str, plan: Plan, expected: (&[&str], Ending)) {
     let mut on_token = |token| {
         tokens += 1;
         calls.borrow_mut().push(format!("token {token}"));
-        match plan.break_at_token == Some(tokens) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if plan.break_at_token == Some(tokens) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     };
     let ending = generate(&mut step, plan.max_tokens, &cancelled, &mut on_token);

@@ -178,9 +178,12 @@ fn the_sender_never_waits() {
             drop(stream);
             emitted
         });
-        let expected = (0..tokens).map(|i| match i < capacity {
-            true => Emitted::Sent,
-            false => Emitted::Behind(i.to_string()),
+        let expected = (0..tokens).map(|i| {
+            if i < capacity {
+                Emitted::Sent
+            } else {
+                Emitted::Behind(i.to_string())
+            }
         });
         case.equal(expected.collect::<Vec<_>>(), found);
     }

@@ -122,9 +122,12 @@ fn what_was_said_never_rises() {
         let (prompt, output) = said.split_at(random.below(count));
         let penalty = random.float(1.0, 2.0);
         let expected: Vec<f32> = (0..count)
-            .map(|id| match said.contains(&(id as u32)) {
-                true => (scores[id] / penalty).min(scores[id] * penalty),
-                false => scores[id],
+            .map(|id| {
+                if said.contains(&(id as u32)) {
+                    (scores[id] / penalty).min(scores[id] * penalty)
+                } else {
+                    scores[id]
+                }
             })
             .collect();
         let rule = "above 1, the scores of all tokens that were said fall, and no others";

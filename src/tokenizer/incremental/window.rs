@@ -62,9 +62,10 @@ impl Window {
 
     /// What was still held back.
     pub(super) fn finish(self, tokenizer: &Tokenizer) -> Result<String> {
-        match self.ids.len() == self.context {
-            true => Ok(String::new()),
-            false => Ok(added(&self.before, tokenizer.decode(&self.ids)?)),
+        if self.ids.len() == self.context {
+            Ok(String::new())
+        } else {
+            Ok(added(&self.before, tokenizer.decode(&self.ids)?))
         }
     }
 }

@@ -141,9 +141,10 @@ fn take(from: &AtomicU64, amount: u64) -> Option<()> {
 }
 
 fn check_depth(depth: usize) -> Result<(), Error> {
-    match depth <= MAX_DEPTH {
-        true => Ok(()),
-        false => Err(refuse(format!("its lists lie more than {MAX_DEPTH} deep in each other"))),
+    if depth <= MAX_DEPTH {
+        Ok(())
+    } else {
+        Err(refuse(format!("its lists lie more than {MAX_DEPTH} deep in each other")))
     }
 }
 

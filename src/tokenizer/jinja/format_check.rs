@@ -17,9 +17,10 @@ pub(super) fn check_format(budget: &Budget, text: &Value, values: &[Value]) -> R
     let places = text.matches(['%', '{']).count() as u64;
     budget.spend(text.len() as u64)?;
     budget.spend(places.saturating_mul(bytes + 10_u64.pow(MAX_DIGITS as u32)))?;
-    match widest(text) <= MAX_DIGITS {
-        true => Ok(()),
-        false => Err(refuse("a field of its format is too wide")),
+    if widest(text) <= MAX_DIGITS {
+        Ok(())
+    } else {
+        Err(refuse("a field of its format is too wide"))
     }
 }
 

@@ -54,12 +54,11 @@ fn bad_json(error: impl ToString) -> Error {
 fn escape_non_ascii(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
-        match c.is_ascii() {
-            true => escaped.push(c),
-            false => {
-                let units = c.encode_utf16(&mut [0; 2]).to_vec();
-                escaped.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
-            }
+        if c.is_ascii() {
+            escaped.push(c)
+        } else {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            escaped.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
         }
     }
     escaped

@@ -283,9 +283,10 @@ fn times(budget: &Budget, a: &Value, b: &Value) -> Result<Value, Error> {
     budget.spend_times(length * count, KEEP as usize)?;
     let items: Vec<Value> = what.try_iter()?.collect();
     let items = (0..count).flat_map(|_| items.iter().cloned());
-    budget.settle(match what.is_tuple() {
-        true => Value::from(minijinja::value::Tuple::from(items.collect::<Vec<_>>())),
-        false => items.collect(),
+    budget.settle(if what.is_tuple() {
+        Value::from(minijinja::value::Tuple::from(items.collect::<Vec<_>>()))
+    } else {
+        items.collect()
     })
 }
 

@@ -349,10 +349,13 @@ fn binary<'a>(node: &Spanned<BinOp<'a>>) -> Expr<'a> {
         | BinOpKind::Lt
         | BinOpKind::Lte
         | BinOpKind::Gt
-        | BinOpKind::Gte => match is_plain(&left) || is_plain(&right) {
-            true => join(left, right),
-            false => join(filter(WEIGH, left), filter(WEIGH, right)),
-        },
+        | BinOpKind::Gte => {
+            if is_plain(&left) || is_plain(&right) {
+                join(left, right)
+            } else {
+                join(filter(WEIGH, left), filter(WEIGH, right))
+            }
+        }
     }
 }
 

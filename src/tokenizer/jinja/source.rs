@@ -65,9 +65,10 @@ impl Expression {
             }
             _ => self.here += 1,
         }
-        match self.here <= MAX_EXPRESSION && self.open.len() <= MAX_EXPRESSION {
-            true => Ok(()),
-            false => Err("it has an expression whose parts lie too deep in each other".to_owned()),
+        if self.here <= MAX_EXPRESSION && self.open.len() <= MAX_EXPRESSION {
+            Ok(())
+        } else {
+            Err("it has an expression whose parts lie too deep in each other".to_owned())
         }
     }
 }

@@ -11,9 +11,10 @@ use super::candle::PACKAGE;
 pub fn name(python: &str, script: &str) -> Result<String, String> {
     let output = command(python, script).arg("--version").output();
     let output = output.map_err(|error| format!("{python}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        false => Err(reason(&String::from_utf8_lossy(&output.stderr))),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(reason(&String::from_utf8_lossy(&output.stderr)))
     }
 }
 

@@ -100,9 +100,10 @@ pub fn check(summary: &Summary, sources: &Sources) -> Vec<Problem> {
         if file == FILE || listed.contains(file) || shown.contains(file) {
             continue;
         }
-        let message = match is_page {
-            true => "SUMMARY.md does not name this page",
-            false => "no page includes or shows this file",
+        let message = if is_page {
+            "SUMMARY.md does not name this page"
+        } else {
+            "no page includes or shows this file"
         };
         problems.push(Problem::new(file, 1, message));
     }

@@ -46,13 +46,12 @@ impl<'a> Measure<'a> {
         }
         let mut targets = ids[1..].to_vec();
         targets.push(self.end);
-        let nats = match ids.len() <= model.config().context_length {
-            false => None,
-            true => {
-                let logits = model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)])?;
-                let log_p = |(row, id): (&Vec<f32>, &u32)| log_softmax(row)[*id as usize];
-                Some(-logits.iter().zip(&targets).map(log_p).sum::<f64>())
-            }
+        let nats = if ids.len() <= model.config().context_length {
+            let logits = model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)])?;
+            let log_p = |(row, id): (&Vec<f32>, &u32)| log_softmax(row)[*id as usize];
+            Some(-logits.iter().zip(&targets).map(log_p).sum::<f64>())
+        } else {
+            None
         };
         Ok(Scored {
             nats,

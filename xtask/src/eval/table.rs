@@ -106,9 +106,10 @@ fn overlap(out: &mut String, found: &Overlap) {
 
 fn failures(out: &mut String, failures: &[Failure]) {
     let listed = failures.len().min(FAILURES);
-    let first = match failures.len() > listed {
-        true => format!(", the first {listed} of them"),
-        false => String::new(),
+    let first = if failures.len() > listed {
+        format!(", the first {listed} of them")
+    } else {
+        String::new()
     };
     title(out, &format!("Stories that fail: {}{first}", failures.len()));
     for Failure { seed, problems } in &failures[..listed] {

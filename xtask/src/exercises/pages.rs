@@ -37,9 +37,10 @@ pub fn run(args: &PagesArgs) -> Result<()> {
 
 fn page(manifest: &Manifest, chapter: Chapter) -> String {
     let exercises: Vec<String> = manifest.of_chapter(chapter).map(entry).collect();
-    match exercises.is_empty() {
-        true => "*This chapter has no exercises.*\n".into(),
-        false => exercises.join("\n"),
+    if exercises.is_empty() {
+        "*This chapter has no exercises.*\n".into()
+    } else {
+        exercises.join("\n")
     }
 }
 

@@ -50,9 +50,10 @@ impl Loop for Chains {
         for _ in 0..self.steps {
             for chain in &mut chains {
                 for ((lane, factor), summand) in chain.iter_mut().zip(&factors).zip(&summands) {
-                    *lane = match FUSED {
-                        true => f32::mul_add(*lane, *factor, *summand),
-                        false => *lane * factor + summand,
+                    *lane = if FUSED {
+                        f32::mul_add(*lane, *factor, *summand)
+                    } else {
+                        *lane * factor + summand
                     };
                 }
             }

@@ -17,9 +17,10 @@ impl Roof {
 
     /// What sets the limit there.
     pub fn limit(&self, intensity: f64) -> &'static str {
-        match intensity < self.ridge() {
-            true => "bytes",
-            false => "arithmetic",
+        if intensity < self.ridge() {
+            "bytes"
+        } else {
+            "arithmetic"
         }
     }
 

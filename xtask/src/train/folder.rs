@@ -60,9 +60,10 @@ struct Collector {
 impl ModuleVisitor for Collector {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let path = self.path.join(".");
-        let name = match path.starts_with("lm_head") {
-            true => path,
-            false => format!("model.{path}"),
+        let name = if path.starts_with("lm_head") {
+            path
+        } else {
+            format!("model.{path}")
         };
         let data = param.val().to_data().convert_dtype(DType::F16);
         self.tensors.push((name, data));

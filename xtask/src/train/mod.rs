@@ -32,7 +32,6 @@ use slowburn::checkpoint::Weights;
 use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Rope};
 
 use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES};
-
 use checkpoint::Checkpoint;
 use data::Rows;
 use schedule::Schedule;
@@ -251,7 +250,7 @@ impl Trainer {
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
         let mut pass = Pass::whole(seq, &self.device);
-        let hidden = model.hidden(ids(0), &self.rope, &mut pass); // [batch, seq, d_model]
+        let hidden = model.hidden_states(ids(0), &self.rope, &mut pass); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
         self.loss.forward(logits, ids(1).flatten(0, 1))
     }

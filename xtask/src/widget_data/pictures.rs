@@ -170,9 +170,10 @@ fn padded_cell(
     let Some(position) = position else {
         return picture.cell(column, y, "padding", "pad");
     };
-    let class = match position + 1 == length {
-        true => "chosen",
-        false => ["new", "kept", "box"][prompt],
+    let class = if position + 1 == length {
+        "chosen"
+    } else {
+        ["new", "kept", "box"][prompt]
     };
     picture.cell(column, y, class, &format!("{}{position}", ["A", "B", "C"][prompt]));
 }

@@ -13,9 +13,10 @@ pub fn loop_detector(ids: &[u32], copies: usize, longest: usize) -> Option<Loop>
     for period in 1..=longest {
         let mut same = 0;
         for at in period..ids.len() {
-            same = match ids[at] == ids[at - period] {
-                true => same + 1,
-                false => 0,
+            same = if ids[at] == ids[at - period] {
+                same + 1
+            } else {
+                0
             };
             if same >= (copies - 1) * period {
                 return Some(Loop { seen: at + 1, period });

@@ -19,9 +19,10 @@ pub fn generate(
     context: usize,
 ) -> (Vec<u32>, End) {
     let left = context - prompt.len();
-    let (room, when_full) = match max_tokens <= left {
-        true => (max_tokens, End::Length),
-        false => (left, End::Context),
+    let (room, when_full) = if max_tokens <= left {
+        (max_tokens, End::Length)
+    } else {
+        (left, End::Context)
     };
     let mut text = prompt.to_vec();
     let mut end = when_full;

@@ -20,9 +20,10 @@ pub fn generate(
 ) -> (Vec<u32>, End) {
     let _ = prompt.len() + max_tokens;
     let left = context - prompt.len();
-    let (room, when_full) = match max_tokens <= left {
-        true => (max_tokens, End::Length),
-        false => (left, End::Context),
+    let (room, when_full) = if max_tokens <= left {
+        (max_tokens, End::Length)
+    } else {
+        (left, End::Context)
     };
     let mut text = prompt.to_vec();
     let mut end = when_full;

@@ -19,9 +19,10 @@ pub fn generate(
     context: usize,
 ) -> (Vec<u32>, End) {
     let left = context - prompt.len();
-    let (room, when_full) = match max_tokens <= context {
-        true => (max_tokens.saturating_sub(prompt.len()), End::Length),
-        false => (left, End::Context),
+    let (room, when_full) = if max_tokens <= context {
+        (max_tokens.saturating_sub(prompt.len()), End::Length)
+    } else {
+        (left, End::Context)
     };
     let mut text = prompt.to_vec();
     let mut end = when_full;

@@ -8,9 +8,10 @@ pub fn glued_story(
 ) -> String {
     let mut ids = Vec::new();
     for _ in 0..max_tokens {
-        let next = match ids.is_empty() {
-            true => best(&model(&encode(vocabulary, prompt))),
-            false => best(&model(&ids)),
+        let next = if ids.is_empty() {
+            best(&model(&encode(vocabulary, prompt)))
+        } else {
+            best(&model(&ids))
         };
         ids.push(next);
     }

@@ -13,9 +13,10 @@ pub fn temperature_for(logits: &[f32], tokens: f64) -> f32 {
         if (reached - tokens).abs() < 0.0002 * tokens || high - low < 1e-7 {
             return middle as f32;
         }
-        match reached < tokens {
-            true => low = middle,
-            false => high = middle,
+        if reached < tokens {
+            low = middle
+        } else {
+            high = middle
         }
     }
 }

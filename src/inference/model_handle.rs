@@ -10,7 +10,7 @@ use super::GenerateRequest;
 use super::callback::{Call, OnToken};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
-use super::start::{Start, Starts};
+use super::started::{StartedSequence, StartedSequences};
 use crate::error::{Error, Result};
 use crate::generate::token_limit::TokenLimit;
 use crate::generate::{Options, TokenOutput};
@@ -20,25 +20,25 @@ use crate::sampling::{Rule, Sampler};
 
 /// The way to the model for one job. `M` is what the inference was built with: a
 /// [`Pretrained`], or something that holds one.
-pub struct ModelAccessor<M> {
+pub struct ModelHandle<M> {
     pub(super) model: Arc<M>,
     pub(super) commands: Sender<Command<M>>,
-    pub(super) starts: Starts,
+    pub(super) started: StartedSequences,
     pub(super) submitted: Instant,
 }
 
-impl<M: Borrow<Pretrained>> ModelAccessor<M> {
+impl<M: Borrow<Pretrained>> ModelHandle<M> {
     /// Checks a request and turns its prompt into token ids, in the calling thread.
     ///
     /// # Errors
     /// A field out of its range; a prompt that the model cannot start from.
-    pub fn prepare(&self, request: &GenerateRequest) -> Result<Prepared> {
+    pub fn prepare(&self, request: &GenerateRequest) -> Result<PreparedSequence> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
         let prompt = request.prompt.ids(pretrained)?;
         let limit = TokenLimit::new(&pretrained.model, &prompt, request.max_tokens)?;
-        Ok(Prepared {
-            starts: self.starts.clone(),
+        Ok(PreparedSequence {
+            started: self.started.clone(),
             max_tokens: limit.left,
             prompt,
             options: request.options(),
@@ -49,7 +49,7 @@ impl<M: Borrow<Pretrained>> ModelAccessor<M> {
     }
 }
 
-impl<M: Send + Sync + 'static> ModelAccessor<M> {
+impl<M: Send + Sync + 'static> ModelHandle<M> {
     /// Runs `call` in the model thread, between two steps of the batch, and waits for what it
     /// returns. The batch waits too. Of several callers each has one call a step.
     ///
@@ -64,7 +64,7 @@ impl<M: Send + Sync + 'static> ModelAccessor<M> {
     }
 }
 
-/// As [`ModelAccessor::submit`].
+/// As [`ModelHandle::submit`].
 pub(super) fn submit<M, R: Send + 'static>(
     commands: &Sender<Command<M>>,
     call: impl FnOnce(&M) -> R + Send + 'static,
@@ -81,8 +81,8 @@ pub(super) fn submit<M, R: Send + 'static>(
 }
 
 /// A sequence that has not been started yet.
-pub struct Prepared {
-    starts: Starts,
+pub struct PreparedSequence {
+    started: StartedSequences,
     prompt: Vec<u32>,
     options: Options,
     sampler: Sampler,
@@ -91,7 +91,7 @@ pub struct Prepared {
     max_tokens: usize,
 }
 
-impl Prepared {
+impl PreparedSequence {
     /// The ids of the prompt.
     pub fn prompt_ids(&self) -> &[u32] {
         &self.prompt
@@ -113,7 +113,7 @@ impl Prepared {
         self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        self.starts.push(Start {
+        self.started.push(StartedSequence {
             prompt: self.prompt,
             options: self.options,
             sampler: self.sampler,

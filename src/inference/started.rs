@@ -9,7 +9,7 @@ use crate::generate::Options;
 use crate::sampling::Sampler;
 
 /// A sequence that is to join the batch.
-pub(super) struct Start {
+pub(super) struct StartedSequence {
     pub(super) prompt: Vec<u32>,
     pub(super) options: Options,
     pub(super) sampler: Sampler,
@@ -22,22 +22,22 @@ pub(super) struct Start {
 
 /// The sequences that a handler has started; none once it has returned.
 #[derive(Clone)]
-pub(super) struct Starts(Arc<Mutex<Option<Vec<Start>>>>);
+pub(super) struct StartedSequences(Arc<Mutex<Option<Vec<StartedSequence>>>>);
 
-impl Starts {
+impl StartedSequences {
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(Some(Vec::new()))))
     }
 
-    pub(super) fn push(&self, start: Start) -> Result<()> {
-        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        starts.as_mut().ok_or(Error::HandlerReturned)?.push(start);
+    pub(super) fn push(&self, sequence: StartedSequence) -> Result<()> {
+        let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        started.as_mut().ok_or(Error::HandlerReturned)?.push(sequence);
         Ok(())
     }
 
     /// Takes all of them; no more may come.
-    pub(super) fn close(&self) -> Vec<Start> {
-        let mut starts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        starts.take().unwrap_or_default()
+    pub(super) fn close(&self) -> Vec<StartedSequence> {
+        let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        started.take().unwrap_or_default()
     }
 }
