@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use slowburn::cli::{self, GenerateArgs, Report};
-use slowburn::{Result, generate};
+use slowburn::generate;
 
 /// Writes a text with a loop that recomputes everything at every step
 #[derive(Parser)]
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse().generate))
 }
 
-fn run(args: &GenerateArgs) -> Result<()> {
+fn run(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {

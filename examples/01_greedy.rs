@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, GenerateArgs, GreedyReport};
 use slowburn::generate::{self, BeamOptions, Options};
 use slowburn::sampling::SamplingParams;
@@ -35,7 +34,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-fn run(cli: &Cli) -> Result<()> {
+fn run(cli: &Cli) -> cli::Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-fn run(cli: &Cli) -> Result<()> {
+fn run(cli: &Cli) -> cli::Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;

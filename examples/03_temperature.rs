@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
@@ -41,7 +40,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-fn run(cli: &Cli) -> Result<()> {
+fn run(cli: &Cli) -> cli::Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -58,7 +57,7 @@ fn run(cli: &Cli) -> Result<()> {
     };
     let temperatures =
         args.sampling.temperature.map_or_else(|| cli.temperatures.clone(), |t| vec![t]);
-    let settings = temperatures.iter().map(setting).collect::<Result<Vec<_>>>()?;
+    let settings = temperatures.iter().map(setting).collect::<cli::Result<Vec<_>>>()?;
     if let Some(file) = &cli.chart {
         let (logits, params, temperatures) = (&logits, &params, &temperatures);
         let chart = Chart::Temperatures { logits, params, temperatures };

@@ -12,7 +12,6 @@ use clap::Parser;
 use slowburn::cli::{self, Chart, GenerateArgs, NucleusReport, NucleusStep};
 use slowburn::generate::{self, Options};
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
-use slowburn::{Error, Result};
 
 /// Shows how many tokens survive top-p at each step, beside top-k
 #[derive(Parser)]
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-fn run(cli: &Cli) -> Result<()> {
+fn run(cli: &Cli) -> cli::Result<()> {
     let args = &cli.generate;
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
@@ -47,7 +46,7 @@ fn run(cli: &Cli) -> Result<()> {
         ..args.options()
     };
 
-    let (mut ids, mut steps, mut failure) = (Vec::new(), Vec::new(), None::<Error>);
+    let (mut ids, mut steps, mut failure) = (Vec::new(), Vec::new(), None::<slowburn::Error>);
     let generation = generate::cached(&pretrained.model, &prompt, &options, &mut |chosen| {
         let id = chosen.token.token_id;
         match sampler.distribution(chosen.logits, &prompt, &ids) {

@@ -11,7 +11,6 @@ use clap::Parser;
 use slowburn::cli::{self, GenerateArgs, Report};
 use slowburn::generate::{self, Loop, Options};
 use slowburn::model::Model;
-use slowburn::{Error, Result};
 
 /// Writes a text with a loop that remembers keys and values instead of recomputing them
 #[derive(Parser)]
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn run(args: &GenerateArgs) -> Result<()> {
+fn run(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {
@@ -48,7 +47,7 @@ fn run(args: &GenerateArgs) -> Result<()> {
     report.finish(&generation)
 }
 
-fn compare(args: &GenerateArgs) -> Result<()> {
+fn compare(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     let mut rows = Vec::new();
@@ -58,7 +57,7 @@ fn compare(args: &GenerateArgs) -> Result<()> {
         let cached = tokens_per_second(generate::cached, &pretrained.model, &prompt, &options)?;
         rows.push((max_tokens, naive, cached));
     }
-    cli::comparison(args, &rows).map_err(Error::Output)
+    cli::comparison(args, &rows).map_err(cli::Error::Output)
 }
 
 /// Prefill included: a loop is judged by all that it does.
@@ -67,7 +66,7 @@ fn tokens_per_second(
     model: &Model,
     prompt: &[u32],
     options: &Options,
-) -> Result<f64> {
+) -> cli::Result<f64> {
     let start = Instant::now();
     let generation = generate(model, prompt, options, &mut |_| ControlFlow::Continue(()))?;
     Ok(generation.ids.len() as f64 / start.elapsed().as_secs_f64())

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, BatchArgs, BatchReport, BatchSize, Chart};
 use slowburn::generate::{self, Options};
 
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: run
-fn run(args: &BatchArgs) -> Result<()> {
+fn run(args: &BatchArgs) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let options = args.options(prompts.len());
@@ -52,7 +51,7 @@ fn run(args: &BatchArgs) -> Result<()> {
 }
 // ANCHOR_END: run
 
-fn compare(Cli { batch: args, chart, .. }: &Cli) -> Result<()> {
+fn compare(Cli { batch: args, chart, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let mut rows = Vec::new();
@@ -73,7 +72,7 @@ fn compare(Cli { batch: args, chart, .. }: &Cli) -> Result<()> {
                 kv_cache_bytes: found.iter().map(|found| found.kv_cache_bytes).sum(),
             })
         };
-        let runs = (0..3).map(time_one).collect::<Result<Vec<_>>>()?;
+        let runs = (0..3).map(time_one).collect::<cli::Result<Vec<_>>>()?;
         rows.extend(runs.into_iter().min_by_key(|run| run.time));
     }
     if let Some(file) = chart {

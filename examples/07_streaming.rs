@@ -5,7 +5,6 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, Columns, GenerateArgs, Uses};
 use slowburn::inference::{GenerateRequest, Inference, InferenceBuilder, Job, streaming_handler};
 
@@ -21,7 +20,7 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: run
-fn run(args: &GenerateArgs) -> Result<()> {
+fn run(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {
@@ -44,7 +43,7 @@ fn run(args: &GenerateArgs) -> Result<()> {
 // ANCHOR_END: run
 
 // ANCHOR: stream
-fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> cli::Result<()> {
     uses.begin("stream", "Each token as it comes")?;
     let job = inference.infer(request).spawn();
     for token in &job.stream {
@@ -55,7 +54,7 @@ fn stream(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> R
 // ANCHOR_END: stream
 
 // ANCHOR: collect
-fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> cli::Result<()> {
     uses.begin("collect", "The same, all at once")?;
     let collected = inference.infer(request).run()?;
     uses.show_all(collected.outputs)?;
@@ -64,7 +63,7 @@ fn collect(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> 
 // ANCHOR_END: collect
 
 // ANCHOR: cancel
-fn cancel(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> Result<()> {
+fn cancel(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> cli::Result<()> {
     uses.begin("cancel", "The same, cancelled after 10 tokens")?;
     let job = inference.infer(request).spawn();
     uses.show_all(job.stream.iter().take(10))?;
@@ -74,7 +73,7 @@ fn cancel(inference: &Inference, request: GenerateRequest, uses: &mut Uses) -> R
 // ANCHOR_END: cancel
 
 // ANCHOR: several
-fn several(inference: &Inference, request: &GenerateRequest, uses: &mut Uses) -> Result<()> {
+fn several(inference: &Inference, request: &GenerateRequest, uses: &mut Uses) -> cli::Result<()> {
     uses.begin("several", "Three at once, each with a seed of its own")?;
     let seeds = [0, 1, 2].map(|n| request.sampling.seed.wrapping_add(n));
     let jobs = seeds.map(|seed| inference.infer(request.clone().with_seed(seed)).spawn());

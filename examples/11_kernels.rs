@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::Result;
 use slowburn::cli::{self, KernelArgs, LayerTimes, SameBits, SimdChoice};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::Roof;
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn time_layers(args: &KernelArgs) -> Result<()> {
+fn time_layers(args: &KernelArgs) -> cli::Result<()> {
     let pretrained = args.load_with(|_| {})?;
     let model = &pretrained.model;
     let ids = args.ids(&pretrained, STEPS)?;
@@ -56,7 +55,7 @@ fn time_layers(args: &KernelArgs) -> Result<()> {
     cli::layer_times(args, model, &roof, &[("prefill", prefill), ("decode", decode)])
 }
 
-fn compare_bits(args: &KernelArgs) -> Result<()> {
+fn compare_bits(args: &KernelArgs) -> cli::Result<()> {
     let usual = args.load_with(|_| {})?;
     let ids = args.ids(&usual, 0)?;
     let options = Options {

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::json;
-use slowburn::Result;
 use slowburn::cli::{self, DIM};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::pretrained::Pretrained;
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse()))
 }
 
-fn run(args: &Cli) -> Result<()> {
+fn run(args: &Cli) -> cli::Result<()> {
     let device = device::open(DeviceChoice::Auto)?;
     let Pretrained { tokenizer, .. } = match &args.model {
         None => Pretrained::bundled(&device, Precision::F32)?,

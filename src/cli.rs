@@ -8,6 +8,7 @@ mod chat;
 #[cfg(not(target_arch = "wasm32"))]
 mod columns;
 mod comparison;
+mod error;
 mod greedy;
 mod kernel_args;
 mod layers;
@@ -27,7 +28,6 @@ use std::str::FromStr;
 use clap::Args;
 
 use crate::device::OpenDevice;
-use crate::error::{Error, Result};
 use crate::generate::Options;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::inference::GenerateRequest;
@@ -41,6 +41,7 @@ pub use chat::{ChatArgs, ChatArgument};
 #[cfg(not(target_arch = "wasm32"))]
 pub use columns::Columns;
 pub use comparison::comparison;
+pub use error::{Error, Result};
 pub use greedy::GreedyReport;
 pub use kernel_args::KernelArgs;
 pub use layers::{LayerTimes, layer_times};
@@ -264,12 +265,12 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 pub struct PromptIds(Vec<u32>);
 
 impl FromStr for PromptIds {
-    type Err = Error;
+    type Err = crate::Error;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> crate::Result<Self> {
         let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
         let id = |piece: &str| {
-            piece.parse().map_err(|_| Error::Parameter {
+            piece.parse().map_err(|_| crate::Error::Parameter {
                 name: "a token id",
                 value: format!("`{piece}`"),
                 allowed: "a whole number",

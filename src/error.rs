@@ -1,10 +1,11 @@
-//! One error type for the whole crate. Each message says what was wrong, what was expected and what to do.
+//! What the library can say: what was wrong, what was expected and what to do. Charts, downloads
+//! and the command line have errors of their own.
 
 use std::path::PathBuf;
 
 use crate::outside::{quoted, short};
 
-/// What can go wrong between a command line and a story.
+/// What can go wrong between a request and its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,29 +30,19 @@ pub enum Error {
         allowed: &'static str,
     },
 
-    #[error(
-        "the environment variable {name} is {value}, but must be {allowed}",
-        value = short(.value)
-    )]
-    Variable {
-        name: &'static str,
-        value: String,
-        allowed: &'static str,
-    },
-
-    #[error("device `{name}` is not compiled in: add `--features {feature}` to the cargo command")]
+    #[error("device `{name}` is not compiled in: build with the feature `{feature}`")]
     DeviceNotCompiled {
         name: &'static str,
         feature: &'static str,
     },
 
     #[error(
-        "device `{name}` is compiled in but does not work on this machine ({reason}): check its driver, or use `--device auto`",
+        "device `{name}` is compiled in but does not work on this machine ({reason}): check its driver, or take another device",
         reason = short(.reason)
     )]
     DeviceMissing { name: &'static str, reason: String },
 
-    #[error("device `{name}` cannot compute in {dtype}: use `--dtype f32`")]
+    #[error("device `{name}` cannot compute in {dtype}: take f32")]
     DTypeUnsupported {
         name: &'static str,
         dtype: &'static str,
@@ -200,83 +191,15 @@ pub enum Error {
     NoKvCache,
 
     #[error(
-        "this model has no chat template: it goes on from a text and answers no messages; leave out `--chat`, or take a model that was trained for chat"
+        "this model has no chat template: it goes on from a text and answers no messages; take a model that was trained for chat"
     )]
     NoChatTemplate,
 
     #[error(
-        "{origin}: the chat template cannot write this conversation: {message}; change the messages, or leave out `--chat`",
+        "{origin}: the chat template cannot write this conversation: {message}; change the messages",
         origin = short(.origin), message = short(.message)
     )]
     ChatTemplate { origin: String, message: String },
-
-    #[error(
-        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
-        name = short(.name)
-    )]
-    HubNotCompiled { name: String },
-
-    #[error(
-        "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache}: connect to the network, or give the folder of a model",
-        endpoint = short(.endpoint),
-        reason = short(.reason),
-        model = short(.model),
-        cache = quoted(.cache)
-    )]
-    HubOffline {
-        endpoint: String,
-        model: String,
-        cache: PathBuf,
-        reason: String,
-    },
-
-    #[error(
-        "{endpoint} has no model `{model}`, or does not show it: check the name and the revision; for a private model, set HF_TOKEN to an access token",
-        endpoint = short(.endpoint), model = short(.model)
-    )]
-    HubNotFound { endpoint: String, model: String },
-
-    #[error(
-        "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
-        name = short(model.split('@').next().unwrap_or_default()),
-        model = short(.model),
-        endpoint = short(.endpoint)
-    )]
-    HubGated { endpoint: String, model: String },
-
-    #[error(
-        "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped",
-        file = short(.file), model = short(.model), reason = short(.reason)
-    )]
-    HubDownload {
-        model: String,
-        file: String,
-        reason: String,
-    },
-
-    #[error(
-        "fetching {file} of `{model}` stalled: nothing came for {seconds} s; run the command again, it goes on where it stopped",
-        file = short(.file), model = short(.model)
-    )]
-    HubStalled {
-        model: String,
-        file: String,
-        seconds: f64,
-    },
-
-    #[error(
-        "{file} of `{model}` came damaged: its SHA-256 is {found}, but the hub says {expected}; it was removed, run the command again",
-        file = short(.file),
-        model = short(.model),
-        found = short(.found),
-        expected = short(.expected)
-    )]
-    HubDamaged {
-        model: String,
-        file: String,
-        found: String,
-        expected: String,
-    },
 
     #[error(
         "the KV cache holds {capacity} tokens: {length} are in it and {new} more do not fit; make a larger cache or stop here"
@@ -293,7 +216,7 @@ pub enum Error {
     CacheTooLarge { tokens: usize, bytes: u128 },
 
     #[error(
-        "{origin}: the weights take {bytes} bytes, more memory than this machine has left: end other programs, compute in a smaller type (`--dtype`), or take a smaller model",
+        "{origin}: the weights take {bytes} bytes, more memory than this machine has left: end other programs, store them in a smaller type, or take a smaller model",
         origin = short(.origin)
     )]
     WeightsTooLarge { origin: String, bytes: u128 },
@@ -318,9 +241,6 @@ pub enum Error {
         message = short(.message)
     )]
     Panicked { what: &'static str, message: String },
-
-    #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
-    NoPrompts { path: PathBuf },
 
     #[error("the handler failed: {reason}", reason = short(.0))]
     Handler(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -358,76 +278,6 @@ pub enum Error {
         reason = short(.reason)
     )]
     Threads { reason: String },
-
-    #[error("cannot write the output: {reason}", reason = short(.0))]
-    Output(std::io::Error),
-
-    #[error("cannot write {path}: {source}", path = quoted(.path), source = short(.source))]
-    Write {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-
-    #[error("charts are not compiled in: add `--features plot` to the cargo command")]
-    ChartsNotCompiled,
-
-    #[error("cannot draw a chart to {path}: its name must end in {allowed}", path = quoted(.path))]
-    ChartFormat {
-        path: PathBuf,
-        allowed: &'static str,
-    },
-
-    #[error(
-        "the chart `{title}` has nothing to show: give it at least one value",
-        title = short(.title)
-    )]
-    ChartEmpty { title: String },
-
-    #[error(
-        "`{series}` holds {value}, which cannot be drawn: it must be {allowed}",
-        series = short(.series)
-    )]
-    ChartValue {
-        series: String,
-        value: f64,
-        allowed: &'static str,
-    },
-
-    #[error(
-        "`{series}` has {values} values for {tokens} tokens: give one value a token",
-        series = short(.series)
-    )]
-    ChartLength {
-        series: String,
-        values: usize,
-        tokens: usize,
-    },
-
-    #[error("line {line} of the training log is not as expected: {problem}")]
-    LossLog { line: usize, problem: &'static str },
-
-    #[error("a figure could not be drawn: {reason}", reason = short(.0))]
-    Drawing(String),
-}
-
-impl Error {
-    /// The exit code for a command: 2 when the command line was wrong, whatever the machine and its
-    /// settings, and 1 for everything else.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Error::EmptyPrompt
-            | Error::PromptTooLong { .. }
-            | Error::TokenOutOfRange { .. }
-            | Error::Parameter { .. }
-            | Error::NoChatTemplate
-            | Error::HubNotCompiled { .. }
-            | Error::DeviceNotCompiled { .. }
-            | Error::DTypeUnsupported { .. }
-            | Error::ChartsNotCompiled
-            | Error::ChartFormat { .. } => 2,
-            _ => 1,
-        }
-    }
 }
 
 /// `std::result::Result` with this crate's [`Error`].

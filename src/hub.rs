@@ -6,6 +6,7 @@
 mod arrival;
 mod bounded;
 mod download;
+mod error;
 mod name;
 mod patience;
 mod snapshot;
@@ -13,9 +14,9 @@ mod snapshot;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
 use crate::files;
 use download::Download;
+pub use error::{Error, Result};
 pub use name::HubModel;
 use snapshot::Snapshot;
 
@@ -101,7 +102,7 @@ impl Hub {
         let downloaded = Download::start(self, model).and_then(|download| download.run());
         match (downloaded, cached) {
             // Files that may not even exist are missing: better than nothing.
-            (Err(Error::HubOffline { .. }), Some(snapshot)) if snapshot.can_be_loaded() => {
+            (Err(Error::Offline { .. }), Some(snapshot)) if snapshot.can_be_loaded() => {
                 Ok(snapshot.folder())
             }
             (downloaded, _) => downloaded,

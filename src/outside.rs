@@ -81,6 +81,16 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// No error's message is longer than 1500 characters, and all that is hidden in it is escaped.
+#[cfg(test)]
+pub(crate) fn assert_one_plain_line(error: &impl std::fmt::Display) {
+    let message = error.to_string();
+    let hidden = message.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{202e}'));
+    assert_eq!(hidden, None, "{message:?}");
+    let length = message.chars().count();
+    assert!(length <= 1500, "{length} characters: {message}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use crate::{Error, Result};
+use super::error::{Error, Result};
 
 /// What an axis measures. The label names the quantity and its unit: `time (ms)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Scale {
         if value.is_finite() && (self == Scale::Linear || value > 0.0) {
             return Ok(());
         }
-        Err(Error::ChartValue { series: series.to_owned(), value, allowed })
+        Err(Error::Value { series: series.to_owned(), value, allowed })
     }
 }
 

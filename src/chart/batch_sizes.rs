@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::axis::Axis;
+use super::error::Result;
 use super::lines::{LineChart, Series, lines};
-use crate::Result;
 
 /// What a batch of one size reached.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,6 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
+use super::error::{Error, Result};
 use super::figure::{self, Area, Text, failed, units, widest};
 use super::format::{Format, Still, write_animation};
 use super::plane::{Frame, TALLER, Ticks, label_x, plane};
@@ -11,7 +12,6 @@ use super::theme::{
     AXIS, BLUE, INK, LABEL, MARGIN, MUTED, REMOVED, TICK, TITLE, VERMILLION, WIDTH,
 };
 use super::{probability, token};
-use crate::{Error, Result};
 
 /// The distribution of the next token at one temperature.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +78,7 @@ pub fn distributions(
     let path = path.as_ref();
     let format = Format::of(path)?;
     if tokens.is_empty() || distributions.is_empty() {
-        return Err(Error::ChartEmpty { title: title.to_owned() });
+        return Err(Error::Empty { title: title.to_owned() });
     }
     for distribution in distributions {
         let name = distribution.title();

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::axis::Axis;
+use super::error::Result;
 use super::lines::{LineChart, Series, lines};
-use crate::Result;
 
 /// Draws entropy and the effective number of tokens against temperature, side by side.
 ///

@@ -7,8 +7,8 @@ use plotters::prelude::*;
 use plotters::style::register_font;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::error::{Error, Result};
 use super::theme::{INK, MARGIN, PANEL, TITLE, WIDTH};
-use crate::{Error, Result};
 
 /// Noto Sans first: it is what lengths are measured with and what a PNG is drawn with.
 const FAMILY: &str = "Noto Sans, Helvetica, Arial, sans-serif";

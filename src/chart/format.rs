@@ -1,9 +1,9 @@
 use std::fs;
 use std::path::Path;
 
+use super::error::{Error, Result};
 use super::figure::failed;
 use super::{gif, raster};
-use crate::{Error, Result};
 
 /// What a chart is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Format {
             Some("svg") => Ok(Format::Svg),
             Some("png") => Ok(Format::Png),
             Some("gif") => Ok(Format::Gif),
-            _ => Err(Error::ChartFormat {
+            _ => Err(Error::Format {
                 path: path.to_path_buf(),
                 allowed: "`.svg`, `.png`, or `.gif` where the chart moves",
             }),
@@ -46,7 +46,7 @@ impl Still {
         match Format::of(path)? {
             Format::Svg => Ok(Still::Svg),
             Format::Png => Ok(Still::Png),
-            Format::Gif => Err(Error::ChartFormat {
+            Format::Gif => Err(Error::Format {
                 path: path.to_path_buf(),
                 allowed: "`.svg` or `.png`, as this chart does not move",
             }),

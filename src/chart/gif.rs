@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use gif::{Encoder, Frame, Repeat};
 use resvg::tiny_skia::Pixmap;
 
+use super::error::Result;
 use super::figure::failed;
-use crate::Result;
 
 type Rgb = [u8; 3];
 

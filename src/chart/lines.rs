@@ -4,11 +4,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Axis, Span};
+use super::error::{Error, Result};
 use super::figure::{self, Area, Text, failed, units, widest};
 use super::format::Still;
 use super::plane::{Frame, Ticks, label_x, label_y, plane};
 use super::theme::{LABEL, MARGIN, SERIES, TICK, TITLE, WIDTH};
-use crate::{Error, Result};
 
 /// Lines over common axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,7 @@ pub fn lines(path: impl AsRef<Path>, title: &str, charts: &[LineChart]) -> Resul
         chart.check(title)?;
     }
     if charts.is_empty() {
-        return Err(Error::ChartEmpty { title: title.to_owned() });
+        return Err(Error::Empty { title: title.to_owned() });
     }
     let top = MARGIN + TITLE + 14.0;
     let pitch = (WIDTH - MARGIN) / charts.len().min(COLUMNS) as f64;
@@ -87,7 +87,7 @@ pub fn lines(path: impl AsRef<Path>, title: &str, charts: &[LineChart]) -> Resul
 impl LineChart {
     fn check(&self, title: &str) -> Result<()> {
         if self.series.iter().all(|series| series.points.is_empty()) {
-            return Err(Error::ChartEmpty { title: title.to_owned() });
+            return Err(Error::Empty { title: title.to_owned() });
         }
         for series in &self.series {
             for &(x, y) in &series.points {

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::axis::Axis;
+use super::error::{Error, Result};
 use super::lines::{LineChart, Series, lines};
-use crate::{Error, Result};
 
 /// One line of a training log.
 #[derive(Debug, Clone, PartialEq)]

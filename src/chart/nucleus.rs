@@ -4,13 +4,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
+use super::error::{Error, Result};
 use super::figure::{self, Text, failed, units};
 use super::format::Still;
 use super::lines::swatch;
 use super::plane::{Frame, Ticks, label_x, label_y, plane};
 use super::theme::{BLUE, LABEL, MARGIN, MUTED, TITLE, VERMILLION, WIDTH};
 use super::token;
-use crate::{Error, Result};
 
 /// One step of a generation under top-p.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn nucleus(
     let path = path.as_ref();
     let format = Still::of(path)?;
     if steps.is_empty() {
-        return Err(Error::ChartEmpty { title: title.to_owned() });
+        return Err(Error::Empty { title: title.to_owned() });
     }
     Scale::Linear.check("top-p", f64::from(p))?;
     Scale::Log.check("top-k", k as f64)?;

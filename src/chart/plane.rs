@@ -5,9 +5,9 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Span;
+use super::error::Result;
 use super::figure::{Area, Text, failed, units};
 use super::theme::{AXIS, GRID, LABEL, MUTED, TICK};
-use crate::Result;
 
 pub(super) type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Span, Span>>;
 

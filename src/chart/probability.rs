@@ -1,18 +1,18 @@
 //! What every chart of probabilities asks of them.
 
-use crate::{Error, Result};
+use super::error::{Error, Result};
 
 /// Refuses probabilities that are not as many as the tokens, outside 0 to 1, or above 1 in sum.
 pub(super) fn check(series: &str, probabilities: &[f32], tokens: usize) -> Result<()> {
     if probabilities.len() != tokens {
-        return Err(Error::ChartLength {
+        return Err(Error::Length {
             series: series.to_owned(),
             values: probabilities.len(),
             tokens,
         });
     }
     let refuse =
-        |value: f64, allowed| Err(Error::ChartValue { series: series.to_owned(), value, allowed });
+        |value: f64, allowed| Err(Error::Value { series: series.to_owned(), value, allowed });
     if let Some(&wrong) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return refuse(f64::from(wrong), "a probability between 0 and 1");
     }

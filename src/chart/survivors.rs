@@ -4,12 +4,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
+use super::error::{Error, Result};
 use super::figure::{self, Text, failed, units};
 use super::format::Still;
 use super::plane::{Frame, TALLER, Ticks, label_x, label_y, plane};
 use super::theme::{BLUE, LABEL, MARGIN, MUTED, REMOVED, TITLE, WIDTH};
 use super::{probability, token};
-use crate::{Error, Result};
 
 /// What one setting of a filter leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn survivors(
     let path = path.as_ref();
     let format = Still::of(path)?;
     if tokens.is_empty() || settings.is_empty() {
-        return Err(Error::ChartEmpty { title: title.to_owned() });
+        return Err(Error::Empty { title: title.to_owned() });
     }
     probability::check(title, probabilities, tokens.len())?;
     let percents: Vec<f64> = probabilities.iter().map(|&p| 100.0 * f64::from(p)).collect();
@@ -53,7 +53,7 @@ pub fn survivors(
     }
     for setting in settings {
         if setting.kept.len() != tokens.len() {
-            return Err(Error::ChartLength {
+            return Err(Error::Length {
                 series: setting.label.clone(),
                 values: setting.kept.len(),
                 tokens: tokens.len(),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::{Error, Result};
 use super::{ModelArgs, SamplingArgs, at_least_one};
 use crate::device::OpenDevice;
-use crate::error::{Error, Result};
 use crate::files;
 use crate::generate::Options;
 use crate::pretrained::Pretrained;
@@ -90,7 +90,7 @@ impl BatchArgs {
                 self.prompts.clone()
             });
         };
-        let io = |source| Error::Io { path: path.clone(), source };
+        let io = |source| crate::Error::Io { path: path.clone(), source };
         // It may well be a pipe.
         let bytes = std::fs::File::open(path).and_then(|file| files::read_upto(file, MOST_PROMPTS));
         let file = bytes.and_then(|bytes| {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::Result;
 use super::report::{bytes, why};
 use super::terminal::write;
 use super::{BOLD, BatchArgs, DIM};
-use crate::error::Result;
 use crate::generate::{Generation, Options};
 use crate::pretrained::Pretrained;
 

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
+use super::Result;
 use super::{BOLD, DIM, KernelArgs, print};
-use crate::error::Result;
 use crate::generate::Generation;
 use crate::kernels::{Layer, Panels, linear, sum_along_k};
 use crate::model::Model;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::Result;
 use super::{BatchSize, NucleusReport, Setting};
-use crate::error::Result;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 
@@ -40,7 +40,7 @@ pub enum Chart<'a> {
 /// logits; always, where this was built without the feature `plot`.
 #[cfg(not(feature = "plot"))]
 pub fn draw(_: &Path, _: &Chart<'_>, _: &Pretrained, _: &[u32]) -> Result<()> {
-    Err(crate::Error::ChartsNotCompiled)
+    Err(super::Error::ChartsNotCompiled)
 }
 
 /// Draws a figure to `path`, whose extension chooses the format. `prompt` are the ids that the
@@ -60,8 +60,8 @@ mod plot {
 
     use super::Chart;
     use crate::chart::{self, BatchSizePoint, Distribution, Format, NucleusStep, Survivors};
+    use crate::cli::Result;
     use crate::cli::{BatchSize, Setting};
-    use crate::error::Result;
     use crate::pretrained::Pretrained;
     use crate::sampling::statistics::{entropy_bits, ranked};
     use crate::sampling::{Sampler, SamplingParams, softmax};
@@ -97,7 +97,7 @@ mod plot {
                     })
                 };
                 let all = rising.iter().map(at).collect::<Result<Vec<_>>>()?;
-                chart::distributions(path, &title, &as_str(&tokens), &all)
+                Ok(chart::distributions(path, &title, &as_str(&tokens), &all)?)
             }
             Chart::Entropy { logits, params } => {
                 let at = |temperature| {
@@ -105,7 +105,7 @@ mod plot {
                     Ok((f64::from(temperature), entropy_bits(&probabilities)))
                 };
                 let points = between(0.0, HOTTEST, POINTS).map(at).collect::<Result<Vec<_>>>()?;
-                chart::entropy(path, &title, &points)
+                Ok(chart::entropy(path, &title, &points)?)
             }
             Chart::Nucleus(report) => {
                 let step = |step: &crate::cli::NucleusStep| {
@@ -114,7 +114,7 @@ mod plot {
                 };
                 let steps = report.steps.iter().map(step).collect::<Result<Vec<_>>>()?;
                 let title = "Tokens that could be drawn at each step";
-                chart::nucleus(path, title, &steps, report.p, report.k)
+                Ok(chart::nucleus(path, title, &steps, report.p, report.k)?)
             }
             Chart::BatchSizes(rows) => {
                 let point = |row: &BatchSize| BatchSizePoint {
@@ -123,7 +123,7 @@ mod plot {
                     seconds_per_token: row.seconds_per_token(),
                 };
                 let points: Vec<_> = rows.iter().map(point).collect();
-                chart::batch_sizes(path, "What a batch of each size reaches", &points)
+                Ok(chart::batch_sizes(path, "What a batch of each size reaches", &points)?)
             }
         }
     }
@@ -147,7 +147,7 @@ mod plot {
             }
         };
         let settings: Vec<Survivors> = settings.iter().map(keeps).collect();
-        chart::survivors(path, title, &as_str(&tokens), &raw, &settings)
+        Ok(chart::survivors(path, title, &as_str(&tokens), &raw, &settings)?)
     }
 
     /// The texts and the ids of the `n` likeliest tokens.
@@ -168,7 +168,7 @@ mod plot {
         prompt: &[u32],
     ) -> Result<Vec<f32>> {
         let params = SamplingParams { temperature, ..params.clone() };
-        Sampler::new(&params)?.distribution(logits, prompt, &[])
+        Ok(Sampler::new(&params)?.distribution(logits, prompt, &[])?)
     }
 
     fn as_str(tokens: &[String]) -> Vec<&str> {

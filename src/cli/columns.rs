@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 
-use crate::error::{Error, Result};
+use super::{Error, Result};
 use crate::inference::{Job, TokenOutput};
 
 /// The width of all columns and the gaps between them: a page of the book.

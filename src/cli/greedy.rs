@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::Result;
 use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
-use crate::error::Result;
 use crate::generate::{FinishReason, Generation, Hypothesis, Repetition};
 use crate::sampling::TokenLogprobs;
 use crate::tokenizer::Tokenizer;
@@ -124,6 +124,6 @@ impl GreedyReport<'_> {
     }
 
     fn continuation(&self, ids: &[u32]) -> Result<String> {
-        self.tokenizer.decode(ids)
+        Ok(self.tokenizer.decode(ids)?)
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::ModelArgs;
-use crate::error::Result;
+use super::Result;
 use crate::pretrained::Pretrained;
 
 /// The flags of an example that times passes instead of writing a text.

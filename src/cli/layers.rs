@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::Result;
 use super::{BOLD, DIM, KernelArgs, bar, print};
-use crate::error::{Error, Result};
+use crate::Error;
 use crate::kernels::Roof;
 use crate::kernels::trace::{self, Call, Cost, Operation};
 use crate::model::Model;
@@ -92,7 +93,7 @@ impl LayerTimes {
     ///
     /// # Errors
     /// Those of `pass`; a device on which no kernels of this crate compute.
-    pub fn fastest<T>(rounds: usize, mut pass: impl FnMut() -> Result<T>) -> Result<Self> {
+    pub fn fastest<T>(rounds: usize, mut pass: impl FnMut() -> crate::Result<T>) -> Result<Self> {
         let mut fastest: Option<(Duration, Vec<Call>)> = None;
         for _ in 0..rounds {
             let start = Instant::now();
@@ -169,7 +170,7 @@ impl LayerTimes {
     }
 }
 
-fn by_kind(calls: &[Call]) -> Result<Vec<Layers>> {
+fn by_kind(calls: &[Call]) -> crate::Result<Vec<Layers>> {
     if calls.is_empty() {
         return Err(Error::Parameter {
             name: "the device",

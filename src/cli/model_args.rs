@@ -3,9 +3,9 @@
 use clap::{Args, ValueEnum};
 
 use super::ModelSource;
+use super::Result;
 use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
-use crate::error::Result;
 use crate::kernels::{Cpu, Simd};
 use crate::pretrained::Pretrained;
 
@@ -60,7 +60,7 @@ impl ModelArgs {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
         let pretrained = self.cpu()?.enter(|| match &self.source {
-            None => Pretrained::bundled(&device, self.dtype),
+            None => Ok(Pretrained::bundled(&device, self.dtype)?),
             Some(source) => source.load(&device, self.dtype),
         })?;
         warn_of_unused(&pretrained.unused);
@@ -68,7 +68,7 @@ impl ModelArgs {
     }
 
     /// How the CPU computes.
-    fn cpu(&self) -> Result<Cpu> {
+    fn cpu(&self) -> crate::Result<Cpu> {
         let simd = match self.simd {
             SimdChoice::Auto => Simd::detect(),
             SimdChoice::Avx512 => Simd::Avx512,

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::Result;
 use crate::device::{OpenDevice, Precision};
-use crate::error::Result;
 use crate::pretrained::Pretrained;
 
 /// What the name of a model on the hub begins with.
@@ -35,19 +35,20 @@ impl ModelSource {
     /// A model that cannot be fetched or loaded, and any model of the hub where the feature
     /// `hub` is not compiled in.
     pub fn load(&self, device: &OpenDevice, precision: Precision) -> Result<Pretrained> {
-        match self {
-            ModelSource::Folder(folder) => Pretrained::load(folder, device, precision),
-            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, precision),
-        }
+        Ok(match self {
+            ModelSource::Folder(folder) => Pretrained::load(folder, device, precision)?,
+            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, precision)?,
+        })
     }
 }
 
 #[cfg(feature = "hub")]
 fn fetch(name: &str) -> Result<PathBuf> {
-    crate::hub::Hub::from_env()?.fetch(&name.parse()?)
+    let name = name.parse().map_err(crate::hub::Error::from)?;
+    Ok(crate::hub::Hub::from_env()?.fetch(&name)?)
 }
 
 #[cfg(not(feature = "hub"))]
 fn fetch(name: &str) -> Result<PathBuf> {
-    Err(crate::Error::HubNotCompiled { name: name.to_owned() })
+    Err(super::Error::HubNotCompiled { name: name.to_owned() })
 }

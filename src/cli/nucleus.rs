@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::Result;
 use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
-use crate::error::Result;
 use crate::generate::Generation;
 use crate::pretrained::Pretrained;
 

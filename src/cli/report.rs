@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::terminal::note;
+use super::{Error, Result};
 use super::{GenerateArgs, quoted};
 use crate::device::OpenDevice;
-use crate::error::{Error, Result};
 use crate::generate::{self, FinishReason, Generation, Score};
 use crate::pretrained::Pretrained;
 use crate::sampling::TokenLogprobs;

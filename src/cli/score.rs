@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::Result;
 use super::{DIM, GenerateArgs, bar, print, quoted};
-use crate::error::Result;
 use crate::generate;
 use crate::pretrained::Pretrained;
 

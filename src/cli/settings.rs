@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 
+use super::Result;
 use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
-use crate::error::Result;
 use crate::generate::{self, Options, Score};
 use crate::pretrained::Pretrained;
 use crate::sampling::statistics::{effective_tokens, entropy_bits, ranked, survivors};

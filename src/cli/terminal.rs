@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use super::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
 /// What matters most in a table.

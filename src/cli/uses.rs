@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{BOLD, DIM, GenerateArgs};
-use crate::error::{Error, Result};
+use super::{Error, Result};
 use crate::inference::{Completion, TokenOutput};
 
 /// Shows each use as it goes on, or all of them as one JSON object at the end.
@@ -72,7 +72,7 @@ impl<'a> Uses<'a> {
     pub fn end_several(
         &mut self,
         outputs: &[Vec<TokenOutput>],
-        completions: impl Iterator<Item = Result<Completion>>,
+        completions: impl Iterator<Item = crate::Result<Completion>>,
     ) -> Result<()> {
         let mut objects = Vec::new();
         for (outputs, completion) in outputs.iter().zip(completions) {

@@ -6,9 +6,7 @@ use proptest::prelude::*;
 use serde::de::Error as _;
 
 use super::*;
-
-/// No message is longer, in characters.
-const LONGEST_MESSAGE: usize = 1500;
+use crate::outside::assert_one_plain_line;
 
 /// An error of each variant, with `text` wherever something comes from outside.
 fn every_error(text: &str) -> Vec<Error> {
@@ -75,37 +73,14 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::NoKvCache,
         Error::NoChatTemplate,
         Error::ChatTemplate { origin: text.to_owned(), message: text.to_owned() },
-        Error::HubNotCompiled { name: text.to_owned() },
-        Error::HubOffline {
-            endpoint: text.to_owned(),
-            model: text.to_owned(),
-            cache: PathBuf::from(text),
-            reason: text.to_owned(),
-        },
-        Error::HubNotFound { endpoint: text.to_owned(), model: text.to_owned() },
-        Error::HubGated { endpoint: text.to_owned(), model: text.to_owned() },
-        Error::HubDownload {
-            model: text.to_owned(),
-            file: text.to_owned(),
-            reason: text.to_owned(),
-        },
-        Error::HubStalled { model: text.to_owned(), file: text.to_owned(), seconds: 7.0 },
-        Error::HubDamaged {
-            model: text.to_owned(),
-            file: text.to_owned(),
-            found: text.to_owned(),
-            expected: text.to_owned(),
-        },
         Error::CacheFull { capacity: 7, length: 7, new: 7 },
         Error::CacheTooLarge { tokens: 7, bytes: 7 },
         Error::WeightsTooLarge { origin: text.to_owned(), bytes: 7 },
         Error::Logits { step: 7, problem: "this" },
         Error::Scores { step: 7, rule: "this", problem: "this" },
-        Error::Variable { name: "this", value: text.to_owned(), allowed: "this" },
         Error::Threads { reason: text.to_owned() },
         Error::Device(text.to_owned()),
         Error::Panicked { what: "this", message: text.to_owned() },
-        Error::NoPrompts { path: PathBuf::from(text) },
         Error::Handler(text.into()),
         Error::NothingStarted,
         Error::HandlerReturned,
@@ -113,15 +88,6 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::ShutDown,
         Error::QueueFull { max_waiting: 7, waiting: 7, new: 7 },
         Error::Thread(io::Error::other(text)),
-        Error::Output(io::Error::other(text)),
-        Error::Write { path: PathBuf::from(text), source: io::Error::other(text) },
-        Error::ChartsNotCompiled,
-        Error::ChartFormat { path: PathBuf::from(text), allowed: "this" },
-        Error::ChartEmpty { title: text.to_owned() },
-        Error::ChartValue { series: text.to_owned(), value: 7.0, allowed: "this" },
-        Error::ChartLength { series: text.to_owned(), values: 7, tokens: 7 },
-        Error::LossLog { line: 7, problem: "this" },
-        Error::Drawing(text.to_owned()),
     ]
 }
 
@@ -132,7 +98,6 @@ fn is_listed(error: &Error) -> bool {
         | Error::PromptTooLong { .. }
         | Error::TokenOutOfRange { .. }
         | Error::Parameter { .. }
-        | Error::Variable { .. }
         | Error::DeviceNotCompiled { .. }
         | Error::DeviceMissing { .. }
         | Error::DTypeUnsupported { .. }
@@ -154,13 +119,6 @@ fn is_listed(error: &Error) -> bool {
         | Error::NoKvCache
         | Error::NoChatTemplate
         | Error::ChatTemplate { .. }
-        | Error::HubNotCompiled { .. }
-        | Error::HubOffline { .. }
-        | Error::HubNotFound { .. }
-        | Error::HubGated { .. }
-        | Error::HubDownload { .. }
-        | Error::HubStalled { .. }
-        | Error::HubDamaged { .. }
         | Error::CacheFull { .. }
         | Error::CacheTooLarge { .. }
         | Error::WeightsTooLarge { .. }
@@ -168,7 +126,6 @@ fn is_listed(error: &Error) -> bool {
         | Error::Scores { .. }
         | Error::Device(_)
         | Error::Panicked { .. }
-        | Error::NoPrompts { .. }
         | Error::Handler(_)
         | Error::NothingStarted
         | Error::HandlerReturned
@@ -176,28 +133,14 @@ fn is_listed(error: &Error) -> bool {
         | Error::ShutDown
         | Error::QueueFull { .. }
         | Error::Threads { .. }
-        | Error::Thread(_)
-        | Error::Output(_)
-        | Error::Write { .. }
-        | Error::ChartsNotCompiled
-        | Error::ChartFormat { .. }
-        | Error::ChartEmpty { .. }
-        | Error::ChartValue { .. }
-        | Error::ChartLength { .. }
-        | Error::LossLog { .. }
-        | Error::Drawing(_) => true,
+        | Error::Thread(_) => true,
     }
 }
 
-fn assert_one_plain_line(text: &str) {
+fn assert_plain(text: &str) {
     for error in every_error(text) {
         assert!(is_listed(&error));
-        let message = error.to_string();
-        let hidden =
-            message.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{202e}'));
-        assert_eq!(hidden, None, "{message:?}");
-        let length = message.chars().count();
-        assert!(length <= LONGEST_MESSAGE, "{length} characters: {message}");
+        assert_one_plain_line(&error);
     }
 }
 
@@ -208,14 +151,14 @@ fn long_texts_and_controls_are_made_plain() {
         &"line\n".repeat(100_000),
         "",
     ] {
-        assert_one_plain_line(text);
+        assert_plain(text);
     }
 }
 
 proptest! {
     #[test]
     fn an_error_is_one_plain_line_whatever_is_in_it(text in any::<String>(), n in 1..100usize) {
-        assert_one_plain_line(&text);
-        assert_one_plain_line(&text.repeat(n));
+        assert_plain(&text);
+        assert_plain(&text.repeat(n));
     }
 }

@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use super::arrival::{Arrival, check};
 use super::bounded::upto;
+use super::error::{Error, Result};
 use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
 use super::{Hub, HubModel, patience};
-use crate::error::{Error, Result};
 
 /// How often in a row a download may break off without anything new.
 const MAX_FAILURES: u32 = 5;
@@ -83,7 +83,7 @@ impl<'a> Download<'a> {
             self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
         }
         // Where neither is listed, loading will say what is missing.
-        self.enter_revision().map_err(|(path, source)| Error::Io { path, source })?;
+        self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
         Ok(self.snapshot.folder())
     }
 
@@ -177,7 +177,7 @@ impl<'a> Download<'a> {
             Arrival::OtherSize(found) => {
                 Err(Failure::Interrupted(format!("{found} bytes came, not {size}")))
             }
-            Arrival::Damaged { found, expected } => Err(Failure::Final(Error::HubDamaged {
+            Arrival::Damaged { found, expected } => Err(Failure::Final(Error::Damaged {
                 model: self.model.to_string(),
                 file: file.to_owned(),
                 found,
@@ -194,17 +194,17 @@ impl<'a> Download<'a> {
     fn settle<T>(
         &self,
         file: &str,
-        outcome: Result<Option<Result<T, ApiError>>>,
+        outcome: crate::Result<Option<Result<T, ApiError>>>,
     ) -> Result<T, Failure> {
         match outcome {
             Ok(Some(Ok(value))) => Ok(value),
             Ok(Some(Err(error))) => Err(self.failure(file, error)),
-            Ok(None) => Err(Failure::Final(Error::HubStalled {
+            Ok(None) => Err(Failure::Final(Error::Stalled {
                 model: self.model.to_string(),
                 file: file.to_owned(),
                 seconds: self.hub.patience.as_secs_f64(),
             })),
-            Err(error) => Err(Failure::Final(error)),
+            Err(error) => Err(Failure::Final(error.into())),
         }
     }
 
@@ -242,7 +242,7 @@ impl<'a> Download<'a> {
 
 /// Asks which commit the revision names, and which files it has.
 fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
-    let offline = |reason: String| Error::HubOffline {
+    let offline = |reason: String| Error::Offline {
         endpoint: hub.endpoint.clone(),
         model: model.to_string(),
         cache: hub.cache.clone(),
@@ -268,7 +268,7 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
         200 => {}
         401 | 404 => {
             let (endpoint, model) = (hub.endpoint.clone(), model.to_string());
-            return Err(Error::HubNotFound { endpoint, model });
+            return Err(Error::NotFound { endpoint, model });
         }
         403 => return Err(gated(hub, model)),
         status => return Err(wrong(format!("{endpoint} answered with status {status}"))),
@@ -284,11 +284,11 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
 }
 
 fn gated(hub: &Hub, model: &HubModel) -> Error {
-    Error::HubGated { endpoint: hub.endpoint.clone(), model: model.to_string() }
+    Error::Gated { endpoint: hub.endpoint.clone(), model: model.to_string() }
 }
 
 fn failed(model: &HubModel, file: &str, reason: impl ToString) -> Error {
-    Error::HubDownload {
+    Error::Download {
         model: model.to_string(),
         file: file.to_owned(),
         reason: reason.to_string(),

@@ -37,7 +37,9 @@ fn a_device_that_is_not_compiled_in_exits_with_2() {
         "wgpu",
     ];
     for device in devices {
-        let message = format!("device `{device}` is not compiled in: add `--features");
+        let message = format!(
+            "device `{device}` is not compiled in: build with the feature `{device}` (add `--features {device}`"
+        );
         fail(CACHED, &["--device", device], 2, &message);
     }
 }

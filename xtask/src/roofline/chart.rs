@@ -10,7 +10,7 @@ use super::roof::Roof;
 type Point = (String, f64, f64);
 
 /// Draws both on logarithmic axes, on which a roof is two straight lines.
-pub fn draw(file: &Path, roofs: &[(String, Roof)], phases: &[Point]) -> slowburn::Result<()> {
+pub fn draw(file: &Path, roofs: &[(String, Roof)], phases: &[Point]) -> chart::Result<()> {
     let ends = ends(roofs, phases);
     let roofs = roofs.iter().map(|(label, roof)| Series::new(label, line(roof, ends)));
     let phases = phases

@@ -114,9 +114,9 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?
+            copy_folder(&entry.path(), &target)?;
         } else {
-            drop(fs::copy(entry.path(), target)?)
+            fs::copy(entry.path(), target)?;
         }
     }
     Ok(())

@@ -1,0 +1,145 @@
+//! What a command can say: the errors of the library, with the flag that helps, and its own.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::error::Error as LibraryError;
+use crate::outside::{quoted, short};
+
+/// What can go wrong between a command line and a story.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What the library says, and which flag helps.
+    #[error("{0}{advice}", advice = Advice(.0))]
+    Library(#[from] LibraryError),
+
+    #[cfg(feature = "plot")]
+    #[error(transparent)]
+    Chart(#[from] crate::chart::Error),
+
+    #[cfg(feature = "hub")]
+    #[error("{0}{advice}", advice = hub_advice(.0))]
+    Hub(#[from] crate::hub::Error),
+
+    #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
+    NoPrompts { path: PathBuf },
+
+    #[error("cannot write the output: {reason}", reason = short(.0))]
+    Output(io::Error),
+
+    #[error("charts are not compiled in: add `--features plot` to the cargo command")]
+    ChartsNotCompiled,
+
+    #[error(
+        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
+        name = short(.name)
+    )]
+    HubNotCompiled { name: String },
+}
+
+/// The flag that an error of the library calls for; nothing where there is none.
+struct Advice<'a>(&'a LibraryError);
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            LibraryError::DeviceNotCompiled { feature, .. } => {
+                write!(out, " (add `--features {feature}` to the cargo command)")
+            }
+            LibraryError::DeviceMissing { .. } => out.write_str(" (`--device auto`)"),
+            LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
+            LibraryError::WeightsTooLarge { .. } => out.write_str(" (`--dtype f16`)"),
+            LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
+            LibraryError::NoChatTemplate | LibraryError::ChatTemplate { .. } => {
+                out.write_str(", or leave out `--chat`")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "hub")]
+fn hub_advice(error: &crate::hub::Error) -> String {
+    match error {
+        crate::hub::Error::Library(error) => Advice(error).to_string(),
+        _ => String::new(),
+    }
+}
+
+impl Error {
+    /// The exit code of a command: 2 when the command line was wrong, whatever the machine and its
+    /// settings, and 1 for everything else.
+    pub fn exit_code(&self) -> u8 {
+        let is_usage = match self {
+            Error::Library(error) => is_usage(error),
+            #[cfg(feature = "plot")]
+            Error::Chart(error) => matches!(error, crate::chart::Error::Format { .. }),
+            #[cfg(feature = "hub")]
+            Error::Hub(crate::hub::Error::Library(error)) => is_usage(error),
+            #[cfg(feature = "hub")]
+            Error::Hub(_) => false,
+            Error::HubNotCompiled { .. } | Error::ChartsNotCompiled => true,
+            Error::NoPrompts { .. } | Error::Output(_) => false,
+        };
+        if is_usage { 2 } else { 1 }
+    }
+}
+
+fn is_usage(error: &LibraryError) -> bool {
+    matches!(
+        error,
+        LibraryError::EmptyPrompt
+            | LibraryError::PromptTooLong { .. }
+            | LibraryError::TokenOutOfRange { .. }
+            | LibraryError::Parameter { .. }
+            | LibraryError::NoChatTemplate
+            | LibraryError::DeviceNotCompiled { .. }
+            | LibraryError::DTypeUnsupported { .. }
+    )
+}
+
+/// `std::result::Result` with this module's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::outside::assert_one_plain_line;
+
+    proptest! {
+        #[test]
+        fn an_error_is_one_plain_line_whatever_is_in_it(text in any::<String>(), n in 1..100usize) {
+            for text in [text.clone(), text.repeat(n)] {
+                let message = text.clone();
+                for error in [
+                    Error::NoPrompts { path: PathBuf::from(&text) },
+                    Error::Output(io::Error::other(text.clone())),
+                    Error::HubNotCompiled { name: text.clone() },
+                    Error::ChartsNotCompiled,
+                    LibraryError::ChatTemplate { origin: text, message }.into(),
+                ] {
+                    assert_one_plain_line(&error);
+                }
+            }
+        }
+    }
+
+    #[cfg(feature = "plot")]
+    #[test]
+    fn a_figure_of_another_kind_is_a_wrong_command_line() {
+        let error = crate::chart::Format::of(std::path::Path::new("chart.pdf")).unwrap_err();
+        assert_eq!(Error::from(error).exit_code(), 2);
+    }
+
+    #[test]
+    fn advice_names_the_flag() {
+        let no_template = Error::from(LibraryError::NoChatTemplate);
+        assert!(no_template.to_string().ends_with("trained for chat, or leave out `--chat`"));
+        let no_f16 = LibraryError::DTypeUnsupported { name: "cuda", dtype: "f16" };
+        assert!(Error::from(no_f16).to_string().ends_with("take f32 (`--dtype f32`)"));
+    }
+}

@@ -1,0 +1,141 @@
+//! What can go wrong between a name on the hub and a folder.
+
+use std::path::PathBuf;
+
+use crate::outside::{quoted, short};
+
+/// What can go wrong between a name on the hub and a folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error(
+        "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache}: connect to the network, or give the folder of a model",
+        endpoint = short(.endpoint),
+        reason = short(.reason),
+        model = short(.model),
+        cache = quoted(.cache)
+    )]
+    Offline {
+        endpoint: String,
+        model: String,
+        cache: PathBuf,
+        reason: String,
+    },
+
+    #[error(
+        "{endpoint} has no model `{model}`, or does not show it: check the name and the revision; for a private model, set HF_TOKEN to an access token",
+        endpoint = short(.endpoint), model = short(.model)
+    )]
+    NotFound { endpoint: String, model: String },
+
+    #[error(
+        "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
+        name = short(model.split('@').next().unwrap_or_default()),
+        model = short(.model),
+        endpoint = short(.endpoint)
+    )]
+    Gated { endpoint: String, model: String },
+
+    #[error(
+        "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped",
+        file = short(.file), model = short(.model), reason = short(.reason)
+    )]
+    Download {
+        model: String,
+        file: String,
+        reason: String,
+    },
+
+    #[error(
+        "fetching {file} of `{model}` stalled: nothing came for {seconds} s; run the command again, it goes on where it stopped",
+        file = short(.file), model = short(.model)
+    )]
+    Stalled {
+        model: String,
+        file: String,
+        seconds: f64,
+    },
+
+    #[error(
+        "{file} of `{model}` came damaged: its SHA-256 is {found}, but the hub says {expected}; it was removed, run the command again",
+        file = short(.file),
+        model = short(.model),
+        found = short(.found),
+        expected = short(.expected)
+    )]
+    Damaged {
+        model: String,
+        file: String,
+        found: String,
+        expected: String,
+    },
+
+    #[error(
+        "the environment variable {name} is {value}, but must be {allowed}",
+        value = short(.value)
+    )]
+    Variable {
+        name: &'static str,
+        value: String,
+        allowed: &'static str,
+    },
+
+    /// A name that is none; a file of the cache that cannot be read.
+    #[error(transparent)]
+    Library(#[from] crate::Error),
+}
+
+/// `std::result::Result` with this module's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::outside::assert_one_plain_line;
+
+    /// An error of each variant, with `text` wherever something comes from outside.
+    fn every_error(text: &str) -> Vec<Error> {
+        let of = || text.to_owned();
+        vec![
+            Error::Offline {
+                endpoint: of(),
+                model: of(),
+                cache: PathBuf::from(text),
+                reason: of(),
+            },
+            Error::NotFound { endpoint: of(), model: of() },
+            Error::Gated { endpoint: of(), model: of() },
+            Error::Download { model: of(), file: of(), reason: of() },
+            Error::Stalled { model: of(), file: of(), seconds: 7.0 },
+            Error::Damaged { model: of(), file: of(), found: of(), expected: of() },
+            Error::Variable { name: "this", value: of(), allowed: "this" },
+            Error::Library(crate::Error::Device(of())),
+        ]
+    }
+
+    /// A variant that is added here belongs into `every_error` too.
+    fn is_listed(error: &Error) -> bool {
+        match error {
+            Error::Offline { .. }
+            | Error::NotFound { .. }
+            | Error::Gated { .. }
+            | Error::Download { .. }
+            | Error::Stalled { .. }
+            | Error::Damaged { .. }
+            | Error::Variable { .. }
+            | Error::Library(_) => true,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_error_is_one_plain_line_whatever_is_in_it(text in any::<String>(), n in 1..100usize) {
+            for error in every_error(&text).into_iter().chain(every_error(&text.repeat(n))) {
+                prop_assert!(is_listed(&error));
+                assert_one_plain_line(&error);
+            }
+        }
+    }
+}
