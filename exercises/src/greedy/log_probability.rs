@@ -10,8 +10,8 @@
 ///   the fraction.
 /// - A logit of -inf has the probability 0. The logarithm of that is -inf.
 /// - At least one logit is finite, none is NaN, and none is infinity.
-/// - The result may be off by 0.001, or by a millionth of the greatest number in `logits` if that is
-///   more.
+/// - The result may be off by 0.001, or by a millionth of the largest finite logit, whatever its
+///   sign, if that is more.
 ///
 /// ```text
 /// log_probability(&[0.0, 0.0], 1)      -> -0.6931       (ln 0.5)

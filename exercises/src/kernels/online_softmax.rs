@@ -25,8 +25,8 @@ impl Running {
     /// - Nothing of a tile is kept but what the fields say.
     /// - Where a tile holds a greater score than all before, what was summed so far is relative to
     ///   the old one, and has to be scaled down.
-    /// - A score of minus infinity is a position that must not be seen. There may be tiles with
-    ///   nothing else, and the first tile may be one of them: they change nothing.
+    /// - A score of minus infinity is a position that must not be seen; its value is finite. There
+    ///   may be tiles with nothing else, and the first tile may be one of them: they change nothing.
     /// - Scores may be larger than `exp` can take, such as 1,000.
     ///
     /// ```text

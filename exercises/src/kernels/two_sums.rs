@@ -13,7 +13,7 @@
 /// Find the reason, and mend it. What should be:
 ///
 /// ```text
-/// weights  2^24 1 -2^24 1       x  1 1 1 1       -> 1, alone and among others
+/// weights  2^24 1 1 1 1 -2^24       x  1 1 1 1 1 1       -> 0, alone and among others
 /// ```
 pub fn linear(weights: &[Vec<f32>], x: &[Vec<f32>]) -> Vec<Vec<f32>> {
     match x {

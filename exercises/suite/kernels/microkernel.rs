@@ -20,7 +20,32 @@ fn a_worked_example() {
 #[test]
 fn without_products_a_sum_is_zero() {
     let case = case::<3>("a sum begins at 0", &[], &[]);
-    case.equal([[0.0; LANES]; 3], microkernel::<3>(&[], &[]));
+    case.equal(bits(&[[0.0; LANES]; 3]), bits(&microkernel::<3>(&[], &[])));
+    let (panel, x) = ([[-1.0; LANES]], [[0.0]]);
+    let rule = "a sum begins at 0: 0 + -0 is 0, and not -0 (these are the bits)";
+    let case = self::case(rule, &panel, &x);
+    case.equal(bits(&[[0.0; LANES]]), bits(&microkernel(&panel, &x)));
+}
+
+#[test]
+fn every_product_counts() {
+    let (panel, x) = ([[f32::INFINITY, 1.0, 2.0, f32::NAN]], [[0.0]]);
+    let sums = microkernel(&panel, &x)[0];
+    let case = case("every product is added: 0 times infinity is NaN", &panel, &x);
+    case.equal([true, false, false, true], sums.map(f32::is_nan));
+    let (panel, x) = ([[1e-30; LANES]], [[1e-10]]);
+    let case = self::case("small sums are sums too", &panel, &x);
+    case.equal([[1e-30_f32 * 1e-10; LANES]], microkernel(&panel, &x));
+}
+
+#[test]
+fn there_may_be_many_rows() {
+    let panel = [[1.0, 2.0, 3.0, 4.0]];
+    let x = [std::array::from_fn::<f32, 9, _>(|row| (row + 1) as f32)];
+    let sums = microkernel(&panel, &x);
+    let case = case("each of the M rows has its sums", &panel, &x);
+    case.equal([9.0, 18.0, 27.0, 36.0], sums[8]);
+    case.equal([5.0, 10.0, 15.0, 20.0], sums[4]);
 }
 
 #[test]
@@ -46,12 +71,20 @@ fn a_multiply_add_is_rounded_once() {
     let rule = "by `mul_add`: the product is not rounded before it is added";
     let expected = 1.0 / 2048.0 + 1.0 / 16_777_216.0;
     case(rule, &panel, &x).equal([[expected; LANES]], microkernel(&panel, &x));
+
+    // The sum is a little less than half way between two numbers. An f64 rounds it to half way.
+    let next = 1.0 + f32::EPSILON;
+    let half = f32::EPSILON / 2.0;
+    let panel = [[next; LANES], [half * next; LANES]];
+    let x = [[1.0], [1.0 - f32::EPSILON]];
+    let rule = "by `mul_add` of f32: a step in f64 is rounded twice";
+    case(rule, &panel, &x).equal([[next; LANES]], microkernel(&panel, &x));
 }
 
 #[test]
 fn a_row_has_the_same_bits_in_any_company() {
     let mut random = Random::new(11);
-    for k in [1, 2, 3, 7, 16, 33] {
+    for k in [1, 2, 3, 7, 16, 33, 600] {
         let mut numbers = || -> [f32; LANES] { std::array::from_fn(|_| random.float(-1.0, 1.0)) };
         let panel: Vec<[f32; LANES]> = (0..k).map(|_| numbers()).collect();
         let x: Vec<[f32; 4]> = (0..k).map(|_| numbers()).collect();

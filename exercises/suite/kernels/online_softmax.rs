@@ -54,6 +54,17 @@ fn great_scores_do_not_overflow() {
         let (case, found) = mean(rule, &[(&[shift], &[2.0]), (&[shift, shift], &[3.0, 4.0])]);
         case.close(&[3.0], &found, TOLERANCE);
     }
+    let rule = "the greatest score may stand anywhere in a tile";
+    for scores in [[0.0, 1000.0, 0.0], [0.0, 0.0, 1000.0]] {
+        let values = scores.map(|score| if score > 0.0 { 7.0 } else { 2.0 });
+        let (case, found) = mean(rule, &[(&scores, &values), (&[5.0], &[1.0])]);
+        case.close(&[7.0], &found, TOLERANCE);
+    }
+    let (case, found) = mean(rule, &[(&[0.0], &[1.0]), (&[0.0, 3_f32.ln()], &[3.0, 7.0])]);
+    case.close(&[5.0], &found, TOLERANCE);
+    let rule = "a low score is not a hidden one";
+    let (case, found) = mean(rule, &[(&[-2e4, -2e4], &[2.0, 4.0]), (&[-2e30], &[9.0])]);
+    case.close(&[3.0], &found, TOLERANCE);
     let rule = "a score that is far greater takes all the weight";
     let (case, found) = mean(rule, &[(&[0.0], &[2.0]), (&[1000.0], &[7.0]), (&[0.0], &[3.0])]);
     case.close(&[7.0], &found, TOLERANCE);
@@ -64,6 +75,16 @@ fn hidden_positions_have_no_weight() {
     let rule = "a score of minus infinity is not seen";
     let (case, found) = mean(rule, &[(&[1.0, HIDDEN], &[2.0, 99.0]), (&[1.0], &[4.0])]);
     case.close(&[3.0], &found, TOLERANCE);
+    let rule = "after a position that is not seen, others may be";
+    let scores = [HIDDEN, 1.0, HIDDEN, 1.0];
+    let (case, found) = mean(rule, &[(&scores, &[99.0, 2.0, 50.0, 4.0])]);
+    case.close(&[3.0], &found, TOLERANCE);
+}
+
+#[test]
+fn nothing_of_a_tile_is_kept() {
+    let case = Case::rule("two numbers and one vector are enough: the fields of the stub");
+    case.equal(size_of::<(f32, f32, Vec<f32>)>(), size_of::<Running>());
 }
 
 #[test]

@@ -44,6 +44,32 @@ fn the_last_panel_is_filled_up_with_zeros() {
 }
 
 #[test]
+fn the_zeros_at_the_end_are_zeros_whatever_the_weights_are() {
+    let weights = [
+        vec![f32::INFINITY, -1.0],
+        vec![f32::NAN, -2.0],
+        vec![f32::INFINITY, -3.0],
+    ];
+    let case = case("zeros take the lanes that have no output (these are the bits)", &weights, 4);
+    let panels = pack(&weights, 4);
+    let bits: Vec<u32> = panels[0].iter().map(|lanes| lanes[3].to_bits()).collect();
+    case.equal(vec![0, 0], bits);
+}
+
+#[test]
+fn panels_of_zeros_and_panels_without_inputs_are_panels() {
+    let mut weights = matrix(6, 1);
+    weights[2..4].fill(vec![0.0]);
+    let case = self::case("weights of 0 are weights", &weights, 2);
+    let expected = [[10.0, 20.0], [0.0, 0.0], [50.0, 60.0]];
+    let expected: Vec<_> = expected.iter().map(|lanes| vec![lanes.to_vec()]).collect();
+    case.equal(expected, pack(&weights, 2));
+    let weights = matrix(3, 0);
+    let case = self::case("`[panels][n_in][lanes]`, also where `n_in` is 0", &weights, 2);
+    case.equal(vec![Vec::<Vec<f32>>::new(); 2], pack(&weights, 2));
+}
+
+#[test]
 fn one_lane_is_a_row_after_the_other() {
     let weights = matrix(3, 2);
     let case = case("with one lane, each output is a panel", &weights, 1);

@@ -73,3 +73,20 @@ fn a_decode_step_is_bytes_and_a_prefill_is_arithmetic() {
     let ratio = many.seconds / one.seconds;
     case.holds(ratio > 6.0 && ratio < 7.0, "128 rows in the time of 6 to 7 single ones", ratio);
 }
+
+#[test]
+fn counts_and_times_may_be_large_and_small() {
+    let server = Machine { bytes_per_second: 40e9, flops_per_second: 400e9 };
+    let rule = "a layer may have more bytes and operations than a u32 can count";
+    let (case, large) = found(rule, layer(65_536, 65_536, 64, 4), server);
+    case.equal((17_213_423_616, 549_755_813_888), (large.bytes, large.flops));
+    let rule = "times are f64, to the last digits";
+    let (case, small) = found(rule, layer(3, 5, 1, 4), server);
+    let off = (small.seconds / (92.0 / 40e9) - 1.0).abs();
+    case.holds(off < 1e-12, "2.3 nanoseconds", small.seconds);
+    let rule = "a time that is longer by little is longer";
+    case.equal(true, small.waits_for_bytes);
+    let close = Machine { bytes_per_second: 92.0, flops_per_second: 30.0 + 1e-9 };
+    let (case, place) = found(rule, layer(3, 5, 1, 4), close);
+    case.equal(true, place.waits_for_bytes);
+}

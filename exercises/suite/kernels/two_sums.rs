@@ -48,6 +48,29 @@ fn a_product_is_not_rounded_before_it_is_added() {
         let case = case("by `mul_add`, which is rounded once", &weights, &x[..rows]);
         case.equal(vec![vec![expected]; rows], linear(&weights, &x[..rows]));
     }
+
+    // The sum is a little less than half way between two numbers. An f64 rounds it to half way.
+    let next = 1.0 + f32::EPSILON;
+    let half = f32::EPSILON / 2.0;
+    let weights = [vec![next, half * next]];
+    let x = vec![vec![1.0, 1.0 - f32::EPSILON]; 2];
+    for rows in 1..=2 {
+        let case = case("by `mul_add` of f32: in f64 it is rounded twice", &weights, &x[..rows]);
+        case.equal(vec![vec![next]; rows], linear(&weights, &x[..rows]));
+    }
+}
+
+#[test]
+fn a_sum_begins_at_zero_and_takes_every_product() {
+    for rows in 1..=2 {
+        let (weights, x) = ([vec![-1.0]], vec![vec![0.0]; rows]);
+        let case = self::case("0 + -0 is 0, and not -0 (these are the bits)", &weights, &x);
+        case.equal(vec![vec![0]; rows], bits(&linear(&weights, &x)));
+        let (weights, x) = ([vec![f32::INFINITY, 1.0]], vec![vec![0.0, 1.0]; rows]);
+        let case = self::case("every product is added: 0 times infinity is NaN", &weights, &x);
+        let found = linear(&weights, &x);
+        case.equal(true, found.iter().all(|row| row[0].is_nan()));
+    }
 }
 
 #[test]

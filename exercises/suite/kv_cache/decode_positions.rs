@@ -95,6 +95,7 @@ fn any_logits_and_any_vocabulary() {
     for (shown, logits, best) in [
         ("-3, -1, -2", vec![-3.0, -1.0, -2.0], 1),
         ("-0.0, 0.0: they are equal", vec![-0.0, 0.0], 0),
+        ("0, 1e-30: they are not", vec![0.0, 1e-30], 1),
         ("1000 of them, all -9, but -8 for the id 300", middle, 300),
         ("70000 of them, all 0, but 1 for the id 66000", large, 66_000),
     ] {

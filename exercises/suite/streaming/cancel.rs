@@ -70,8 +70,10 @@ fn no_step_begins_once_the_flag_is_set() {
         "step 1", "token 10", "step 2", "token 20", "step 3", "token 30",
     ];
     check(rule, Plan { set_during_step: Some(3), ..PLAN }, (&calls, Ending::Cancelled));
-    let plan = Plan { max_tokens: usize::MAX, set_during_step: Some(3), ..PLAN };
-    check(rule, plan, (&calls, Ending::Cancelled));
+    for max_tokens in [4, usize::MAX] {
+        let plan = Plan { max_tokens, set_during_step: Some(3), ..PLAN };
+        check(rule, plan, (&calls, Ending::Cancelled));
+    }
     for step in [9, 10, 15, 17, 100] {
         let calls: Vec<String> =
             (1..=step).flat_map(|i| [format!("step {i}"), format!("token {}", 10 * i)]).collect();

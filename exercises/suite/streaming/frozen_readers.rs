@@ -125,6 +125,42 @@ fn the_others_keep_their_order() {
 }
 
 #[test]
+fn who_is_behind_keeps_its_place() {
+    let case = Case::rule("the jobs that stay keep their order (shown: the next token of each)")
+        .given("jobs", "first tokens 10, 20 and 30; streams that take 1 token")
+        .given("read after each step", "the stream of 20");
+    let found = in_time(&case, || {
+        let (mut jobs, readers): (Vec<_>, Vec<_>) = (1..=3).map(|i| job(10 * i, 9, 1)).unzip();
+        for _ in 0..3 {
+            step(&mut jobs);
+            read(&readers[1]);
+        }
+        jobs.iter().map(|job| job.tokens[0]).collect::<Vec<_>>()
+    });
+    case.equal(vec![11, 23, 31], found);
+}
+
+#[test]
+fn one_token_a_step() {
+    let case = Case::rule("each job that is not behind gets one token at each step")
+        .given("job", "40 tokens, a stream that takes 16, read after steps 16 and 20")
+        .given("steps", 30);
+    let found = in_time(&case, || {
+        let (only, reader) = job(0, 40, 16);
+        let mut jobs = vec![only];
+        let mut counts = Vec::new();
+        for count in 1..=30 {
+            step(&mut jobs);
+            if [16, 20, 30].contains(&count) {
+                counts.push(read(&reader).len());
+            }
+        }
+        counts
+    });
+    case.equal(("tokens read", vec![16, 4, 10]), ("tokens read", found));
+}
+
+#[test]
 fn a_slow_reader_gets_every_token_once() {
     let case = Case::rule("who falls behind and catches up gets every token once, in order")
         .given("job", "tokens 10 to 16, a stream that takes 2")

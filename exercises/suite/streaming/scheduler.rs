@@ -83,6 +83,16 @@ fn who_has_all_its_tokens_leaves() {
     let rule = "a job leaves with its last token, and its place is free at the next step";
     let before: (&[Short], &[Short]) = (&[('A', 1, 0), ('B', 2, 0)], &[('C', 2, 0)]);
     check(rule, (2, 9), before, ("AB", &[('B', 1, 1)], &[('C', 2, 0)]));
+    let rule = "those that stay keep their order: that in which they joined";
+    let running = [
+        ('A', 1, 0),
+        ('B', 2, 0),
+        ('C', 3, 0),
+        ('D', 1, 0),
+        ('E', 2, 0),
+    ];
+    let stay = [('B', 1, 1), ('C', 2, 1), ('E', 1, 1)];
+    check(rule, (5, 9), (&running, &[]), ("ABCDE", &stay, &[]));
     let rule =
         "a place that becomes free with a last token is given to nobody before the next step";
     check(rule, (1, 9), (&[('A', 1, 0)], &[('C', 2, 0)]), ("A", &[], &[('C', 2, 0)]));
