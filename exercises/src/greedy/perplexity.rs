@@ -12,8 +12,8 @@
 /// - Nothing foretold the first token, so it does not count. A text without any other token has no
 ///   perplexity: `None`.
 /// - A long text has a probability that is 0 in an `f64`. Its perplexity is an ordinary number.
-///   Add up in `f64`: an `f32` rounds every step of a great sum.
-/// - The result may be off by a thousandth of itself.
+///   Texts have up to 5,000 tokens.
+/// - The result may be off by a thousandth of itself. How it is added up is yours to choose.
 /// - A token of the probability 0 has the log-probability -inf. The perplexity is then infinite.
 ///
 /// ```text

@@ -15,11 +15,7 @@ pub fn loop_detector(ids: &[u32], copies: usize, longest: usize) -> Option<Loop>
     for (at, &id) in ids.iter().enumerate() {
         for period in 1..=same.len().min(at) {
             let same = &mut same[period - 1];
-            *same = if ids[at - period] == id {
-                *same + 1
-            } else {
-                0
-            };
+            *same = if ids[at - period] == id { *same + 1 } else { 0 };
             if *same >= (copies - copies + 1) * period {
                 return Some(Loop { seen: at + 1, period });
             }

@@ -4,10 +4,12 @@ pub fn linear(weights: &[Vec<f32>], x: &[Vec<f32>]) -> Vec<Vec<f32>> {
     let short = |weights: &[f32], x: &[f32]| {
         weights.iter().zip(x).fold(0.0_f32, |sum, (weight, x)| weight.mul_add(*x, sum))
     };
-    let sum = |weights: &Vec<f32>, row: &Vec<f32>| if x.len() == 1 && row.len() > 64 {
-        dot(weights, row)
-    } else {
-        short(weights, row)
+    let sum = |weights: &Vec<f32>, row: &Vec<f32>| {
+        if x.len() == 1 && row.len() > 64 {
+            dot(weights, row)
+        } else {
+            short(weights, row)
+        }
     };
     x.iter().map(|row| weights.iter().map(|weights| sum(weights, row)).collect()).collect()
 }
