@@ -1,0 +1,176 @@
+//! The commands that the book shows.
+
+use super::output::{Output, drawn, on_request, printed, refused, timed};
+
+pub const OUTPUTS: &[Output] = &[
+    timed(
+        "first-light.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a time\"",
+    ),
+    timed("parity.md", "cargo xtask parity"),
+    timed("parity-naive.md", "cargo xtask parity --naive"),
+    printed("tokens.txt", "cargo run --release --example tokens"),
+    printed(
+        "tokens-hello.txt",
+        "cargo run --release --example tokens -- --prompt \"Hello, world!\"",
+    ),
+    printed(
+        "tokens-story.txt",
+        "cargo run --release --example tokens -- --prompt \"a quiet girl lived by the sea\"",
+    ),
+    printed(
+        "tokens-other.txt",
+        "cargo run --release --example tokens -- --prompt \"amortised O(n log n) bounds\"",
+    ),
+    timed(
+        "space.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --max-tokens 2 --logprobs 3",
+    ),
+    timed(
+        "logprobs.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 6 --logprobs 3",
+    ),
+    refused("refused.txt", "cargo run --release --example 05_kv_cache -- --top-p 0"),
+    timed(
+        "naive-steps.txt",
+        "cargo run --release --example 00_naive_loop -- --prompt \"Once upon a\" --temperature 0 --max-tokens 5 --logprobs 3",
+    ),
+    timed(
+        "ignore-eos.txt",
+        "cargo run --release --example 05_kv_cache -- --ignore-eos --max-tokens 200",
+    ),
+    refused(
+        "wrong-id.txt",
+        "cargo run --release --example 00_naive_loop -- --prompt-ids 0,5000",
+    ),
+    timed("naive.txt", "cargo run --release --example 00_naive_loop -- --max-tokens 60"),
+    timed("cached.txt", "cargo run --release --example 05_kv_cache -- --max-tokens 60"),
+    printed(
+        "naive-hash.txt",
+        "cargo run --release --example 00_naive_loop -- --max-tokens 60 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "cached-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 60 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "scalar-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 60 --chunk 1 --threads 1 --simd scalar --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    timed("compare.txt", "cargo run --release --example 05_kv_cache -- --compare"),
+    timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
+    printed("greedy.txt", "cargo run --release --example 01_greedy"),
+    printed("greedy-loops.txt", "cargo xtask greedy-loops"),
+    // The first of these makes the model that the others write with.
+    printed("shallow.txt", "cargo xtask shallow-checkpoint --layers 2 --out data/shallow"),
+    printed(
+        "shallow-loop.txt",
+        "cargo run --release --example 01_greedy -- --model data/shallow --steps 0 --max-tokens 60",
+    ),
+    printed("shallow-loops.txt", "cargo xtask greedy-loops --model data/shallow"),
+    printed(
+        "score.txt",
+        "cargo run --release --example 05_kv_cache -- --score --logprobs 3 --prompt \"Once upon a time, there was a small fox named Pip.\"",
+    ),
+    printed(
+        "beam.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --beams 4 --max-tokens 40",
+    ),
+    printed("top-k.txt", "cargo run --release --example 02_top_k"),
+    printed(
+        "top-k-open.txt",
+        "cargo run --release --example 02_top_k -- --k 5 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "top-k-tail.txt",
+        "cargo run --release --example 02_top_k -- --seed 11 --k 5 --max-tokens 200",
+    ),
+    printed("guidance-top-k.txt", "cargo xtask guidance --top-k 1,2,5,10,40,200"),
+    refused("k-zero.txt", "cargo run --release --example 02_top_k -- --k 0"),
+    printed(
+        "seed.txt",
+        "cargo run --release --example 02_top_k -- --seed 1 --k 2 --max-tokens 1",
+    ),
+    timed("sampling-bench.txt", "cargo bench --bench sampling -- --quick"),
+    drawn(
+        &["top-k.svg"],
+        "cargo run --release --features plot --example 02_top_k -- --chart top-k.svg",
+    ),
+    drawn(
+        &["temperature.svg"],
+        "cargo run --release --features plot --example 03_temperature -- --chart temperature.svg",
+    ),
+    drawn(
+        &["entropy.svg"],
+        "cargo run --release --features plot --example 03_temperature -- --curve entropy.svg",
+    ),
+    drawn(
+        &["top-p.svg"],
+        "cargo run --release --features plot --example 04_top_p -- --max-tokens 120 --chart top-p.svg",
+    ),
+    printed("temperature.txt", "cargo run --release --example 03_temperature"),
+    printed(
+        "temperature-limits.txt",
+        "cargo run --release --example 03_temperature -- --temperatures 0,1,1000 --max-tokens 0",
+    ),
+    refused(
+        "temperature-refused.txt",
+        "cargo run --release --example 03_temperature -- --temperature -1",
+    ),
+    printed(
+        "hot-top-p.txt",
+        "cargo run --release --example 03_temperature -- --top-p 0.9 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "hot-min-p.txt",
+        "cargo run --release --example 03_temperature -- --min-p 0.1 --temperatures 0.5,1,1.5,2 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "typical.txt",
+        "cargo run --release --example 03_temperature -- --typical-p 0.5 --temperature 1 --max-tokens 1 --prompt \"Once upon a time, there was a\"",
+    ),
+    printed(
+        "repetition.txt",
+        "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 120 --repetition-penalty 2",
+    ),
+    printed("guidance.txt", "cargo xtask guidance"),
+    timed(
+        "too-hot.txt",
+        "cargo run --release --example 05_kv_cache -- --temperature 2 --top-p 1 --max-tokens 40",
+    ),
+    timed(
+        "batching.txt",
+        "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30",
+    ),
+    printed(
+        "batch-hashes.txt",
+        "cargo run --release --example 06_batching -- --prompt \"One day\" --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "alone-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --seed 43 --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    timed("streaming.txt", "cargo run --release --example 07_streaming"),
+    timed("kernels.txt", "cargo run --release --example 11_kernels"),
+    printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
+    timed("tried.txt", "cargo bench --bench tried -- --quick"),
+    Output {
+        figures: &["batch-sizes.svg"],
+        ..timed(
+            "batch-sizes.txt",
+            "cargo run --release --features plot --example 06_batching -- --compare --chart batch-sizes.svg",
+        )
+    },
+    printed("top-p.txt", "cargo run --release --example 04_top_p"),
+    // The appendix.
+    printed("burn.txt", "cargo run --release --example burn"),
+    printed("corpus.txt", "cargo xtask corpus --count 2000 --show 2"),
+    drawn(&["loss.svg"], "cargo xtask loss-chart loss.svg"),
+    timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
+    timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
+    on_request("peers.md", "cargo xtask bench --peers"),
+    Output {
+        figures: &["roofline-ember.svg"],
+        ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
+    },
+];
