@@ -1,4 +1,4 @@
-//! Which Burn device computes, and in which type.
+//! The choice of Burn device and precision.
 
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -13,8 +13,7 @@ use burn::tensor::{DType, Device, Tensor};
 use crate::error::{Error, Result};
 use crate::panics;
 
-/// A device that can be asked for by name. Which of them work depends on the features that
-/// were compiled in, and on the machine.
+/// A device selected by name. Whether it works depends on the compiled features and on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum DeviceChoice {
@@ -30,12 +29,11 @@ pub enum DeviceChoice {
     Wgpu,
 }
 
-/// The type of weights, cache and activations.
+/// The type of weights, KV cache and activations.
 ///
-/// It does not depend on the type in which a file stores them. F32 is the default for all files:
-/// it holds every f16 and bf16 number exactly, and it is what a CPU multiplies best. The others
-/// take half the memory, on a CPU at the cost of speed: f16 is slower for a long prompt, bf16
-/// for everything.
+/// Independent of the type in a file. F32 is the default for all files: it represents every f16 and
+/// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at
+/// the cost of speed: f16 is slower in prefill, bf16 everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Precision {
@@ -54,7 +52,7 @@ impl Precision {
         }
     }
 
-    /// Burn's name for it.
+    /// Burn's type.
     pub fn dtype(self) -> DType {
         match self {
             Precision::F32 => DType::F32,
@@ -64,31 +62,31 @@ impl Precision {
     }
 }
 
-/// A device that is there and works.
+/// A device that was opened and works.
 #[derive(Debug, Clone)]
 pub struct OpenDevice {
     /// The name of the choice: `cpu`, `ndarray`, `cuda` or `wgpu`.
     pub name: &'static str,
     /// Burn's handle.
     pub device: Device,
-    /// What computes behind a driver; none where Burn itself computes on the CPU.
+    /// The driver's adapter; none where Burn itself computes on the CPU.
     pub adapter: Option<Adapter>,
 }
 
-/// What a driver offers to compute with.
+/// An adapter, which a driver offers for compute.
 #[derive(Debug, Clone)]
 pub struct Adapter {
-    /// What the driver calls it: `NVIDIA H200`.
+    /// The driver's name for the adapter: `NVIDIA H200`.
     pub name: String,
-    /// Whether it is a GPU. A driver may also be software that computes on the CPU, slowly.
+    /// Whether the adapter is a GPU. Some are software that computes on the CPU, slowly.
     pub is_gpu: bool,
 }
 
 impl OpenDevice {
-    /// Checks that the device computes in this type.
+    /// Checks that the device supports this type.
     ///
     /// # Errors
-    /// A type that it lacks.
+    /// An unsupported type.
     pub fn check(&self, precision: Precision) -> Result<DType> {
         let dtype = precision.dtype();
         if self.device.supports_dtype(dtype) {
@@ -102,7 +100,7 @@ impl OpenDevice {
     }
 }
 
-/// Its name, and that of what computes: `wgpu (NVIDIA H200)`.
+/// The names of the device and its adapter: `wgpu (NVIDIA H200)`.
 impl fmt::Display for OpenDevice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name)?;
@@ -113,25 +111,25 @@ impl fmt::Display for OpenDevice {
     }
 }
 
-/// Whether what this device computes with lies in the memory of the host.
+/// Whether the tensors of this device are in host memory.
 pub(crate) fn computes_on_host(device: &Device) -> bool {
     let is_it = |make| matches!(make, Make::Host(make) if make() == *device);
     [FLEX, NDARRAY].into_iter().flatten().any(is_it)
 }
 
-/// How Burn's handle of a device is made.
+/// A constructor of Burn's device handle.
 enum Make {
-    /// One that is always there.
+    /// A CPU backend, which is always available.
     Host(fn() -> Device),
-    /// One that asks for a driver, or the reason why it cannot be used.
+    /// A device behind a driver, or the reason why it cannot be used.
     #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code))]
     Driver(fn() -> Result<(Device, Adapter), String>),
 }
 
-/// Opens a device and computes something on it, to see that it works.
+/// Opens a device and runs a small computation, to check that it works.
 ///
-/// [`DeviceChoice::Auto`] takes the first that is a GPU and works, and otherwise the CPU. Software
-/// in the place of a GPU has to be asked for by its name.
+/// [`DeviceChoice::Auto`] takes the first GPU that works, and otherwise the CPU. A software adapter
+/// must be selected by name.
 ///
 /// # Errors
 /// A device that is not compiled in, or that does not work on this machine.
@@ -149,7 +147,7 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
     }
 }
 
-/// Whether [`DeviceChoice::Auto`] has a choice in this program: a GPU or the CPU.
+/// Whether this build includes a GPU backend for [`DeviceChoice::Auto`] to try.
 pub fn auto_has_a_choice() -> bool {
     CUDA.is_some() || WGPU.is_some()
 }
@@ -163,8 +161,8 @@ fn first_that_works() -> Result<OpenDevice> {
     open(Cpu).or_else(|error| open(Ndarray).map_err(|_| error))
 }
 
-/// A driver that does not work may make Burn panic where it is first used. Whoever asked for a
-/// GPU gets an error instead, after the message of the panic.
+/// Runs a small computation. A broken driver may make Burn panic on first use: the panic becomes an
+/// error, after its message is printed.
 fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
     let compute = || {
         let (device, adapter) = match make {
@@ -223,7 +221,7 @@ mod tests {
         assert!(!open_device("llvmpipe", false).is_gpu());
     }
 
-    /// On any machine, with any features: what `auto` takes is a GPU or needs no driver.
+    /// On any machine, with any features, `auto` takes a GPU or a device without a driver.
     #[test]
     fn auto_takes_a_gpu_or_the_cpu() {
         let found = open(DeviceChoice::Auto).unwrap();

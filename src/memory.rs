@@ -1,11 +1,11 @@
-//! How much memory there really is.
+//! The memory that is really available.
 //!
-//! An allocation is only a promise: a system that gives out more than it has ends the whole
-//! program where the memory is written to. So whoever is about to fill much of it asks here first.
+//! Where the system overcommits memory, a large allocation succeeds, and writing to it ends the
+//! process. So large allocations are checked here first.
 
-/// Whether so many more bytes can be filled.
+/// Whether `bytes` more bytes of memory can be used.
 ///
-/// Where the system does not say how much there is, it is asked to promise that much.
+/// Where the system does not report its available memory, a trial allocation decides.
 pub(crate) fn fits(bytes: u128) -> bool {
     match available() {
         Some(available) => bytes <= u128::from(available),
@@ -13,13 +13,13 @@ pub(crate) fn fits(bytes: u128) -> bool {
     }
 }
 
-/// How many more bytes this process can fill, where the system tells.
+/// The memory that is left to this process, in bytes, where the system reports it.
 #[cfg(target_os = "linux")]
 pub(crate) fn available() -> Option<u64> {
     linux::available(std::path::Path::new("/"))
 }
 
-/// How many more bytes this process can fill, where the system tells.
+/// The memory that is left to this process, in bytes, where the system reports it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn available() -> Option<u64> {
     None
@@ -28,7 +28,7 @@ pub(crate) fn available() -> Option<u64> {
 fn is_promised(bytes: usize) -> bool {
     let mut memory = Vec::<u8>::new();
     let promised = memory.try_reserve_exact(bytes).is_ok();
-    // Memory that nobody looks at may be optimised away, and the question with it.
+    // An unused allocation may be optimised away.
     std::hint::black_box(memory);
     promised
 }

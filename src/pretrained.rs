@@ -11,19 +11,19 @@ use crate::error::{Error, Result};
 use crate::model::{Model, ModelConfig};
 use crate::tokenizer::{ChatTemplate, Tokenizer};
 
-/// All that a model folder holds, loaded.
+/// A loaded model folder.
 #[derive(Debug)]
 pub struct Pretrained {
     /// The network.
     pub model: Model,
-    /// What turns text into its token ids and back.
+    /// Converts text to token ids and back.
     pub tokenizer: Tokenizer,
-    /// The tensors of the folder that the model has no use for and that are not known to be
-    /// harmless. Most often there are none.
+    /// The tensors of the folder that the model does not use and that are not known to be harmless.
+    /// Usually empty.
     pub unused: Vec<String>,
 }
 
-/// The files of a folder, and what to call each in errors.
+/// The files of a folder, and their names in errors.
 struct Files<'a> {
     name: &'a dyn Fn(&str) -> String,
     config: &'a [u8],
@@ -35,7 +35,7 @@ struct Files<'a> {
 }
 
 impl Pretrained {
-    /// The model that lies inside this crate: `models/ember`.
+    /// The model embedded in this crate: `models/ember`.
     ///
     /// # Errors
     /// A device that cannot compute in this precision.
@@ -55,18 +55,18 @@ impl Pretrained {
         Self::from_files(&files, device, precision)
     }
 
-    /// A folder as Hugging Face publishes it: `config.json`, `tokenizer.json`, the weights in
-    /// `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// perhaps `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`.
+    /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
+    /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
+    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`.
     ///
-    /// All files are read. Another program that changes them meanwhile makes this fail or load
-    /// other numbers, and nothing worse. To map a file into memory instead is yours to decide,
-    /// with [`Weights::from_safetensors`] on the bytes of a map. It saves no memory, as they are
-    /// copied either way, and a program that shortens the file ends yours.
+    /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
+    /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
+    /// on the mapped bytes. That saves no memory, because the weights are copied either way, and a
+    /// program that truncates the file ends yours (SIGBUS).
     ///
     /// # Errors
-    /// Files that are missing, damaged, or describe a model that this crate does not compute;
-    /// weights that this machine has no memory for; a system that grants no threads.
+    /// Files that are missing, damaged, or describe a model that this crate does not implement;
+    /// weights that do not fit into memory; a system that refuses to start threads.
     pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let config = required("config.json")?;
@@ -87,8 +87,7 @@ impl Pretrained {
     }
 
     // ANCHOR: prompt_ids
-    /// The ids to start from for a text. An empty text starts from the begin-of-sequence
-    /// token.
+    /// The token ids of a prompt. An empty text becomes the begin-of-sequence token.
     ///
     /// # Errors
     /// An empty text where the model has no such token.
@@ -128,7 +127,7 @@ impl Pretrained {
     }
 }
 
-/// Each token that the tokenizer knows must have its row in the embedding.
+/// Checks that every id of the tokenizer has a row in the embedding matrix.
 fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> Result<()> {
     let vocab_size = config.vocab_size;
     match tokenizer.largest_id() {

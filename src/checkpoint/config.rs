@@ -1,4 +1,4 @@
-//! `config.json` and `generation_config.json`: from what a file says to the shape of a model.
+//! Reads `config.json` and `generation_config.json` into a [`ModelConfig`].
 
 mod file;
 mod gpt2;
@@ -11,11 +11,11 @@ use crate::error::{Error, Result};
 use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
 
 impl ModelConfig {
-    /// Reads a `config.json` of Hugging Face's form. `origin` names it in errors.
+    /// Reads a `config.json` in the format of Hugging Face. `origin` names it in errors.
     ///
     /// # Errors
-    /// JSON of another kind, and any field whose value is not computed here: an unknown
-    /// `model_type`, activation or RoPE scaling, quantization, experts, a sliding window.
+    /// Malformed JSON, or a field whose value is not supported: an unknown `model_type`, activation
+    /// or RoPE scaling, quantization, experts, a sliding window.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let kind: Kind = parse(json, origin)?;
         kind.check_supported(origin)?;
@@ -60,7 +60,7 @@ impl ModelConfig {
     }
 }
 
-/// What decides how the rest of a `config.json` is read, or that it is not.
+/// The fields of a `config.json` that decide how the rest is read, or whether.
 #[derive(Debug, Deserialize)]
 struct Kind {
     model_type: String,
@@ -90,8 +90,8 @@ impl Kind {
     }
 }
 
-/// The tokens that begin and end a sequence, when `generation_config.json` gives them: they
-/// override those of `config.json`.
+/// The begin- and end-of-sequence tokens in `generation_config.json`, which override those of
+/// `config.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GenerationConfig {
     bos_token_id: Option<u32>,

@@ -1,4 +1,4 @@
-//! Numbers of a file as numbers to compute with.
+//! Converts the numbers of a file to the type of the model.
 
 use std::mem::MaybeUninit;
 
@@ -10,15 +10,14 @@ use rayon::prelude::*;
 use super::safetensors::StoredTensor;
 use crate::error::Result;
 
-/// How many numbers one thread reads and converts at once: few enough to stay in the processor's
-/// cache, and many enough for the request to the system not to count.
+/// Numbers that a thread reads and converts at once: few enough to stay in the cache, and enough to
+/// make the cost of the system call negligible.
 const CHUNK: usize = 1 << 16;
 
-// In a file the bytes of a number stand in this order, so that they can be taken as they are.
+// Files store numbers in little-endian order, so their bytes need no conversion here.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// The type in which numbers are stored that are to be computed with in `dtype`: F16 and BF16
-/// are kept, for any other it is F32.
+/// The storage type of a model in `dtype`: F16 and BF16 are kept, all others become F32.
 pub fn stored_as(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => dtype,
@@ -26,11 +25,11 @@ pub fn stored_as(dtype: DType) -> DType {
     }
 }
 
-/// Appends all numbers of a tensor as `dtype`. What a file holds is read piece by piece, so that
-/// beside the numbers there is only one such piece for each thread.
+/// Appends all numbers of a tensor as `dtype`. The file is read in chunks, so that the only extra
+/// memory is one chunk per thread.
 ///
-/// Most of the time goes into memory that was not used yet, which the system clears page by
-/// page. So the threads share it.
+/// The threads share the work because most of the time goes into page faults: the system zeroes
+/// each new page at its first use.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -85,15 +84,15 @@ fn to_f32(bytes: &[u8], dtype: DType) -> Vec<f32> {
     numbers
 }
 
-/// The numbers that `N` bytes each stand for. They need not be aligned.
+/// Decodes numbers of `N` bytes each, which need not be aligned.
 fn values<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
     let (numbers, _) = bytes.as_chunks::<N>();
     numbers.iter().map(|bytes| value(*bytes)).collect()
 }
 
-/// Appends a matrix with numbers of `N` bytes and so many `columns`, turned.
+/// Appends the transpose of a matrix with numbers of `N` bytes and `columns` columns.
 pub fn append_transposed<const N: usize>(matrix: &[u8], columns: usize, to: &mut BytesMut) {
-    /// So many numbers beside each other lie in one line of the processor's cache.
+    /// Numbers in a cache line.
     const LINE: usize = 16;
     let start = to.len();
     to.resize(start + matrix.len(), 0);
@@ -125,7 +124,7 @@ mod tests {
     fn a_matrix_is_turned() {
         assert_eq!(transpose(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
         assert!(transpose(&[], 0).is_empty());
-        // More columns than lie in one line.
+        // More columns than a cache line holds.
         let (rows, columns) = (3, 37);
         let matrix: Vec<u8> = (0..rows * columns).collect();
         for (i, number) in (0..).zip(transpose(&matrix, usize::from(columns))) {

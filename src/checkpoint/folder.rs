@@ -7,7 +7,7 @@ use crate::files;
 
 /// The bytes of a file, or none where it does not exist.
 pub(crate) fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>> {
-    /// Several times as many as the largest that are published have.
+    /// Several times the size of the largest published files, in bytes.
     const MOST: usize = 64 << 20;
     const MOST_OF_A_TOKENIZER: usize = 256 << 20;
     let limit = match name {

@@ -1,8 +1,8 @@
-//! From files to weights: what a model folder holds, as Hugging Face publishes it.
+//! Reads model folders in the format of Hugging Face.
 //!
-//! [`config`] reads the shape of a model. [`safetensors`] reads the format of weights, `Shards`
-//! opens the files of a folder, and [`Weights`] hands their tensors to a network, converted and
-//! packed for the device that computes.
+//! [`config`] reads the hyperparameters. [`safetensors`] parses files of weights, `Shards` opens
+//! those of a folder, and [`Weights`] supplies their tensors to a network, converted and packed for
+//! its device.
 
 pub mod config;
 mod convert;

@@ -1,4 +1,4 @@
-//! The file format of weights: a header that says what lies where, then the numbers.
+//! The safetensors format: a header with the type, shape and offsets of each tensor, then the data.
 //!
 //! ```text
 //! 8 bytes        the length of the header, little-endian
@@ -6,9 +6,9 @@
 //! the rest       the numbers of all tensors, one after the other, without gaps
 //! ```
 //!
-//! The crate `safetensors` reads this too. Here it is read once more because an error has to
-//! say which tensor of which file is wrong, and because that crate (0.8.0) adds up the sizes
-//! of a hostile header without looking for an overflow.
+//! The crate `safetensors` has a parser too. This one exists because an error has to name the
+//! tensor and the file at fault, and because that crate (0.8.0) adds up the sizes of a hostile
+//! header without checking for overflow.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Formatter};
@@ -21,19 +21,19 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 
-/// A safetensors file whose header was read and found to fit its data.
+/// A safetensors file, with a header that was checked against its data.
 pub struct SafetensorsFile<'a> {
     origin: String,
     tensors: BTreeMap<String, Entry>,
     data: Data<'a>,
-    /// How many bytes the data has.
+    /// The size of the data, in bytes.
     data_length: usize,
 }
 
-/// Fills a buffer with the bytes that begin at a place in a file. Several threads do so at once.
+/// Fills a buffer with the bytes at an offset of a file. Several threads call it at once.
 pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
 
-/// Where the numbers are.
+/// The location of the data.
 #[derive(Clone, Copy)]
 enum Data<'a> {
     Memory(&'a [u8]),
@@ -44,7 +44,7 @@ enum Data<'a> {
 }
 
 impl Entry {
-    /// F32, F16 or BF16, or none where it is stored as something else.
+    /// F32, F16 or BF16, or none for any other type.
     fn dtype(&self) -> Option<DType> {
         match self.dtype.as_str() {
             "F32" => Some(DType::F32),
@@ -55,10 +55,10 @@ impl Entry {
     }
 }
 
-/// The most bytes that a header may have, as in Hugging Face's own reader.
+/// The largest size of a header, in bytes, as in Hugging Face's own reader.
 const MOST_HEADER: u64 = 100_000_000;
 
-/// What the header says of one tensor.
+/// The header's entry for one tensor.
 #[derive(Debug, Deserialize)]
 struct Entry {
     dtype: String,
@@ -66,11 +66,11 @@ struct Entry {
     data_offsets: (usize, usize),
 }
 
-/// A tensor of a file: its numbers as they are stored.
+/// A tensor of a file, as it is stored.
 pub struct StoredTensor<'a> {
-    /// How each number is stored: F32, F16 or BF16.
+    /// The type of each number: F32, F16 or BF16.
     pub dtype: DType,
-    /// How many bytes its numbers take.
+    /// The size of the numbers, in bytes.
     pub length: usize,
     file: &'a SafetensorsFile<'a>,
     name: &'a str,
@@ -78,10 +78,10 @@ pub struct StoredTensor<'a> {
 }
 
 impl StoredTensor<'_> {
-    /// The bytes of the numbers in `range`, little-endian. Those of a file are put into `buffer`.
+    /// The bytes in `range`, little-endian. Those of a file are read into `buffer`.
     ///
     /// # Errors
-    /// A file that cannot be read, as one that was shortened since its header was read.
+    /// A file that cannot be read, such as one that was truncated after its header was read.
     pub fn bytes<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let range = self.start + range.start..self.start + range.end;
         let (data_start, read_at) = match self.file.data {
@@ -101,7 +101,7 @@ impl StoredTensor<'_> {
 }
 
 impl<'a> SafetensorsFile<'a> {
-    /// Reads the header of a file that lies in `bytes`. `origin` names the file in errors.
+    /// Reads the header of a file in memory. `origin` names the file in errors.
     ///
     /// # Errors
     /// A file that is truncated, or whose header does not fit its data.
@@ -114,8 +114,8 @@ impl<'a> SafetensorsFile<'a> {
         Self::new(tensors, Data::Memory(&bytes[data_start..]), bytes.len() - data_start, origin)
     }
 
-    /// Reads the header of a file that has `length` bytes. Its numbers are read when they are
-    /// asked for. `origin` names the file in errors.
+    /// Reads the header of a file of `length` bytes. The data is read on demand. `origin` names the
+    /// file in errors.
     ///
     /// # Errors
     /// As [`parse`](Self::parse); a file that cannot be read.
@@ -136,17 +136,17 @@ impl<'a> SafetensorsFile<'a> {
         Ok(file)
     }
 
-    /// What to call the file in errors.
+    /// The name of the file in errors.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// How many bytes the numbers of all tensors take.
+    /// The size of all tensors, in bytes.
     pub fn data_length(&self) -> usize {
         self.data_length
     }
 
-    /// How many numbers all tensors are that can be read, as far as their bytes tell.
+    /// The number of elements in all tensors of a supported type, by their size in bytes.
     pub fn numbers(&self) -> usize {
         let numbers = |entry: &Entry| {
             let (start, end) = entry.data_offsets;
@@ -193,7 +193,7 @@ impl<'a> SafetensorsFile<'a> {
         Ok(StoredTensor { dtype, length, file: self, name, start })
     }
 
-    /// Tensors lie one after the other, without gaps, from the header to the end.
+    /// Checks that the tensors follow each other without gaps, from the header to the end.
     fn check_offsets(&self) -> Result<()> {
         let mut by_offset: Vec<_> = self.tensors.iter().collect();
         by_offset.sort_unstable_by_key(|(_, entry)| entry.data_offsets);
@@ -226,13 +226,13 @@ impl<'a> SafetensorsFile<'a> {
     }
 }
 
-/// The entries of a file of `length` bytes, and where its data begins.
+/// The entries of a file of `length` bytes, and the offset of its data.
 fn read_header(
     length: u64,
     read_at: &ReadAt<'_>,
     origin: &str,
 ) -> Result<(BTreeMap<String, Entry>, usize)> {
-    /// What begins a file: how many bytes the header has.
+    /// Bytes of the first field, which holds the size of the header.
     const LENGTH: u64 = 8;
     let damaged = |problem: String| Error::Safetensors { origin: origin.to_owned(), problem };
     let unreadable = |error: io::Error| damaged(format!("its header cannot be read: {error}"));
@@ -258,7 +258,7 @@ fn read_header(
     Ok((tensors, LENGTH as usize + header.len()))
 }
 
-/// All entries of a header but `__metadata__`, which says nothing of the numbers.
+/// All entries of a header but `__metadata__`, which describes no tensor.
 struct Header(BTreeMap<String, Entry>);
 
 impl<'de> Deserialize<'de> for Header {

@@ -15,22 +15,21 @@ use crate::files;
 const WHOLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 
-/// The weight files of a folder, open: their numbers are read when they are converted.
+/// The open weight files of a folder. Their data is read during conversion.
 ///
-/// They are read and not mapped into memory. The numbers are copied to where they are computed
-/// with either way, and the system ends a program (SIGBUS) that looks at a part of a map which
-/// another one has cut off its file. Where a file is read, that is an error.
+/// Files are read, not memory-mapped: the weights are copied either way, and where another program
+/// truncates a mapped file, the next access ends the process (SIGBUS). A read returns an error.
 pub(crate) struct Shards {
-    /// What to call the whole in errors.
+    /// The name of the checkpoint in errors.
     origin: String,
     files: Vec<Shard>,
-    /// In which of the files an index puts each tensor. Without an index there is one file.
+    /// The file of each tensor, by the index. Empty where there is a single file.
     index: BTreeMap<String, String>,
 }
 
 struct Shard {
     name: String,
-    /// What to call it in errors.
+    /// The name of the file in errors.
     origin: String,
     length: u64,
     read_at: Box<ReadAt<'static>>,
@@ -45,8 +44,7 @@ impl Shards {
     /// Opens `model.safetensors`, or else all files that `model.safetensors.index.json` lists.
     ///
     /// # Errors
-    /// No such file, an index that is damaged, that leads out of the folder, or that lists a
-    /// file which is not there.
+    /// No such file; an index that is damaged, leads out of the folder, or lists a missing file.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         if let Some(file) = Shard::open(folder, WHOLE)? {
             let origin = file.origin.clone();
@@ -75,10 +73,10 @@ impl Shards {
         Ok(Self { origin, files, index: weight_map })
     }
 
-    /// Reads the headers of all files and hands out their tensors.
+    /// Reads the headers of all files, and returns a source of their tensors.
     ///
     /// # Errors
-    /// A file that is damaged, or that does not hold what the index puts there.
+    /// A damaged file, or one that lacks a tensor that the index assigns to it.
     pub(crate) fn weights(&self, device: &Device, dtype: DType) -> Result<Weights<'_>> {
         let parse = |shard| Shard::parse(shard);
         let files = self.files.iter().map(parse).collect::<Result<Vec<_>>>()?;
@@ -120,9 +118,9 @@ impl Shard {
     }
 }
 
-/// Whether a name can only mean a file in the folder itself: neither `..` nor a path.
+/// Whether a name refers to a file in the folder itself: neither `..` nor a path.
 fn is_in_folder(name: &str) -> bool {
-    /// No file system takes a longer one.
+    /// The longest name that file systems accept, in bytes.
     const LONGEST: usize = 255;
     if name.len() > LONGEST {
         return false;
@@ -149,8 +147,8 @@ mod tests {
         copy
     }
 
-    /// A file that another program shortens is an error, wherever it is cut. In one file, in
-    /// several, and where matrices are turned.
+    /// A truncated file is an error, wherever it is cut: with one file, with several, and with
+    /// transposed matrices.
     #[test]
     fn weights_that_are_cut_off_while_they_are_loaded_are_an_error() {
         let device = device::open(DeviceChoice::Auto).unwrap().device;

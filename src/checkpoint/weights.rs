@@ -1,4 +1,4 @@
-//! Where a model's numbers come from: safetensors files, or a random start for training.
+//! The weights of a model: from safetensors files, or randomly initialized for training.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use crate::kernels::{self, Arena, Format, Panels, StoredMatrix};
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
 
-/// Hands out tensors by their name in a Hugging Face checkpoint.
+/// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
     source: Source<'a>,
     device: Device,
     dtype: DType,
-    /// The memory that was handed out.
+    /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
 }
 
@@ -30,21 +30,20 @@ enum Source<'a> {
 }
 
 struct Files<'a> {
-    /// Names the whole in errors, where no single file is to blame.
+    /// The name of the checkpoint, for errors that concern no single file.
     origin: String,
     files: Vec<SafetensorsFile<'a>>,
-    /// In which file each tensor lies. What was handed out is taken out, so that in the end
-    /// the tensors remain that nothing asked for.
+    /// The file of each tensor that was not supplied yet. After loading, these are the unused ones.
     untaken: RefCell<BTreeMap<String, usize>>,
-    /// In which file each tensor lies.
+    /// The file of each tensor.
     file_of: BTreeMap<String, usize>,
-    /// Where their numbers are put.
+    /// The memory of packed matrices.
     arena: RefCell<Arena>,
 }
 
 impl<'a> Weights<'a> {
-    /// Takes tensors from the files of one checkpoint; they are converted to `dtype` as they
-    /// are asked for. `origin` names the whole in errors.
+    /// Takes tensors from the files of one checkpoint, and converts them to `dtype` on demand.
+    /// `origin` names the checkpoint in errors.
     ///
     /// # Errors
     /// Two files that hold a tensor of the same name.
@@ -66,7 +65,7 @@ impl<'a> Weights<'a> {
                 }
             }
         }
-        // A number takes two bytes in a file at least, and four here at most.
+        // A number takes at least two bytes in a file, and at most four in memory.
         let arena = Arena::new(2 * files.iter().map(SafetensorsFile::data_length).sum::<usize>());
         let files = Files {
             origin: origin.to_owned(),
@@ -83,8 +82,7 @@ impl<'a> Weights<'a> {
         })
     }
 
-    /// Takes tensors from one safetensors file that lies in `bytes`. `origin` names the file
-    /// in errors.
+    /// Takes tensors from one safetensors file in memory. `origin` names the file in errors.
     ///
     /// # Errors
     /// A file that is truncated or whose header does not fit its data.
@@ -98,8 +96,8 @@ impl<'a> Weights<'a> {
         Self::from_files(vec![file], origin, device, dtype)
     }
 
-    /// Fresh weights to train from: matrices are normal with a standard deviation of one by the
-    /// root of their inputs, norms are ones and biases zeros. Seed the device first.
+    /// Random weights to train from: matrices are normal with a standard deviation of
+    /// `1 / sqrt(n_in)`, norms are ones and biases zeros. Seed the device first.
     pub fn random(device: &Device) -> Self {
         Self {
             source: Source::Random,
@@ -109,8 +107,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The tensors that neither `model` took nor one of its family is expected to leave: a sign
-    /// that the files say more than `config.json` does.
+    /// The tensors that `model` does not use and that its family does not expect: a sign that the
+    /// files hold more than `config.json` describes.
     pub fn unused(&self, model: &Model) -> Vec<String> {
         let Source::Files(files) = &self.source else {
             return Vec::new();
@@ -119,14 +117,14 @@ impl<'a> Weights<'a> {
         untaken.keys().filter(|name| !model.can_do_without(name)).cloned().collect()
     }
 
-    /// Refuses weights that this machine has no memory for. To fill memory that is not there ends
-    /// the whole program.
+    /// Rejects weights that do not fit into memory: running out of memory would end the whole
+    /// process.
     ///
-    /// On a GPU they pass through the host piece by piece, and how much memory it has itself, Burn
-    /// does not tell.
+    /// On a GPU nothing is checked: weights pass through the host one tensor at a time, and Burn
+    /// does not report the memory of a GPU.
     ///
     /// # Errors
-    /// More numbers in the files than fit into memory in the type that they are to be stored in.
+    /// Weights whose storage type takes more memory than the host has.
     pub(crate) fn check_memory(&self) -> Result<()> {
         let Source::Files(files) = &self.source else {
             return Ok(());
@@ -141,7 +139,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// A tensor of a file in the type to compute with, on any device.
+    /// Uploads a converted tensor to the device, as `dtype`.
     fn upload<const D: usize>(
         &self,
         bytes: BytesMut,
@@ -154,7 +152,7 @@ impl<'a> Weights<'a> {
         Tensor::from_data(data, (&self.device, dtype))
     }
 
-    /// A matrix of a file, as the kernels read it.
+    /// Packs a matrix of a file for the CPU kernels.
     fn pack(
         &self,
         files: &Files<'_>,
@@ -200,9 +198,9 @@ impl<'a> Weights<'a> {
             return Tensor::ones(shape, options);
         }
         // ANCHOR: random
-        // `[out, in]`: what goes in with unit variance comes out with unit variance.
-        // With the 0.02 that large models use, a narrow one takes many times as many
-        // steps before its attention looks beyond the nearest tokens.
+        // `[out, in]`: unit variance in gives unit variance out. With the 0.02 of large models, a
+        // narrow one takes many times as many steps before its attention reaches beyond the nearest
+        // tokens.
         let std = (shape[D - 1] as f64).powf(-0.5);
         Tensor::random(shape, Distribution::Normal(0.0, std), options)
         // ANCHOR_END: random
@@ -233,8 +231,8 @@ impl TensorSource for Weights<'_> {
         if kernels::serve(&self.device) {
             return self.pack(files, &stored, [n_out, n_in], true);
         }
-        // The numbers are laid out anew. A transpose of a tensor is a view, and every product
-        // would have to step through memory the long way.
+        // Transposes the data itself: a transposed tensor is a view, which every product would read
+        // with a large stride.
         let (mut matrix, mut bytes) = (BytesMut::new(), BytesMut::new());
         convert::append(&stored, self.dtype, &mut matrix)?;
         match convert::stored_as(self.dtype).size() {
@@ -244,8 +242,8 @@ impl TensorSource for Weights<'_> {
         Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, [n_out, n_in], self.dtype))))
     }
 
-    /// On the CPU in f32, whatever the matrices are stored as: they are few, and what is computed
-    /// with them is f32.
+    /// On the CPU, vectors are f32 whatever the type of the matrices: they are small, and the
+    /// arithmetic is in f32.
     fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>> {
         let Source::Files(files) = &self.source else {
             return Ok(Param::from_tensor(self.random_tensor(name, [length])));
@@ -287,7 +285,7 @@ impl TensorSource for Weights<'_> {
 }
 
 impl Files<'_> {
-    /// Looks a tensor up that is asked for.
+    /// Looks up a tensor, and marks it as used.
     fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let Some(&file) = self.file_of.get(name) else {
             let (origin, tensor) = (self.origin.clone(), name.to_owned());

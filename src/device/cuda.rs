@@ -4,8 +4,8 @@ use burn::tensor::{Device, DeviceType};
 
 use super::Adapter;
 
-/// Opens the first GPU. To open one that is not there is a panic in Burn, so it is asked which
-/// ones there are.
+/// Opens the first GPU. Burn panics on opening a GPU that does not exist, so the GPUs are
+/// enumerated first.
 pub(super) fn open() -> Result<(Device, Adapter), String> {
     let device = Device::enumerate(DeviceType::Cuda).into_vec().into_iter().next();
     let device = device.ok_or("no NVIDIA driver or no NVIDIA GPU was found")?;

@@ -8,15 +8,15 @@ use burn::tensor::wgpu::wgpu::DeviceType;
 
 use super::Adapter;
 
-/// Through which API. On Linux, Burn would also try OpenGL where Vulkan has no GPU: its drivers
-/// look for a display, and it was not made to compute.
+/// The graphics API. On Linux, Burn would fall back to OpenGL where Vulkan has no GPU: its drivers
+/// look for a display, and OpenGL is not made for compute.
 const API: WgpuBackend = if cfg!(target_os = "linux") {
     WgpuBackend::Vulkan
 } else {
     WgpuBackend::Auto
 };
 
-/// Opens the adapter that promises most. A program can do so once, so its answer is kept.
+/// Opens the most capable adapter. A process can do so only once, so the result is kept.
 pub(super) fn open() -> Result<(Device, Adapter), String> {
     static OPENED: OnceLock<Result<(Device, Adapter), String>> = OnceLock::new();
     let open = || {

@@ -1,4 +1,4 @@
-//! The running batch: sequences that are generated side by side, one token each a step.
+//! The running batch: sequences generated together, one token each per step (continuous batching).
 
 use std::ops::ControlFlow;
 
@@ -10,27 +10,27 @@ use crate::model::{Input, Logits, Model};
 use crate::panics;
 use crate::sampling::Sampler;
 
-/// Sequences in progress. One may join or leave between any two steps, and none of them shows
-/// in the tokens of another: each has its own KV cache, its own sampler with its own seed, and
-/// its own limits. On the CPU, the bits of its logits are those that it has alone.
+/// Sequences in progress. They may join or leave between any two steps, and do not affect each
+/// other's tokens: each has its own KV cache, sampler, seed and limits. On the CPU, the logits of a
+/// sequence have the same bits as when it runs alone.
 pub struct Batch<'m> {
     model: &'m Model,
     sequences: Vec<Sequence>,
     next_id: u64,
 }
 
-/// Names a sequence of one [`Batch`]. No two of them have the same, even after one has left.
+/// Identifies a sequence of a [`Batch`]. An id is not reused after its sequence has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SequenceId(u64);
 
-/// What a step did for a sequence.
+/// The outcome of a step for one sequence.
 #[derive(Debug)]
 pub enum Event {
-    /// It has one more token, of which the text is not known yet.
+    /// One more token, not yet decoded to text.
     Token(TokenOutput),
-    /// It has all its tokens, and has left the batch.
+    /// The sequence is complete, and has left the batch.
     Finished(Generation),
-    /// It could not go on, and has left the batch.
+    /// The sequence failed, and has left the batch.
     Failed(Error),
 }
 
@@ -40,9 +40,9 @@ struct Sequence {
     id: SequenceId,
     state: SequenceState,
     cache: KvCache,
-    /// What the model has not read yet: the prompt at first, then the last token.
+    /// The tokens that are not in the KV cache yet: the prompt at first, then the last token.
     unread: Vec<u32>,
-    /// How many tokens of it are read in one step.
+    /// The most tokens of `unread` in one step (chunked prefill).
     chunk: usize,
     paused: bool,
     failure: Option<Error>,
@@ -55,23 +55,23 @@ impl<'m> Batch<'m> {
         Self { model, sequences: Vec::new(), next_id: 0 }
     }
 
-    /// Adds a sequence, which takes part from the next step on. Its cache has room for the prompt
-    /// and all tokens that may come. On the CPU its memory is taken as it is written to, on other
-    /// devices here.
+    /// Adds a sequence, which takes part from the next step on. Its KV cache has room for the
+    /// prompt and all tokens up to the limit. Its memory is allocated on demand on the CPU, and
+    /// here on other devices.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from, parameters out of range; on other devices than
-    /// the CPU, a cache that is too large for this machine.
+    /// A prompt that [`Model::check_prompt`] rejects, parameters out of range; on other devices
+    /// than the CPU, a cache that does not fit into memory.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
 
-    /// As [`join`](Self::join), but `sampler`, with the rules of the caller's that it may hold,
-    /// takes the place of `options.sampling`.
+    /// As [`join`](Self::join), but with `sampler`, which may hold custom rules, instead of
+    /// `options.sampling`.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from; on other devices than the CPU, a cache that is too
-    /// large for this machine.
+    /// A prompt that [`Model::check_prompt`] rejects; on other devices than the CPU, a cache that
+    /// does not fit into memory.
     pub fn join_with_sampler(
         &mut self,
         prompt: &[u32],
@@ -94,9 +94,9 @@ impl<'m> Batch<'m> {
         Ok(id)
     }
 
-    /// Gives each sequence that is not paused one more token, or reads the next chunk of its
-    /// prompt, and reports what came of it: tokens in the order in which the sequences joined,
-    /// then those that have ended. These leave, and their caches with them.
+    /// Runs one forward pass: each sequence that is not paused generates one token, or prefills the
+    /// next chunk of its prompt. Returns the new tokens in the order in which the sequences joined,
+    /// then the sequences that have ended, which leave and free their caches.
     // ANCHOR: step
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
         let mut events = Vec::new();
@@ -107,7 +107,7 @@ impl<'m> Batch<'m> {
         for (sequence, logits) in running.into_iter().zip(rows) {
             let token = match logits {
                 Ok(Some(logits)) => sequence.next_token(&logits),
-                Ok(None) => Ok(None), // there is more of the prompt
+                Ok(None) => Ok(None), // prefill is not complete
                 Err(error) => Err(error),
             };
             match token {
@@ -120,44 +120,44 @@ impl<'m> Batch<'m> {
     }
     // ANCHOR_END: step
 
-    /// Takes a sequence out before its end, and returns what it has so far. None where it is
-    /// no longer in the batch.
+    /// Removes a sequence before its end, and returns its output so far. None where it is no longer
+    /// in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
         let index = self.position(id)?;
         let Sequence { state, cache, .. } = self.sequences.remove(index);
         Some(state.into_generation(cache.bytes()))
     }
 
-    /// Lets a sequence sit out the steps to come, or take part again. It keeps its cache.
+    /// Pauses or resumes a sequence. A paused sequence keeps its KV cache.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
         if let Some(index) = self.position(id) {
             self.sequences[index].paused = paused;
         }
     }
 
-    /// How many sequences are in it, paused ones included.
+    /// The number of sequences, including paused ones.
     pub fn len(&self) -> usize {
         self.sequences.len()
     }
 
-    /// Whether no sequence is in it.
+    /// Whether the batch has no sequences.
     pub fn is_empty(&self) -> bool {
         self.sequences.is_empty()
     }
 
-    /// Where a sequence is in the list, which is in the order of ids.
+    /// The index of a sequence in the list, which is sorted by id.
     fn position(&self, id: SequenceId) -> Option<usize> {
         self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
     }
 
-    /// The memory that all caches take.
+    /// The memory of all KV caches, in bytes.
     pub fn kv_cache_bytes(&self) -> usize {
         self.sequences.iter().map(|sequence| sequence.cache.bytes()).sum()
     }
 }
 
 impl Sequence {
-    /// The next chunk of what it has not read.
+    /// The next chunk of unread tokens.
     fn input(&mut self) -> Input<'_> {
         let chunk = &self.unread[..self.chunk.min(self.unread.len())];
         let logits = if chunk.len() < self.unread.len() {
@@ -168,11 +168,10 @@ impl Sequence {
         Input::after(&mut self.cache, chunk).with_logits(logits)
     }
 
-    /// Chooses the token that follows, from the logits `[vocab]`. None where that ended the
-    /// text.
+    /// Samples the next token from the logits, `[vocab]`. None where it ends the text.
     fn next_token(&mut self, logits: &[f32]) -> Result<Option<Event>> {
         let mut event = None;
-        // The sampler may hold rules of the caller's. One that panics ends its own sequence.
+        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
         let token = panics::contain("a sampling rule", || {
             self.state.next_token(logits, &mut |chosen| {
                 event = Some(Event::Token(chosen.token.clone()));
@@ -196,18 +195,18 @@ impl Sequence {
     }
 }
 
-/// Reads the next chunk of each sequence, all in one forward pass, and returns for each of them
-/// the logits of the token that follows, `[vocab]`; none where there is more to read.
+/// Runs the next chunk of each sequence, all in one forward pass. Returns for each sequence the
+/// logits of the next token, `[vocab]`; none while its prefill is not complete.
 ///
-/// A pass that fails has changed no cache, so that what is read again, one sequence at a time,
-/// is in its cache once.
+/// A failed pass changes no KV cache, so the retry, one sequence at a time, appends each token
+/// once.
 fn forward(model: &Model, sequences: &mut [&mut Sequence]) -> Vec<Result<Option<Vec<f32>>>> {
     let all = match read(model, sequences) {
         Ok(rows) => return rows.into_iter().map(Ok).collect(),
         Err(_) if sequences.len() > 1 => sequences,
         Err(error) => return vec![Err(error)],
     };
-    // Whose fault it was is found out one by one: the others are to go on.
+    // Retried one by one, so that only the sequence at fault fails.
     let alone = |sequence| read(model, std::slice::from_mut(sequence));
     let first = |rows: Vec<_>| rows.into_iter().next().flatten();
     all.iter_mut().map(|sequence| alone(sequence).map(first)).collect()
@@ -233,7 +232,7 @@ mod tests {
     use crate::pretrained::Pretrained;
     use crate::sampling::SamplingParams;
 
-    /// The ids that `prompt` leads to, alone.
+    /// The ids generated from `prompt` alone.
     fn alone(model: &Model, prompt: &[u32], options: &Options) -> Vec<u32> {
         let mut go_on = |_: &Chosen<'_>| ControlFlow::Continue(());
         cached(model, prompt, options, &mut go_on).unwrap().ids
@@ -251,14 +250,14 @@ mod tests {
             ..Options::default()
         };
         let prompts: [&[u32]; 3] = [&[0, 5, 6], &[0, 7], &[0, 8, 9, 10]];
-        // At its first step, where the prompts are read, and later.
+        // During prefill, and in later steps.
         for fails_at in [0, 1, 4] {
             let mut batch = Batch::new(&model);
             let ids = prompts.map(|prompt| batch.join(prompt, &options).unwrap());
             let mut ends = Vec::new();
             for step in 0.. {
                 if step == fails_at {
-                    batch.sequences[1].unread = vec![u32::MAX]; // no model knows it
+                    batch.sequences[1].unread = vec![u32::MAX]; // outside any vocabulary
                 }
                 let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token(_));
                 ends.extend(batch.step().into_iter().filter(is_end));

@@ -1,4 +1,4 @@
-//! The batched loop: several prompts at once, each with the tokens that it would have alone.
+//! The batched loop: several prompts at once, each with the same tokens as alone.
 
 use std::collections::HashMap;
 use std::iter::zip;
@@ -9,12 +9,11 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 
 /// Generates from every prompt, with the options at the same index, in one running batch.
-/// `on_token` is told the index of the prompt and the id of the token; where it breaks, that
-/// sequence stops and the others go on; at its last token there is nothing left to stop. One
-/// that ends leaves the batch and costs no more.
+/// `on_token` receives the index of the prompt and the token id; a break stops only that sequence,
+/// and at its last token has no effect. A sequence that ends leaves the batch and costs no more.
 ///
 /// # Errors
-/// As many options as prompts are needed. A prompt that the model cannot start from,
+/// A different number of options than prompts; a prompt that [`Model::check_prompt`] rejects,
 /// parameters out of range, unusable logits: the first error of any sequence ends all.
 // ANCHOR: batched
 pub fn batched(

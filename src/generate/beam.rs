@@ -1,4 +1,4 @@
-//! Beam search: looking for the most likely text, rather than drawing one.
+//! Beam search: searches for the most likely text instead of sampling one.
 
 use super::FinishReason;
 use super::token_limit::TokenLimit;
@@ -7,18 +7,18 @@ use crate::kv::KvCache;
 use crate::model::{Input, Model};
 use crate::sampling::logprobs;
 
-/// What to search for.
+/// The parameters of a beam search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeamOptions {
-    /// How many texts are followed at once, at most [`MAX_WIDTH`](Self::MAX_WIDTH). With 1 this
-    /// is greedy decoding.
+    /// The number of beams, at most [`MAX_WIDTH`](Self::MAX_WIDTH). A width of 1 is greedy
+    /// decoding.
     pub width: usize,
-    /// How many tokens at most.
+    /// The most tokens to generate.
     pub max_tokens: usize,
-    /// Texts are compared by `logprob / length^length_penalty`: 0 favours short texts, since
-    /// every token costs, and more favours longer ones.
+    /// Texts are ranked by `logprob / length^length_penalty`: 0 favours short texts, because every
+    /// token lowers `logprob`, and larger values favour longer ones.
     pub length_penalty: f32,
-    /// Go on after an end-of-sequence token, which is then kept like any other.
+    /// Continue after an end-of-sequence token, which is then kept like any other.
     pub ignore_eos: bool,
 }
 
@@ -33,26 +33,26 @@ impl Default for BeamOptions {
     }
 }
 
-/// A text that the search ended with.
+/// A text that the search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hypothesis {
     /// The new tokens, without the end-of-sequence token.
     pub ids: Vec<u32>,
-    /// The log-probability of all of them after the prompt, that of the end included.
+    /// The log-probability of `ids` after the prompt, including that of the end-of-sequence token.
     pub logprob: f64,
-    /// What it was compared by.
+    /// The value by which texts are ranked.
     pub score: f64,
     /// Why it ended.
     pub finish_reason: FinishReason,
 }
 
-/// A text that the search still follows.
+/// A text that the search still extends.
 struct Beam {
     ids: Vec<u32>,
     logprob: f64,
     /// The keys and values of the prompt and of `ids`.
     cache: KvCache,
-    /// What the model says of the next token: `[vocab]`.
+    /// The logits of the next token: `[vocab]`.
     logits: Vec<f32>,
 }
 
@@ -63,16 +63,15 @@ struct Candidate {
     logprob: f64,
 }
 
-/// Searches for the texts with the highest score, best first; no more than `width` of them.
+/// Returns the texts with the highest scores that it finds, best first; no more than `width`.
 ///
-/// At every step each beam is continued with its most likely tokens, and the `width` most
-/// likely of all these texts are followed further. What falls out is never looked at again, so
-/// the best text of all may be missed. The rules are those of transformers with
-/// `early_stopping="never"`.
+/// At every step each beam is extended by its most likely tokens, and the `width` most likely of
+/// all these texts become the next beams. The others are dropped for good, so the search may miss
+/// the best text. The rules are those of transformers with `early_stopping="never"`.
 ///
 /// # Errors
-/// A width of 0 or above [`BeamOptions::MAX_WIDTH`], a length penalty that is not finite, a prompt that the model cannot start
-/// from, unusable logits.
+/// A width of 0 or above [`BeamOptions::MAX_WIDTH`], a length penalty that is not finite, a prompt
+/// that [`Model::check_prompt`] rejects, unusable logits.
 pub fn beam(model: &Model, prompt: &[u32], options: &BeamOptions) -> Result<Vec<Hypothesis>> {
     options.validate()?;
     let search = Search::new(model, prompt, options)?;
@@ -110,8 +109,8 @@ pub fn beam(model: &Model, prompt: &[u32], options: &BeamOptions) -> Result<Vec<
 }
 
 impl BeamOptions {
-    /// The greatest width. Every beam has a KV cache of its own, so that a search takes up to as much
-    /// memory as that many generations.
+    /// The largest width. Every beam has a KV cache of its own, so a search takes up to as much
+    /// memory as `width` generations.
     pub const MAX_WIDTH: usize = 1024;
 
     fn validate(&self) -> Result<()> {
@@ -128,7 +127,7 @@ impl BeamOptions {
     }
 }
 
-/// What does not change during one search.
+/// The constants of one search.
 struct Search<'a> {
     model: &'a Model,
     options: &'a BeamOptions,
@@ -156,8 +155,8 @@ impl<'a> Search<'a> {
     }
 
     // ANCHOR: candidates
-    /// The most likely continuations of all beams by one token: those that end their text, and
-    /// the `width` best of those that go on.
+    /// The most likely one-token continuations of all beams: those that end their text, and the
+    /// `width` best of the others.
     fn candidates(&self, beams: &[Beam]) -> Result<(Vec<Candidate>, Vec<Candidate>)> {
         let width = self.options.width;
         let mut all = Vec::new();
@@ -178,7 +177,7 @@ impl<'a> Search<'a> {
         let (mut ended, mut going_on) = (Vec::new(), Vec::new());
         for (rank, candidate) in all.into_iter().enumerate() {
             if self.end_ids.contains(&candidate.id) {
-                // An end that is not among the best is no better than what is followed.
+                // As in transformers, an end counts only among the `width` most likely.
                 if rank < width {
                     ended.push(candidate);
                 }
@@ -190,9 +189,9 @@ impl<'a> Search<'a> {
     }
     // ANCHOR_END: candidates
 
-    /// Runs the model over the new token of each. A beam that goes on in two ways has its cache
-    /// cloned: on the CPU the two share all blocks but those that are written to, on other devices
-    /// the whole cache is copied. This is what beam search costs in memory.
+    /// Runs the model over the new token of each candidate, on a clone of its beam's KV cache. On
+    /// the CPU, clones share all blocks but those that are written to; on other devices the whole
+    /// cache is copied. This is the memory cost of beam search.
     fn advance(&self, beams: &[Beam], candidates: &[Candidate]) -> Result<Vec<Beam>> {
         let step = |candidate: &Candidate| {
             let parent = &beams[candidate.beam];
@@ -204,7 +203,7 @@ impl<'a> Search<'a> {
         candidates.iter().map(step).collect()
     }
 
-    /// Whether even the best that could still come is no better than what has ended.
+    /// Whether no continuation can rank above the worst finished text.
     fn cannot_improve(&self, finished: &[Hypothesis], live: &[Candidate], length: usize) -> bool {
         let Some(best) = live.first() else {
             return true;
@@ -213,8 +212,8 @@ impl<'a> Search<'a> {
             return false;
         }
         let worst = finished.last().map_or(f64::NEG_INFINITY, |hypothesis| hypothesis.score);
-        // Further tokens can only cost. A longer text divides the cost by more, where the
-        // penalty is above 0, so the best case is to reach full length at no further cost.
+        // More tokens can only lower `logprob`. With a penalty above 0, a longer text divides it by
+        // more, so the best case is full length at the current `logprob`.
         let length = if self.options.length_penalty > 0.0 {
             self.limit.left
         } else {
@@ -255,7 +254,7 @@ fn with(ids: &[u32], id: u32) -> Vec<u32> {
     ids
 }
 
-/// Reads `tokens`, and returns the logits `[vocab]` of the token that follows.
+/// Runs the model over `tokens`, and returns the logits of the next token, `[vocab]`.
 fn next_logits(model: &Model, cache: &mut KvCache, tokens: &[u32]) -> Result<Vec<f32>> {
     let rows = model.forward(&mut [Input::after(cache, tokens)])?;
     Ok(rows.into_iter().next().unwrap_or_default())

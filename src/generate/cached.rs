@@ -1,4 +1,4 @@
-//! The cached loop: the same tokens, without doing anything twice.
+//! The cached loop: the same tokens as the naive loop, with a KV cache.
 
 use std::ops::ControlFlow;
 
@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::kv::KvCache;
 use crate::model::{Input, Logits, Model};
 
-/// Generates by running the model over what is new: first the whole prompt (prefill), then
-/// one token a step (decode). The KV cache remembers the rest.
+/// Generates by running the model over new tokens only: first the whole prompt (prefill), then one
+/// token per step (decode). The KV cache holds the earlier keys and values.
 ///
 /// # Errors
-/// A prompt that the model cannot start from, parameters out of range, a cache that is too
-/// large for this machine, unusable logits.
+/// A prompt that [`Model::check_prompt`] rejects, parameters out of range, a KV cache that does not
+/// fit into memory, unusable logits.
 // ANCHOR: cached
 pub fn cached(
     model: &Model,
@@ -34,8 +34,8 @@ pub fn cached(
 // ANCHOR_END: cached
 
 // ANCHOR: prefill
-/// Reads all of a prompt but its last part, `chunk` tokens at a time, so that the memory for what
-/// is computed on the way does not grow with the prompt. Returns the last part.
+/// Chunked prefill: runs the model over the prompt up to its last chunk, `chunk` tokens at a time,
+/// so that the memory of activations does not grow with the prompt. Returns the last chunk.
 pub(super) fn prefill(
     model: &Model,
     prompt: &[u32],

@@ -10,15 +10,15 @@ pub enum FinishReason {
     Eos,
     /// The model chose one of the request's stop ids.
     StopId(u32),
-    /// The text came to one of the request's stop strings.
+    /// The model generated one of the request's stop strings.
     StopString(String),
-    /// As many tokens as were asked for.
+    /// The output has the requested number of tokens.
     Length,
     /// Prompt and output fill the context.
     Context,
-    /// The handler asked to stop.
+    /// The token callback asked to stop.
     Stopped,
-    /// The request's time is over.
+    /// The request's deadline has passed.
     Deadline,
     /// The job was cancelled or dropped.
     Cancelled,

@@ -1,10 +1,10 @@
-//! The loops that write: a model and a prompt in, tokens out.
+//! The generation loops: a model and a prompt in, tokens out.
 //!
-//! [`naive`] and [`cached`] are the same loop with one line changed. What they share, the
-//! choice of a token and the reasons to stop, is in `SequenceState`. [`batched`] runs several sequences
-//! side by side, which a [`Batch`] lets join and leave at any step. [`beam`] searches instead of
-//! drawing, [`score`] reads a text that is already there, and [`repetition`] tells when one goes
-//! round in circles.
+//! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
+//! when to stop in `SequenceState`. [`batched`] runs several sequences together in a [`Batch`],
+//! which they may join and leave at any step. [`beam`] searches instead of sampling, [`score`]
+//! computes the log-probabilities of a given text, and [`repetition`] detects a text that repeats
+//! itself.
 
 mod batch;
 mod batched;
@@ -37,21 +37,21 @@ pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
 pub use token_output::TokenOutput;
 
-/// What to generate.
+/// The options of a generation.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many tokens at most.
+    /// The most tokens to generate.
     pub max_tokens: usize,
-    /// How many tokens of the prompt are read in one pass, at least 1. With a KV cache, the memory
-    /// for what is computed in a pass grows with it, and not with the prompt.
+    /// Prompt tokens per forward pass (chunked prefill), at least 1. With a KV cache, the memory of
+    /// activations grows with the chunk, not with the prompt.
     pub chunk: usize,
-    /// How each is chosen.
+    /// How each token is sampled.
     pub sampling: SamplingParams,
-    /// Go on after an end-of-sequence token, which is then kept like any other.
+    /// Continue after an end-of-sequence token, which is then kept like any other.
     pub ignore_eos: bool,
     /// Report the log-probability of each token, and of this many of the most likely ones.
     pub logprobs: Option<usize>,
-    /// Tokens that end the text as an end-of-sequence token does, whatever `ignore_eos` says.
+    /// Tokens that end the text as an end-of-sequence token does, also with `ignore_eos`.
     pub stop_ids: Vec<u32>,
     /// Whether to hash the logits: see [`Generation::logits_hash`].
     pub hash_logits: bool,
@@ -74,26 +74,26 @@ impl Default for Options {
 /// A token, as soon as it is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen<'a> {
-    /// The token. Its text is not known yet.
+    /// The token, not yet decoded to text.
     pub token: &'a TokenOutput,
-    /// What the model said before any rule, `[vocab]`.
+    /// The model's logits before any sampling rule, `[vocab]`.
     pub logits: &'a [f32],
 }
 
-/// All that was generated.
+/// The result of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generation {
-    /// The new tokens, without the prompt and without the token that ended them.
+    /// The generated tokens, without the prompt and without an end-of-sequence or stop token.
     pub ids: Vec<u32>,
     /// One for each of `ids`, where [`Options::logprobs`] asked for it.
     pub logprobs: Vec<TokenLogprobs>,
-    /// Why it ended.
+    /// Why the generation ended.
     pub finish_reason: FinishReason,
-    /// The memory that the KV cache took.
+    /// The memory of the KV cache, in bytes.
     pub kv_cache_bytes: usize,
     /// Where [`Options::hash_logits`] asked for it: the SHA-256, in hexadecimal, of all rows of
-    /// logits that a token was chosen from, in order, each number as the four little-endian bytes
-    /// of its f32. Two generations with the same hash were the same in every bit.
+    /// logits that a token was sampled from, in order, each number as the four little-endian bytes
+    /// of its f32. Two generations with the same hash had the same logits, bit by bit.
     pub logits_hash: Option<String>,
 }
 
@@ -105,8 +105,7 @@ pub type Loop = fn(
     &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation>;
 
-/// Runs `generate` and hands its text to `on_text` piece by piece, each whole UTF-8, as soon
-/// as it is known.
+/// Runs `generate` and passes its text to `on_text` in pieces of whole UTF-8, as they are decoded.
 ///
 /// # Errors
 /// Those of the loop, and of the tokenizer.
@@ -133,7 +132,7 @@ pub fn stream_text(
     }
     let rest = decoder.finish()?;
     if !rest.is_empty() {
-        // There is nothing left to stop.
+        // The generation has ended: a break has no effect.
         let _ = on_text(&rest);
     }
     Ok(generation)

@@ -7,10 +7,10 @@ use super::{Chosen, Generation, Options};
 use crate::error::Result;
 use crate::model::{Input, Model};
 
-/// Generates by running the model over everything so far, at every step.
+/// Generates by running the model over the whole sequence at every step.
 ///
 /// # Errors
-/// A prompt that the model cannot start from, parameters out of range, unusable logits.
+/// A prompt that [`Model::check_prompt`] rejects, parameters out of range, unusable logits.
 // ANCHOR: naive
 pub fn naive(
     model: &Model,

@@ -1,4 +1,4 @@
-//! Finding out that a text goes round in circles.
+//! Detects a text that repeats itself.
 
 /// A block of tokens that a text repeats until its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,13 +12,13 @@ pub struct Repetition {
 /// How many copies make a repetition: "very, very good" is none yet.
 const COPIES: usize = 3;
 
-/// The block with which `ids` end at least three times in a row, and where the first of the
-/// copies begins. A copy that is cut off at the end counts as part of the repetition. Where there
-/// are several such blocks, it is the one whose copies begin first, and of these the shortest.
+/// The block that repeats at least three times at the end of `ids`, and where its first copy
+/// begins. A partial copy at the end counts as part of the repetition. Of several such blocks, the
+/// one whose copies begin first is taken, and of these the shortest.
 // ANCHOR: repetition
 pub fn repetition(ids: &[u32]) -> Option<Repetition> {
     let repeated = |period: usize| {
-        // Every token from `start + period` on is the one that came a period before it.
+        // Every token from `start + period` on equals the one a period before.
         let same = |&at: &usize| ids[at] == ids[at - period];
         let repeated = (period..ids.len()).rev().take_while(same).count();
         let start = ids.len() - repeated - period;
@@ -36,13 +36,13 @@ mod tests {
     #[test]
     fn the_first_copy_and_the_shortest_block_are_found() {
         assert_eq!(repetition(&[9, 8, 1, 2, 1, 2, 1, 2]), Some(Repetition { start: 2, period: 2 }));
-        // A copy that is cut off.
+        // A partial last copy.
         assert_eq!(
             repetition(&[9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]),
             Some(Repetition { start: 1, period: 3 })
         );
         assert_eq!(repetition(&[5, 5, 5, 5]), Some(Repetition { start: 0, period: 1 }));
-        // It ends with three times 2, but what it repeats is longer.
+        // The last three tokens also repeat, but the longer block begins first.
         assert_eq!(
             repetition(&[1, 2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 2]),
             Some(Repetition { start: 0, period: 4 })

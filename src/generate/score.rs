@@ -1,13 +1,13 @@
-//! How likely the model finds a text that is already there.
+//! The log-probabilities and the perplexity of a given text.
 
 use crate::error::{Error, Result};
 use crate::model::{Input, Logits, Model};
 use crate::sampling::{TokenLogprobs, logprobs};
 
-/// A text's tokens, each with the log-probability that it had after those before it.
+/// The tokens of a text, each with its log-probability given the tokens before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// One for each token but the first, which nothing foretold.
+    /// One for each token but the first, which has no context.
     pub tokens: Vec<TokenLogprobs>,
 }
 
@@ -17,8 +17,8 @@ impl Score {
         self.tokens.iter().map(|token| f64::from(token.logprob)).sum()
     }
 
-    /// `exp` of the mean surprise: among how many equally likely tokens one would be as unsure.
-    /// None where the text has no token but the first.
+    /// `exp` of the mean negative log-probability: the number of equally likely tokens that would
+    /// be as uncertain. None for a text of one token.
     pub fn perplexity(&self) -> Option<f64> {
         match self.tokens.len() {
             0 => None,
@@ -27,10 +27,10 @@ impl Score {
     }
 }
 
-/// How many tokens are read at once: the logits of each take a row of the vocabulary.
+/// Tokens per forward pass: the logits of each take a row of `[vocab]`.
 const CHUNK: usize = 64;
 
-/// Reads `ids` and reports how likely each token was, beside the `top` most likely ones.
+/// Computes the log-probability of each token of `ids`, with those of the `top` most likely tokens.
 ///
 /// # Errors
 /// No ids, an id outside the vocabulary, more ids than the context holds, unusable logits.

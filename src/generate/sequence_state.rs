@@ -1,4 +1,4 @@
-//! What every loop does at a step besides running the model.
+//! The part of a step that all loops share: sampling, output and stopping.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 
-/// One generation in progress: chooses tokens, keeps them, and knows when to stop.
+/// One generation in progress: samples tokens, keeps them, and decides when to stop.
 pub(super) struct SequenceState {
     prompt: Vec<u32>,
     sampler: Sampler,
@@ -22,7 +22,7 @@ pub(super) struct SequenceState {
     stop_ids: Vec<u32>,
     /// For how many of the most likely tokens to report log-probabilities.
     top: Option<usize>,
-    /// Of all logits so far, where it was asked for.
+    /// The hash of all logits so far, if requested.
     hash: Option<Sha256>,
 }
 
@@ -32,7 +32,7 @@ impl SequenceState {
         Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
     }
 
-    /// As [`new`](Self::new), but `sampler` takes the place of `options.sampling`.
+    /// As [`new`](Self::new), but with `sampler` instead of `options.sampling`.
     pub(super) fn with_sampler(
         model: &Model,
         prompt: &[u32],
@@ -59,7 +59,7 @@ impl SequenceState {
         })
     }
 
-    /// How many more tokens may come.
+    /// The number of tokens that are left to generate.
     pub(super) fn tokens_left(&self) -> usize {
         self.limit.left
     }
@@ -69,8 +69,7 @@ impl SequenceState {
     }
 
     // ANCHOR: next_token
-    /// Chooses the token that follows, from the logits `[vocab]`, and decides whether it is
-    /// the last.
+    /// Samples the next token from the logits, `[vocab]`, and decides whether it is the last.
     pub(super) fn next_token(
         &mut self,
         logits: &[f32],
@@ -101,7 +100,7 @@ impl SequenceState {
     // ANCHOR_END: next_token
 
     // ANCHOR: end
-    /// Why this token ends the text, if it does. It is not a part of it.
+    /// Why this token ends the text, if it does. Such a token is not part of the text.
     fn end(&self, id: u32) -> Option<FinishReason> {
         if self.stop_ids.contains(&id) {
             return Some(FinishReason::StopId(id));
@@ -110,7 +109,7 @@ impl SequenceState {
     }
     // ANCHOR_END: end
 
-    /// What was generated. A sequence that is not finished was stopped.
+    /// The result. A sequence that is not finished was stopped.
     pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {
         Generation {
             ids: self.ids,

@@ -1,4 +1,4 @@
-//! A prompt in, a callback for each token: all in the calling thread.
+//! Streaming with a callback for each token, all in the calling thread.
 
 use std::ops::ControlFlow;
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::pretrained::Pretrained;
 
 impl Pretrained {
-    /// Generates from a text, and hands over each token with its text, which is whole UTF-8,
-    /// until `on_token` breaks. It needs no thread of its own, so it runs in a browser too. For
+    /// Generates from a prompt and passes each token, with its text as whole UTF-8, to `on_token`
+    /// until that breaks. All work is in the calling thread, so this runs in a browser too. For
     /// stop strings, deadlines and several callers at once, see `inference`.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from, parameters out of range, unusable logits,
-    /// ids that cannot be decoded.
+    /// A prompt that the model rejects, parameters out of range, unusable logits, ids that cannot
+    /// be decoded.
     // ANCHOR: generate_streaming
     pub fn generate_streaming(
         &self,
@@ -37,7 +37,7 @@ impl Pretrained {
         failure.map_or(Ok(()), Err)?;
         if generation.finish_reason != FinishReason::Stopped {
             let (rest, _) = text.finish()?;
-            // There is nothing left to stop.
+            // The generation has ended: a break has no effect.
             let _ = rest.into_iter().try_for_each(on_token);
         }
         Ok(generation)

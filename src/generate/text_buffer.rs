@@ -1,13 +1,13 @@
-//! Between token ids and whoever reads the text: what is not settled yet is held back.
+//! Decodes tokens to text, and holds back text that is not settled yet.
 
 use super::TokenOutput;
 use crate::error::Result;
 use crate::tokenizer::{IncrementalDecoder, StopStrings, Tokenizer};
 
-/// Gives each token its text, and lets it go as soon as that is settled. It is not while a
-/// character is incomplete, and while the text could be the beginning of a stop string.
+/// Gives each token its text, and releases it once the text is settled: when its last character is
+/// complete and the text cannot be the beginning of a stop string.
 ///
-/// Every token comes out once, in order, none is lost and none is added.
+/// Every token is released exactly once, in order.
 #[derive(Debug)]
 pub(crate) struct TextBuffer<'a> {
     decoder: IncrementalDecoder<'a>,
@@ -17,7 +17,7 @@ pub(crate) struct TextBuffer<'a> {
 }
 
 impl<'a> TextBuffer<'a> {
-    /// A buffer for what comes after `prompt`.
+    /// A buffer for the tokens after `prompt`.
     pub(crate) fn new(tokenizer: &'a Tokenizer, prompt: &[u32], stops: &[String]) -> Self {
         Self {
             decoder: IncrementalDecoder::after(tokenizer, prompt),
@@ -27,13 +27,13 @@ impl<'a> TextBuffer<'a> {
         }
     }
 
-    /// Takes one more token, without its text, and returns those that are now settled. Once a
-    /// stop string is complete, the text ends before it, and nothing is held any more.
+    /// Takes a token without text, and returns the tokens that are now settled. Once a stop string
+    /// is complete, the text ends before it, and the buffer is empty.
     pub(crate) fn push(&mut self, mut output: TokenOutput) -> Result<Vec<TokenOutput>> {
         output.token = self.decoder.push(output.token_id)?;
         let has_text = !output.token.is_empty();
         self.held.push(output);
-        // Without a text, nothing is settled that was not before.
+        // A token without text settles nothing.
         Ok(if has_text { self.settled() } else { Vec::new() })
     }
 
@@ -43,7 +43,8 @@ impl<'a> TextBuffer<'a> {
         self.stopped_by.as_deref()
     }
 
-    /// What was still held, when no more tokens come, and the stop string that was found.
+    /// Ends the text, and returns the tokens that were held back and the stop string that was
+    /// found.
     pub(crate) fn finish(mut self) -> Result<(Vec<TokenOutput>, Option<String>)> {
         if self.stopped_by.is_some() {
             return Ok((Vec::new(), self.stopped_by));
@@ -64,8 +65,8 @@ impl<'a> TextBuffer<'a> {
         }
         let text = text(&self.held);
         let settled = text.len() - self.stops.undecided(&text);
-        // A token without a text waits for the next one: its character may never be completed,
-        // and what stands for it then must come with a token.
+        // A token without text waits for the next one: if its character is never completed, the
+        // replacement character must come with a token.
         let (mut end, mut count) = (0, 0);
         for (i, output) in self.held.iter().enumerate() {
             end += output.token.len();
@@ -78,7 +79,7 @@ impl<'a> TextBuffer<'a> {
     // ANCHOR_END: settled
 }
 
-/// Where the text of these tokens holds a stop string, cuts all from there on.
+/// Where the text of these tokens holds a stop string, cuts the text from there on.
 fn cut_at_stop(stops: &StopStrings, held: &mut [TokenOutput]) -> Option<String> {
     let text = text(held);
     let found = stops.find(&text)?;

@@ -1,23 +1,23 @@
-//! How many tokens may still come.
+//! The limit on generated tokens.
 
 use super::FinishReason;
 use crate::error::Result;
 use crate::model::Model;
 
-/// How many tokens may still come, and why no more than that.
+/// The number of tokens that are left to generate, and the reason for the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TokenLimit {
     pub(crate) left: usize,
-    /// Whether it is the context that is full in the end, and not the request.
+    /// Whether the context length sets the limit, not the request.
     is_context: bool,
 }
 
 impl TokenLimit {
     // ANCHOR: new
-    /// For a generation of up to `max_tokens` from `prompt`, which together fit the context.
+    /// The limit of a generation of up to `max_tokens` after `prompt`, within the context length.
     ///
     /// # Errors
-    /// A prompt that the model cannot start from.
+    /// A prompt that [`Model::check_prompt`] rejects.
     pub(crate) fn new(model: &Model, prompt: &[u32], max_tokens: usize) -> Result<Self> {
         model.check_prompt(prompt)?;
         let context = model.config().context_length - prompt.len();
@@ -28,7 +28,7 @@ impl TokenLimit {
     }
     // ANCHOR_END: new
 
-    /// Why a generation ended that came to the limit.
+    /// The finish reason of a generation that reached the limit.
     pub(crate) fn reason(&self) -> FinishReason {
         if self.is_context {
             FinishReason::Context

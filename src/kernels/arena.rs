@@ -1,4 +1,4 @@
-//! Where the numbers of the weights lie.
+//! Memory for weights.
 
 use std::mem::MaybeUninit;
 
@@ -6,30 +6,29 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::error::Result;
 
-/// Memory for many matrices, one beside the other, on huge pages.
+/// Contiguous memory for many matrices, on huge pages.
 ///
-/// A decode step reads all weights. Contiguous weights on huge pages cause fewer TLB misses. A
-/// piece of memory is given back when none of its matrices is left.
+/// A decode step reads all weights. Contiguous weights on huge pages cause fewer TLB misses. Each
+/// piece is freed with the last of its matrices.
 pub struct Arena {
-    /// What is left of the newest piece.
+    /// The unused end of the newest piece.
     rest: BytesMut,
-    /// How many bytes a piece has at least.
+    /// The least size of a piece, in bytes.
     piece: usize,
 }
 
 impl Arena {
-    /// For matrices that take up to `expected` bytes in all.
+    /// An arena for matrices of up to `expected` bytes in all.
     pub fn new(expected: usize) -> Self {
-        /// Not more at once, in case `expected` is far too much.
+        /// Limits the size of a piece, in case `expected` is far too large.
         const MOST: usize = 256 << 20;
         Self { rest: BytesMut::new(), piece: expected.min(MOST) }
     }
 
-    /// Puts `length` bytes there, aligned to a line of the processor's cache. `fill` must write
-    /// all of them.
+    /// Stores `length` bytes, aligned to a cache line. `fill` must write all of them.
     ///
     /// # Errors
-    /// Those of `fill`; then nothing is kept.
+    /// Those of `fill`; nothing is stored then.
     pub(super) fn store(
         &mut self,
         length: usize,
@@ -44,27 +43,27 @@ impl Arena {
         self.rest.resize(gap, 0);
         self.rest.advance(gap);
         fill(&mut self.rest.spare_capacity_mut()[..length])?;
-        // SAFETY: `fill` has written as many bytes.
+        // SAFETY: `fill` has written `length` bytes.
         unsafe { self.rest.set_len(length) };
         Ok(self.rest.split().freeze())
     }
 }
-/// Asks the system for pages of 2 MiB in place of 4 KiB. Linux does this by itself or only
-/// where it is asked to, as it is set up.
+/// Asks for huge pages of 2 MiB instead of 4 KiB. Depending on its settings, Linux uses them by
+/// default, only on request, or never.
 #[cfg(target_os = "linux")]
 fn prefer_huge_pages(memory: &mut [MaybeUninit<u8>]) {
-    /// A multiple of the size of the small pages, whether these have 4, 16 or 64 KiB.
+    /// A multiple of the base page size, whether that is 4, 16 or 64 KiB.
     const SMALL: usize = 64 << 10;
     let range = memory.as_mut_ptr_range();
     let start = range.start.addr().next_multiple_of(SMALL);
     let Some(length) = (range.end.addr() / SMALL * SMALL).checked_sub(start) else {
         return;
     };
-    // SAFETY: the range lies inside memory that is borrowed here, and the advice changes
-    // nothing that is stored there.
+    // SAFETY: the range lies inside memory that is borrowed here, and the advice does not change
+    // the contents.
     let outcome =
         unsafe { libc::madvise(range.start.with_addr(start).cast(), length, libc::MADV_HUGEPAGE) };
-    // It was only an advice: a system without large pages refuses it.
+    // The call is advice only: a system without huge pages refuses it.
     let _ = outcome;
 }
 
@@ -75,7 +74,7 @@ fn prefer_huge_pages(_: &mut [MaybeUninit<u8>]) {}
 mod tests {
     use super::*;
 
-    /// Three tensors, of which the last needs a piece of its own.
+    /// Three tensors, of which the last is larger than a piece.
     #[test]
     fn keeps_what_is_stored() {
         let mut arena = Arena::new(300);

@@ -1,4 +1,4 @@
-//! Attention over blocks of keys and values, of any length, without a matrix of scores.
+//! Causal attention over KV blocks, without storing the score matrix.
 
 use std::array;
 use std::ops::Range;
@@ -11,31 +11,31 @@ use super::exp::exp;
 use super::microkernel::{LANES, accumulate_rows, product};
 use super::simd::{Isa, Kernel, RowKernel, Simd, fma};
 
-/// Positions of a span: their scores are kept, made into weights, and used, before those of the
-/// next span are computed. Spans begin at multiples of this in every sequence, so that it does
-/// not matter who computes which of them, or when.
+/// Positions in a span, the tile of the KV cache whose scores are held at once. Span boundaries are
+/// multiples of this in every sequence, so it does not matter which thread computes which span, or
+/// when.
 const SPAN: usize = 8 * BLOCK;
 
-/// One sequence's queries, and what they look at.
+/// The queries of one sequence, and the KV blocks that they attend to.
 pub struct Queries<'a> {
-    /// The blocks of the sequence, in order. They hold at least the last of its new positions.
+    /// The KV blocks of the sequence, in order, at least up to its last new position.
     pub blocks: Vec<&'a Block>,
     /// The position of the first query.
     pub start: usize,
-    /// Where the queries lie among the rows of all.
+    /// The rows of the queries in `q`.
     pub rows: Range<usize>,
 }
 
-/// Causal attention: for each query, the mean of the values up to its own position, weighted by
-/// the softmax of how well their keys fit it.
+/// Causal attention: for each query, the mean of the values up to its position, weighted by the
+/// softmax of the scaled scores.
 ///
 /// `q` is `[rows, n_heads * head_dim]`, and so is the result. `n_heads` is a multiple of the
-/// layout's `n_kv_heads`: as many query heads in a row share the keys and values of one head.
+/// layout's `n_kv_heads`: `n_heads / n_kv_heads` consecutive query heads share one key/value head.
 ///
-/// The softmax is online: each span adds to a running sum, and where it holds a greater score
-/// than those before, what was summed is scaled down (Milakov and Gimelshein, arXiv 1805.02867;
-/// Dao et al., FlashAttention, arXiv 2205.14135). For each row, spans are merged in order, and
-/// each works on the same numbers whatever else is computed beside it.
+/// The softmax is online: each span adds to a running sum, which is rescaled when a span has a
+/// greater maximum score (Milakov and Gimelshein, arXiv 1805.02867; Dao et al., FlashAttention,
+/// arXiv 2205.14135). Each row merges its spans in order and independently of other rows, so its
+/// bits do not depend on the batch.
 pub fn attention(
     q: &[f32],
     n_heads: usize,
@@ -53,14 +53,15 @@ pub fn attention(
     if cpu.threads() == 1 || spans == 1 || tasks.len() >= 2 * cpu.threads() {
         let out = Disjoint::new(&mut out);
         cpu.for_each(tasks.len(), |i| {
-            // The last rows have most to look at. Those that come last should be short.
+            // Longest tasks first, so that the threads finish together: the last rows attend to the
+            // most positions.
             let task = &tasks[tasks.len() - 1 - i];
             let spans = 0..task.spans(group);
             let means = cpu.simd().dispatch(Attend { heads: &heads, task, spans });
             means.write(&heads, task, &out);
         });
     } else {
-        // Few rows and many positions: the spans of a row are computed side by side.
+        // Few rows and a long context: the spans of a row are computed in parallel.
         let mut parts = Vec::new();
         for (i, task) in tasks.iter().enumerate() {
             parts.extend((0..task.spans(group)).map(|span| (i, span, None)));
@@ -89,7 +90,7 @@ pub fn attention(
     out
 }
 
-/// What all tasks share.
+/// The inputs that all tasks share.
 struct Heads<'a> {
     /// `[rows, width]`
     q: &'a [f32],
@@ -100,12 +101,12 @@ struct Heads<'a> {
     layout: BlockLayout,
 }
 
-/// Some queries of one key/value head: the query heads that share it, one beside the other, for
-/// one position after the other.
+/// A tile of queries of one key/value head: all query heads of its group at one position, then at
+/// the next.
 struct Task<'a> {
     sequence: &'a Queries<'a>,
     head: usize,
-    /// The first of its queries: `position * group + query head`, from the sequence's first.
+    /// The index of the first query, `position * group + query head`, from the sequence's first.
     first: usize,
     queries: usize,
 }
@@ -128,20 +129,20 @@ fn tasks<'a>(
 }
 
 impl Task<'_> {
-    /// The position of one of its queries.
+    /// The position of a query of the task.
     #[inline(always)]
     fn position(&self, query: usize, group: usize) -> usize {
         self.sequence.start + (self.first + query) / group
     }
 
-    /// How many spans its last query looks at.
+    /// The number of spans that the last query attends to.
     fn spans(&self, group: usize) -> usize {
         self.position(self.queries - 1, group) / SPAN + 1
     }
 }
 
 impl Heads<'_> {
-    /// Where a query of the task lies in `q`.
+    /// The range of a query of the task in `q`.
     #[inline(always)]
     fn range(&self, task: &Task<'_>, query: usize) -> Range<usize> {
         let query = task.first + query;
@@ -152,10 +153,10 @@ impl Heads<'_> {
     }
 }
 
-/// Weighted sums of values, for some queries.
+/// Weighted sums of values for some queries, not yet normalized.
 struct Means {
-    /// For each query the greatest score, and the sum of the weights relative to it; a sum of 0
-    /// where there was nothing to look at.
+    /// For each query the maximum score, and the sum of the weights relative to it; the sum is 0
+    /// where all positions are masked.
     rows: Vec<(f32, f32)>,
     /// `[queries][value_width]`
     sums: Vec<f32>,
@@ -163,7 +164,7 @@ struct Means {
 
 impl Means {
     // ANCHOR: merge
-    /// Adds what a later span gave.
+    /// Merges the result of a later span.
     #[inline(always)]
     fn merge(&mut self, later: &Means) {
         let width = self.sums.len() / self.rows.len();
@@ -235,7 +236,7 @@ impl Attend<'_> {
         means
     }
 
-    /// The queries as the microkernel reads them, `[head_dim][M]`, and scaled.
+    /// Scales the queries and packs them for the microkernel: `[head_dim][M]`.
     #[inline(always)]
     fn packed<const M: usize>(&self) -> Vec<[f32; M]> {
         let head_dim = self.heads.layout.head_dim;
@@ -253,7 +254,7 @@ impl Attend<'_> {
     #[inline(always)]
     fn span<I: Isa, const M: usize>(&self, q: &[[f32; M]], span: usize) -> Means {
         let Heads { group, layer, layout, .. } = *self.heads;
-        // How many positions of the span each query looks at: no more than the next one.
+        // Positions of the span that each query attends to, never fewer than the query before it.
         let start = span * SPAN;
         let visible: [usize; M] = array::from_fn(|query| {
             let end = self.task.position(query, group) + 1;
@@ -274,7 +275,7 @@ impl Attend<'_> {
             }
         }
 
-        // Weights: `exp` of the scores, relative to the greatest.
+        // Softmax weights: `exp` of the scores relative to the maximum.
         let mut rows = vec![(f32::NEG_INFINITY, 0.0); M];
         for ((scores, row), visible) in scores.iter_mut().zip(&mut rows).zip(visible) {
             if visible > 0 {
@@ -293,9 +294,9 @@ impl Attend<'_> {
             for (i, block) in blocks.iter().enumerate() {
                 let start = i * BLOCK;
                 let values = block.values::<I>(layer, head, panel, &mut value_room);
-                // All look at as much as the first. What the others look at beyond that, each
-                // adds for itself: a product with a weight of zero would not do, as a value may
-                // be infinite.
+                // All queries attend to at least the positions of the first. Each adds its further
+                // ones separately. A weight of zero would not mask a value: the value may be
+                // infinite.
                 let shared = visible[0].clamp(start, start + BLOCK) - start;
                 accumulate_rows::<VALUE_LANES, M, SPAN>(
                     &mut acc,
@@ -324,8 +325,8 @@ impl Attend<'_> {
     }
 }
 
-/// Makes scores, whole lanes of them, into weights relative to the greatest. Returns that, and
-/// the sum of the weights.
+/// Replaces scores, whole registers of them, by softmax weights relative to the maximum score.
+/// Returns the maximum and the sum of the weights.
 #[inline(always)]
 fn weigh(scores: &mut [f32]) -> (f32, f32) {
     let (chunks, _) = scores.as_chunks_mut::<LANES>();

@@ -9,11 +9,11 @@ use super::simd::Isa;
 /// Positions in a block.
 pub const BLOCK: usize = LANES;
 
-/// Lanes of a panel of values: half a panel of weights, so that heads of 16, 48 or 80 numbers
-/// waste nothing.
+/// Lanes of a value panel: half those of a weight panel, so that a `head_dim` of 16, 48 or 80 needs
+/// no padding.
 pub(super) const VALUE_LANES: usize = 16;
 
-/// What the blocks of a model have in common.
+/// The layout that all blocks of a model share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayout {
     pub n_layers: usize,
@@ -22,7 +22,8 @@ pub struct BlockLayout {
     pub format: Format,
 }
 
-/// The keys and values of 32 positions, for all layers and heads, as attention reads them.
+/// The keys and values of 32 positions, for all layers and heads, in the layout of the attention
+/// kernel.
 ///
 /// The keys of a head are a panel whose outputs are positions: `[head_dim][32]`. Its values are
 /// panels of 16 outputs, whose inner dimension is positions: `[head_dim / 16][32][16]`.
@@ -32,18 +33,18 @@ pub struct Block {
     lines: Vec<Line>,
 }
 
-/// A line of the processor's cache.
+/// A cache line.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
 impl BlockLayout {
-    /// The memory of a block.
+    /// The memory of a block, in bytes.
     pub fn bytes(&self) -> usize {
         self.n_layers * self.n_kv_heads * self.head_bytes()
     }
 
-    /// `head_dim`, filled up to whole panels of values.
+    /// `head_dim`, padded to whole value panels.
     pub(super) fn value_width(&self) -> usize {
         self.head_dim.next_multiple_of(VALUE_LANES)
     }

@@ -1,4 +1,4 @@
-//! How the CPU computes: with which instructions, on how many threads.
+//! The configuration of the CPU kernels: instruction set and threads.
 
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,8 @@ use super::simd::Simd;
 use super::threads::Threads;
 use crate::error::{Error, Result};
 
-/// Instructions and threads for the kernels. Neither changes a bit of any result. A clone shares
-/// the threads.
+/// The instruction set and the threads of the kernels. Neither changes the bits of a result. A
+/// clone shares the threads.
 #[derive(Clone)]
 pub struct Cpu {
     simd: Simd,
@@ -17,17 +17,18 @@ pub struct Cpu {
 }
 
 thread_local! {
-    /// What the kernels that are called from this thread compute with.
+    /// The [`Cpu`] of kernels that are called from this thread.
     static CURRENT: RefCell<Option<Cpu>> = const { RefCell::new(None) };
 }
 
 impl Cpu {
-    /// Computes with `simd`, on `threads` threads, the calling one among them.
+    /// Computes with `simd`, on `threads` threads, including the caller's.
     ///
     /// # Errors
-    /// Instructions that this processor lacks; no threads; more threads than the system grants.
+    /// An instruction set that this processor lacks; 0 threads or more than 1024; a system that
+    /// refuses to start them.
     pub fn new(simd: Simd, threads: usize) -> Result<Self> {
-        /// More than any machine has, and few enough to be refused in a sentence.
+        /// More than any machine needs: a larger number is a mistake, with an error of its own.
         const MOST: usize = 1024;
         if !simd.is_available() {
             return Err(Error::Parameter {
@@ -48,11 +49,11 @@ impl Cpu {
         Ok(Self { simd, threads: Arc::new(threads) })
     }
 
-    /// The widest instructions that the processor has, and a thread for each of its cores. All
-    /// that ask for it share the threads.
+    /// The widest instruction set of this processor, and one thread per core. All callers share the
+    /// threads.
     ///
     /// # Errors
-    /// A system that grants no more threads.
+    /// A system that refuses to start threads.
     pub fn shared() -> Result<Self> {
         static SHARED: OnceLock<Cpu> = OnceLock::new();
         if let Some(cpu) = SHARED.get() {
@@ -67,7 +68,7 @@ impl Cpu {
         thread::available_parallelism().map_or(1, usize::from)
     }
 
-    /// The instructions that are used.
+    /// The instruction set.
     pub fn simd(&self) -> Simd {
         self.simd
     }
@@ -77,9 +78,9 @@ impl Cpu {
         self.threads.count()
     }
 
-    /// Does `work`, whose kernels then compute with this.
+    /// Runs `work` with this as the current [`Cpu`] of its kernels.
     pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Puts back what was there, also where `work` panics.
+        /// Restores the previous `Cpu`, also where `work` panics.
         struct Reset(Option<Cpu>);
         impl Drop for Reset {
             fn drop(&mut self) {
@@ -90,14 +91,14 @@ impl Cpu {
         work()
     }
 
-    /// What was entered last, or else what all share, or else this thread alone.
+    /// The [`Cpu`] that was entered last, or else the shared one, or else this thread alone.
     pub fn current() -> Self {
         let alone = || Self { simd: Simd::detect(), threads: Arc::new(Threads::none()) };
         let current = CURRENT.with_borrow(Option::clone);
         current.unwrap_or_else(|| Self::shared().unwrap_or_else(|_| alone()))
     }
 
-    /// Calls `work` with every number below `tasks`, each once, on all threads.
+    /// Calls `work` once with every number below `tasks`, on all threads.
     pub(super) fn for_each(&self, tasks: usize, work: impl Fn(usize) + Sync) {
         self.threads.for_each(tasks, &work);
     }

@@ -1,17 +1,17 @@
-//! A slice that several threads write to, each to places of its own.
+//! A slice that several threads write to, in disjoint parts.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Lends parts of one slice to tasks on several threads. Where the parts are whole chunks, the
-/// standard library does this safely; the columns that a task owns of each row are not.
+/// Lends disjoint parts of one slice to tasks on several threads. The standard library does this
+/// safely for contiguous chunks, but a task here owns some columns of every row.
 pub(super) struct Disjoint<'a, T> {
     start: *mut T,
     length: usize,
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: it only hands out what `part` promises, which is what `&mut [T]` may be sent for.
+// SAFETY: `part` gives out disjoint `&mut [T]`, which may be sent where `T: Send`.
 unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
 
 impl<'a, T> Disjoint<'a, T> {

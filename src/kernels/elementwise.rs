@@ -1,4 +1,4 @@
-//! What works on each position alone: norms, rotations, activations.
+//! Kernels that treat each position independently: norms, RoPE, activations.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::exp::{gelu, gelu_tanh, silu};
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
 
-/// The bend between two linear layers.
+/// The activation function between two linear layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bend {
     Silu,
@@ -21,14 +21,14 @@ pub fn rms_norm(x: &mut [f32], weight: &[f32], eps: f32) {
     by_row(x, weight.len(), |x| Norm { x, weight, bias: None, eps });
 }
 
-/// Moves each row of `x`, `[rows, d]`, to mean 0 and variance 1, then scales and shifts it.
+/// Normalizes each row of `x`, `[rows, d]`, to mean 0 and variance 1, then scales and shifts it.
 pub fn layer_norm(x: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
     by_row(x, weight.len(), |x| Norm { x, weight, bias: Some(bias), eps });
 }
 
-/// Turns queries or keys: in each head of `x`, `[rows, heads, head_dim]`, the numbers `i` and
-/// `i + head_dim / 2` are the coordinates of a point that is turned by an angle. `cos` and `sin`
-/// are those of the angles, `[rows, head_dim / 2]`.
+/// Rotates queries or keys (RoPE): in each head of `x`, `[rows, heads, head_dim]`, the numbers `i`
+/// and `i + head_dim / 2` are a point that is rotated by an angle. `cos` and `sin` are those of the
+/// angles, `[rows, head_dim / 2]`.
 pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f32]) {
     if rows == 0 {
         return;
@@ -45,12 +45,12 @@ pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f
     });
 }
 
-/// The bend of each number.
+/// Applies an activation function to each number.
 pub fn bend(x: &mut [f32], bend: Bend) {
     by_row(x, 1, |x| Bent { x, times: None, bend });
 }
 
-/// The bend of each number of `gate`, times the number of `up` at the same place.
+/// Applies an activation function to each number of `gate`, and multiplies by that of `up`.
 pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
     let numbers = gate.len();
     assert_eq!(numbers, up.len());
@@ -75,13 +75,13 @@ fn by_row<'a, K: Kernel<Output = ()>>(
     });
 }
 
-/// Cuts rows into one range for each thread, or into one where there is too little to do.
+/// Splits rows into one range per thread, or into fewer where there is little work.
 fn in_rows<K: Kernel<Output = ()>>(
     rows: usize,
     width: usize,
     kernel: impl Fn(Range<usize>) -> K + Sync,
 ) {
-    /// So many numbers are done in the time in which another thread would have been told.
+    /// Numbers that a thread computes in the time it takes to hand work to another thread.
     const FEW: usize = 1 << 14;
     let cpu = Cpu::current();
     let tasks = (rows * width / FEW).clamp(1, cpu.threads());
@@ -95,7 +95,7 @@ fn in_rows<K: Kernel<Output = ()>>(
 struct Norm<'a> {
     x: &'a mut [f32],
     weight: &'a [f32],
-    /// With it, the mean is subtracted too.
+    /// With a bias, the mean is subtracted too (LayerNorm).
     bias: Option<&'a [f32]>,
     eps: f32,
 }

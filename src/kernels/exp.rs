@@ -1,7 +1,7 @@
-//! `exp`, and what is made of it, in lanes.
+//! `exp`, and the activation functions made of it, in lanes.
 //!
 //! A library's `exp` may differ in the last bit between its vector body and its scalar remainder,
-//! and from one platform to the next. This one is arithmetic that every lane does alike.
+//! and from one platform to the next. This one is plain arithmetic, the same in every lane.
 
 use super::simd::fma;
 
@@ -10,17 +10,17 @@ use super::simd::fma;
 /// subnormal, and infinity above 88.7.
 ///
 /// `x = n ln 2 + r` with a whole `n` and `|r| <= ln 2 / 2`; then `exp(x) = 2^n exp(r)`, and
-/// `exp(r)` is its Taylor polynomial of degree 7. `ln 2` is taken in two parts, of which the
-/// first has so few digits that its product with `n` is exact (Cody and Waite, Software Manual
-/// for the Elementary Functions, 1980).
+/// `exp(r)` is its Taylor polynomial of degree 7. `ln 2` is split into two parts, the first with so
+/// few digits that its product with `n` is exact (Cody and Waite, Software Manual for the
+/// Elementary Functions, 1980).
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
     const LOWEST: f32 = -87.336_54;
     const HIGHEST: f32 = 88.722_83;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    /// Added to a small number, it leaves no place for a fraction: the sum is rounded to a whole
-    /// number, which then stands in its lowest bits.
+    /// Adding this to a small number leaves no bits for a fraction: the sum is rounded to a whole
+    /// number, which is in its lowest bits.
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
 
     let shifted = fma(x, std::f32::consts::LOG2_E, ROUND);
@@ -38,7 +38,7 @@ pub(super) fn exp(x: f32) -> f32 {
     ] {
         sum = fma(sum, r, coefficient);
     }
-    // 2^n in two factors: with n = 128, 2^n itself is no f32.
+    // 2^n as two factors: 2^128 itself is not an f32.
     let n = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i32;
     let half = n >> 1;
     let power = |n: i32| f32::from_bits(n.wrapping_add(127).cast_unsigned() << 23);
@@ -54,7 +54,7 @@ pub(super) fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
 }
 
-/// GELU by its formula with `tanh`: `x / 2 (1 + tanh u) = x sigmoid(2u)`.
+/// The `tanh` approximation of GELU: `x / 2 (1 + tanh u) = x sigmoid(2u)`.
 #[inline(always)]
 pub(super) fn gelu_tanh(x: f32) -> f32 {
     /// `2 sqrt(2 / pi)`
@@ -63,9 +63,9 @@ pub(super) fn gelu_tanh(x: f32) -> f32 {
     x / (1.0 + exp(-u))
 }
 
-/// GELU: `x` times the share of a normal distribution that lies below `x`.
+/// GELU: `x` times the CDF of the standard normal distribution at `x`.
 ///
-/// By the rational approximation 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical
+/// Uses the rational approximation 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical
 /// Functions, 1964: its error is below 1.5e-7.
 #[inline(always)]
 pub(super) fn gelu(x: f32) -> f32 {
@@ -75,7 +75,7 @@ pub(super) fn gelu(x: f32) -> f32 {
     for coefficient in [-1.453_152_1, 1.421_413_8, -0.284_496_72, 0.254_829_6] {
         sum = fma(sum, t, coefficient);
     }
-    let tail = 0.5 * sum * t * exp(-z * z); // the share above |x|
+    let tail = 0.5 * sum * t * exp(-z * z); // the upper tail above |x|
     if x < 0.0 { x * tail } else { x - x * tail }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         assert!(exp(f32::NAN).is_nan());
     }
 
-    /// The share of a normal distribution below `x`, by summing its density in small steps.
+    /// The CDF of the standard normal distribution at `x`, by integrating its density numerically.
     fn share_below(x: f64) -> f64 {
         let steps = 20_000;
         let width = (x + 10.0) / f64::from(steps);

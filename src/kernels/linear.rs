@@ -7,7 +7,7 @@ use super::number::{Number, with_number};
 use super::panels::Panels;
 use super::simd::{Isa, Kernel, RowKernel, Simd};
 
-/// A matrix and what is added to its products: `[n_out]`, or nothing.
+/// A weight matrix and its bias, `[n_out]`, if any.
 #[derive(Clone, Copy)]
 pub struct Layer<'a> {
     pub weights: &'a Panels,
@@ -15,13 +15,13 @@ pub struct Layer<'a> {
 }
 
 // ANCHOR: linear
-/// What each of `layers` makes of the same `x`, `[rows, n_in]`: `[rows, n_out]` for each.
+/// Applies each of `layers` to the same `x`, `[rows, n_in]`. Returns `[rows, n_out]` for each.
 ///
-/// Their panels are handed to the threads together. There is too little of a small matrix for
-/// each thread to have as much as the others.
+/// The threads share the panels of all layers: a small matrix alone has too few panels to balance
+/// the load.
 ///
 /// # Panics
-/// Where a layer has another `n_in` than `x`.
+/// Where the `n_in` of a layer is not that of `x`.
 pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) -> [Vec<f32>; N] {
     let cpu = Cpu::current();
     let mut y = layers.map(|layer| vec![0.0; rows * layer.weights.shape()[0]]);
@@ -46,17 +46,17 @@ pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) ->
 }
 // ANCHOR_END: linear
 
-/// How many panels a thread takes at a time: so many that it reads long stretches of memory, and
-/// so few that no thread waits long for another in the end.
+/// Panels per task: enough for long sequential reads, and few enough that the threads finish at
+/// about the same time.
 fn panels_of_task(panels: usize, threads: usize) -> usize {
-    /// Tasks of each thread, where there are many panels.
+    /// Tasks per thread, where there are many panels.
     const TASKS: usize = 6;
     const MOST: usize = 8;
     if threads == 1 || panels > threads * TASKS * MOST {
         return panels.div_ceil(threads * TASKS).min(panels);
     }
-    // How many panels the thread with most of them takes. One or two panels at a time are read
-    // more slowly than several.
+    // The panels of the busiest thread, weighted by their time: one or two panels at a time are
+    // read more slowly than several.
     let cost = |share: usize| {
         let most = panels.div_ceil(share).div_ceil(threads) * share;
         match share {
@@ -68,12 +68,11 @@ fn panels_of_task(panels: usize, threads: usize) -> usize {
     (1..=MOST).rev().min_by_key(|share| cost(*share)).unwrap_or(1)
 }
 
-/// Rows of `x` as the microkernel reads them: those of one pass as `[n_in][rows]`, one pass after
-/// the other.
+/// Rows of `x`, packed for the microkernel: each pass as `[n_in][rows]`, one after the other.
 struct Packed<'a> {
     rows: usize,
     n_in: usize,
-    /// How many rows each pass has. One row is not packed.
+    /// The number of rows in each pass. A single row is not packed.
     passes: Vec<usize>,
     numbers: std::borrow::Cow<'a, [f32]>,
 }
@@ -98,7 +97,7 @@ impl<'a> Packed<'a> {
 
 /// `[rows][n_in]` -> `[n_in][rows]`
 fn pack(x: &[f32], packed: &mut [f32], rows: usize) {
-    /// So many numbers of each row at a time: what is written then stays in the nearest cache.
+    /// Numbers of each row in a strip: the packed strip then stays in the L1 cache.
     const STRIP: usize = 256;
     let n_in = x.len() / rows;
     for first in (0..n_in).step_by(STRIP) {
@@ -119,7 +118,7 @@ struct Product<'a> {
     y: Disjoint<'a, f32>,
 }
 
-/// Some panels of all products, one after the other.
+/// Some panels of all products, numbered consecutively.
 struct Share<'a> {
     products: &'a [Product<'a>],
     panels: std::ops::Range<usize>,
@@ -165,7 +164,7 @@ impl Product<'_> {
         }
     }
 
-    /// One row of `P` panels, which are read together.
+    /// One row of `P` panels, which are read concurrently. Returns `P`.
     #[inline(always)]
     fn group<I: Isa, N: Number, const P: usize>(&self, first: usize) -> usize {
         let panels = std::array::from_fn(|i| self.layer.weights.panel::<N>(first + i));
@@ -178,7 +177,7 @@ impl Product<'_> {
     /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
     #[inline(always)]
     fn many_rows<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
-        /// Up to so many rows, reading the weights takes longer than computing with them.
+        /// Up to this many rows, the product is memory-bound.
         const FEW: usize = 12;
         let weights = self.layer.weights;
         let (mut room, mut other_room) = (Vec::new(), Vec::new());
@@ -202,7 +201,8 @@ impl Product<'_> {
         }
     }
 
-    /// Calls `run` with each pass: its first row, how many it has, and these, `[n_in][rows]`.
+    /// Calls `run` for each pass with its first row, its number of rows, and the rows,
+    /// `[n_in][rows]`.
     #[inline(always)]
     fn passes(&self, run: impl Fn(usize, usize, &[f32])) {
         let Packed { n_in, passes, numbers, .. } = self.x;
@@ -232,7 +232,7 @@ impl Product<'_> {
     }
 }
 
-/// Some rows of one panel.
+/// One pass of rows over one panel.
 struct Pass<'a> {
     product: &'a Product<'a>,
     index: usize,
@@ -254,7 +254,7 @@ impl RowKernel for Pass<'_> {
     }
 }
 
-/// Some rows of two panels beside each other.
+/// One pass of rows over two adjacent panels.
 struct PassOfTwo<'a> {
     product: &'a Product<'a>,
     index: usize,

@@ -1,9 +1,9 @@
-//! The one loop that all products are made of: linear layers, attention's scores, and the mixing
-//! of its values.
+//! The inner loop of all products: linear layers, attention scores, and attention's weighted sums
+//! of values.
 //!
 //! Each output is one sum over `k`, from 0 upwards, by fused multiply-add, in a lane of its own.
-//! Lanes run across outputs, never along `k`, so nothing about the other rows, lanes or threads
-//! reaches the sum: its bits are the same whoever computes it.
+//! Lanes run across outputs, never along `k`, so a sum is independent of the other rows, lanes and
+//! threads: its bits are always the same.
 
 use super::number::Number;
 use super::simd::{Isa, fma};
@@ -14,8 +14,8 @@ pub const LANES: usize = 32;
 // ANCHOR: accumulate
 /// Adds to `acc`, `[rows][lanes]`, the product of a part of a panel with `M` rows of `x`.
 ///
-/// `panel` is `[k][outputs]`, of which the outputs from `O` to `O + L` are taken; `x` is packed
-/// as `[k][rows]`, so that the numbers for one `k` lie beside each other.
+/// `panel` is `[k][outputs]`, of which the outputs from `O` to `O + L` are taken; `x` is packed as
+/// `[k][rows]`, so that the numbers for one `k` are contiguous.
 #[inline(always)]
 fn accumulate<const O: usize, const L: usize, const M: usize>(
     acc: &mut [[f32; L]; M],
@@ -54,8 +54,8 @@ pub(super) fn product<I: Isa, const M: usize>(
     sums
 }
 
-/// The products of two panels with `M` rows. Where the rows are few, reading is what costs, and two
-/// panels that are read together keep more of the memory's channels busy.
+/// The products of two panels with `M` rows. With few rows the product is memory-bound, and reading
+/// two panels at once keeps more memory channels busy.
 #[inline(always)]
 pub(super) fn product_of_two<const M: usize>(
     panels: [&[[f32; LANES]]; 2],
@@ -75,7 +75,7 @@ pub(super) fn product_of_two<const M: usize>(
     acc
 }
 
-/// As [`accumulate`], for `x` that lies as `[rows][S]`, from `k = start` on.
+/// As [`accumulate`], for `x` stored as `[rows][S]`, from `k = start` on.
 #[inline(always)]
 pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
     acc: &mut [[f32; L]; M],
@@ -83,7 +83,7 @@ pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
     x: &[[f32; S]; M],
     start: usize,
 ) {
-    // Checked once, so that it is not checked for each `k`.
+    // One bounds check here saves one for each `k`.
     assert!(start + panel.len() <= S);
     for (k, weights) in (start..).zip(panel) {
         for row in 0..M {
@@ -95,8 +95,8 @@ pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
 }
 
 // ANCHOR: single
-/// The products of `P` panels with one row `x`, `[k]`. Read together, several panels keep more
-/// of the memory's channels busy than one after the other.
+/// The products of `P` panels with one row `x`, `[k]` (GEMV). Reading several panels at once keeps
+/// more memory channels busy.
 #[inline(always)]
 pub(super) fn single<I: Isa, N: Number, const P: usize>(
     panels: [&[[N; LANES]]; P],

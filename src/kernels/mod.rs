@@ -1,9 +1,8 @@
-//! The arithmetic of the CPU path.
+//! The CPU kernels.
 //!
-//! All products are made by one microkernel, over weights, keys and values that lie
-//! in panels. Each output is summed in one order, in a lane of its own, so the bits of a result
-//! depend on nothing but its inputs: not on the other rows, not on the threads, not on the
-//! instruction set.
+//! One microkernel computes all products, over weights, keys and values that are packed into
+//! panels. Each output is summed in one order, in a lane of its own, so the bits of a result depend
+//! only on its inputs: not on the other rows, the threads or the instruction set.
 
 mod arena;
 mod attention;

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use super::simd::{Isa, widen_one_f16};
 
-/// How numbers are stored.
+/// The type in which numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     F32,
@@ -16,8 +16,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// How numbers are stored that are to be computed with in `dtype`: F16 and BF16 are kept, for
-    /// any other it is F32.
+    /// The storage format of a model in `dtype`: F16 and BF16 are kept, all others become F32.
     pub fn of(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Format::F16,
@@ -26,7 +25,7 @@ impl Format {
         }
     }
 
-    /// Bytes of a number.
+    /// Bytes per number.
     pub fn size(self) -> usize {
         match self {
             Format::F32 => 4,
@@ -35,13 +34,13 @@ impl Format {
     }
 }
 
-/// A type that numbers are stored in. [`Number::widen`] is exact for all of them.
+/// A storage type. [`Number::widen`] is exact for all of them.
 pub(crate) trait Number: Pod + Send + Sync {
     const FORMAT: Format;
 
     fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L];
 
-    /// Many of them. Where they are f32 already, `room` is not used.
+    /// Widens a panel into `room`. An f32 panel is returned unchanged.
     #[inline(always)]
     fn widen_panel<'a, I: Isa, const L: usize>(
         numbers: &'a [[Self; L]],
@@ -54,10 +53,10 @@ pub(crate) trait Number: Pod + Send + Sync {
         room
     }
 
-    /// One number, without the help of any instruction set.
+    /// Widens one number, in scalar code.
     fn widen_one(self) -> f32;
 
-    /// The nearest numbers of this type; ties go to the even one.
+    /// Rounds to this type, to nearest, ties to even.
     fn narrow(values: &[f32], to: &mut [Self]);
 }
 

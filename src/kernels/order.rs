@@ -1,12 +1,12 @@
-//! The other order of summation, to compare the microkernel's with.
+//! Summation along `k`, to compare with the order of the microkernel.
 
 // ANCHOR: sum_along_k
-/// The sum of the products of `weights` and `x`, `[k]` both, with SIMD lanes along `k`, as most
-/// libraries compute a dot product: each of `lanes` partial sums takes every `lanes`-th product,
-/// and in the end they are added in pairs.
+/// The dot product of `weights` and `x`, both `[k]`, with SIMD lanes along `k`, as in most
+/// libraries: each of `lanes` partial sums takes every `lanes`-th product, and in the end they are
+/// added pairwise.
 ///
-/// How many lanes there are depends on the processor. With one lane it is the order of the
-/// microkernel. `lanes` is a power of two.
+/// The number of lanes depends on the processor. One lane gives the order of the microkernel.
+/// `lanes` is a power of two.
 pub fn sum_along_k(weights: &[f32], x: &[f32], lanes: usize) -> f32 {
     let mut sums = vec![0.0_f32; lanes];
     for (k, (weight, x)) in weights.iter().zip(x).enumerate() {

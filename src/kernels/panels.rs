@@ -1,4 +1,4 @@
-//! How weights lie in memory: panels of 32 outputs.
+//! The memory layout of weights: panels of 32 outputs.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -13,40 +13,40 @@ use crate::error::Result;
 use bytemuck::cast_slice;
 use bytes::Bytes;
 
-/// A matrix `[n_out, n_in]` whose outputs lie in groups of 32: `[n_out / 32][n_in][32]`.
+/// A matrix `[n_out, n_in]`, packed into panels of 32 outputs: `[n_out / 32][n_in][32]`.
 ///
-/// For one input, the weights of 32 outputs lie beside each other, so the microkernel loads them
-/// as whole registers, and a panel is read from its beginning to its end. The last panel is
-/// filled up with zeros. A clone shares the memory.
+/// For each input, the weights of 32 outputs are contiguous, so the microkernel loads them as whole
+/// registers and reads a panel sequentially. The last panel is padded with zeros. A clone shares
+/// the memory.
 #[derive(Debug, Clone)]
 pub struct Panels {
     format: Format,
     n_out: usize,
     n_in: usize,
-    /// Aligned to a line of the processor's cache.
+    /// Aligned to a cache line.
     bytes: Bytes,
 }
 
-/// A matrix as a file holds it: numbers of little-endian bytes, which need not be aligned.
+/// A matrix in a file: little-endian numbers, which need not be aligned.
 pub struct StoredMatrix<'a> {
     pub format: Format,
-    /// How many bytes it has.
+    /// The size, in bytes.
     pub length: usize,
-    /// Whether it lies as `[n_in, n_out]`.
+    /// Whether the file stores it as `[n_in, n_out]`.
     pub is_transposed: bool,
-    /// Reads some of its bytes.
+    /// Reads a range of the bytes.
     pub read: &'a Read<'a>,
 }
 
 /// Calls a function with the bytes of a range.
 pub type Read<'a> = dyn Fn(Range<usize>, &mut dyn FnMut(&[u8])) -> Result<()> + Sync + 'a;
 
-// In a file the bytes of a number stand in this order, so that they can be taken as they are.
+// Files store numbers in little-endian order, so their bytes need no conversion here.
 const _: () = assert!(cfg!(target_endian = "little"));
 
 impl Panels {
-    /// Packs a matrix `[n_out, n_in]`, in numbers of `format`, into memory of `arena`. All
-    /// threads of the current [`Cpu`] take part, each reading the rows that it packs.
+    /// Packs a matrix `[n_out, n_in]`, as `format`, into memory of `arena`. All threads of the
+    /// current [`Cpu`] take part, each reading the rows that it packs.
     ///
     /// # Errors
     /// Bytes that cannot be read.
@@ -69,10 +69,10 @@ impl Panels {
         Ok(Self { format, n_out, n_in, bytes })
     }
 
-    /// Packs a matrix of f32, which lies as `[n_out][n_in]`.
+    /// Packs an f32 matrix, stored as `[n_out][n_in]`.
     ///
     /// # Errors
-    /// None: numbers in memory can be read.
+    /// None: reading from memory does not fail.
     pub fn from_numbers(numbers: &[f32], shape: [usize; 2]) -> Result<Self> {
         let bytes: &[u8] = cast_slice(numbers);
         let read = |range: Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
@@ -89,17 +89,17 @@ impl Panels {
         [self.n_out, self.n_in]
     }
 
-    /// How the numbers are stored.
+    /// The type in which the numbers are stored.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The memory that it takes.
+    /// The memory of the panels, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// How many panels there are.
+    /// The number of panels.
     pub(super) fn len(&self) -> usize {
         self.n_out.div_ceil(LANES)
     }
@@ -116,7 +116,7 @@ impl Panels {
     /// The weights of one output, `[n_in]`: a row of an embedding.
     ///
     /// # Panics
-    /// Where there is no such output.
+    /// Where there is no such output, or `row` is not `[n_in]`.
     pub fn row(&self, output: usize, row: &mut [f32]) {
         assert!(output < self.n_out && row.len() == self.n_in);
         with_number!(self.format, N => {
@@ -128,7 +128,7 @@ impl Panels {
     }
 }
 
-/// So many inputs are packed at a time: 32 outputs of them stay in the nearest cache.
+/// Inputs in a strip: 32 outputs of them stay in the L1 cache.
 const STRIP: usize = 64;
 
 fn pack<S: Number, N: Number>(
@@ -140,15 +140,15 @@ fn pack<S: Number, N: Number>(
     let length = n_in * LANES * size_of::<N>();
     let panels = memory.len().checked_div(length).unwrap_or(0);
     let memory = Disjoint::new(memory);
-    // The outputs of a panel do not lie beside each other in a transposed matrix: it is read
-    // whole.
+    // The outputs of a panel are not contiguous in a transposed matrix, so the whole matrix is read
+    // first.
     let mut whole = None;
     if stored.is_transposed {
         (stored.read)(0..stored.length, &mut |bytes| whole = Some(bytes.to_vec()))?;
     }
     let failure = Mutex::new(None);
     Cpu::current().for_each(panels, |panel| {
-        // SAFETY: each task takes the memory of one panel, and no two tasks the same.
+        // SAFETY: each task writes the memory of its own panel.
         let memory = unsafe { memory.part(panel * length..(panel + 1) * length) };
         let outputs = panel * LANES..n_out.min((panel + 1) * LANES);
         let packed = match &whole {
@@ -163,7 +163,7 @@ fn pack<S: Number, N: Number>(
             }
         };
         if let Err(error) = packed {
-            // The memory is not used, but must hold something.
+            // The memory is not used, but must be initialized.
             memory.fill(MaybeUninit::new(0));
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
@@ -209,7 +209,7 @@ fn write<N: Number>(strip: &[[N; LANES]], first: usize, panel: &mut [MaybeUninit
     panel[start..start + bytes.len()].write_copy_of_slice(bytes);
 }
 
-/// Takes as many numbers as `to` holds, at most [`STRIP`], from the `start`-th number of `bytes` on.
+/// Fills `to`, at most [`STRIP`] numbers, from the `start`-th number of `bytes` on.
 #[inline(always)]
 fn convert<S: Number, N: Number>(bytes: &[u8], start: usize, to: &mut [N]) {
     let from =

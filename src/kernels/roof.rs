@@ -1,4 +1,4 @@
-//! What this machine could do at most: the two sides of the roofline.
+//! The roofline of this machine: memory bandwidth and arithmetic rate.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -18,14 +18,14 @@ pub struct Roof {
     pub flops_per_second: f64,
 }
 
-/// How long each loop runs at least.
+/// The least time that each loop runs.
 const PERIOD: Duration = Duration::from_millis(200);
 
 impl Roof {
-    /// Measures both by short loops, of which the fastest round counts.
+    /// Measures both with short loops, and takes the fastest round.
     ///
-    /// What is read is `bytes` of memory, again and again. Taken as large as the weights of a
-    /// model, they lie where the weights would: in memory, or in a cache that holds them all.
+    /// The read loop covers a buffer of `bytes`. A buffer as large as the weights of a model is
+    /// where the weights would be: in memory, or in a cache that holds them all.
     pub fn measure(bytes: usize) -> Self {
         Self {
             bytes_per_second: read_rate(bytes),
@@ -33,14 +33,15 @@ impl Roof {
         }
     }
 
-    /// The intensity, in operations per byte, from which on arithmetic is the limit.
+    /// The ridge point: the arithmetic intensity, in operations per byte, above which a kernel is
+    /// compute-bound.
     pub fn ridge(&self) -> f64 {
         self.flops_per_second / self.bytes_per_second
     }
 
     // ANCHOR: seconds
-    /// The least time, in seconds, that a kernel of this cost could take here: memory and
-    /// arithmetic can be busy at the same time, so the slower of them decides.
+    /// A lower bound on the time of a kernel of this cost, in seconds. Memory accesses and
+    /// arithmetic overlap, so the slower of the two decides.
     pub fn seconds(&self, cost: Cost) -> f64 {
         let memory = cost.bytes as f64 / self.bytes_per_second;
         let arithmetic = cost.flops as f64 / self.flops_per_second;
@@ -49,10 +50,10 @@ impl Roof {
     // ANCHOR_END: seconds
 }
 
-/// Bytes per second, of the fastest round. One stream is the fastest way to read from a cache, and
-/// several are from memory.
+/// Bytes per second, of the fastest round. One stream reads fastest from a cache, several from
+/// memory.
 fn read_rate(bytes: usize) -> f64 {
-    /// Each thread gets several tasks: the others go on where one is interrupted.
+    /// Several tasks per thread, so that the other threads take over those of an interrupted one.
     const TASKS_OF_A_THREAD: usize = 4;
     let cpu = Cpu::current();
     let tasks = cpu.threads() * TASKS_OF_A_THREAD;
@@ -68,7 +69,7 @@ fn read_rate(bytes: usize) -> f64 {
     one.max(rate(|cpu, part| cpu.simd().dispatch(Read::<4>(black_box(part)))))
 }
 
-/// Adds up numbers that are read from so many places at the same time.
+/// Sums numbers that are read from `STREAMS` places concurrently.
 struct Read<'a, const STREAMS: usize>(&'a [[f32; LANES]]);
 
 impl<const STREAMS: usize> Kernel for Read<'_, STREAMS> {
@@ -86,8 +87,8 @@ impl<const STREAMS: usize> Kernel for Read<'_, STREAMS> {
                 }
             }
         }
-        // All of them: where only their total is asked for, the compiler puts streams into lanes,
-        // and reads at a third of the speed.
+        // All sums, not their total: for a total, the compiler vectorises across streams, and reads
+        // at a third of the speed.
         black_box(sums);
     }
 }
@@ -107,7 +108,7 @@ fn multiply_add_rate() -> f64 {
     })
 }
 
-/// Multiplies and adds numbers in registers. Returns how many operations that were.
+/// Multiplies and adds numbers in registers. Returns the number of operations.
 struct MultiplyAdd;
 
 impl Kernel for MultiplyAdd {
@@ -115,8 +116,8 @@ impl Kernel for MultiplyAdd {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> usize {
-        // So many that none waits for the one before, and no more than there are registers for: 16
-        // of up to 8 lanes, or 32 of 16 lanes.
+        // Enough independent sums to hide the latency of the FMA, and no more than fit into the
+        // registers: 16 of up to 8 lanes, or 32 of 16 lanes.
         if I::HALVES {
             multiply_add::<3>()
         } else {
@@ -139,7 +140,7 @@ fn multiply_add<const N: usize>() -> usize {
     2 * ROUNDS * N * LANES
 }
 
-/// Repeats a round, which says how much it did, and returns the best rate.
+/// Repeats a round, which returns the work it did, and returns the best rate.
 fn fastest(mut round: impl FnMut() -> f64) -> f64 {
     let start = Instant::now();
     let mut best: f64 = 0.0;

@@ -1,4 +1,4 @@
-//! Instruction sets: one source, compiled for each, chosen while the program runs.
+//! Instruction sets: one source, compiled for each, selected at run time.
 //!
 //! A kernel is written once, in plain Rust on arrays of lanes. [`Simd::dispatch`] calls it from a
 //! function that was compiled with the instructions of one set enabled; since the kernel is
@@ -9,7 +9,7 @@ use std::fmt::{self, Display, Formatter};
 
 use half::f16;
 
-/// The instructions that the kernels are compiled for.
+/// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Simd {
     /// 16 f32 lanes in a register: AVX-512 (F, VL, DQ, BW) with FMA.
@@ -18,7 +18,7 @@ pub enum Simd {
     Avx2,
     /// 4 f32 lanes in a register: every 64-bit Arm processor.
     Neon,
-    /// No vector instructions asked for: what the others are held to, bit by bit.
+    /// No vector instructions: the reference that the others must match bit by bit.
     Scalar,
 }
 
@@ -26,8 +26,8 @@ pub enum Simd {
 pub(super) trait Kernel {
     type Output;
 
-    /// Must be `#[inline(always)]`, and so must all it calls: what is not inlined is compiled
-    /// without the vector instructions.
+    /// Must be `#[inline(always)]`, and so must everything it calls: a function that is not inlined
+    /// is compiled without the vector instructions.
     fn run<I: Isa>(self) -> Self::Output;
 }
 
@@ -40,20 +40,20 @@ pub(super) trait RowKernel {
 }
 
 // ANCHOR: isa
-/// What a kernel has to know of the instruction set that it is compiled for.
+/// The properties of an instruction set that the kernels depend on.
 pub(super) trait Isa: Copy {
-    /// How many rows a pass of the microkernel may take, in rising order from 1: more accumulators
-    /// than the processor has registers would have to be kept in memory, and each number costs
-    /// another copy of the kernels. 7 and 8 rows must not be among them: the compiler vectorises
-    /// those across rows instead of lanes, which is 20 times slower.
+    /// The numbers of rows that a pass of the microkernel may have, in rising order from 1. More
+    /// accumulators than registers would spill to memory, and each number adds a copy of the
+    /// kernels. 7 and 8 rows must not be among them: the compiler vectorises those across rows
+    /// instead of lanes, which is 20 times slower.
     const PASSES: &'static [usize];
-    /// Whether the accumulators of more than 3 rows have to be taken in two halves of 16 lanes.
+    /// Whether more than 3 rows are computed in two halves of 16 lanes, to fit into the registers.
     const HALVES: bool;
 
     /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).
     fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output;
 
-    /// Numbers stored as f16, exactly as f32.
+    /// Widens f16 to f32, exactly.
     fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L];
 }
 // ANCHOR_END: isa
@@ -64,7 +64,7 @@ impl Simd {
         Self::available()[0]
     }
 
-    /// All that run on this processor, widest first. The last one is [`Simd::Scalar`].
+    /// All instruction sets of this processor, widest first. The last one is [`Simd::Scalar`].
     pub fn available() -> Vec<Self> {
         let all = [Self::Avx512, Self::Avx2, Self::Neon, Self::Scalar];
         all.into_iter().filter(|simd| simd.is_available()).collect()
@@ -104,7 +104,7 @@ impl Simd {
         }
     }
 
-    /// Cuts `rows` into passes of the microkernel.
+    /// Splits `rows` into passes of the microkernel.
     pub(super) fn passes(self, rows: usize) -> Vec<usize> {
         struct Passes;
         impl Kernel for Passes {
@@ -133,8 +133,8 @@ impl Simd {
     }
 
     // ANCHOR: dispatch
-    /// Runs the kernel as it was compiled for this instruction set, or for none where the
-    /// processor lacks it.
+    /// Runs the kernel compiled for this instruction set, or the scalar one where this target lacks
+    /// it.
     pub(super) fn dispatch<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             // SAFETY: `Cpu` is built only with an instruction set that the processor has.
@@ -159,9 +159,9 @@ impl Display for Simd {
 
 /// `a * b + c`, rounded once.
 ///
-/// wasm32 has no such instruction, and to imitate it would be far too slow: there the product is
-/// rounded too. All equalities hold there as well, among bits that are different from those of
-/// other processors.
+/// wasm32 has no such instruction, and emulating it is far too slow, so there the product is
+/// rounded too. The bits then differ from those of other processors, but are still equal among
+/// batches and threads.
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     if cfg!(target_arch = "wasm32") {
@@ -171,9 +171,9 @@ pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     }
 }
 
-/// f16 to f32 without an instruction for it. Shifted to the place of an f32's exponent and
-/// mantissa, the number is too small by 2^112; the product with that is exact, also where the
-/// f16 was subnormal. Infinities and NaNs are given the greatest exponent.
+/// f16 to f32 without a conversion instruction. Shifted into the exponent and mantissa of an f32,
+/// the number is too small by a factor of 2^112; the multiplication by that is exact, also for a
+/// subnormal f16. Infinities and NaNs get the greatest exponent.
 #[inline(always)]
 pub(super) fn widen_one_f16(half: u16) -> f32 {
     const SCALE: f32 = f32::from_bits((127 + 112) << 23);
@@ -271,8 +271,8 @@ mod x86 {
         }
     }
 
-    /// By F16C's instruction: the compiler makes six of the arithmetic in `widen_one_f16`, which
-    /// then costs more than reading the weights.
+    /// By F16C's instruction: the arithmetic in `widen_one_f16` compiles to six, which cost more
+    /// than reading the weights.
     #[inline(always)]
     fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
         const { assert!(L.is_multiple_of(8)) };

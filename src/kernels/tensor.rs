@@ -1,7 +1,7 @@
-//! The kernels on Burn's tensors: what the network calls.
+//! The kernels on Burn's tensors, as the network calls them.
 //!
-//! Taking the numbers out of a tensor that nobody else holds, and making a tensor of numbers,
-//! copies nothing on `flex`.
+//! On `flex`, moving the numbers out of a tensor with a single owner, or into a new tensor, copies
+//! nothing.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
@@ -23,7 +23,7 @@ pub fn serve(device: &Device) -> bool {
     };
 }
 
-/// What each of `layers`, a matrix `[out, in]` with its bias `[out]`, makes of the same `x`:
+/// Applies each of `layers`, a matrix `[out, in]` with its bias `[out]`, to the same `x`:
 /// `[batch, seq, in]` -> `[batch, seq, out]`.
 pub fn linear<const N: usize>(
     layers: [(&Panels, Option<Tensor<1>>); N],
@@ -41,7 +41,7 @@ pub fn linear<const N: usize>(
     products.map(|y| tensor(y, [batch, seq, outputs.next().unwrap_or(0)], &device))
 }
 
-/// The rows of `ids` in a matrix: `[batch, seq]` -> `[batch, seq, in]`.
+/// Looks up the rows of `ids` in a matrix: `[batch, seq]` -> `[batch, seq, in]`.
 pub fn embedding(rows: &Panels, ids: Tensor<2, Int>) -> Tensor<3> {
     let ([batch, seq], device) = (ids.dims(), ids.device());
     let [_, width] = rows.shape();
@@ -63,11 +63,11 @@ pub fn embedding(rows: &Panels, ids: Tensor<2, Int>) -> Tensor<3> {
 /// Divides each vector by its root mean square, and scales it: `[..., d]` -> `[..., d]`.
 pub fn rms_norm<const D: usize>(x: Tensor<D>, weight: Tensor<1>, eps: f64) -> Tensor<D> {
     let weight = numbers(weight);
-    // A square and its sum, and two products.
+    // Per number: a square and its sum, and two products.
     in_place(Operation::Norm, 4, x, |x| elementwise::rms_norm(x, &weight, eps as f32))
 }
 
-/// Moves each vector to mean 0 and variance 1, then scales and shifts it: `[..., d]` ->
+/// Normalizes each vector to mean 0 and variance 1, then scales and shifts it: `[..., d]` ->
 /// `[..., d]`.
 pub fn layer_norm<const D: usize>(
     x: Tensor<D>,
@@ -76,18 +76,18 @@ pub fn layer_norm<const D: usize>(
     eps: f64,
 ) -> Tensor<D> {
     let (weight, bias) = (numbers(weight), numbers(bias));
-    // The mean, its difference, and the bias besides.
+    // As RMSNorm, with the mean, its subtraction and the bias.
     in_place(Operation::Norm, 7, x, |x| {
         elementwise::layer_norm(x, &weight, &bias, eps as f32)
     })
 }
 
-/// Turns the pairs of each head, `[batch, seq, heads, head_dim]`, by angles whose cosines and
-/// sines are `[seq, head_dim / 2]`.
+/// Rotates the pairs of each head (RoPE), `[batch, seq, heads, head_dim]`, by angles whose cosines
+/// and sines are `[seq, head_dim / 2]`.
 pub fn rotate(x: Tensor<4>, cos: Tensor<2>, sin: Tensor<2>) -> Tensor<4> {
     let [_, seq, heads, head_dim] = x.dims();
     let (cos, sin) = (numbers(cos), numbers(sin));
-    // For two numbers, four products and two sums.
+    // Per pair: four products and two sums.
     in_place(Operation::Rotation, 3, x, |x| {
         for x in x.chunks_exact_mut(seq * heads * head_dim) {
             elementwise::rotate(x, seq, head_dim, &cos, &sin);
@@ -95,12 +95,12 @@ pub fn rotate(x: Tensor<4>, cos: Tensor<2>, sin: Tensor<2>) -> Tensor<4> {
     })
 }
 
-/// The bend of each number.
+/// Applies an activation function to each number.
 pub fn bend(x: Tensor<3>, bend: Bend) -> Tensor<3> {
     in_place(Operation::Activation, BEND_FLOPS, x, |x| elementwise::bend(x, bend))
 }
 
-/// The bend of each number of `gate`, times that of `up`.
+/// Applies an activation function to each number of `gate`, and multiplies by that of `up`.
 pub fn bend_times(gate: Tensor<3>, up: Tensor<3>, bend: Bend) -> Tensor<3> {
     let (dims, device) = (gate.dims(), gate.device());
     let (mut gate, up) = (numbers(gate), numbers(up));
@@ -111,8 +111,8 @@ pub fn bend_times(gate: Tensor<3>, up: Tensor<3>, bend: Bend) -> Tensor<3> {
     tensor(gate, dims, &device)
 }
 
-/// Attention of all `sequences` to their blocks: `q` is `[1, seq, n_heads, head_dim]`, and so is
-/// the result.
+/// Attention of all `sequences` over their KV blocks: `q` is `[1, seq, n_heads, head_dim]`, and so
+/// is the result.
 pub fn attend(
     q: Tensor<4>,
     layer: usize,
@@ -127,8 +127,8 @@ pub fn attend(
     tensor(mixed, dims, &device)
 }
 
-/// All numbers of a tensor of f32, in order. It must be on a device that the kernels
-/// [`serve`], in f32.
+/// The numbers of a tensor, in row-major order. The tensor must be f32, on a device that the
+/// kernels [`serve`].
 pub fn numbers<const D: usize>(x: Tensor<D>) -> Vec<f32> {
     match x.try_into_vec_as::<f32>() {
         Ok(numbers) => numbers,
@@ -140,7 +140,7 @@ fn tensor<const D: usize>(numbers: Vec<f32>, shape: [usize; D], device: &Device)
     Tensor::from_data(TensorData::new(numbers, shape), (device, DType::F32))
 }
 
-/// Changes the numbers of `x` where they lie, at so many operations for each.
+/// Changes the numbers of `x` in place, at `flops` operations for each.
 fn in_place<const D: usize>(
     operation: Operation,
     flops: u64,
@@ -155,8 +155,8 @@ fn in_place<const D: usize>(
     tensor(x, dims, &device)
 }
 
-/// SiLU: `exp` takes ten fused multiply-adds and three other operations, and what is made of it
-/// two more. GELU differs by a few.
+/// Operations of SiLU: ten fused multiply-adds and three others for `exp`, and two more. GELU
+/// differs by a few.
 const BEND_FLOPS: u64 = 25;
 
 fn floats(count: usize) -> u64 {
@@ -171,13 +171,13 @@ fn linear_cost(weights: &Panels, rows: usize) -> Cost {
     }
 }
 
-/// What is read of a head's keys and values is read once for all queries.
+/// Counts the keys and values of a head as read once for all queries.
 fn attention_cost(sequence: &Queries<'_>, n_heads: usize, layout: BlockLayout) -> Cost {
     let (rows, width) = (sequence.rows.len(), n_heads * layout.head_dim);
     let positions = sequence.start + rows;
     let number = layout.format.size() as u64;
     let stored = (2 * positions * layout.n_kv_heads * layout.head_dim) as u64 * number;
-    // Each row looks at all positions up to its own.
+    // Each row attends to all positions up to its own.
     let looks = rows * sequence.start + rows * (rows + 1) / 2;
     Cost {
         bytes: stored + floats(2 * rows * width),

@@ -1,8 +1,7 @@
-//! Threads that share one piece of work at a time.
+//! A thread pool that runs one job at a time.
 //!
-//! A decode step hands out work some hundred times, and each time it takes microseconds. A
-//! thread that sleeps takes longer than that to wake, so the workers spin for a while before
-//! they sleep.
+//! A decode step runs about a hundred jobs, of microseconds each. Waking a sleeping thread takes
+//! longer than that, so the workers spin-wait for a while before they sleep.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,27 +11,27 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{hint, io, ptr};
 
-/// How long a worker spins for the next piece of work before it sleeps. The work between two
-/// steps of a loop, sampling above all, is shorter.
+/// How long a worker spin-waits for the next job before it sleeps. The work between two forward
+/// passes, mostly sampling, is shorter.
 const SPIN: Duration = Duration::from_micros(200);
 
-/// A caller and its workers.
+/// The calling thread and its workers.
 pub(super) struct Threads {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// One piece of work at a time.
+    /// Held during a job, so that there is one at a time.
     caller: Mutex<()>,
 }
 
 struct Shared {
-    /// The work that is being done, or null.
+    /// The current job, or null.
     job: AtomicPtr<Job<'static>>,
-    /// How many pieces of work there have been.
+    /// The number of jobs so far.
     epoch: AtomicUsize,
     /// How many workers may hold a reference to the job.
     inside: AtomicUsize,
     asleep: AtomicUsize,
-    /// Protects nothing but the sleep itself.
+    /// Protects no data, only the wait on `wake`.
     sleep: Mutex<()>,
     wake: Condvar,
     ended: AtomicBool,
@@ -46,7 +45,7 @@ struct Job<'a> {
 }
 
 impl Threads {
-    /// No thread but the caller's.
+    /// No workers: the caller's thread does all work.
     pub(super) fn none() -> Self {
         let shared = Arc::new(Shared {
             job: AtomicPtr::new(ptr::null_mut()),
@@ -60,12 +59,12 @@ impl Threads {
         Self { shared, workers: Vec::new(), caller: Mutex::new(()) }
     }
 
-    /// `count` threads, the caller's among them.
+    /// `count` threads, including the caller's.
     ///
     /// # Errors
-    /// A system that grants no more threads.
+    /// A system that refuses to start threads.
     pub(super) fn new(count: usize) -> io::Result<Self> {
-        // Dropped on an error, it ends the workers that were started before.
+        // Dropped on an error, `threads` ends the workers that were started before.
         let mut threads = Self::none();
         for _ in 1..count {
             let shared = threads.shared.clone();
@@ -75,13 +74,13 @@ impl Threads {
         Ok(threads)
     }
 
-    /// How many there are, the caller's among them.
+    /// The number of threads, including the caller's.
     pub(super) fn count(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Calls `work` with every number below `tasks`, each once, on all threads. Returns when all
-    /// calls have. While the workers are busy for somebody else, this thread does it alone.
+    /// Calls `work` once with every number below `tasks`, on all threads. Returns when all calls
+    /// have. While the workers are busy for another caller, this thread runs all tasks itself.
     pub(super) fn for_each(&self, tasks: usize, work: &(dyn Fn(usize) + Sync)) {
         let alone = tasks <= 1 || self.workers.is_empty();
         let Some(_guard) = (!alone).then(|| self.try_lock()).flatten() else {
@@ -104,7 +103,7 @@ impl Threads {
     fn try_lock(&self) -> Option<MutexGuard<'_, ()>> {
         match self.caller.try_lock() {
             Ok(guard) => Some(guard),
-            // Work that panicked left nothing behind.
+            // The mutex protects no data, so a panic leaves nothing inconsistent.
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
@@ -116,7 +115,7 @@ impl Drop for Threads {
         self.shared.ended.store(true, SeqCst);
         self.shared.wake_all();
         for worker in self.workers.drain(..) {
-            // A worker contains the panics of the work.
+            // A worker catches the panics of the work.
             let _ = worker.join();
         }
     }
@@ -140,20 +139,20 @@ impl Shared {
     }
 
     fn wake_all(&self) {
-        // With the lock held, no worker is between looking for work and sleeping.
+        // With the lock held, no worker is between its check for work and its wait.
         let _guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
         self.wake.notify_all();
     }
 
-    /// What a worker does all its life.
+    /// The main loop of a worker.
     fn work(&self) {
         let mut seen = 0;
         while let Some(epoch) = self.next_epoch(seen) {
             seen = epoch;
             self.inside.fetch_add(1, SeqCst);
-            // SAFETY: a job is published by a caller that does not return, nor drop the job,
-            // before it has retracted it and then seen `inside` at zero. Here `inside` was raised
-            // before the pointer is read: so it is either null by now, or the caller waits.
+            // SAFETY: the caller keeps the job alive until `retract` has stored null and then seen
+            // `inside` at zero. Here `inside` is raised before the pointer is read, so either the
+            // pointer is null or the caller still waits.
             if let Some(job) = unsafe { self.job.load(SeqCst).as_ref() } {
                 job.run();
             }
@@ -161,7 +160,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a piece of work after the one called `seen`. None at the end.
+    /// Waits for a job after epoch `seen`. None when the pool ends.
     fn next_epoch(&self, seen: usize) -> Option<usize> {
         let start = Instant::now();
         loop {

@@ -1,10 +1,10 @@
-//! What the kernels of a forward pass cost: a record for whoever asks for one.
+//! A trace of the kernel calls in a forward pass, with cost and time.
 
 use std::cell::RefCell;
 use std::iter::Sum;
 use std::time::{Duration, Instant};
 
-/// What a kernel does.
+/// The kind of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Embedding,
@@ -16,10 +16,10 @@ pub enum Operation {
     Activation,
 }
 
-/// What a kernel has to do, however well it does it.
+/// The least work of a kernel, independent of its implementation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Bytes that it must read or write at least once: weights, keys, values, rows.
+    /// Bytes that the kernel must read or write at least once: weights, keys, values, rows.
     pub bytes: u64,
     /// Floating-point operations. A fused multiply-add counts as two.
     pub flops: u64,
@@ -46,8 +46,7 @@ thread_local! {
     static CALLS: RefCell<Option<Vec<Call>>> = const { RefCell::new(None) };
 }
 
-/// Does `work`, and returns what it returned with the calls of kernels that this thread made for
-/// it, in order.
+/// Runs `work`, and returns its result with the kernel calls that this thread made, in order.
 pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Call>) {
     /// Ends the recording, also where `work` panics.
     struct Recording;
@@ -63,7 +62,7 @@ pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Call>) {
 }
 
 // ANCHOR: call
-/// Calls a kernel. While nobody records, it does nothing else: no clock is read.
+/// Calls a kernel, and records the call during a [`record`]. Otherwise no clock is read.
 pub(super) fn call<T>(
     operation: Operation,
     cost: impl FnOnce() -> Cost,

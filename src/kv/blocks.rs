@@ -1,4 +1,4 @@
-//! Keys and values in blocks of 32 positions, for the kernels of the CPU.
+//! A KV cache in blocks of 32 positions, for the CPU kernels.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::kernels::{BLOCK, Block, BlockLayout};
 use crate::memory;
 
-/// The blocks of one sequence, in order. A clone shares them; a shared block is copied when it is
-/// written to.
+/// The blocks of one sequence, in order. A clone shares them; a write to a shared block copies it
+/// (copy-on-write).
 #[derive(Debug, Clone)]
 pub struct Blocks {
     layout: BlockLayout,
@@ -19,20 +19,20 @@ impl Blocks {
         Self { layout, blocks: Vec::new() }
     }
 
-    /// What the blocks look like inside.
+    /// The layout of each block.
     pub(crate) fn layout(&self) -> BlockLayout {
         self.layout
     }
 
-    /// The memory of all blocks.
+    /// The memory of all blocks, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.blocks.len() * self.layout.bytes()
     }
 
-    /// Takes the memory for the first `length` positions.
+    /// Allocates the blocks of the first `length` positions.
     ///
     /// # Errors
-    /// More memory than there is.
+    /// Too little memory.
     pub(super) fn reserve(&mut self, length: usize) -> Result<()> {
         let missing = length.div_ceil(BLOCK).saturating_sub(self.blocks.len());
         let bytes = missing as u128 * self.layout.bytes() as u128;
@@ -47,7 +47,7 @@ impl Blocks {
 
     // ANCHOR: append
     /// Writes keys and values of one layer, both `[seq, n_kv_heads * head_dim]`, from position
-    /// `start` on. Their memory must have been reserved.
+    /// `start` on. Their blocks must have been reserved.
     pub(crate) fn append(&mut self, layer: usize, start: usize, keys: &[f32], values: &[f32]) {
         let width = self.layout.n_kv_heads * self.layout.head_dim;
         let seq = keys.len() / width;
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// Beams share what they have in common: a write copies the block that it goes to.
+    /// Beams share blocks: a write copies only the block that it changes.
     #[test]
     fn a_clone_shares_its_blocks_until_it_is_written_to() {
         let mut blocks = Blocks::new(LAYOUT);

@@ -1,4 +1,4 @@
-//! The KV cache: what attention needs to remember of the tokens that were already read.
+//! The KV cache: the keys and values of earlier tokens, which attention reads at every step.
 
 mod blocks;
 mod tensors;
@@ -20,16 +20,16 @@ pub struct KvCache {
     capacity: usize,
 }
 
-/// Where keys and values lie.
+/// The storage of keys and values.
 #[derive(Debug, Clone)]
 pub(crate) enum Store {
-    /// On the CPU: blocks as the kernels read them, taken as they are written to.
+    /// On the CPU: blocks in the layout of the kernels, allocated on demand.
     Blocks(Blocks),
     /// On any other device: tensors for the whole capacity, one pair for each layer.
     Tensors(Vec<LayerCache>),
 }
 
-/// The sizes of a cache.
+/// The dimensions of a KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KvShape {
     pub n_layers: usize,
@@ -42,7 +42,7 @@ impl KvCache {
     /// An empty cache for up to `capacity` tokens, stored as `dtype`.
     ///
     /// # Errors
-    /// On a device that takes all memory at once, more memory than there is.
+    /// On a device that allocates the whole capacity at once: too little memory.
     pub fn new(shape: KvShape, capacity: usize, device: &Device, dtype: DType) -> Result<Self> {
         let KvShape { n_layers, n_kv_heads, head_dim } = shape;
         let store = if kernels::serve(device) {
@@ -55,20 +55,20 @@ impl KvCache {
     }
     // ANCHOR_END: new
 
-    /// How many tokens it holds: the position of the next one.
+    /// The number of tokens in the cache, which is the position of the next one.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// How many tokens fit.
+    /// The most tokens that fit.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
     // ANCHOR: bytes
-    /// The memory it takes: on the CPU that of the blocks that were written to, elsewhere that of
-    /// the whole capacity. Each token takes `2 * n_layers * n_kv_heads * head_dim * bytes per
-    /// number`.
+    /// The memory of the cache, in bytes: on the CPU that of the allocated blocks, elsewhere that
+    /// of the whole capacity. Each token takes
+    /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
         match &self.store {
             Store::Blocks(blocks) => blocks.bytes(),
@@ -77,10 +77,10 @@ impl KvCache {
     }
     // ANCHOR_END: bytes
 
-    /// Takes the memory for `new` more tokens, before anything is computed of them.
+    /// Reserves memory for `new` more tokens, before a forward pass computes anything.
     ///
     /// # Errors
-    /// More tokens than fit, more memory than there is.
+    /// More tokens than fit; too little memory.
     pub(crate) fn reserve(&mut self, new: usize) -> Result<()> {
         let (capacity, length) = (self.capacity, self.length);
         if new > capacity - length {
@@ -92,8 +92,8 @@ impl KvCache {
         }
     }
 
-    /// Where the keys and values lie. What is appended at [`length`](Self::length) counts only
-    /// once it is [committed](Self::commit).
+    /// The storage of keys and values. Positions appended at [`length`](Self::length) count only
+    /// once they are [committed](Self::commit).
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -103,7 +103,7 @@ impl KvCache {
         &mut self.store
     }
 
-    /// Counts `new` tokens that every layer has appended.
+    /// Commits `new` tokens, which every layer has appended.
     pub(crate) fn commit(&mut self, new: usize) {
         self.length += new;
     }

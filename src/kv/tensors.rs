@@ -1,4 +1,4 @@
-//! Keys and values in tensors, for any device.
+//! A KV cache in tensors, for any device.
 
 use burn::tensor::{DType, Device, Tensor, s};
 
@@ -9,7 +9,8 @@ use crate::memory;
 
 /// The keys and values of one layer.
 ///
-/// All memory is taken at once; appending writes into it and copies nothing that is there.
+/// The whole capacity is allocated at once; an append writes into it and copies no earlier
+/// position.
 #[derive(Debug, Clone)]
 pub struct LayerCache {
     /// `[1, n_kv_heads, capacity, head_dim]`
@@ -40,11 +41,11 @@ impl LayerCache {
     }
 
     // ANCHOR: append
-    /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`
-    /// and returns all up to and with them: `[batch, n_kv_heads, start + seq, head_dim]`.
+    /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`, and
+    /// returns those of all positions so far: `[batch, n_kv_heads, start + seq, head_dim]`.
     ///
-    /// What is returned is a view. Drop it before the next append: while two handles share
-    /// the memory, a write has to copy all of it.
+    /// The result is a view. Drop it before the next append: while two handles share the memory, a
+    /// write has to copy all of it.
     pub(crate) fn append(
         &mut self,
         keys: Tensor<4>,
@@ -60,11 +61,11 @@ impl LayerCache {
     // ANCHOR_END: append
 }
 
-/// Whether there is the memory for a cache whose keys have this `shape`. To fill memory that is
-/// not there ends the whole program.
+/// Checks that a cache whose keys have this `shape` fits into memory: running out of memory would
+/// end the whole process.
 ///
-/// On a CPU it is the host's. How much a GPU has, Burn does not tell: no more is asked there than
-/// that the size is one.
+/// On a CPU, the limit is the host's memory. Burn does not report the memory of a GPU: there, the
+/// check is only that the size fits an `isize`.
 fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<()> {
     let factors = [2, layers, dtype.size()].into_iter().chain(shape);
     let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
@@ -96,7 +97,7 @@ mod tests {
         }
     }
 
-    /// A system may promise more memory than it has.
+    /// Linux overcommits: an allocation may succeed without the memory to back it.
     #[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "flex"))]
     #[test]
     fn memory_that_is_only_promised_is_an_error() {
@@ -104,7 +105,7 @@ mod tests {
         let tokens = usize::try_from(there / 1024).unwrap();
         let device = Device::flex();
         for (tokens, fits) in [(tokens / 2, true), (tokens + tokens / 2, false)] {
-            // 1,024 bytes a token
+            // 1,024 bytes per token
             let found = check_memory(1, [1, 1, tokens, 128], DType::F32, &device);
             assert_eq!(found.is_ok(), fits, "{tokens} tokens of {there} bytes");
         }

@@ -1,15 +1,15 @@
-//! What Linux says of memory: that of the machine, and the limits of this process.
+//! Available memory on Linux: that of the machine, and the limits of this process.
 
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// The files in which one version of control groups says what a group may have and has.
+/// The files in which a version of cgroups keeps the memory limit and usage of a group.
 struct Version {
-    /// Where its groups are, from the root of the file system.
+    /// The mount point of its groups, relative to the root of the file system.
     mount: &'static str,
     limit: &'static str,
     usage: &'static str,
-    /// What of the usage are copies of files, which are given up where memory gets scarce.
+    /// The page cache in `memory.stat`: part of the usage, but reclaimed under memory pressure.
     files: [&'static str; 2],
 }
 
@@ -27,14 +27,14 @@ const V2: Version = Version {
     files: ["active_file", "inactive_file"],
 };
 
-/// The least that any limit leaves, in bytes. `root` is the root of the file system.
+/// The memory that the tightest limit leaves, in bytes. `root` is the root of the file system.
 pub(super) fn available(root: &Path) -> Option<u64> {
     let machine = kilobytes(&root.join("proc/meminfo"), "MemAvailable:");
     let limits = [machine, address_space(root), in_groups(root)];
     limits.into_iter().flatten().min()
 }
 
-/// What `ulimit -v` leaves.
+/// The address space that `ulimit -v` leaves.
 fn address_space(root: &Path) -> Option<u64> {
     let limits = read_to_string(root.join("proc/self/limits")).ok()?;
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -42,11 +42,11 @@ fn address_space(root: &Path) -> Option<u64> {
     Some(limit.saturating_sub(kilobytes(&root.join("proc/self/status"), "VmSize:")?))
 }
 
-/// What the control groups of this process leave, as those of a container.
+/// The memory that the cgroups of this process leave, such as those of a container.
 fn in_groups(root: &Path) -> Option<u64> {
     let groups = read_to_string(root.join("proc/self/cgroup")).ok()?;
     let left = groups.lines().filter_map(|line| {
-        // `4:memory:/group` in the first version, `0::/group` in the second
+        // `4:memory:/group` in cgroup v1, `0::/group` in v2
         let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
         let version = match controllers {
             "" => V2,
@@ -58,8 +58,8 @@ fn in_groups(root: &Path) -> Option<u64> {
     left.min()
 }
 
-/// What a group and those that it is in leave. Inside a container its own group is where the
-/// groups begin, whatever it is called outside.
+/// The memory that a cgroup and its ancestors leave. Inside a container, its own group is at
+/// `mount`, whatever path the host has for it.
 fn in_group(mount: &Path, group: &str, version: &Version) -> Option<u64> {
     let number = |path: &Path| read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {
@@ -74,7 +74,7 @@ fn in_group(mount: &Path, group: &str, version: &Version) -> Option<u64> {
     groups.filter_map(left).min()
 }
 
-/// The number of kilobytes that a line of the file at `path` has after `name`, in bytes.
+/// The number of kilobytes after `name` in the file at `path`, converted to bytes.
 fn kilobytes(path: &Path, name: &str) -> Option<u64> {
     value(&read_to_string(path).ok()?, name)?.checked_mul(1024)
 }
@@ -89,7 +89,7 @@ fn value(text: &str, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A file system that has these files.
+    /// A file system with these files.
     fn root(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(available(limited.path()), Some(4_096_000 - 3000 * 1024));
     }
 
-    /// The narrowest of a group and those around it. Copies of files do not count as taken.
+    /// The tightest limit of a group and its ancestors decides. Page cache does not count as used.
     #[test]
     fn groups_leave_what_the_narrowest_does() {
         let first = root(&[
@@ -152,7 +152,7 @@ mod tests {
         ]);
         assert_eq!(available(first.path()), Some(6000 - (4000 - 500)));
 
-        // In a container, which does not see its group by the name that it has outside.
+        // In a container, which does not see the host's path of its group.
         let second = root(&[
             MEMINFO,
             ("proc/self/cgroup", "0::/docker/7f\n"),

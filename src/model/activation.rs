@@ -1,25 +1,25 @@
-//! Activations: the bend between two linear maps, without which they would be one.
+//! Activation functions: without one between them, two linear layers are a single one.
 
 use burn::tensor::{Tensor, activation};
 
 use crate::kernels::{self, Bend};
 
-/// The functions that the checkpoints of the supported families are made with.
+/// The activation functions of the supported model families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
     /// `x * sigmoid(x)`, also called swish (Elfwing et al., arXiv 1702.03118).
     Silu,
     /// `x * P(X <= x)` for a normal `X` (Hendrycks and Gimpel, arXiv 1606.08415).
     Gelu,
-    /// GELU by a formula with `tanh`, which is near but not equal to it.
+    /// The `tanh` approximation of GELU: close to [`Self::Gelu`], but not equal.
     GeluTanh,
 }
 
 impl Activation {
-    /// The names that [`from_name`](Self::from_name) knows.
+    /// The names that [`from_name`](Self::from_name) accepts.
     pub const NAMES: &'static str = "`silu`, `gelu`, `gelu_new` or `gelu_pytorch_tanh`";
 
-    /// The function that a `config.json` calls by this name.
+    /// The activation function with this name in `config.json`.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "silu" | "swish" => Some(Self::Silu),
@@ -29,7 +29,7 @@ impl Activation {
         }
     }
 
-    /// Each entry by itself: `[batch, seq, d_ff]` -> the same.
+    /// Elementwise: `[batch, seq, d_ff]` -> the same shape.
     pub fn forward(self, x: Tensor<3>) -> Tensor<3> {
         if kernels::serve(&x.device()) {
             return kernels::tensor::bend(x, self.kernel());

@@ -1,4 +1,4 @@
-//! The networks that a [`Model`](super::Model) can run, side by side.
+//! The architectures that a [`Model`](super::Model) can run.
 
 use burn::tensor::{Int, Tensor};
 
@@ -11,7 +11,7 @@ use super::rope::Rope;
 use super::source::Source;
 use crate::error::{Error, Result};
 
-/// A network, and what it needs beside its weights.
+/// A network, with the RoPE frequencies where it uses them.
 #[derive(Debug)]
 pub(super) enum Architecture {
     Llama { decoder: Decoder, rope: Rope },
@@ -41,7 +41,7 @@ impl Architecture {
     /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
     ///
     /// # Errors
-    /// Caches for a network that can't use one.
+    /// A KV cache for an architecture that does not support one.
     pub(super) fn hidden_states(
         &self,
         ids: Tensor<2, Int>,
@@ -55,7 +55,7 @@ impl Architecture {
         }
     }
 
-    /// Whether its keys and values can be kept.
+    /// Whether the network supports a KV cache.
     pub(super) fn can_cache(&self) -> bool {
         !matches!(self, Self::Encoder(_))
     }
@@ -69,7 +69,7 @@ impl Architecture {
         }
     }
 
-    /// Whether a tensor of this name may lie in a checkpoint and not be used.
+    /// Whether a checkpoint may hold a tensor of this name that the network does not use.
     pub(super) fn can_do_without(&self, tensor: &str) -> bool {
         match self {
             Self::Llama { .. } => Decoder::can_do_without(tensor),

@@ -1,16 +1,16 @@
-//! The formula of attention, on Burn's tensors.
+//! Scaled dot-product attention on Burn's tensors.
 
 use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 
 // ANCHOR: attend
-/// The mean of the values, weighted by how well each key fits the query.
+/// Scaled dot-product attention: `softmax(q k^T / sqrt(head_dim)) v`.
 ///
-/// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are `[batch, n_kv_heads, total,
-/// head_dim]`; `mask` is `[seq, total]`, true where looking is forbidden. Returns
-/// `[batch, n_heads, seq, head_dim]`.
+/// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are
+/// `[batch, n_kv_heads, total, head_dim]`; `mask` is `[seq, total]`, true where a query must not
+/// attend to a key. Returns `[batch, n_heads, seq, head_dim]`.
 ///
-/// Keys and values are not repeated for the query heads that share them. The queries of a
-/// group are laid below each other instead, as if they were more positions.
+/// Keys and values are not repeated for the query heads that share them. Instead, the query heads
+/// of a group are stacked along `seq`.
 pub fn attend(
     q: Tensor<4>,
     k: Tensor<4>,
@@ -41,9 +41,9 @@ pub fn attend(
 // ANCHOR_END: attend
 
 // ANCHOR: causal_mask
-/// `[seq, start + seq]`: true above the diagonal that ends in the lower right corner, where a
-/// position would look at a later one. One new position may look at everything, so it needs
-/// no mask.
+/// The causal mask, `[seq, start + seq]`: true above the diagonal that ends in the lower right
+/// corner, where a key comes after its query. A single new position attends to every key, so it
+/// needs no mask.
 pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2, Bool>> {
     (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
 }

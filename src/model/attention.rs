@@ -1,4 +1,4 @@
-//! Attention: where each position looks back at the others.
+//! Grouped-query attention, as in the Llama family.
 
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -59,8 +59,8 @@ impl Attention {
     // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
-    /// `rotation` is that of the positions of `x`; `pass` says what they may look at, and keeps
-    /// the keys and values of this `layer`.
+    /// `rotation` holds the RoPE angles of the positions of `x`; `pass` holds the KV caches of each
+    /// `layer`.
     pub fn forward(
         &self,
         x: Tensor<3>,

@@ -1,17 +1,17 @@
-//! The shape of a model.
+//! The hyperparameters of a model.
 
 use super::activation::Activation;
 
-/// The sizes and constants of a model, under one name for all families.
+/// The hyperparameters of a model, under the same names for all families.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
-    /// How the parts are put together, and what only this family has.
+    /// The architecture, with the hyperparameters that only its family has.
     pub family: Family,
-    /// How many tokens the model knows.
+    /// The number of tokens in the vocabulary.
     pub vocab_size: usize,
-    /// The length of the vector that stands for one token (`hidden_size`).
+    /// The length of a hidden state (`hidden_size`).
     pub d_model: usize,
-    /// How many blocks lie on top of each other.
+    /// The number of transformer blocks.
     pub n_layers: usize,
     /// How many query heads each block has.
     pub n_heads: usize,
@@ -21,21 +21,21 @@ pub struct ModelConfig {
     pub head_dim: usize,
     /// The inner size of the feed-forward network (`intermediate_size`).
     pub d_ff: usize,
-    /// The longest sequence the model was made for (`max_position_embeddings`).
+    /// The context length: the most tokens in a sequence (`max_position_embeddings`).
     pub context_length: usize,
-    /// What the norms add to the mean square, so that they never divide by zero.
+    /// The epsilon of the norms, which avoids a division by zero.
     pub norm_eps: f64,
     /// The activation of the feed-forward network.
     pub activation: Activation,
     /// Whether the head reuses the embedding matrix.
     pub tied_head: bool,
-    /// The token that begins a sequence, if the model has one.
+    /// The begin-of-sequence token, if the model has one.
     pub bos_token_id: Option<u32>,
-    /// The tokens that end a sequence.
+    /// The end-of-sequence tokens.
     pub eos_token_ids: Vec<u32>,
 }
 
-/// The networks that this crate computes.
+/// The model families that this crate implements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, a gated feed-forward network: `llama`,
@@ -48,46 +48,46 @@ pub enum Family {
     Encoder,
 }
 
-/// In what the members of the Llama family differ from each other.
+/// The differences between the members of the Llama family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlamaConfig {
-    /// How positions turn queries and keys.
+    /// The rotary position embedding.
     pub rope: RopeConfig,
-    /// Whether queries, keys and values have biases.
+    /// Whether the query, key and value projections have biases.
     pub qkv_bias: bool,
-    /// Whether the output of attention has a bias.
+    /// Whether the output projection of attention has a bias.
     pub o_bias: bool,
     /// Whether the feed-forward network has biases.
     pub mlp_bias: bool,
-    /// Whether each head's queries and keys go through an RMSNorm of their own.
+    /// Whether each head's queries and keys are normalized by an RMSNorm (QK-norm).
     pub qk_norm: bool,
 }
 
-/// The wavelengths of RoPE.
+/// The frequencies of RoPE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RopeConfig {
-    /// The base of the wavelengths.
+    /// The base of the frequencies (`rope_theta`).
     pub theta: f64,
-    /// How they are stretched, so that a model reads on beyond the length it was trained on.
+    /// The scaling that extends the context beyond the training length.
     pub scaling: RopeScaling,
 }
 
-/// Ways to stretch the wavelengths of RoPE.
+/// Ways to scale RoPE to a longer context.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
-    /// As they are (`default`).
+    /// No scaling (`default`).
     None,
-    /// All of them by this factor (`linear`; Chen et al., arXiv 2306.15595).
+    /// All wavelengths are multiplied by `factor` (`linear`; Chen et al., arXiv 2306.15595).
     Linear { factor: f64 },
-    /// The long ones by a factor, the short ones not at all, and those between in part
-    /// (`llama3`; Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783).
+    /// Long wavelengths are multiplied by `factor`, short ones are kept, those between are
+    /// interpolated (`llama3`; Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783).
     Llama3 {
         factor: f64,
-        /// A wavelength is long when fewer turns than this fit into the original context.
+        /// A wavelength is long when fewer periods than this fit into the original context.
         low_freq_factor: f64,
-        /// It is short when more turns than this fit.
+        /// A wavelength is short when more periods than this fit.
         high_freq_factor: f64,
-        /// The context before stretching, in tokens (`original_max_position_embeddings`).
+        /// The context length before scaling, in tokens (`original_max_position_embeddings`).
         original_context: f64,
     },
 }

@@ -20,12 +20,12 @@ pub struct Decoder {
     embed_tokens: Embedding,
     layers: Vec<Block>,
     norm: RmsNorm,
-    /// Absent where the head is tied: then the embedding matrix serves twice.
+    /// None where the head is tied to the embedding matrix.
     lm_head: Option<Linear>,
 }
 
-/// One layer: attention moves information between positions, then the feed-forward network
-/// works on each of them. Both add to what they were given.
+/// A transformer block: attention moves information between positions, then the feed-forward
+/// network transforms each position. Both have a residual connection.
 #[derive(Module, Debug)]
 struct Block {
     input_layernorm: RmsNorm,
@@ -35,7 +35,7 @@ struct Block {
 }
 
 impl Decoder {
-    /// Takes the tensors that `config` asks for from `weights`.
+    /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
@@ -56,9 +56,9 @@ impl Decoder {
         })
     }
 
-    /// Whether a tensor of this name is often found beside those that [`load`](Self::load)
-    /// takes: what older versions of transformers stored though it follows from the rest, and
-    /// the head where it is tied.
+    /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
+    /// take: the RoPE frequencies, which older versions of transformers stored, and the head where
+    /// it is tied.
     pub(super) fn can_do_without(name: &str) -> bool {
         name.ends_with("rotary_emb.inv_freq") || name == "lm_head.weight"
     }
@@ -67,7 +67,7 @@ impl Decoder {
     /// Runs all layers over `ids`, `[batch, seq]`, and returns the hidden states of all positions
     /// before the head: `[batch, seq, d_model]`.
     ///
-    /// `pass` says which sequences they are, and keeps their keys and values.
+    /// `pass` assigns the positions to sequences, and holds their KV caches.
     pub fn hidden_states(
         &self,
         ids: Tensor<2, Int>,

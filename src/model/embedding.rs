@@ -1,4 +1,4 @@
-//! Vectors to look up: one for each token, or one for each position.
+//! Embeddings: a vector for each token, or for each position.
 
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
@@ -8,7 +8,7 @@ use super::source::Source;
 use super::weight::Weight;
 use crate::error::Result;
 
-/// One row for each id.
+/// An embedding matrix, with one row for each id.
 #[derive(Module, Debug)]
 pub struct Embedding {
     /// `[ids, d_model]`
@@ -26,14 +26,14 @@ impl Embedding {
         Ok(Self { weight })
     }
 
-    /// The rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
+    /// Looks up the rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         self.weight.rows(ids)
     }
 
     // ANCHOR: tied_head
-    /// The same matrix as a head: `[batch, seq, d_model]` -> `[batch, seq, ids]`. It shares the
-    /// memory.
+    /// The head that shares this matrix (weight tying): `[batch, seq, d_model]` ->
+    /// `[batch, seq, ids]`.
     pub fn tied_head(&self) -> Linear {
         Linear { weight: self.weight.clone(), bias: None }
     }

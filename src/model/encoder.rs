@@ -1,10 +1,9 @@
-//! A model assembled from Burn's own modules: what there is to generation before any of the
-//! parts is opened.
+//! A language model assembled from Burn's own modules.
 //!
-//! Token and position vectors, Burn's `TransformerEncoder` with a causal mask, a linear head.
-//! That is enough to write with, one whole sequence at a time. It can't have a KV cache: the
-//! encoder takes a sequence and returns a sequence, and the keys and values in between are
-//! made, used and dropped inside it. To keep them, attention has to be ours.
+//! Token and position embeddings, Burn's `TransformerEncoder` with a causal mask, and a linear head
+//! are enough to generate, by running the whole sequence at every step. There is no KV cache: the
+//! encoder's `forward` computes the keys and values and drops them. Keeping them takes an attention
+//! layer of our own.
 
 use burn::module::Module;
 use burn::nn::attention::generate_autoregressive_mask;
@@ -16,7 +15,7 @@ use burn::tensor::{Device, Int, Tensor};
 
 use super::config::ModelConfig;
 
-/// Burn's parts in a row.
+/// Burn's modules in sequence.
 // ANCHOR: encoder
 #[derive(Module, Debug)]
 pub struct Encoder {

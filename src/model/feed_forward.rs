@@ -1,4 +1,5 @@
-//! SwiGLU: the part of a block that works on each position alone (Shazeer, arXiv 2002.05202).
+//! SwiGLU: the feed-forward network of a block, applied to each position (Shazeer, arXiv
+//! 2002.05202).
 
 use burn::module::Module;
 use burn::tensor::Tensor;
@@ -9,14 +10,14 @@ use super::linear::{self, Linear};
 use super::source::Source;
 use crate::error::Result;
 
-/// `down(silu(gate(x)) * up(x))`: a wide layer in which one half decides how much of the
-/// other half passes.
+/// `down(silu(gate(x)) * up(x))`: the activated gate projection scales the up projection, element
+/// by element.
 #[derive(Module, Debug)]
 pub struct FeedForward {
     gate_proj: Linear,
     up_proj: Linear,
     down_proj: Linear,
-    /// SiLU in every model of this family that is known, but their files may say otherwise.
+    /// SiLU in all known models of this family, but `config.json` may name another.
     #[module(skip)]
     activation: Activation,
 }
@@ -42,7 +43,8 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let [gate, up] = linear::forward_all([&self.gate_proj, &self.up_proj], x); // [batch, seq, d_ff]
+        // [batch, seq, d_ff]
+        let [gate, up] = linear::forward_all([&self.gate_proj, &self.up_proj], x);
         self.down_proj.forward(self.activation.gated(gate, up))
     }
     // ANCHOR_END: feed_forward

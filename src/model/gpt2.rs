@@ -1,9 +1,9 @@
-//! GPT-2: the same loop of blocks as in [`decoder`](super::decoder), with the parts of 2019
-//! (Radford et al., Language Models are Unsupervised Multitask Learners).
+//! GPT-2: the same stack of blocks as [`decoder`](super::decoder), with the layers of 2019 (Radford
+//! et al., Language Models are Unsupervised Multitask Learners).
 //!
-//! What differs: positions are vectors that are learned and added to those of the tokens,
-//! LayerNorm stands for RMSNorm, every query head has a key/value head of its own, the
-//! feed-forward network has no gate, and everything has a bias.
+//! Compared with the Llama family: learned position embeddings instead of RoPE, LayerNorm instead
+//! of RMSNorm, multi-head attention instead of grouped-query attention, no gate in the feed-forward
+//! network, and biases in all linear layers.
 
 use burn::module::Module;
 use burn::tensor::{Int, Tensor, TensorData, s};
@@ -21,17 +21,17 @@ use crate::error::Result;
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
 pub struct Gpt2 {
-    /// One vector for each token.
+    /// The token embeddings.
     wte: Embedding,
-    /// One vector for each position.
+    /// The position embeddings.
     wpe: Embedding,
     h: Vec<Block>,
     ln_f: LayerNorm,
-    /// Absent where the head is tied: then the embedding matrix serves twice.
+    /// None where the head is tied to the embedding matrix.
     lm_head: Option<Linear>,
 }
 
-/// One layer: attention, then a feed-forward network. Both add to what they were given.
+/// A transformer block: attention, then a feed-forward network, each with a residual connection.
 #[derive(Module, Debug)]
 struct Block {
     ln_1: LayerNorm,
@@ -43,7 +43,7 @@ struct Block {
 /// Multi-head attention.
 #[derive(Module, Debug)]
 struct Attention {
-    /// Queries, keys and values in one product.
+    /// The query, key and value projections as one matrix.
     c_attn: Linear,
     c_proj: Linear,
     head_dim: usize,
@@ -59,7 +59,7 @@ struct FeedForward {
 }
 
 impl Gpt2 {
-    /// Takes the tensors that `config` asks for from `weights`.
+    /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
@@ -81,9 +81,9 @@ impl Gpt2 {
         })
     }
 
-    /// Whether a tensor of this name is often found beside those that [`load`](Self::load)
-    /// takes: the causal mask, which older versions of transformers stored in every layer,
-    /// and the head where it is tied.
+    /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
+    /// take: the causal mask, which older versions of transformers stored in every layer, and the
+    /// head where it is tied.
     pub(super) fn can_do_without(name: &str) -> bool {
         name.ends_with(".attn.bias")
             || name.ends_with(".attn.masked_bias")

@@ -1,4 +1,4 @@
-//! Matrices that turn one vector into another.
+//! Linear layers.
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
@@ -8,7 +8,7 @@ use super::weight::Weight;
 use crate::error::Result;
 use crate::kernels::{self, Panels};
 
-/// A linear map, `y = W x + b`, for every position.
+/// A linear layer: `y = W x + b` at every position.
 #[derive(Module, Debug)]
 pub struct Linear {
     pub weight: Weight,
@@ -17,7 +17,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Takes `name.weight`, stored as `[out, in]`, and `name.bias` if there is to be one.
+    /// Loads `name.weight`, stored as `[out, in]`, and `name.bias` where `bias` is true.
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
@@ -33,8 +33,8 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
-    /// Takes `name.weight`, stored as `[in, out]`, and `name.bias`: what GPT-2's files call a
-    /// one-dimensional convolution. The matrix is transposed once, here.
+    /// Loads `name.weight`, stored as `[in, out]`, and `name.bias`: a one-dimensional convolution,
+    /// in GPT-2's terms. The matrix is transposed once, here.
     pub(super) fn load_transposed(
         weights: &dyn Source,
         name: &str,
@@ -75,8 +75,8 @@ impl Linear {
 }
 
 // ANCHOR: forward_all
-/// What each of `linears` makes of the same `[batch, seq, in]`. On the CPU their rows are handed
-/// to the threads together.
+/// Applies each of `linears` to the same `x`, `[batch, seq, in]`. On the CPU, the threads share the
+/// rows of all matrices.
 pub fn forward_all<const N: usize>(linears: [&Linear; N], x: Tensor<3>) -> [Tensor<3>; N] {
     let packed: Vec<_> = linears.iter().filter_map(|linear| linear.packed()).collect();
     if let Ok(layers) = <[_; N]>::try_from(packed) {
@@ -89,8 +89,8 @@ pub fn forward_all<const N: usize>(linears: [&Linear; N], x: Tensor<3>) -> [Tens
 /// Multiplies every position of `x` by `weight`: `[out, in]` and `[batch, seq, in]` give
 /// `[batch, seq, out]`.
 ///
-/// For many positions the weight stands on the left, as it lies in memory. Written the other way
-/// round, `x W^T`, a tied head would copy the whole embedding matrix at every step.
+/// For several positions, the weight is the left operand, in its stored layout. As `x W^T`, a tied
+/// head would copy the whole embedding matrix at every step.
 fn product(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
     let [batch, seq, n_in] = x.dims();
     let [n_out, _] = weight.dims();

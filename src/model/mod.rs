@@ -1,10 +1,10 @@
 //! The model: from `config.json` and weights to logits.
 //!
-//! Two families of networks stand side by side: [`decoder`] (Llama, Mistral, Qwen) and
-//! [`gpt2`]. They share [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`].
-//! The Llama family adds [`rope`] and a gated [`feed_forward`]. Before both comes [`encoder`],
-//! which is assembled from Burn's own modules. A [`pass`] says which sequences are run, and
-//! reaches their caches. The shape of a model is a [`config`]; its numbers come from a [`Source`].
+//! There are two model families: [`decoder`] (Llama, Mistral, Qwen) and [`gpt2`]. Both use
+//! [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`]. The Llama family adds
+//! [`rope`] and a gated [`feed_forward`]. [`encoder`] is a simpler model, assembled from Burn's own
+//! modules. A [`pass`] holds the sequences of a forward pass and their KV caches. A [`config`]
+//! holds the hyperparameters, and a [`Source`] supplies the weights.
 
 pub mod activation;
 mod architecture;
@@ -35,50 +35,52 @@ use pass::Pass;
 pub use source::Source;
 pub use weight::{PackedWeight, Weight};
 
-/// A network that is ready to run: its weights on a device, and what they need beside them.
+/// A network that is ready to run, with its weights on a device.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
     network: Architecture,
-    /// The memory that the weights take.
+    /// The memory of the weights, in bytes.
     bytes: usize,
     device: Device,
     dtype: DType,
     cpu: Cpu,
 }
 
-/// One sequence's part in a forward pass.
+/// One sequence's part in a forward pass: its new tokens and its KV cache.
 pub struct Input<'a> {
-    /// What the model is to read: at least one id.
+    /// The ids of the new tokens, at least one.
     tokens: &'a [u32],
-    /// What came before, which takes the tokens in. Without one, they are the whole sequence.
+    /// The KV cache of the earlier tokens, to which the new ones are appended. Without a cache,
+    /// `tokens` is the whole sequence.
     cache: Option<&'a mut KvCache>,
     logits: Logits,
 }
 
-/// For which tokens of an [`Input`] logits are wanted. The head costs as much for each of them.
+/// The tokens of an [`Input`] to compute logits for. The cost of the head is proportional to their
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logits {
-    /// For none: a part of a prompt that is not the last.
+    /// None: a prefill chunk that is not the last.
     None,
-    /// For the last: to choose the token that follows.
+    /// The last: to sample the next token.
     Last,
-    /// For all: to score a text.
+    /// All: to score a text.
     All,
 }
 
 impl<'a> Input<'a> {
-    /// A whole sequence, of which nothing is kept. Logits are wanted for its last token.
+    /// A whole sequence without a KV cache, with logits for its last token.
     pub fn whole(tokens: &'a [u32]) -> Self {
         Self { tokens, cache: None, logits: Logits::Last }
     }
 
-    /// Tokens that follow those in `cache`. Logits are wanted for the last of them.
+    /// Tokens that follow those in `cache`, with logits for the last of them.
     pub fn after(cache: &'a mut KvCache, tokens: &'a [u32]) -> Self {
         Self { tokens, cache: Some(cache), logits: Logits::Last }
     }
 
-    /// Changes for which tokens logits are wanted.
+    /// Changes which tokens to compute logits for.
     pub fn with_logits(mut self, logits: Logits) -> Self {
         self.logits = logits;
         self
@@ -86,12 +88,12 @@ impl<'a> Input<'a> {
 }
 
 impl Model {
-    /// Takes the tensors that `config` asks for from `weights`. On the CPU, it computes with the
-    /// current [`Cpu`].
+    /// Loads the tensors that `config` requires from `weights`. On the CPU, the model computes with
+    /// the current [`Cpu`].
     ///
     /// # Errors
-    /// A tensor that is missing or has another shape or type; weights that there is no memory for;
-    /// a system that grants no threads.
+    /// A tensor that is missing or has another shape or type; weights that do not fit into memory;
+    /// a system that refuses to start threads.
     pub fn load(config: ModelConfig, weights: &dyn Source) -> Result<Self> {
         burn_threads::start()?;
         let network = Architecture::load(weights, &config)?;
@@ -100,12 +102,12 @@ impl Model {
         Ok(Self { config, network, bytes, device, dtype, cpu })
     }
 
-    /// Whether a tensor of this name may lie in a checkpoint and not be used.
+    /// Whether a checkpoint may hold a tensor of this name that the network does not use.
     pub(crate) fn can_do_without(&self, tensor: &str) -> bool {
         self.network.can_do_without(tensor)
     }
 
-    /// The shape of the model.
+    /// The hyperparameters of the model.
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
@@ -116,20 +118,21 @@ impl Model {
         self.dtype
     }
 
-    /// The memory that the weights take.
+    /// The memory of the weights, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// With which instructions and on how many threads the CPU's kernels compute.
+    /// The instruction set and the threads of the CPU kernels.
     pub fn cpu(&self) -> &Cpu {
         &self.cpu
     }
 
-    /// An empty cache for one sequence of up to `capacity` tokens; no more than the context.
+    /// An empty KV cache for one sequence of up to `capacity` tokens, or of the context length if
+    /// that is less.
     ///
     /// # Errors
-    /// On a device that takes all memory at once, more memory than there is.
+    /// On a device that allocates the whole capacity at once: too little memory.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         let ModelConfig { n_layers, n_kv_heads, head_dim, context_length, .. } = self.config;
         let shape = KvShape { n_layers, n_kv_heads, head_dim };
@@ -137,20 +140,20 @@ impl Model {
     }
 
     // ANCHOR: forward
-    /// Runs the network over the tokens of all `inputs`, and returns the logits that they want:
-    /// one row of `[vocab]` for each token, in order.
+    /// Runs the network over the tokens of all `inputs`, and returns the requested logits: one row
+    /// of `[vocab]` for each token, in order.
     ///
-    /// The tokens go through the network side by side, laid end to end in one row, so that its
-    /// weights are read once for all of them. Only attention takes each sequence for itself (Yu
-    /// et al., Orca, OSDI 2022). There is no padding.
+    /// The tokens of all inputs are concatenated into one row, so that the weights are read once
+    /// for all of them. Only attention treats each sequence separately (Yu et al., Orca, OSDI
+    /// 2022). There is no padding.
     ///
-    /// On the CPU, the bits of a row depend on its own sequence only: not on the other inputs,
-    /// and not on how many tokens of the sequence were read in earlier passes.
+    /// On the CPU, the bits of a row depend on its own sequence only: not on the other inputs, and
+    /// not on how the sequence was split into passes.
     ///
     /// # Errors
-    /// For any of the inputs: no tokens, an id outside the vocabulary, more tokens than the cache
-    /// or the context holds, a cache for a network that can't use one. For all: a device that
-    /// fails. Then no cache has changed.
+    /// In any input: no tokens, an id outside the vocabulary, more tokens than the cache or the
+    /// context holds, a cache for an architecture that does not support one; or a device that
+    /// fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
         for input in &mut *inputs {
             self.check_ids(input.tokens)?;
@@ -176,7 +179,7 @@ impl Model {
     // ANCHOR_END: forward
 
     // ANCHOR: logits
-    /// The logits for the `wanted` columns of a row of token ids.
+    /// The logits of the `wanted` columns of a row of token ids.
     fn logits(
         &self,
         row: Vec<i32>,
@@ -245,7 +248,7 @@ impl Model {
 }
 
 // ANCHOR: row_of
-/// The tokens of all inputs, end to end, and the columns for which logits are wanted.
+/// Concatenates the tokens of all inputs into a row, and returns the columns that need logits.
 fn row_of(inputs: &[Input<'_>]) -> (Vec<i32>, Vec<i32>) {
     let (mut row, mut wanted) = (Vec::new(), Vec::new());
     for Input { tokens, logits, .. } in inputs {
@@ -262,7 +265,7 @@ fn row_of(inputs: &[Input<'_>]) -> (Vec<i32>, Vec<i32>) {
 }
 // ANCHOR_END: row_of
 
-/// Waits for the device and copies a result of any shape into host memory, row by row.
+/// Waits for the device and copies a tensor into host memory, in row-major order.
 fn to_host(tensor: Tensor<3>) -> Result<Vec<f32>> {
     let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
     values.map_err(|error| Error::Device(error.to_string()))

@@ -1,4 +1,4 @@
-//! Norms: they keep the length of a vector in bounds.
+//! Normalization layers: RMSNorm and LayerNorm.
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
@@ -39,8 +39,8 @@ impl RmsNorm {
 }
 // ANCHOR_END: rms_norm
 
-/// Moves each vector to a mean of zero and a variance of one, then scales and shifts each entry
-/// by learned weights (Ba et al., arXiv 1607.06450).
+/// Normalizes each vector to mean 0 and variance 1, then scales and shifts each entry by learned
+/// weights (Ba et al., arXiv 1607.06450).
 #[derive(Module, Debug)]
 pub struct LayerNorm {
     /// `[d]`

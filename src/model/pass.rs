@@ -1,4 +1,4 @@
-//! A forward pass: which sequences take part, and where attention finds their past.
+//! A forward pass: the sequences that take part, and their KV caches.
 
 use std::ops::Range;
 
@@ -8,8 +8,9 @@ use super::attend::{attend, causal_mask};
 use crate::kernels::{self, Queries};
 use crate::kv::{Blocks, KvCache, Store};
 
-/// The sequences of one forward pass, their new tokens laid end to end in one row. Every part of
-/// a network but attention works on each position alone and need not know of it.
+/// The sequences of one forward pass, with their new tokens concatenated into one row. Only
+/// attention needs the boundaries between sequences: all other layers treat each position
+/// independently.
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
     device: Device,
@@ -17,22 +18,21 @@ pub struct Pass<'a> {
 
 /// The new tokens of one sequence.
 struct Segment<'a> {
-    /// Where they lie in the row of all new tokens.
+    /// The columns of these tokens in the row.
     columns: Range<usize>,
-    /// The position of the first of them in its own sequence.
+    /// The position of the first of these tokens in its sequence.
     start: usize,
-    /// What came before them, which takes them in. None for a whole sequence of which nothing
-    /// is kept.
+    /// The KV cache of the earlier tokens, to append to. None for a whole sequence without a cache.
     cache: Option<&'a mut KvCache>,
 }
 
 impl<'a> Pass<'a> {
-    /// No sequence yet.
+    /// A pass without sequences.
     pub fn new(device: &Device) -> Self {
         Self { segments: Vec::new(), device: device.clone() }
     }
 
-    /// Whole sequences, all of one length: `[batch, seq]`. Nothing is kept.
+    /// Whole sequences of one length, `[batch, seq]`, without KV caches.
     pub fn whole(seq: usize, device: &Device) -> Self {
         let mut pass = Self::new(device);
         pass.push(seq, None);
@@ -40,7 +40,7 @@ impl<'a> Pass<'a> {
     }
 
     // ANCHOR: push
-    /// Adds a sequence with so many new tokens. `cache` has room for them.
+    /// Adds a sequence of `new` tokens, for which `cache` must have room.
     pub fn push(&mut self, new: usize, cache: Option<&'a mut KvCache>) {
         let first = self.segments.last().map_or(0, |segment| segment.columns.end);
         let start = cache.as_ref().map_or(0, |cache| cache.length());
@@ -48,7 +48,7 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: push
 
-    /// Whether keys and values are kept for a later pass.
+    /// Whether any sequence has a KV cache.
     pub(super) fn keeps(&self) -> bool {
         self.segments.iter().any(|segment| segment.cache.is_some())
     }
@@ -62,8 +62,8 @@ impl<'a> Pass<'a> {
     // ANCHOR_END: positions
 
     // ANCHOR: attend
-    /// Attention, each sequence for itself: appends keys and values to its cache at `layer`, and
-    /// lets its queries look at all that this holds. `q` is `[batch, seq, n_heads, head_dim]`,
+    /// Attention within each sequence: appends keys and values to its KV cache at `layer`; its
+    /// queries then attend to all that the cache holds. `q` is `[batch, seq, n_heads, head_dim]`,
     /// `k` and `v` are `[batch, seq, n_kv_heads, head_dim]`; returns the shape of `q`.
     pub(super) fn attend(
         &mut self,
@@ -116,7 +116,7 @@ impl<'a> Pass<'a> {
     }
 
     // ANCHOR: attend_in_tensors
-    /// On any device, by Burn's operations.
+    /// On any device, with Burn's tensor operations.
     fn attend_in_tensors(
         &mut self,
         layer: usize,
@@ -150,7 +150,7 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: attend_in_tensors
 
-    /// Counts the new tokens, after every layer has appended them.
+    /// Commits the new tokens to the KV caches, after every layer has appended them.
     pub(super) fn commit(self) {
         for Segment { columns, cache, .. } in self.segments {
             if let Some(cache) = cache {

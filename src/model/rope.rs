@@ -1,4 +1,4 @@
-//! RoPE: a position as a rotation (Su et al., RoFormer, arXiv 2104.09864).
+//! Rotary position embedding (RoPE; Su et al., RoFormer, arXiv 2104.09864).
 
 use std::f64::consts::TAU;
 
@@ -7,10 +7,10 @@ use burn::tensor::{DType, Device, Tensor, TensorData, s};
 use super::config::{RopeConfig, RopeScaling};
 use crate::kernels;
 
-/// How fast each pair of entries of a head turns.
+/// The rotation frequency of each pair of entries of a head.
 ///
 /// Entry `i` of a head is paired with entry `i + head_dim / 2` (`rotate_half`, the layout of
-/// Hugging Face checkpoints). From one position to the next the pair turns by the angle
+/// Hugging Face checkpoints). Each position rotates the pair further by the angle
 /// `theta^(-2i / head_dim)`.
 #[derive(Debug, Clone)]
 pub struct Rope {
@@ -18,10 +18,9 @@ pub struct Rope {
     frequencies: Vec<f64>,
 }
 
-/// The cosines and sines by which the queries and keys of some positions are turned.
+/// The cosines and sines that rotate the queries and keys at some positions.
 ///
-/// They are f32 whatever the model computes in: half precision cannot tell apart positions
-/// beyond 2,048.
+/// Always in f32: f16 cannot tell apart positions beyond 2,048.
 #[derive(Debug, Clone)]
 pub struct Rotation {
     /// `[seq, head_dim / 2]`
@@ -38,8 +37,8 @@ impl Rope {
         Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
-    /// The rotation for each of `positions`. Angles are f64, and their sines and cosines are those
-    /// of `libm`, which are the same on every machine.
+    /// The rotation for each of `positions`. Angles are f64, with sines and cosines by `libm`,
+    /// which gives the same bits on every machine.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
         let shape = [positions.len(), self.frequencies.len()];
         let table = |of: fn(f64) -> f64| {
@@ -53,8 +52,8 @@ impl Rope {
     }
 }
 
-/// Slows a pair down, so that as many positions as the model was stretched to turn it no
-/// further than those did that it was trained on.
+/// Lowers a frequency, so that the angles of a longer context stay in the range of the training
+/// context.
 fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
     match *scaling {
         RopeScaling::None => frequency,
@@ -70,7 +69,7 @@ fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
 
 impl Rotation {
     // ANCHOR: rotate
-    /// Turns queries or keys: `[batch, seq, heads, head_dim]` -> the same.
+    /// Rotates queries or keys: `[batch, seq, heads, head_dim]` -> the same shape.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
         if kernels::serve(&x.device()) {
             return kernels::tensor::rotate(x, self.cos.clone(), self.sin.clone());
@@ -78,7 +77,8 @@ impl Rotation {
         let dtype = x.dtype();
         let [first, second] = halves(x.cast(DType::F32));
         let [cos, sin] = [&self.cos, &self.sin].map(|table| table.clone().unsqueeze_dim::<3>(1));
-        let [cos, sin] = [cos, sin].map(|table| table.unsqueeze::<4>()); // [1, seq, 1, head_dim / 2]
+        // [1, seq, 1, head_dim / 2]
+        let [cos, sin] = [cos, sin].map(|table| table.unsqueeze::<4>());
         let turned_first = first.clone() * cos.clone() - second.clone() * sin.clone();
         let turned_second = second * cos + first * sin;
         Tensor::cat(vec![turned_first, turned_second], 3).cast(dtype)

@@ -1,4 +1,4 @@
-//! Where a network takes its numbers from.
+//! The source of a network's weights.
 
 use burn::module::Param;
 use burn::tensor::{DType, Device, Tensor};
@@ -6,8 +6,8 @@ use burn::tensor::{DType, Device, Tensor};
 use super::weight::Weight;
 use crate::error::Result;
 
-/// Hands out the tensors of a network by their names in a Hugging Face checkpoint: from files, or
-/// as a random start.
+/// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
+/// randomly initialized.
 pub trait Source {
     /// The matrix called `name`, stored as `[out, in]`.
     ///
@@ -27,19 +27,19 @@ pub trait Source {
     /// As [`matrix`](Self::matrix).
     fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>>;
 
-    /// The first of `prefixes` under which there is a tensor called `name`, or else the first
-    /// of all: the same model is published with and without the name of its outermost part.
+    /// The first of `prefixes` under which a tensor called `name` exists, or else `prefixes[0]`:
+    /// the same model is published with and without the name of its outermost module.
     fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str;
 
-    /// Whether the numbers are a random start, from which any network can be trained.
+    /// Whether the weights are randomly initialized, for training.
     fn is_random(&self) -> bool;
 
-    /// Where the tensors are put.
+    /// The device of the tensors.
     fn device(&self) -> &Device;
 
-    /// What matrices are stored as.
+    /// The type in which matrices are stored.
     fn dtype(&self) -> DType;
 
-    /// The memory of all tensors that were handed out.
+    /// The memory of all tensors supplied so far, in bytes.
     fn bytes(&self) -> usize;
 }

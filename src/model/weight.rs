@@ -10,11 +10,11 @@ use crate::kernels::{self, Panels};
 pub enum Weight {
     /// As a tensor, for any device, and for training.
     Dense(Param<Tensor<2>>),
-    /// As the kernels of the CPU read it.
+    /// Packed into panels, for the CPU kernels.
     Packed(PackedWeight),
 }
 
-/// A matrix that Burn does not see.
+/// A matrix in panels, which is not a Burn tensor.
 #[derive(Module, Debug)]
 pub struct PackedWeight {
     #[module(skip)]
@@ -23,8 +23,7 @@ pub struct PackedWeight {
 
 impl Weight {
     // ANCHOR: rows
-    /// The rows of `ids`: `[batch, seq]` -> `[batch, seq, in]`. An embedding is a matrix of
-    /// which single rows are wanted.
+    /// An embedding lookup, of the rows of `ids`: `[batch, seq]` -> `[batch, seq, in]`.
     pub fn rows(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         match self {
             Self::Dense(weight) => module::embedding(weight.val(), ids),

@@ -1,4 +1,4 @@
-//! What the readers of `config.json` share.
+//! Helpers of the readers of `config.json`.
 
 use serde::{Deserialize, Deserializer};
 
@@ -6,7 +6,7 @@ use super::unsupported;
 use crate::error::Result;
 use crate::model::activation::Activation;
 
-/// Tells a field that is `null` (`Some(None)`) from one that is not there (`None`).
+/// Distinguishes a field that is `null` (`Some(None)`) from a missing one (`None`).
 pub(super) fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ pub(super) fn activation(
     Activation::from_name(name).ok_or_else(|| unsupported(origin, field, name, Activation::NAMES))
 }
 
-/// A number that must be there, and that something is divided by.
+/// A required number above 0, because it is a divisor.
 pub(super) fn positive(value: Option<f64>, field: &'static str, origin: &str) -> Result<f64> {
     match value {
         Some(number) if number.is_finite() && number > 0.0 => Ok(number),

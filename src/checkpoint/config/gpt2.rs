@@ -7,7 +7,7 @@ use super::{Family, ModelConfig, OneOrMany, parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
 
-/// The file as it is written. Fields that are not named here do not change the answer.
+/// The fields of the file that affect the logits or the tokens.
 #[derive(Debug, Deserialize)]
 struct Gpt2File {
     vocab_size: usize,

@@ -8,10 +8,10 @@ use super::{parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
 
-/// The window that transformers assumes where a file does not mention it.
+/// The window that transformers assumes where the file has no `sliding_window`.
 const DEFAULT_WINDOW: usize = 4096;
 
-/// The file as it is written. Fields that are not named here do not change the answer.
+/// The fields of the file that affect the logits or the tokens.
 #[derive(Debug, Deserialize)]
 struct LlamaFile {
     vocab_size: usize,
@@ -27,7 +27,7 @@ struct LlamaFile {
     tie_word_embeddings: Option<bool>,
     attention_bias: Option<bool>,
     mlp_bias: Option<bool>,
-    /// Where transformers 5 keeps RoPE; older files have the two fields below.
+    /// RoPE as of transformers 5; older files have the two fields below.
     rope_parameters: Option<RopeFile>,
     rope_theta: Option<f64>,
     rope_scaling: Option<RopeFile>,
@@ -58,7 +58,7 @@ struct RopeFile {
 pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelConfig> {
     let file: LlamaFile = parse(json, origin)?;
     file.check_window(model_type, origin)?;
-    // What each member has by its nature, and what its file decides.
+    // Some biases are fixed by the architecture, others are set in the file.
     let attention_bias = file.attention_bias.unwrap_or(false);
     let (qkv_bias, o_bias, mlp_bias, qk_norm) = match model_type {
         "llama" => (attention_bias, attention_bias, file.mlp_bias.unwrap_or(false), false),
@@ -96,11 +96,11 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
 }
 
 impl LlamaFile {
-    /// With a sliding window, a position sees only so many before it. Nothing here does that.
+    /// Rejects sliding-window attention, which this crate does not implement.
     fn check_window(&self, model_type: &str, origin: &str) -> Result<()> {
         let full = "attention over the whole sequence (no sliding window)";
         let is_qwen = matches!(model_type, "qwen2" | "qwen3");
-        // Qwen writes the size of a window that it does not use.
+        // Qwen's files give a window size even where the window is not used.
         if self.use_sliding_window.unwrap_or(!is_qwen) {
             if let Some(Some(window)) = self.sliding_window {
                 return Err(unsupported(origin, "sliding_window", window, full));
