@@ -12,7 +12,8 @@ pub enum InvalidTemperature {
 /// The probability of each token at a temperature: the softmax of `logit / temperature`.
 ///
 /// `logits` is `[vocab]`; returns `[vocab]`. At least one logit is finite, none is NaN or +inf, and
-/// a logit of -inf has the probability 0. The finite ones lie between -1e38 and 1e38.
+/// a logit of -inf has the probability 0. The finite ones lie between -1e38 and 1e38, and there are at
+/// most 1,000.
 ///
 /// - The temperature 0 is greedy: the token with the greatest logit has the probability 1, all
 ///   others have 0. Of equals it is the one with the lowest id. -0.0 is 0 too.

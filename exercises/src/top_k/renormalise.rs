@@ -6,7 +6,7 @@
 /// `[vocab]`: 0 for a token that was removed, and for one that stays its probability among those
 /// that stay.
 ///
-/// - Each token keeps its place in the list.
+/// - Each token keeps its place in the list, which has at most 1,000.
 /// - The probabilities may sum to less than 1: an earlier rule has removed some tokens then.
 /// - At least one token that stays has a probability above 0, which may be as small as 1e-30.
 /// - A result may be off by 0.00001, but a token that was removed has exactly 0.

@@ -21,7 +21,7 @@ pub struct Rules {
 ///
 /// 1. The repetition penalty, for all tokens in `said`. A score above 0 is divided by it, one below
 ///    0 is multiplied, once for each token.
-/// 2. The temperature. At 0 the best token, of equals the one with the lowest id, has the
+/// 2. The temperature, however tiny. At 0 the best token, of equals the one with the lowest id, has the
 ///    probability 1, and no rule follows.
 /// 3. Top-k: what is less than the k-th best score goes. Ties with it stay.
 /// 4. Top-p: the smallest set of most likely tokens that sums to at least `top_p` stays.

@@ -5,8 +5,8 @@ use slowburn::sampling::softmax;
 /// Keeps the smallest set of most likely tokens whose probabilities sum to at least `p`. Every
 /// other score becomes -inf.
 ///
-/// `scores` is `[vocab]`, in the order of the ids, all finite and different, and is changed in
-/// place. `p` is above 0 and below 1.
+/// `scores` is `[vocab]`, in the order of the ids, all finite and no two nearly equal, and is
+/// changed in place. `p` is above 0 and below 1.
 ///
 /// What was observed: the number of tokens that stay is always right. Whoever wrote it tried scores
 /// in falling order, and in rising order, and exchanged two of them, and all was well. Then a model

@@ -83,7 +83,8 @@ fn hidden_positions_have_no_weight() {
 
 #[test]
 fn nothing_of_a_tile_is_kept() {
-    let case = Case::rule("two numbers and one vector are enough: the fields of the stub");
+    let rule = "two numbers and one vector are enough: the fields of the stub";
+    let (case, _) = mean(rule, &[(&[1.0], &[2.0])]);
     case.equal(size_of::<(f32, f32, Vec<f32>)>(), size_of::<Running>());
 }
 

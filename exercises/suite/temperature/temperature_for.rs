@@ -65,6 +65,21 @@ fn where_the_best_stands_does_not_matter() {
 }
 
 #[test]
+fn few_tokens_of_a_large_vocabulary() {
+    let logits: Vec<f32> = (0..10_000).map(|id| -0.1 * id as f32).collect();
+    let case = Case::rule("off by a thousandth of `tokens`, however large the vocabulary is")
+        .given("logits", "0, -0.1, -0.2 and so on, 10,000 of them")
+        .given("tokens", 20);
+    let temperature = temperature_for(&logits, 20.0);
+    let reached = effective_at(&logits, temperature);
+    case.holds(
+        (reached - 20.0).abs() <= 0.02,
+        "a temperature at which the effective number of tokens is 20",
+        format_args!("{temperature}, where it is {reached}"),
+    );
+}
+
+#[test]
 fn random_logits() {
     let mut random = Random::new(6);
     for count in (3..60).chain([300]) {

@@ -50,6 +50,10 @@ fn a_token_of_probability_zero_never_comes_out() {
     check(rule, &[0.0, 0.5, 0.5], 0.0, 1);
     check(rule, &[0.0, 0.0, 1.0, 0.0], 0.0, 2);
     check(rule, &[0.5, 0.5, 0.0], LAST, 1);
+    // Several tokens end at the very point.
+    let probabilities = [0.25, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.5];
+    check(rule, &probabilities, 0.25, 4);
+    check(rule, &probabilities, 0.5, 7);
     for zeros in 1..9 {
         let mut probabilities = vec![0.0; zeros + 2];
         (probabilities[0], probabilities[zeros + 1]) = (0.5, 0.5);

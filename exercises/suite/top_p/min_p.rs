@@ -60,6 +60,8 @@ fn what_stays_keeps_its_score() {
     let rule = "a score that stays is not changed, however great it is";
     check(rule, &[2000.0, 1999.5, 1999.0], 0.5, &[2000.0, 1999.5, REMOVED]);
     check(rule, &[-2000.0, -2000.5, -2001.0], 0.5, &[-2000.0, -2000.5, REMOVED]);
+    check(rule, &[11.3, 0.1, -0.7, -0.3], 1e-5, &[11.3, 0.1, REMOVED, REMOVED]);
+    check(rule, &[3.3, 0.01, 1.1], 0.01, &[3.3, 0.01, 1.1]);
 }
 
 #[test]

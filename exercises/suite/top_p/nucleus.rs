@@ -53,7 +53,7 @@ fn the_token_that_reaches_p_stays() {
 
 #[test]
 fn one_token_always_stays() {
-    for p in [1e-6, 0.1] {
+    for p in [1e-30, 1e-9, 1e-6, 0.1] {
         check("at least the most likely token stays", &[0.25, 0.125, 0.5, 0.125], p, &[2]);
     }
 }

@@ -110,6 +110,13 @@ fn a_tiny_temperature_leaves_the_best() {
 }
 
 #[test]
+fn a_tiny_temperature_is_taken_as_it_is() {
+    let rules = Rules { temperature: 1e-6, ..OFF };
+    let rule = "every temperature above 0 is taken as it is: here the scores 0 and -1";
+    check(rule, &[0.0, -1e-6], &[], &rules, &[0.731_059, 0.268_941]);
+}
+
+#[test]
 fn a_low_temperature_is_applied() {
     let rules = Rules { temperature: 0.05, ..OFF };
     let rule = "the temperature divides the scores, also where it is low: here 0 and -2";

@@ -40,6 +40,14 @@ fn a_little_more_than_half_is_half() {
 }
 
 #[test]
+fn a_sum_of_exactly_p_is_enough() {
+    let scores = [1.0, 2.0, 0.5, 1.5];
+    let best = slowburn::sampling::softmax(&scores)[1];
+    let rule = "the best token has exactly the probability p: it is enough";
+    check(rule, &scores, best, &[REMOVED, 2.0, REMOVED, REMOVED]);
+}
+
+#[test]
 fn as_many_stay_as_it_takes() {
     let rule = "as many stay as it takes, however many that are";
     let mut scores: Vec<f32> = (0..100).map(|i| i as f32 * 1e-3).collect();

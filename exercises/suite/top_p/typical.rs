@@ -42,6 +42,16 @@ fn too_sure_and_too_odd_count_alike() {
 }
 
 #[test]
+fn many_may_stay() {
+    let case = Case::rule("as many stay as it takes, however many that are")
+        .given("probabilities", "1024 times 1/1024")
+        .given("mass", 0.875);
+    let found = typical(&[1.0 / 1024.0; 1024], 0.875);
+    let stay = found.iter().filter(|&&p| p > 0.0).count();
+    case.equal(("tokens that stay", 896), ("tokens that stay", stay));
+}
+
+#[test]
 fn a_sum_of_exactly_the_mass_is_enough() {
     let rule = "where the sum is exactly the mass, it is reached: the next token goes";
     check(rule, &[0.5, 0.25, 0.125, 0.125], 0.25, &[1]);
