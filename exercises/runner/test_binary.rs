@@ -212,28 +212,31 @@ fn text(reader: JoinHandle<std::io::Result<Vec<u8>>>) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn run(program: &str, argument: &str) -> Result<Outcome> {
+    fn run(program: &str, argument: &str, limit: Duration) -> Result<Outcome> {
         let binary = TestBinary { path: program.into(), folder: env::temp_dir() };
-        binary.run_within(argument, Duration::from_millis(200))
+        binary.run_within(argument, limit)
     }
+
+    /// Longer than a busy machine takes to start a process.
+    const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn an_answer_that_never_ends_is_killed_and_does_not_pass() {
-        let outcome = run("sleep", "60").unwrap();
+        let outcome = run("sleep", "600", Duration::from_millis(200)).unwrap();
         assert_eq!(outcome.ending, Ending::TimedOut);
         assert!(!outcome.all_pass());
     }
 
     #[test]
     fn a_process_that_fails_without_a_failed_test_crashed() {
-        let outcome = run("false", "").unwrap();
+        let outcome = run("false", "", LONG).unwrap();
         assert!(matches!(outcome.ending, Ending::Crashed(_)), "{outcome:?}");
         assert!(!outcome.all_pass());
     }
 
     #[test]
     fn a_filter_that_fits_no_test_is_an_error() {
-        let error = run("true", "model::nothing_tests::").unwrap_err();
+        let error = run("true", "model::nothing_tests::", LONG).unwrap_err();
         assert!(error.to_string().contains("no test is named `model::nothing_tests::...`"));
     }
 }

@@ -75,6 +75,14 @@ fn both_may_come_from_one_beam() {
 }
 
 #[test]
+fn there_may_be_more_beams_than_go_on() {
+    let rule = "all beams are continued, however many there are and in whatever order";
+    let rows = [[-1.0, -1.5, -9.0], [-1.0, -2.0, -9.0]];
+    let beams = [beam(&[0, 0], -8.0), beam(&[1], -9.0), beam(&[0], -1.0)];
+    check(rule, rows, &beams, 2, &[beam(&[0, 0], -2.0), beam(&[0, 1], -2.5)], &[]);
+}
+
+#[test]
 fn what_cannot_come_is_no_continuation() {
     let rule = "a token with the log-probability -inf cannot come, also where there is room";
     let rows = [[-INF, 0.0, -INF], [-0.5, -INF, -1.5]];

@@ -62,6 +62,7 @@ fn a_removed_token_has_minus_infinity() {
     let rule = "a logit of -inf has the probability 0, and takes nothing from the others";
     check(rule, &[1.0, -INF, 1.0], 1, -INF, 0.0);
     check(rule, &[1.0, -INF, 1.0], 2, -LN_2, 1e-5);
+    check(rule, &[-INF, 0.0, 2.0], 1, -2.126_928, 1e-5);
 }
 
 #[test]

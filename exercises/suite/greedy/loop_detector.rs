@@ -15,6 +15,8 @@ fn the_moment_at_which_the_last_copy_is_whole() {
     check(rule, &[1, 2, 3, 1, 2, 3, 1, 2, 3], [3, 4], Some([9, 3]));
     check(rule, &[7, 5, 5, 5], [3, 4], Some([4, 1]));
     check(rule, &[1, 2, 2, 1, 2, 2, 1, 2, 2], [3, 4], Some([9, 3]));
+    check(rule, &[9, 1, 2, 3, 1, 2, 3, 1], [2, 4], Some([7, 3]));
+    check(rule, &[9, 8, 1, 2, 3, 4, 1, 2, 3, 4], [2, 9], Some([10, 4]));
 }
 
 #[test]

@@ -35,6 +35,8 @@ fn equally_likely_tokens() {
 fn a_certain_text() {
     let rule = "a text that was certain has the perplexity 1";
     check(rule, &[0, 1, 0], &[[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]], 1.0);
+    let rule = "a certain token counts in the mean, with a surprise of 0";
+    check(rule, &[0, 1, 0], &[[0.0, 1.0], [0.25, 0.75], [0.5, 0.5]], 2.0);
 }
 
 #[test]

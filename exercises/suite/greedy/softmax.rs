@@ -23,6 +23,7 @@ fn the_sink_takes_its_share() {
     let rule = "exp(sink) is one more term of the sum, and has no place in the result";
     check(rule, &[0.0, 0.0], 0.0, &[0.333_333, 0.333_333]);
     check(rule, &[2.0, 1.5], 1.0, &[0.506_480, 0.307_196]);
+    check(rule, &[2.0, 0.0], 0.0, &[0.786_986, 0.106_507]);
     check(rule, &[1.0], -1.0, &[0.880_797]);
     check(rule, &[-2.0, -3.0], 3.0, &[0.006_676, 0.002_456]);
 }

@@ -48,6 +48,18 @@ fn a_prompt_is_cut_into_its_longest_pieces() {
     case.equal(" on on".to_owned(), story("The cat sat", 2));
 }
 
+#[test]
+fn letters_of_several_bytes() {
+    let vocabulary = ["é", " chat", " à", "."];
+    let case = Case::rule("the text of the new tokens, without the prompt")
+        .given("vocabulary", vocabulary)
+        .given("the most likely token after each", [1, 2, 3, 0])
+        .given("prompt", "éé à")
+        .given("max_tokens", 4);
+    let model = |ids: &[u32]| one_best((ids[ids.len() - 1] + 1) % 4, 4);
+    case.equal(".é chat à".to_owned(), glued_story(&model, &vocabulary, "éé à", 4));
+}
+
 /// Lets a model choose the tokens of `script`, and compares what it was given at each step.
 fn check_steps(rule: &str, vocabulary: &[&str], prompt: (&str, &[u32]), script: &[u32]) {
     let case = Case::rule(rule)

@@ -53,6 +53,16 @@ fn a_vocabulary_of_one_token() {
 }
 
 #[test]
+fn many_rows() {
+    let mut logits = vec![0.0; (1 << 24) + 1];
+    *logits.last_mut().expect("there are many") = 1.0;
+    let case = Case::rule("the last row, however many there are")
+        .given("logits", "2^24 zeros and a 1")
+        .given("vocab", 1);
+    case.equal(Some([1.0].as_slice()), last_row(&logits, 1));
+}
+
+#[test]
 fn an_empty_prompt_has_no_last_position() {
     for vocab in [1, 3] {
         let logits: [f32; 0] = [];

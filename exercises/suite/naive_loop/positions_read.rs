@@ -20,6 +20,8 @@ fn each_step_reads_one_position_more() {
     check(rule, 1, 2, 3, 2);
     check(rule, 2, 3, 9, 4);
     check(rule, 4, 4, 22, 7);
+    check(rule, 3, 5, 25, 7);
+    check(rule, 1, 9, 45, 9);
 }
 
 #[test]
