@@ -4,8 +4,9 @@
 ///
 /// `x` and `weight` are `[d_model]`, and so is the result. `y_i = weight_i * x_i / sqrt(m + eps)`,
 /// where `m` is the mean of the squares of all numbers in `x`. `eps` keeps a vector of zeros from
-/// being divided by zero. The sum of the squares and each product of a number and its weight fit into
-/// an `f32`, and each result may be off by a ten-thousandth of itself.
+/// being divided by zero. All of it may be computed in `f32`, in any order: vectors have at most 10,000
+/// numbers, and no square, sum, product or quotient is too large or too small for an `f32`. Each result
+/// may be off by a ten-thousandth of itself.
 ///
 /// ```text
 /// rms_norm(&[3.0, 4.0], &[1.0, 1.0], 0.0)    -> [0.85, 1.13]     (m is 12.5)

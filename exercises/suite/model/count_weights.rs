@@ -64,6 +64,21 @@ fn the_number_is_exact() {
     let rule = "the number is exact, also where no f64 holds it";
     check(rule, sizes, 14_232_055_521_038_475);
     check(rule, Sizes { vocab_size: 10_000_020, ..sizes }, 14_232_055_522_038_478);
+    let wide = Sizes {
+        vocab_size: 1,
+        d_model: 1 << 30,
+        n_layers: 1,
+        n_heads: 1 << 20,
+        n_kv_heads: 1 << 10,
+        head_dim: 1 << 8,
+        d_ff: 1,
+        tied_head: true,
+    };
+    check(
+        "where the number fits, nothing on the way to it overflows",
+        wide,
+        577023709773037568,
+    );
 }
 
 #[test]

@@ -135,3 +135,30 @@ fn equal_keys_give_the_mean() {
         check(rule, &[query], &keys, &values, &[vec![mean(0), mean(1)]]);
     }
 }
+
+#[test]
+fn heads_of_any_width() {
+    let mut random = Random::new(1);
+    for head_dim in [1, 2, 3, 5, 8] {
+        let mut vector =
+            || -> Vec<f32> { (0..head_dim).map(|_| random.float(-1.0, 1.0)).collect() };
+        let query = vector();
+        let keys = [vec![vector(), vector(), vector()]];
+        let values = [vec![vector(), vector(), vector()]];
+        let weights: Vec<f64> = keys[0]
+            .iter()
+            .map(|key| {
+                let products = key.iter().zip(&query).map(|(a, b)| f64::from(*a) * f64::from(*b));
+                (products.sum::<f64>() / (head_dim as f64).sqrt()).exp()
+            })
+            .collect();
+        let sum: f64 = weights.iter().sum();
+        let mean = |i: usize| {
+            let parts = weights.iter().zip(&values[0]).map(|(w, value)| w * f64::from(value[i]));
+            (parts.sum::<f64>() / sum) as f32
+        };
+        let expected = [(0..head_dim).map(mean).collect()];
+        let rule = "all numbers of a head count, however many there are";
+        check(rule, std::slice::from_ref(&query), &keys, &values, &expected);
+    }
+}

@@ -86,3 +86,39 @@ fn a_closed_gate_lets_nothing_through() {
         check(rule, &x, [&gate, &up, &down], &vec![0.0; d_model]);
     }
 }
+
+#[test]
+fn the_formula_on_full_matrices() {
+    let mut random = Random::new(1);
+    for (d_model, d_ff) in [(2, 1), (2, 2), (3, 5), (5, 3)] {
+        let mut matrix = |rows: usize, width: usize| -> Matrix {
+            let mut row = || (0..width).map(|_| random.float(-1.0, 1.0)).collect();
+            (0..rows).map(|_| row()).collect()
+        };
+        let x = matrix(1, d_model).remove(0);
+        let (gate, up) = (matrix(d_ff, d_model), matrix(d_ff, d_model));
+        let down = matrix(d_model, d_ff);
+        let product = |row: &[f32], x: &[f64]| -> f64 {
+            row.iter().zip(x).map(|(a, b)| f64::from(*a) * b).sum()
+        };
+        let wide: Vec<f64> = x.iter().copied().map(f64::from).collect();
+        let middle: Vec<f64> = gate
+            .iter()
+            .zip(&up)
+            .map(|(gate, up)| {
+                let z = product(gate, &wide);
+                z / (1.0 + (-z).exp()) * product(up, &wide)
+            })
+            .collect();
+        let expected: Vec<f32> = down.iter().map(|row| product(row, &middle) as f32).collect();
+        let rule = "y = W_down (silu(W_gate x) * W_up x)";
+        check(rule, &x, [&gate, &up, &down], &expected);
+    }
+}
+
+#[test]
+fn what_is_multiplied_with_nothing_is_nothing() {
+    let rule = "the gate is multiplied with what `up` gives, also where that is 0";
+    let (gate, one) = (vec![vec![2.0]], vec![vec![1.0]]);
+    check(rule, &[1.0], [&gate, &vec![vec![0.0]], &one], &[0.0]);
+}
