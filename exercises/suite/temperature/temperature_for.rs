@@ -17,7 +17,7 @@ fn check(rule: &str, logits: &[f32], tokens: f64) {
     let reached = effective_at(logits, temperature);
     case.holds(
         (reached - tokens).abs() <= 0.001 * tokens,
-        &format!("a temperature at which the effective number of tokens is {tokens}"),
+        &format!("a temperature at which the effective number of tokens is {tokens}, or off by a thousandth of that"),
         format_args!("{temperature}, where it is {reached}"),
     );
 }
