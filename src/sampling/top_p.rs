@@ -34,7 +34,7 @@ fn most_likely(probabilities: &[f32], p: f32) -> Vec<usize> {
     while size < ids.len() {
         ids.select_nth_unstable_by(size, better);
         let mass: f32 = ids[..size].iter().map(|&id| probabilities[id]).sum();
-        // The caller sums in another order: `>` rather than `>=` leaves room for rounding.
+        // The caller sums in sorted order: if this sum rounds lower, one extra round runs.
         if mass > p {
             break;
         }
