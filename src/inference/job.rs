@@ -75,7 +75,7 @@ pub(super) struct RunningJob {
 
 struct State {
     completions: Vec<Option<Completion>>,
-    /// How many of the job's sequences have not ended.
+    /// The number of unfinished sequences.
     open: usize,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,

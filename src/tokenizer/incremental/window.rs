@@ -12,7 +12,7 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 #[derive(Debug)]
 pub(super) struct Window {
     ids: Vec<u32>,
-    /// How many of `ids` are the context, whose text has been returned.
+    /// The length of the context at the start of `ids`, whose text has been returned.
     context: usize,
     /// The text of the context.
     before: String,
