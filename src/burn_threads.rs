@@ -1,22 +1,22 @@
-//! The threads of `rayon`, on which Burn's CPU backends share their work.
+//! The `rayon` thread pool of Burn's CPU backends.
 
 use crate::error::Result;
 
-/// Starts these threads, unless this program has done that already. Rayon would start them where
-/// they are first needed, and panic where the system grants none.
+/// Starts the thread pool, unless the program has done so. Rayon would start it on first use, and
+/// panic if the system cannot start threads.
 ///
 /// # Errors
-/// A system that grants no more threads.
+/// The system cannot start another thread.
 #[cfg(not(target_family = "wasm"))]
 pub fn start() -> Result<()> {
     use std::error::Error as _;
     use std::sync::OnceLock;
 
-    // Rayon tries once. The answer stays for those who ask later.
+    // Rayon tries only once, so its answer is kept for later calls.
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
         let error = rayon::ThreadPoolBuilder::new().build_global().err()?;
-        // An error without a source says that somebody else has started them.
+        // An error without a source means that the pool exists already.
         error.source().map(ToString::to_string)
     });
     match refusal {
@@ -25,7 +25,7 @@ pub fn start() -> Result<()> {
     }
 }
 
-/// Where there are no threads, rayon does the work on the one that asks.
+/// Without threads, rayon runs the work on the calling thread.
 #[cfg(target_family = "wasm")]
 pub fn start() -> Result<()> {
     Ok(())

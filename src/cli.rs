@@ -1,4 +1,4 @@
-//! What the numbered examples share: their flags, and how they show a generation.
+//! The shared parts of the numbered examples: flags and output.
 
 mod batch_args;
 mod batch_report;
@@ -106,21 +106,22 @@ pub struct GenerateArgs {
 }
 
 impl GenerateArgs {
-    /// The model that was asked for, on the device that was asked for.
+    /// Loads the requested model on the requested device.
     ///
     /// # Errors
-    /// Sampling parameters out of range (before anything is loaded), a device that cannot be
-    /// used, a model that cannot be loaded.
+    /// Sampling parameters out of range, checked before loading; a device that cannot be used; a
+    /// model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         self.sampling.params().validate()?;
         self.model.load()
     }
 
-    /// The ids to start from. No ids and an empty text mean the begin-of-sequence token.
+    /// The prompt's token ids. An empty prompt is the begin-of-sequence token.
     ///
     /// # Errors
-    /// Nothing to start from, an id outside the vocabulary, more ids than the context holds; a
-    /// conversation where the model has no chat template or its template fails.
+    /// An empty prompt for a model without a begin-of-sequence token; an id outside the vocabulary;
+    /// more ids than the context length; a chat prompt for a model without a chat template, or a
+    /// template that fails.
     pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
         let ids = match &self.prompt_ids {
             Some(PromptIds(ids)) if !ids.is_empty() => ids.clone(),
@@ -135,7 +136,7 @@ impl GenerateArgs {
         Ok(ids)
     }
 
-    /// What the flags say about the generation of a story.
+    /// The options for generating a story.
     pub fn options(&self) -> Options {
         Options {
             max_tokens: self.max_tokens.unwrap_or(400),
@@ -148,8 +149,8 @@ impl GenerateArgs {
         }
     }
 
-    /// The same as a request that starts from the ids `prompt`; of `max_tokens` new ones, where
-    /// the flags do not say.
+    /// The options as a request with the given prompt. `max_tokens` applies unless the flags set
+    /// it.
     ///
     /// # Errors
     /// Flags out of their range.
@@ -226,7 +227,8 @@ pub struct SamplingArgs {
 }
 
 impl SamplingArgs {
-    /// The rules for a story: what was typed, and elsewhere what suits the bundled model.
+    /// The sampling parameters of a story: the given flags, with defaults that suit the bundled
+    /// model.
     pub fn params(&self) -> SamplingParams {
         SamplingParams {
             temperature: self.temperature.unwrap_or(0.8),
@@ -235,8 +237,7 @@ impl SamplingArgs {
         }
     }
 
-    /// The rules that were typed and no others: where there are none, the model's own
-    /// distribution.
+    /// The sampling parameters of the given flags only, otherwise the model's own distribution.
     pub fn typed(&self) -> SamplingParams {
         SamplingParams {
             temperature: self.temperature.unwrap_or(1.0),
@@ -252,7 +253,7 @@ impl SamplingArgs {
     }
 }
 
-/// A count that may not be 0.
+/// Parses a count of at least 1.
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 on is needed".to_owned()),
@@ -260,7 +261,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Token ids with commas between them.
+/// Token ids, separated by commas.
 #[derive(Debug, Clone)]
 pub struct PromptIds(Vec<u32>);
 
@@ -284,7 +285,7 @@ impl FromStr for PromptIds {
 pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has gone, as `head` does: there is nobody to tell.
+        // A broken pipe is not an error: the reader, such as `head`, has stopped reading.
         Err(Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

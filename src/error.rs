@@ -1,11 +1,11 @@
-//! What the library can say: what was wrong, what was expected and what to do. Charts, downloads
-//! and the command line have errors of their own.
+//! The library's errors: each says what is wrong, what is expected and what to do. Charts,
+//! downloads and the command line have their own error types.
 
 use std::path::PathBuf;
 
 use crate::outside::{quoted, short};
 
-/// What can go wrong between a request and its text.
+/// An error of loading a model or of serving a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -283,7 +283,7 @@ pub enum Error {
 /// `std::result::Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-// The path is given, as the exercises include this file from elsewhere.
+// An explicit path, because the exercises include this file from elsewhere.
 #[cfg(test)]
 #[path = "error/tests.rs"]
 mod tests;

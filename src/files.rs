@@ -1,5 +1,4 @@
-//! Reading files that somebody else wrote: no more of them than such a file has, and nothing that
-//! is no file.
+//! Reading untrusted files: regular files only, up to a size limit.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};
@@ -7,14 +6,14 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Opens a file, or returns none where it does not exist.
+/// Opens a file, or returns `None` if it does not exist.
 ///
 /// # Errors
-/// What is no regular file, and would not come to an end: a pipe waits for whoever writes to it,
-/// and `/dev/zero` goes on for ever.
+/// A path that is not a regular file, which might never end: a pipe blocks until a writer appears,
+/// and `/dev/zero` is endless.
 pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     let io = |source| Error::Io { path: path.to_owned(), source };
-    // Before it is opened: to open a pipe would wait too.
+    // Checked before opening, because opening a pipe blocks too.
     match path.metadata() {
         Ok(metadata) if metadata.is_file() => File::open(path).map(Some).map_err(io),
         Ok(_) => Err(io(IoError::other("it is not a regular file"))),
@@ -23,10 +22,10 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// All bytes of a file, or none where it does not exist.
+/// Reads a file, or returns `None` if it does not exist.
 ///
 /// # Errors
-/// As [`open`]; a file of more than `limit` bytes; one that cannot be read.
+/// As [`open`]; a file of more than `limit` bytes; a file that cannot be read.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>> {
     let Some(file) = open(path)? else {
         return Ok(None);
@@ -36,10 +35,10 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>> {
         .map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-/// All bytes that `from` has.
+/// Reads `from` to its end.
 ///
 /// # Errors
-/// More than `limit` of them; a reader that fails.
+/// More than `limit` bytes; a reader that fails.
 pub(crate) fn read_upto(from: impl Read, limit: usize) -> Result<Vec<u8>, IoError> {
     let mut bytes = Vec::new();
     from.take(limit as u64 + 1).read_to_end(&mut bytes)?;
@@ -50,16 +49,16 @@ pub(crate) fn read_upto(from: impl Read, limit: usize) -> Result<Vec<u8>, IoErro
     }
 }
 
-/// Reads a file at any place, from several threads at once: fills a buffer with the bytes from a
-/// place on. It fails where the file ends before the buffer is full.
+/// Positioned reads, from several threads at once: fills a buffer from an offset on, and fails if
+/// the file ends before the buffer is full.
 #[cfg(unix)]
 pub(crate) fn reader(file: File) -> impl Fn(u64, &mut [u8]) -> Result<(), IoError> + Sync {
     use std::os::unix::fs::FileExt;
     move |start, buffer| file.read_exact_at(buffer, start)
 }
 
-/// Reads a file at any place, one thread at a time: fills a buffer with the bytes from a place on.
-/// It fails where the file ends before the buffer is full.
+/// Positioned reads, one thread at a time: fills a buffer from an offset on, and fails if the file
+/// ends before the buffer is full.
 #[cfg(not(unix))]
 pub(crate) fn reader(file: File) -> impl Fn(u64, &mut [u8]) -> Result<(), IoError> + Sync {
     use std::io::{Seek, SeekFrom};

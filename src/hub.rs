@@ -1,7 +1,7 @@
-//! Models from the Hugging Face Hub, kept in the cache that its other programs use too.
+//! Models from the Hugging Face Hub, in the cache shared with Hugging Face's own tools.
 //!
-//! A model that lies in the cache whole is used as it is, without asking the hub for a newer
-//! one. To have the newer one, name its revision.
+//! A complete model in the cache is used without a request to the hub. To get a newer version, name
+//! its revision.
 
 mod arrival;
 mod bounded;
@@ -20,33 +20,33 @@ pub use error::{Error, Result};
 pub use name::HubModel;
 use snapshot::Snapshot;
 
-/// A hub, and the cache on this machine.
+/// A hub and the local cache.
 #[derive(Debug, Clone)]
 pub struct Hub {
-    /// Its address: `https://huggingface.co`.
+    /// The address, such as `https://huggingface.co`.
     pub endpoint: String,
-    /// The folder in which every model has its folder.
+    /// The folder of the cache, with a folder for each model.
     pub cache: PathBuf,
-    /// An access token, for models that are not for everyone.
+    /// An access token, for gated and private models.
     pub token: Option<String>,
-    /// Never ask the hub.
+    /// Use the cache only.
     pub offline: bool,
-    /// A hub that sends nothing for this long is taken for out of reach.
+    /// The timeout without new data, after which the hub counts as unreachable.
     pub patience: Duration,
 }
 
-/// How many bytes a file may have that holds an access token or the name of a commit.
+/// The size limit in bytes of a file with an access token or a commit hash.
 const MOST_OF_A_NAME: usize = 1 << 16;
 
-/// Where nothing says otherwise.
+/// The default timeout.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Hub {
-    /// The hub that the environment describes, as for other programs: `HF_ENDPOINT`,
-    /// `HF_HUB_CACHE`, `HF_HOME`, `HF_TOKEN`, `HF_HUB_OFFLINE` and `HF_HUB_DOWNLOAD_TIMEOUT`.
+    /// Reads the environment variables of Hugging Face's tools: `HF_ENDPOINT`, `HF_HUB_CACHE`,
+    /// `HF_HOME`, `HF_TOKEN`, `HF_HUB_OFFLINE` and `HF_HUB_DOWNLOAD_TIMEOUT`.
     ///
     /// # Errors
-    /// No place for the cache: neither a variable nor a home folder. A time that is none.
+    /// No folder for the cache: neither a variable nor a home folder; an invalid timeout.
     pub fn from_env() -> Result<Self> {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -85,13 +85,13 @@ impl Hub {
         })
     }
 
-    /// The folder of a model, after downloading what is missing. What was begun is gone on
-    /// with. Where the hub knows the SHA-256 of a file, as it does of weights, what came is
-    /// checked against it. A progress bar is shown where standard error is a terminal.
+    /// Downloads the missing files of a model and returns its folder. Partial downloads are
+    /// resumed. If the hub provides the SHA-256 of a file, as it does for weights, the download is
+    /// verified. Shows a progress bar if standard error is a terminal.
     ///
     /// # Errors
-    /// A hub that cannot be reached, a model that does not exist or is not for everyone, a
-    /// download that broke off, stalled or came damaged, a cache that cannot be written.
+    /// An unreachable hub; an unknown, gated or private model; an interrupted, stalled or corrupted
+    /// download; a cache that cannot be written.
     pub fn fetch(&self, model: &HubModel) -> Result<PathBuf> {
         let cached = Snapshot::in_cache(&self.cache, model);
         if let Some(snapshot) = &cached
@@ -101,7 +101,7 @@ impl Hub {
         }
         let downloaded = Download::start(self, model).and_then(|download| download.run());
         match (downloaded, cached) {
-            // Files that may not even exist are missing: better than nothing.
+            // Only optional files are missing, which may not exist on the hub either.
             (Err(Error::Offline { .. }), Some(snapshot)) if snapshot.can_be_loaded() => {
                 Ok(snapshot.folder())
             }

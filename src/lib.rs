@@ -1,19 +1,19 @@
-//! LLM inference in Rust, one token at a time: the crate that the book is about.
+//! LLM inference in Rust, one token at a time: the crate behind the book.
 //!
-//! - [`tokenizer`]: text to token ids and back, and conversations to text
+//! - [`tokenizer`]: text to token ids and back, and chat templates
 //! - [`model`]: token ids to logits, with or without a KV cache
-//! - [`kv`]: that cache
-//! - [`kernels`]: the arithmetic of the CPU
+//! - [`kv`]: the KV cache
+//! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
-//! - [`generate`]: the loops that put these together
-//! - `inference`: requests of many callers, served by one thread that owns the model (not on
+//! - [`generate`]: the generation loops
+//! - `inference`: a service for concurrent requests, on one thread that owns the model (not on
 //!   wasm32, which has no threads)
-//! - [`checkpoint`]: from files to weights
-//! - [`pretrained`]: a model with its tokenizer, from this crate or from a folder
+//! - [`checkpoint`]: loading weights from files
+//! - [`pretrained`]: a model with its tokenizer, bundled with this crate or from a folder
 //! - `hub` (feature `hub`): models from the Hugging Face Hub
-//! - [`device`]: where it is computed
-//! - [`cli`]: the flags and the output that the examples share
-//! - `chart`: figures of what these do (feature `plot`)
+//! - [`device`]: the backend and its precision
+//! - [`cli`]: the shared flags and output of the examples
+//! - `chart` (feature `plot`): figures
 //!
 //! ```
 //! use slowburn::device::{self, DeviceChoice, Precision};

@@ -1,16 +1,16 @@
-//! Text from outside in the one line of an error: names in files, answers of servers, messages of
-//! other crates. It may be long, have several lines, or hold what a terminal would obey.
+//! Untrusted text in one-line error messages: names in files, responses of servers, messages of
+//! other crates. Such text may be long, have several lines, or contain terminal control sequences.
 
 use std::fmt::{Debug, Display, Write};
 
-/// How many characters of one text an error shows.
+/// The most characters of one such text in an error.
 pub(crate) const LONGEST: usize = 240;
 
-/// How many of these are from the end of a longer text, where parsers say the line and column.
+/// How many of these are from the end of a long text, where parsers report line and column.
 const TAIL: usize = 60;
 
-/// A text as a part of one line: control characters are escaped, and the middle is left out
-/// where there are more than [`LONGEST`] characters.
+/// A text on one line: control characters are escaped, and the middle is omitted beyond [`LONGEST`]
+/// characters.
 pub(crate) fn short(text: impl Display) -> String {
     let text = text.to_string();
     if text.len() <= LONGEST && !text.contains(is_hidden) {
@@ -26,10 +26,10 @@ pub(crate) fn short(text: impl Display) -> String {
     }
 }
 
-/// The same for what is shown in quotes, such as a path.
+/// The same for quoted text, such as a path.
 pub(crate) fn quoted(text: impl Debug) -> String {
     let mut quoted = String::new();
-    // A string takes whatever is written to it.
+    // Writing to a `String` cannot fail.
     let _ = write!(quoted, "{text:?}");
     short(quoted)
 }
@@ -37,7 +37,7 @@ pub(crate) fn quoted(text: impl Debug) -> String {
 /// The first [`LONGEST`] characters of an escaped text.
 struct Escaped {
     head: Vec<char>,
-    /// There are more.
+    /// The text has more characters.
     more: bool,
 }
 
@@ -73,7 +73,7 @@ fn escape(c: char) -> impl Iterator<Item = char> {
     hidden.into_iter().flatten().chain(shown)
 }
 
-/// Characters that end a line, control a terminal, or turn the direction of what follows.
+/// Characters that break lines, control a terminal, or change the text direction.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}')
@@ -81,7 +81,7 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// No error's message is longer than 1500 characters, and all that is hidden in it is escaped.
+/// Asserts that an error's message has at most 1500 characters and no unescaped control character.
 #[cfg(test)]
 pub(crate) fn assert_one_plain_line(error: &impl std::fmt::Display) {
     let message = error.to_string();

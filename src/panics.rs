@@ -1,13 +1,13 @@
-//! Panics in code that is not this crate's own: a driver, a caller's rule, a handler.
+//! Containment of panics in code outside this crate: a driver, a custom rule, a handler.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result};
 
-/// Runs code of the caller's; where it panics, that is an error, which calls it `what`.
+/// Runs foreign code and turns a panic into an error that names it `what`.
 ///
-/// What `run` borrows must not be used again after a panic: it may be half changed.
+/// State that `run` borrows mutably must not be used after a panic: it may be inconsistent.
 pub(crate) fn contain<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = message(panic.as_ref());
@@ -16,15 +16,15 @@ pub(crate) fn contain<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<
     })
 }
 
-/// Drops a value of the caller's. A `Drop` that panics goes no further.
+/// Drops a foreign value, and contains a panic in its `Drop`.
 pub(crate) fn discard<T>(value: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // What a `Drop` panics with may hold another one that panics: leaking ends the row.
+        // The panic's payload may panic in its own `Drop`: leaking it breaks the chain.
         std::mem::forget(panic);
     }
 }
 
-/// The first line of what a panic said.
+/// The first line of a panic's message.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use std::panic::panic_any;
 
-    /// Panics when it is dropped, with another value that does, as deep as it says.
+    /// Panics on drop, with a payload that does the same, to the given depth.
     struct Grenade(u32);
 
     impl Drop for Grenade {
@@ -57,7 +57,7 @@ mod tests {
         assert!(error.to_string().contains("it gave no reason"), "{error}");
     }
 
-    /// While a thread unwinds, a second panic that gets out of a `Drop` would end the process.
+    /// A panic that escapes a `Drop` while the thread unwinds would abort the process.
     #[test]
     fn a_value_may_be_discarded_while_another_panic_unwinds() {
         struct Guard;

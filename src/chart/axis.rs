@@ -4,7 +4,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::error::{Error, Result};
 
-/// What an axis measures. The label names the quantity and its unit: `time (ms)`.
+/// The quantity of an axis and its scale. The label names quantity and unit: `time (ms)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     pub label: String,
@@ -14,24 +14,24 @@ pub struct Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     Linear,
-    /// Powers of ten are evenly spaced. Only numbers above 0 can be drawn.
+    /// Logarithmic, base 10. Values must be above 0.
     Log,
 }
 
 impl Axis {
-    /// Equal steps are equally long.
+    /// A linear axis.
     pub fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), scale: Scale::Linear }
     }
 
-    /// Equal factors are equally long.
+    /// A logarithmic axis.
     pub fn log(label: &str) -> Self {
         Self { label: label.to_owned(), scale: Scale::Log }
     }
 }
 
 impl Scale {
-    /// Equal steps of it are equally long.
+    /// The coordinate of a value: equal distances for equal steps of the scale.
     fn position(self, value: f64) -> f64 {
         match self {
             Scale::Linear => value,
@@ -46,7 +46,7 @@ impl Scale {
         }
     }
 
-    /// Refuses what has no place on the axis. `series` is for the message.
+    /// Refuses a value that the axis cannot show. `series` names its series in the error.
     pub(super) fn check(self, series: &str, value: f64) -> Result<()> {
         let allowed = match self {
             Scale::Linear => "a finite number",
@@ -59,11 +59,11 @@ impl Scale {
     }
 }
 
-/// The part of an axis that is shown, and where it is labelled.
+/// The visible range of an axis and its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     pub start: f64,
-    /// Below `start` where the axis runs the other way.
+    /// Less than `start` on a reversed axis.
     pub end: f64,
     pub ticks: Vec<f64>,
     scale: Scale,
@@ -72,18 +72,18 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span of `values`, ending where they end.
+    /// The exact range of `values`.
     pub fn tight(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let (start, end) = extent(scale, values);
         Self::between(scale, start, end)
     }
 
-    /// The span of `values`, widened to the next ticks. A linear one begins at 0, so that lengths
-    /// can be compared.
+    /// The range of `values`, extended to ticks. A linear axis includes 0, so that lengths can be
+    /// compared.
     pub fn wide(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let (start, end) = extent(scale, values);
         if scale == Scale::Log {
-            // A little air: a value on a power of ten would otherwise lie on the frame.
+            // A margin keeps values at a power of ten off the frame.
             return Self::between(scale, (start - 0.05).floor(), (end + 0.05).ceil());
         }
         let (start, end) = (start.min(0.0), end.max(0.0));
@@ -91,7 +91,7 @@ impl Span {
         Self::between(scale, (start / step).floor() * step, (end / step - 1e-9).ceil() * step)
     }
 
-    /// From one position to another, with ticks at round values between.
+    /// From one coordinate to another, with ticks at round values between.
     fn between(scale: Scale, start: f64, end: f64) -> Self {
         let step = match scale {
             Scale::Linear => step(end - start),
@@ -101,7 +101,7 @@ impl Span {
         let last = (end / step + 1e-9).floor() as i64;
         let round = (first..=last).map(|n| scale.value(n as f64 * step));
         let ticks = if scale == Scale::Log && last - first < 2 && step == 1.0 {
-            // Powers of ten alone would be one or two.
+            // Powers of ten alone would give only one or two ticks.
             let decades = (first - 1..=last).map(|n| scale.value(n as f64));
             let within = |value: &f64| (start - 1e-9..=end + 1e-9).contains(&value.log10());
             decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|n| n * decade)).filter(within).collect()
@@ -118,12 +118,12 @@ impl Span {
         }
     }
 
-    /// As many places as there are `bars`, the first centred on 1.
+    /// An axis of ranks for `bars` bars, the first centred on 1.
     pub fn ranks(bars: usize) -> Self {
         Self::between(Scale::Linear, 0.5, bars as f64 + 0.5)
     }
 
-    /// Rows from top to bottom, row n between n and n + 1.
+    /// An axis of rows from top to bottom, row n between n and n + 1.
     pub fn rows(rows: usize) -> Self {
         Self {
             start: rows as f64,
@@ -133,13 +133,13 @@ impl Span {
         .without_ticks()
     }
 
-    /// The same from `start` on.
+    /// The same range, starting at `start`.
     pub fn from(mut self, start: f64) -> Self {
         self.ticks.retain(|&tick| tick >= start);
         Self { start, ..self }
     }
 
-    /// With ticks at the ends only, and in the middle where one is there: for a narrow frame.
+    /// With ticks only at the ends and, if there is one, in the middle: for a narrow frame.
     pub fn with_few_ticks(mut self) -> Self {
         let steps = self.ticks.len().saturating_sub(1);
         let every = if steps.is_multiple_of(2) {
@@ -158,12 +158,12 @@ impl Span {
         Self { ticks: vec![], ..self }
     }
 
-    /// What stands beside the ticks.
+    /// The tick labels.
     pub fn labels(&self) -> impl Iterator<Item = String> {
         self.ticks.iter().map(|tick| self.format_ext(tick))
     }
 
-    /// How far along the axis `value` lies: 0 at the start, 1 at the end.
+    /// The relative position of `value` on the axis: 0 at the start, 1 at the end.
     pub fn part(&self, value: f64) -> f64 {
         let [start, end, value] =
             [self.start, self.end, value].map(|value| self.scale.position(value));
@@ -201,7 +201,7 @@ impl ValueFormatter<f64> for Span {
     }
 }
 
-/// The least and the greatest position; made a little apart when they are equal or there is none.
+/// The least and the greatest coordinate, moved apart if they are equal or missing.
 fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
     let positions = values.map(|value| scale.position(value));
     let (least, greatest) = positions
@@ -218,14 +218,15 @@ fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
     (least - apart, greatest + apart)
 }
 
-/// The least of 1, 2 and 5 times a power of ten that fits into `length` at most six times.
+/// The smallest step of 1, 2 or 5 times a power of ten that fits into `length` at most six times.
 fn step(length: f64) -> f64 {
     let power = 10f64.powf((length / 6.0).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     steps.into_iter().find(|step| step * 6.0 >= length * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
-/// With a thin space between thousands from 10 000 on, and with a power of ten where that is shorter.
+/// Formats a number: thin spaces group thousands from 10 000 on, and scientific notation is used
+/// where it is shorter.
 fn number(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e9 || decimals > 4 {
         let short = format!("{value:.2e}");

@@ -4,17 +4,17 @@ use super::axis::Axis;
 use super::error::Result;
 use super::lines::{LineChart, Series, lines};
 
-/// What a batch of one size reached.
+/// The measurements at one batch size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BatchSizePoint {
     pub sequences: usize,
-    /// Of all sequences together.
+    /// Throughput, summed over all sequences.
     pub tokens_per_second: f64,
-    /// How long each sequence waits for its next token.
+    /// Time per output token of each sequence.
     pub seconds_per_token: f64,
 }
 
-/// Draws throughput and time per token against the size of the batch, side by side.
+/// Draws throughput and time per token against batch size, side by side.
 ///
 /// # Errors
 /// As [`lines`].

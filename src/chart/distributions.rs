@@ -17,15 +17,15 @@ use super::{probability, token};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
     pub temperature: f32,
-    /// Of the whole distribution, in bits.
+    /// In bits, over the whole distribution.
     pub entropy: f32,
-    /// Of the tokens that the chart shows, in their order. What they lack to 1 is drawn as "all
+    /// One for each token of the chart, in order. The remaining probability is drawn as "all
     /// others".
     pub probabilities: Vec<f32>,
 }
 
 impl Distribution {
-    /// The number of tokens that an even choice as uncertain as this one is between.
+    /// The effective number of tokens: that many equally likely tokens have the same entropy.
     fn effective_tokens(&self) -> String {
         match self.entropy.exp2() {
             few if few < 99.95 => format!("{few:.1}"),
@@ -47,28 +47,29 @@ const ROW: f64 = 23.0;
 const HEAD: f64 = 64.0;
 const FOOT: f64 = 52.0;
 const SMALL: f64 = 13.0;
-/// Distributions in one row of a still figure.
+/// Distributions per row of a still figure.
 const COLUMNS: usize = 5;
-/// Below this width a frame has room for few tick labels.
+/// Frames narrower than this get few tick labels.
 const NARROW: f64 = 120.0;
 
 const OTHERS: &str = "all others";
 const ENTROPY: &str = "entropy";
 const EFFECTIVE: &str = "effective tokens";
 
-/// In hundredths of a second: a frame of an animation, and what its first and last are held for.
+/// In hundredths of a second: the delay of a frame, and the hold of the first and the last.
 const DELAY: u16 = 10;
 const HOLD: u16 = 120;
 
-/// Draws the next-token distribution at several temperatures: bars beside each other in `.svg` and
-/// `.png`, one frame each in `.gif`, which plays in the order given and loops.
+/// Draws the next-token distribution at several temperatures: bars side by side in `.svg` and
+/// `.png`, one frame each in `.gif`, which plays in the given order and loops.
 ///
-/// `tokens` are the texts of the tokens that are shown, the likeliest first; a dozen is readable.
+/// `tokens` are the texts of the tokens in the chart, most likely first; up to a dozen are
+/// readable.
 ///
 /// # Errors
-/// A path with another extension or that cannot be written; no distribution or no token;
-/// probabilities that are not as many as the tokens or not between 0 and 1; a temperature or an
-/// entropy that is not a finite number.
+/// An unknown extension; a path that cannot be written; no distribution or no token; probabilities
+/// that do not match the tokens or are not between 0 and 1; a temperature or an entropy that is not
+/// a finite number.
 pub fn distributions(
     path: impl AsRef<Path>,
     title: &str,
@@ -95,17 +96,17 @@ pub fn distributions(
     Still::of(path)?.write(path, &svg)
 }
 
-/// What all distributions of a figure share.
+/// The rows and axes shared by all distributions of a figure.
 struct Rows {
-    /// One a token, and one for all others where they hold anything.
+    /// One per token, and one for all others if they have any probability.
     labels: Vec<String>,
     /// Width of the widest label in CSS pixels.
     label_width: f64,
-    /// Probability in per cent.
+    /// The axis of probability in per cent.
     x: Span,
-    /// Row n lies between n and n + 1, from top to bottom.
+    /// The axis of rows, from top to bottom; row n lies between n and n + 1.
     y: Span,
-    /// How many rows are tokens.
+    /// The number of rows for tokens.
     tokens: usize,
 }
 
@@ -178,7 +179,7 @@ impl Rows {
         distributions.iter().enumerate().map(draw).collect()
     }
 
-    /// One frame: the numbers and where the temperature stands above, the bars below.
+    /// One frame: the numbers and the temperature track above, the bars below.
     fn frame(&self, title: &str, all: &[Distribution], shown: &Distribution) -> Result<String> {
         let top = MARGIN + TITLE + 80.0;
         figure::svg(top + self.height() + FOOT + 6.0, title, |area| {
@@ -255,7 +256,7 @@ impl Rows {
     }
 }
 
-/// Three lines above `frame`, or beside them where `side` is right.
+/// Three lines above `frame`, or to the left of it if `side` is `Right`.
 fn draw_heading(area: &Area<'_>, frame: Frame, side: HPos, lines: [&str; 3]) -> Result<()> {
     let [title, entropy, effective] = lines;
     let x = if matches!(side, HPos::Right) {
@@ -269,7 +270,7 @@ fn draw_heading(area: &Area<'_>, frame: Frame, side: HPos, lines: [&str; 3]) -> 
     small.draw(area, (x, frame.top - 19.0), effective)
 }
 
-/// Two digits are enough to compare, and all that there is room for.
+/// Two digits suffice for comparison and fit the space.
 fn percent_label(percent: f64) -> String {
     match percent {
         p if p < 0.05 => "<0.1".to_owned(),
@@ -278,7 +279,7 @@ fn percent_label(percent: f64) -> String {
     }
 }
 
-/// A thermometer lying on its side.
+/// The temperature scale: a horizontal track with a marker.
 fn draw_track(
     area: &Area<'_>,
     frame: Frame,

@@ -6,8 +6,8 @@ use super::lines::{LineChart, Series, lines};
 
 /// Draws entropy and the effective number of tokens against temperature, side by side.
 ///
-/// `points` are `(temperature, entropy in bits)`. A distribution with entropy H is as uncertain as
-/// an even choice between 2^H tokens: that is the effective number.
+/// `points` are `(temperature, entropy in bits)`. A distribution of entropy H is as uncertain as
+/// 2^H equally likely tokens: that is the effective number of tokens.
 ///
 /// # Errors
 /// As [`lines`].

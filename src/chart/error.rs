@@ -1,10 +1,10 @@
-//! What can go wrong between numbers and a figure.
+//! Errors of drawing a figure.
 
 use std::path::PathBuf;
 
 use crate::outside::{quoted, short};
 
-/// What can go wrong between numbers and a figure.
+/// An error of drawing a figure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::outside::assert_one_plain_line;
 
-    /// An error of each variant, with `text` wherever something comes from outside.
+    /// One error of each variant, with `text` in place of all external text.
     fn every_error(text: &str) -> Vec<Error> {
         let of = || text.to_owned();
         vec![
@@ -80,7 +80,7 @@ mod tests {
         ]
     }
 
-    /// A variant that is added here belongs into `every_error` too.
+    /// A compile error here is a reminder to add new variants to `every_error`.
     fn is_listed(error: &Error) -> bool {
         match error {
             Error::Format { .. }

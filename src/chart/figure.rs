@@ -1,4 +1,4 @@
-//! A drawing area in CSS pixels that becomes the text of an SVG file.
+//! A drawing area in CSS pixels that is rendered to SVG.
 
 use std::sync::OnceLock;
 
@@ -10,30 +10,29 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::error::{Error, Result};
 use super::theme::{INK, MARGIN, PANEL, TITLE, WIDTH};
 
-/// Noto Sans first: it is what lengths are measured with and what a PNG is drawn with.
+/// Noto Sans first: text is measured in it, and PNGs use it.
 const FAMILY: &str = "Noto Sans, Helvetica, Arial, sans-serif";
 
-/// The plotters backend counts in whole pixels, too coarse for a smooth curve: it is given this
-/// many to a CSS pixel.
+/// The plotters backend has integer coordinates, too coarse for a smooth curve, so it gets this
+/// many units per CSS pixel.
 const UNITS: f64 = 10.0;
 
-/// plotters divides a font size by this number to get the size of the SVG.
+/// plotters divides the font size by this number when it writes SVG.
 const SIZE_OF_EM: f64 = 1.24;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// CSS pixels in the units that plotters counts in.
+/// Converts CSS pixels to plotters units.
 pub(super) fn units(pixels: f64) -> i32 {
     (pixels * UNITS).round() as i32
 }
 
-/// Whatever plotters reports, as this crate's error.
+/// Converts an error of plotters to this crate's.
 pub(super) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Drawing(error.to_string())
 }
 
-/// The SVG of a figure [`WIDTH`] wide and `height` high, with `title` at its top and as what a
-/// screen reader says.
+/// The SVG of a figure of [`WIDTH`] by `height`. `title` is its heading and its accessible name.
 pub(super) fn svg(
     height: f64,
     title: &str,
@@ -51,7 +50,7 @@ pub(super) fn svg(
         area.present().map_err(failed)?;
     }
 
-    // The root element is written anew: plotters makes one unit one pixel.
+    // The root element is replaced, because plotters makes one unit one pixel.
     let (_, content) = drawn.split_once('\n').unwrap_or_default();
     let (width, height) = (size.0, size.1);
     let (css_width, css_height) = (f64::from(width) / UNITS, f64::from(height) / UNITS);
@@ -65,7 +64,7 @@ pub(super) fn svg(
     ))
 }
 
-/// How a piece of text looks and which of its points is placed.
+/// The style and the anchor of a piece of text.
 #[derive(Clone, Copy)]
 pub(super) struct Text {
     size: f64,
@@ -76,7 +75,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Placed by its top left corner.
+    /// Anchored at the top left.
     pub fn new(size: f64) -> Self {
         let anchor = Pos::new(HPos::Left, VPos::Top);
         Self { size, color: INK, bold: false, upwards: false, anchor }
@@ -100,7 +99,7 @@ impl Text {
         Self { anchor, ..self }
     }
 
-    /// As plotters wants it.
+    /// The style in plotters' type.
     pub fn style(self) -> TextStyle<'static> {
         let weight = if self.bold {
             FontStyle::Bold
@@ -121,12 +120,12 @@ impl Text {
         area.draw_text(&printable(text), &self.style(), at).map_err(failed)
     }
 
-    /// `text`, cut where it is wider than `width` CSS pixels.
+    /// `text`, truncated to `width` CSS pixels.
     fn fit(self, text: &str, width: f64) -> Result<String> {
-        // No figure has room for more.
+        // No figure has room for more characters.
         let mut kept: String = text.chars().take(200).collect();
         let mut cut = if kept.len() < text.len() { "…" } else { "" };
-        // Bold letters are wider than those that are measured.
+        // Widths are measured in regular weight; bold is wider.
         while 1.08 * self.width(&kept)? > width && kept.pop().is_some() {
             cut = "…";
         }
@@ -136,14 +135,14 @@ impl Text {
     /// The width of `text` in CSS pixels, in Noto Sans; other fonts are a little wider or narrower.
     pub fn width(self, text: &str) -> Result<f64> {
         register_fonts()?;
-        // plotters takes the size for the height of a line, which is 1.362 em in Noto Sans.
+        // plotters takes the size as the line height, which is 1.362 em in Noto Sans.
         let units_per_em = 1.362 * self.size * UNITS;
         let (width, _) = (FAMILY, units_per_em).into_font().box_size(text).map_err(failed)?;
         Ok(f64::from(width) / UNITS)
     }
 }
 
-/// The width of the widest of `texts` in CSS pixels.
+/// The greatest width of `texts` in CSS pixels.
 pub(super) fn widest<'a>(style: Text, texts: impl IntoIterator<Item = &'a str>) -> Result<f64> {
     texts.into_iter().try_fold(0.0, |widest: f64, text| Ok(widest.max(style.width(text)?)))
 }

@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::figure::failed;
 use super::{gif, raster};
 
-/// What a chart is written as.
+/// The file format of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Svg,
@@ -15,10 +15,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the name of a file asks for, by its extension in any case.
+    /// The format of a file by its extension, in any case.
     ///
     /// # Errors
-    /// Any other extension than `.svg`, `.png` and `.gif`, or none.
+    /// An extension other than `.svg`, `.png` and `.gif`, or none.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
@@ -33,7 +33,7 @@ impl Format {
     }
 }
 
-/// The format of a chart that does not move.
+/// The file format of a chart without animation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Still {
     Svg,
@@ -64,11 +64,10 @@ impl Still {
     }
 }
 
-/// Pixels of a PNG to a CSS pixel, for screens with fine dots.
+/// Pixels of a PNG per CSS pixel, for high-resolution screens.
 const PNG_SCALE: f32 = 2.0;
 
-/// Writes drawings as an animation; each comes with how long it is shown, in hundredths of a
-/// second.
+/// Writes an animation of drawings, each with its delay in hundredths of a second.
 pub(super) fn write_animation(path: &Path, drawings: &[(String, u16)]) -> Result<()> {
     let frame = |(svg, delay): &(String, u16)| Ok((raster::pixels(svg, 1.0)?, *delay));
     let frames = drawings.iter().map(frame).collect::<Result<Vec<_>>>()?;

@@ -1,5 +1,5 @@
-//! Frames to an animation. A chart has few colours, so all frames share one palette, and a pixel
-//! that did not change is left transparent: that is what keeps the file small.
+//! Encodes frames as a GIF animation. A chart has few colours, so all frames share one palette, and
+//! unchanged pixels are transparent, which keeps the file small.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use super::figure::failed;
 
 type Rgb = [u8; 3];
 
-/// The index that shows what is below. The 255 others are colours.
+/// The palette index of transparency. The other 255 are colours.
 const TRANSPARENT: u8 = 255;
 
-/// An animation that loops for ever. Each frame comes with how long it stays, in hundredths of a
-/// second; all have one size.
+/// Encodes an animation that loops forever. Each frame has its delay in hundredths of a second; all
+/// frames have the same size.
 pub(super) fn encode(frames: &[(Pixmap, u16)]) -> Result<Vec<u8>> {
     let Some((first, _)) = frames.first() else {
         return Err(failed("an animation needs a frame"));
@@ -52,7 +52,7 @@ pub(super) fn encode(frames: &[(Pixmap, u16)]) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The colour of each pixel, none outside the rounded corners.
+/// The colour of each pixel; `None` outside the rounded corners.
 fn colors(pixels: &Pixmap) -> impl Iterator<Item = Option<Rgb>> + '_ {
     pixels.pixels().iter().map(|pixel| {
         let color = pixel.demultiply();
@@ -62,13 +62,13 @@ fn colors(pixels: &Pixmap) -> impl Iterator<Item = Option<Rgb>> + '_ {
 
 struct Palette {
     colors: Vec<Rgb>,
-    /// For every colour of every frame, which of `colors` stands for it.
+    /// The palette index of every colour in the frames.
     indices: BTreeMap<Rgb, u8>,
 }
 
 impl Palette {
-    /// The 255 commonest of `pixels`; the rest, which are the edges of letters and curves, are
-    /// drawn in the nearest of these.
+    /// The 255 most frequent colours of `pixels`; the others, which are antialiased edges, map to
+    /// the nearest of these.
     fn of(pixels: impl Iterator<Item = Rgb>) -> Self {
         let mut counts = BTreeMap::<Rgb, usize>::new();
         for color in pixels {

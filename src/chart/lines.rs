@@ -10,21 +10,21 @@ use super::format::Still;
 use super::plane::{Frame, Ticks, label_x, label_y, plane};
 use super::theme::{LABEL, MARGIN, SERIES, TICK, TITLE, WIDTH};
 
-/// Lines over common axes.
+/// A line chart: series over common axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineChart {
     pub x: Axis,
-    /// A linear one begins at 0, unless a value is below.
+    /// A linear axis begins at 0, unless a value is below.
     pub y: Axis,
     pub series: Vec<Series>,
 }
 
-/// One line, from point to point in the order given.
+/// One line through its points, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What the legend calls it. A chart of one series without a label has no legend.
+    /// The legend entry. A chart of one series without a label has no legend.
     pub label: String,
-    /// `(x, y)` in the units of the axes. A few points are marked by dots too.
+    /// `(x, y)` in the units of the axes. Short series have their points marked by dots.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -38,23 +38,23 @@ impl Series {
     }
 }
 
-/// Up to this many points of a series are marked.
+/// The most points of a series with dots.
 const MARKED: usize = 20;
-/// Charts in one row of a figure.
+/// Charts per row of a figure.
 const COLUMNS: usize = 2;
-/// Heights in CSS pixels: of the axes, of what stands below them, and of a row of the legend.
+/// Heights in CSS pixels: the axes, the space below them, a row of the legend.
 const HEIGHT: f64 = 250.0;
 const FOOT: f64 = 64.0;
 const LEGEND_ROW: f64 = 22.0;
-/// Width of the piece of line before a name in the legend, and the gap after it.
+/// Width of a legend swatch, and the gap after it.
 const SWATCH: f64 = 24.0;
 const GAP: f64 = 6.0;
 
-/// Draws charts in rows of two; one of them alone takes the whole width.
+/// Draws charts in rows of two; a single chart takes the whole width.
 ///
 /// # Errors
-/// A path that is not `.svg` or `.png` or that cannot be written; no point at all; a number that
-/// is not finite, or not above 0 on a logarithmic axis.
+/// An extension other than `.svg` and `.png`; a path that cannot be written; no points; a number
+/// that is not finite, or not above 0 on a logarithmic axis.
 pub fn lines(path: impl AsRef<Path>, title: &str, charts: &[LineChart]) -> Result<()> {
     let path = path.as_ref();
     let format = Still::of(path)?;
@@ -98,7 +98,7 @@ impl LineChart {
         Ok(())
     }
 
-    /// Draws the axes with all around them, from `left` on and from `top` down, and the lines.
+    /// Draws lines, axes, labels and legend; the axes begin at `top`, their labels at `left`.
     fn draw(&self, area: &Area<'_>, (left, top): (f64, f64), width: f64) -> Result<()> {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = Span::tight(self.x.scale, points().map(|point| point.0));
@@ -109,7 +109,7 @@ impl LineChart {
         let frame = Frame {
             left: left + indent,
             top,
-            // Half of the last tick label sticks out.
+            // Half of the last tick label extends beyond the axis.
             width: width - indent - 10.0,
             height: HEIGHT,
         };
@@ -138,8 +138,8 @@ impl LineChart {
         Ok(())
     }
 
-    /// Where the names of the series stand, from the top left corner of the legend: in rows, as
-    /// many to a row as fit.
+    /// The positions of the legend entries, relative to the legend's top left corner. Rows are
+    /// filled from left to right.
     fn legend(&self, width: f64) -> Result<Vec<(f64, f64)>> {
         if self.series.iter().all(|series| series.label.is_empty()) {
             return Ok(Vec::new());
@@ -168,14 +168,14 @@ impl LineChart {
         Ok(())
     }
 
-    /// Height of what stands above the axes, in CSS pixels.
+    /// Height of the legend and the axis label above the axes, in CSS pixels.
     fn head(&self, width: f64) -> Result<f64> {
         let legend = self.legend(width)?.last().map_or(0.0, |&(_, y)| y + LEGEND_ROW / 2.0);
         Ok(legend + LABEL + 14.0)
     }
 }
 
-/// A piece of line as it stands in a legend, `length` CSS pixels long.
+/// A legend swatch, `length` CSS pixels long.
 pub(super) fn swatch(
     area: &Area<'_>,
     (x, y): (f64, f64),

@@ -4,22 +4,21 @@ use super::axis::Axis;
 use super::error::{Error, Result};
 use super::lines::{LineChart, Series, lines};
 
-/// One line of a training log.
+/// One row of a training log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LossPoint {
     pub step: u64,
-    /// Which texts it was measured on, such as `train`.
+    /// The data set of the measurement, such as `train`.
     pub set: String,
     /// Cross-entropy in nats per token.
     pub loss: f64,
 }
 
 impl LossPoint {
-    /// Reads a log: CSV whose first line names the columns, of which `step`, `set` and `loss` are
-    /// read.
+    /// Parses a log: CSV with a header row. Uses the columns `step`, `set` and `loss`.
     ///
     /// # Errors
-    /// A missing column, and a line that cannot be read, by its number.
+    /// A missing column; a row that cannot be parsed, with its line number.
     pub fn read_csv(csv: &str) -> Result<Vec<Self>> {
         let refuse = |line: usize, problem: &'static str| Error::LossLog { line, problem };
         let mut rows = (1..).zip(csv.lines());
@@ -47,9 +46,8 @@ impl LossPoint {
     }
 }
 
-/// Draws a training run: loss against step, one line a set in the order in which they appear.
-/// Where the log goes back to an earlier step, as it does when a run was resumed, the later lines
-/// replace the earlier ones.
+/// Draws a training run: loss against step, one line per data set in order of appearance. If the
+/// log returns to an earlier step, as after a resumed run, the later rows replace the earlier ones.
 ///
 /// # Errors
 /// As [`lines`].

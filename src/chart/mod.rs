@@ -1,4 +1,4 @@
-//! Figures: plain numbers in, a file out. The name of the file chooses the format.
+//! Figures: plain numbers in, a file out. The file's extension selects the format.
 //!
 //! | function | shows | formats |
 //! |---|---|---|
@@ -6,21 +6,21 @@
 //! | [`entropy`] | entropy and effective number of tokens against temperature | `.svg`, `.png` |
 //! | [`survivors`] | which tokens a filter keeps, at several settings | `.svg`, `.png` |
 //! | [`nucleus`] | how many tokens top-p keeps at each step, beside top-k | `.svg`, `.png` |
-//! | [`batch_sizes`] | throughput and time per token against the size of the batch | `.svg`, `.png` |
+//! | [`batch_sizes`] | throughput and time per token against batch size | `.svg`, `.png` |
 //! | [`loss`] | a training run | `.svg`, `.png` |
-//! | [`lines`] | any numbers against any others | `.svg`, `.png` |
+//! | [`lines`] | line charts of any data | `.svg`, `.png` |
 //!
-//! The same input gives the same bytes. Nothing is read from the system, fonts included: the
-//! letters of a PNG or a GIF come from Noto Sans, which is compiled in. An SVG holds its text as
-//! text, in Noto Sans where the reader has it and else in another sans-serif font. That font has the
-//! Latin, Greek and Cyrillic alphabets: a PNG or a GIF shows other letters as boxes, an SVG whatever
-//! the reader's fonts have.
+//! The same input gives the same bytes. Nothing depends on the system, fonts included: a PNG or a
+//! GIF uses Noto Sans, which is compiled in. An SVG contains text, shown in Noto Sans if the reader
+//! has it, or else in another sans-serif font. Noto Sans covers the Latin, Greek and Cyrillic
+//! alphabets: a PNG or a GIF shows other characters as boxes, an SVG uses the reader's fonts.
 //!
-//! A figure has an opaque, nearly white panel of its own. An SVG in an `<img>` sees neither the
-//! page's style sheet nor which theme the reader has chosen in mdBook; `prefers-color-scheme`
-//! would follow the operating system instead, and give light text on a light page.
+//! A figure has its own opaque, nearly white background. An SVG in an `<img>` sees neither the
+//! page's style sheet nor the theme that the reader has chosen in mdBook; `prefers-color-scheme`
+//! follows the operating system, and would give light text on a light page.
 //!
-//! Colours are those of Okabe and Ito, which stay apart in the common kinds of colour blindness.
+//! The colours are those of Okabe and Ito, which remain distinct in the common kinds of colour
+//! blindness.
 
 mod axis;
 mod batch_sizes;

@@ -15,22 +15,21 @@ use super::token;
 /// One step of a generation under top-p.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NucleusStep {
-    /// The text of the token that was drawn.
+    /// The text of the sampled token.
     pub token: String,
-    /// How many tokens could have been, at least one.
+    /// The number of tokens in the nucleus, at least one.
     pub survivors: usize,
 }
 
 const HEIGHT: f64 = 260.0;
-/// Up to this many steps are far enough apart for the text of a token below.
+/// With up to this many steps, there is room for token labels.
 const NAMED: usize = 32;
 
-/// Draws how many tokens top-p keeps at each step of a text, beside the `k` that top-k would keep
-/// at all of them.
+/// Draws the number of tokens that top-p keeps at each step, beside the constant `k` of top-k.
 ///
 /// # Errors
-/// A path that is not `.svg` or `.png` or that cannot be written; no step; a step without a
-/// survivor, a `k` of 0, or a `p` that is not a finite number.
+/// An extension other than `.svg` and `.png`; a path that cannot be written; no step; a step
+/// without a survivor, a `k` of 0, or a `p` that is not a finite number.
 pub fn nucleus(
     path: impl AsRef<Path>,
     title: &str,
@@ -55,7 +54,7 @@ pub fn nucleus(
     let ranks = Span::ranks(steps.len());
     let x = if named { ranks.without_ticks() } else { ranks };
     let shown = counts.clone().chain([1.0, k as f64]);
-    // From below 1 on, so that the dot of a lone survivor lies above the axis.
+    // Starts below 1, so that the dot of a single survivor lies above the axis.
     let y = Span::wide(Scale::Log, shown).from(0.75);
     let top = MARGIN + TITLE + 68.0;
     let svg = figure::svg(top + HEIGHT + names_height + 32.0, title, |area| {

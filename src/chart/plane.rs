@@ -1,4 +1,4 @@
-//! Axes, grid and tick labels: where a chart's values go.
+//! Axes, grid and tick labels.
 
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
@@ -11,7 +11,7 @@ use super::theme::{AXIS, GRID, LABEL, MUTED, TICK};
 
 pub(super) type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Span, Span>>;
 
-/// The rectangle in which values are drawn, in CSS pixels; ticks and labels lie outside.
+/// The plotting area in CSS pixels, without ticks and labels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub left: f64,
@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub height: f64,
 }
 
-/// Which of the axes have grid lines and tick labels.
+/// The axes that have grid lines and tick labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ticks {
     X,
@@ -28,14 +28,14 @@ pub(super) enum Ticks {
     Both,
 }
 
-/// How much lower a tick label is drawn, in CSS pixels: text is centred on the letter x, and digits
+/// The downward shift of a tick label in CSS pixels: text is centred on the x-height, and digits
 /// are taller.
 pub(super) const TALLER: f64 = 1.3;
 
-/// Room for tick labels and an axis label, in CSS pixels.
+/// Space for tick labels and an axis label, in CSS pixels.
 const BELOW: f64 = 26.0;
 
-/// Draws the axes of `frame` and gives back what turns positions on them into points.
+/// Draws the axes of `frame` and returns the coordinate mapping.
 pub(super) fn plane<'a, 'b>(
     area: &'a Area<'b>,
     frame: Frame,
@@ -76,13 +76,13 @@ pub(super) fn plane<'a, 'b>(
     Ok(plane)
 }
 
-/// The label of the horizontal axis, in the middle under it.
+/// The label of the horizontal axis, centred below it.
 pub(super) fn label_x(area: &Area<'_>, frame: Frame, below: f64, label: &str) -> Result<()> {
     let at = (frame.left + frame.width / 2.0, frame.top + frame.height + below);
     Text::new(LABEL).anchor(HPos::Center, VPos::Top).draw(area, at, label)
 }
 
-/// The label of the vertical axis, lying above it: text that stands on its side is slow to read.
+/// The label of the vertical axis, horizontal above it: rotated text is slow to read.
 pub(super) fn label_y(area: &Area<'_>, frame: Frame, left: f64, label: &str) -> Result<()> {
     Text::new(LABEL)
         .anchor(HPos::Left, VPos::Bottom)

@@ -1,8 +1,9 @@
-//! What every chart of probabilities asks of them.
+//! Validation of probabilities.
 
 use super::error::{Error, Result};
 
-/// Refuses probabilities that are not as many as the tokens, outside 0 to 1, or above 1 in sum.
+/// Refuses probabilities that do not match the number of tokens, are outside 0 to 1, or sum to more
+/// than 1.
 pub(super) fn check(series: &str, probabilities: &[f32], tokens: usize) -> Result<()> {
     if probabilities.len() != tokens {
         return Err(Error::Length {

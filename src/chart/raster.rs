@@ -1,4 +1,4 @@
-//! From the SVG to pixels, so that every format shows the same drawing.
+//! Rasterizes the SVG, so that every format shows the same drawing.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,7 +15,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// `svg` drawn with `scale` pixels to a CSS pixel.
+/// `svg` rasterized at `scale` pixels per CSS pixel.
 pub(super) fn pixels(svg: &str, scale: f32) -> Result<Pixmap> {
     let options = Options { fontdb: FONTS.clone(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(failed)?;

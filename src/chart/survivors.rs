@@ -11,29 +11,29 @@ use super::plane::{Frame, TALLER, Ticks, label_x, label_y, plane};
 use super::theme::{BLUE, LABEL, MARGIN, MUTED, REMOVED, TITLE, WIDTH};
 use super::{probability, token};
 
-/// What one setting of a filter leaves.
+/// The tokens that a filter keeps at one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivors {
-    /// The setting, and what there is to say about it: `k = 5 keeps 81 % of the probability`.
+    /// The setting and a remark: `k = 5 keeps 81 % of the probability`.
     pub label: String,
-    /// For each token that the chart shows, whether it can still be drawn.
+    /// For each token of the chart, whether the filter keeps it.
     pub kept: Vec<bool>,
 }
 
 const PANEL: f64 = 104.0;
 const HEAD: f64 = 34.0;
-/// Up to this many bars are wide enough for the text of a token below.
+/// With up to this many bars, there is room for token labels.
 const NAMED: usize = 32;
 
-/// Draws which tokens a filter keeps at several settings, one panel each, on the distribution
-/// before the filter. The axis is logarithmic, so that the tail can be seen.
+/// Draws which tokens a filter keeps at several settings, one panel each, over the unfiltered
+/// distribution. The axis is logarithmic, so that the tail is visible.
 ///
-/// `tokens` are the texts, `probabilities` those before the filter, both from the likeliest on.
+/// `tokens` are the texts and `probabilities` the unfiltered probabilities, most likely first.
 ///
 /// # Errors
-/// A path that is not `.svg` or `.png` or that cannot be written; no token or no setting;
-/// `probabilities` or a `kept` that are not as many as the tokens; probabilities not between 0
-/// and 1, or not above 0.
+/// An extension other than `.svg` and `.png`; a path that cannot be written; no token or no
+/// setting; `probabilities` or a `kept` that does not match the number of tokens; probabilities not
+/// above 0 or above 1.
 pub fn survivors(
     path: impl AsRef<Path>,
     title: &str,

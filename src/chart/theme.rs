@@ -1,9 +1,9 @@
-//! Sizes and colours. Lengths are CSS pixels of a figure [`WIDTH`] wide.
+//! Sizes and colours. Lengths are in CSS pixels, for a figure of [`WIDTH`].
 
 use plotters::style::RGBColor;
 
-/// Narrower than mdBook's column of 750, so that text is still legible on a phone, where a figure is
-/// about 350 wide: a tick label of 14 becomes one of 10.
+/// Narrower than mdBook's column of 750, so that text is legible on a phone, where a figure is
+/// about 350 wide: a tick label of 14 becomes 10.
 pub const WIDTH: f64 = 480.0;
 pub const MARGIN: f64 = 20.0;
 
@@ -21,7 +21,7 @@ pub const REMOVED: RGBColor = RGBColor(0xC4, 0xC2, 0xBB);
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 pub const VERMILLION: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 
-/// Okabe and Ito's colours, those with the most contrast on the panel first; yellow has too little.
+/// The colours of Okabe and Ito, ordered for contrast with the background; yellow has too little.
 pub const SERIES: [RGBColor; 7] = [
     BLUE,
     VERMILLION,

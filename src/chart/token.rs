@@ -1,14 +1,14 @@
-/// Characters that a label has room for between its quotes.
+/// The most characters between the quotes of a label.
 const ROOM: usize = 14;
 
-/// The text of a token as a label: quoted and escaped as Rust does it, so that ` the` differs from
-/// `the` and a line break can be seen.
+/// The text of a token as a label, quoted and escaped as in Rust, so that ` the` differs from `the`
+/// and line breaks are visible.
 pub(super) fn label(token: &str) -> String {
     let mut shown = String::new();
     let mut cut = "";
     for character in token.chars() {
         let escaped = match character {
-            // XML runs spaces together, but leaves no-break spaces alone.
+            // XML collapses spaces, but not no-break spaces.
             ' ' => "\u{a0}".to_owned(),
             '\'' => "'".to_owned(),
             other => other.escape_debug().to_string(),

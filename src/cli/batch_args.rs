@@ -13,7 +13,7 @@ use crate::generate::Options;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 
-/// What is written from where no prompt is given.
+/// The default prompts.
 const PROMPTS: [&str; 4] = [
     "Once upon a time",
     "The storm",
@@ -21,7 +21,7 @@ const PROMPTS: [&str; 4] = [
     "It was late",
 ];
 
-/// How many bytes a file of prompts may have.
+/// The size limit of a file of prompts in bytes.
 const MOST_PROMPTS: usize = 64 << 20;
 
 /// The flags of an example that generates from several prompts.
@@ -59,20 +59,20 @@ pub struct BatchArgs {
 }
 
 impl BatchArgs {
-    /// The model that was asked for, on the device that was asked for.
+    /// Loads the requested model on the requested device.
     ///
     /// # Errors
-    /// Sampling parameters out of range (before anything is loaded), a device that cannot be
-    /// used, a model that cannot be loaded.
+    /// Sampling parameters out of range, checked before loading; a device that cannot be used; a
+    /// model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         self.sampling.params().validate()?;
         self.model.load()
     }
 
-    /// The ids to start from, for each prompt.
+    /// The token ids of each prompt.
     ///
     /// # Errors
-    /// A file that cannot be read or has no prompt, a prompt that the model cannot start from.
+    /// A file without prompts or that cannot be read; a prompt that the model cannot continue.
     pub fn prompt_ids(&self, pretrained: &Pretrained) -> Result<Vec<Vec<u32>>> {
         let ids = |text: String| {
             let ids = pretrained.prompt_ids(&text)?;
@@ -91,7 +91,7 @@ impl BatchArgs {
             });
         };
         let io = |source| crate::Error::Io { path: path.clone(), source };
-        // It may well be a pipe.
+        // The path may be a pipe.
         let bytes = std::fs::File::open(path).and_then(|file| files::read_upto(file, MOST_PROMPTS));
         let file = bytes.and_then(|bytes| {
             String::from_utf8(bytes).map_err(|error| IoError::new(ErrorKind::InvalidData, error))
@@ -106,8 +106,8 @@ impl BatchArgs {
         }
     }
 
-    /// The options of each prompt. They differ in their seeds, which count up from `--seed`:
-    /// the same prompt twice gives two texts.
+    /// The options of each prompt. Seeds count up from `--seed`, so that equal prompts give
+    /// different texts.
     pub fn options(&self, prompts: usize) -> Vec<Options> {
         let sampling = self.sampling.params();
         let seeds = (0..prompts as u64).map(|index| sampling.seed.wrapping_add(index));

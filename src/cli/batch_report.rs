@@ -1,4 +1,4 @@
-//! What `06_batching` shows: the texts, and what it cost to write them side by side.
+//! The output of `06_batching`: the texts, and the cost of generating them as a batch.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use super::{BOLD, BatchArgs, DIM};
 use crate::generate::{Generation, Options};
 use crate::pretrained::Pretrained;
 
-/// Watches a batch and shows it.
+/// Measures a batch and prints it.
 pub struct BatchReport<'a> {
     args: &'a BatchArgs,
     pretrained: &'a Pretrained,
     prompts: &'a [Vec<u32>],
     options: &'a [Options],
     start: Instant,
-    /// When each sequence had its last token.
+    /// The time of each sequence's last token.
     last_token: Vec<Duration>,
 }
 
 impl<'a> BatchReport<'a> {
-    /// Starts the clock.
+    /// Starts the timer.
     pub fn start(
         args: &'a BatchArgs,
         pretrained: &'a Pretrained,
@@ -41,15 +41,15 @@ impl<'a> BatchReport<'a> {
         }
     }
 
-    /// The sequence at `index` has one more token.
+    /// Records one more token of the sequence at `index`.
     pub fn token(&mut self, index: usize) {
         self.last_token[index] = self.start.elapsed();
     }
 
-    /// Stops the clock and prints all, or a JSON object for each sequence.
+    /// Stops the timer and prints the report, or a JSON object for each sequence.
     ///
     /// # Errors
-    /// Ids that cannot be decoded; standard output that is closed.
+    /// Ids that cannot be decoded; a closed standard output.
     pub fn finish(self, generations: &[Generation]) -> Result<()> {
         let total = self.start.elapsed();
         if self.args.json {
@@ -120,7 +120,7 @@ impl<'a> BatchReport<'a> {
     }
 
     // ANCHOR: padding
-    /// How many positions a prompt lacks to be as long as the longest.
+    /// The padding that a prompt needs to be as long as the longest.
     fn padding(&self, index: usize) -> usize {
         let longest = self.prompts.iter().map(Vec::len).max().unwrap_or(0);
         longest - self.prompts[index].len()
@@ -135,58 +135,59 @@ impl<'a> BatchReport<'a> {
 
 /// One row of `06_batching --compare`.
 pub struct BatchSize {
-    /// How many sequences.
+    /// The batch size.
     pub sequences: usize,
-    /// How many tokens they have together.
+    /// Tokens of all sequences.
     pub tokens: usize,
-    /// How many steps they took together.
+    /// Steps of the batch.
     pub steps: usize,
-    /// How long all of it took.
+    /// Total time.
     pub time: Duration,
-    /// The memory of all caches.
+    /// The memory of all KV caches.
     pub kv_cache_bytes: usize,
 }
 
 impl BatchSize {
-    /// Of all sequences together.
+    /// Throughput, summed over all sequences.
     pub fn tokens_per_second(&self) -> f64 {
         per_second(self.tokens, self.time)
     }
 
-    /// How long each sequence waits for its next token: as long as a step takes.
+    /// Time per output token of each sequence, which is the time of a step.
     pub fn seconds_per_token(&self) -> f64 {
         self.time.as_secs_f64() / self.steps.max(1) as f64
     }
 }
 
-/// Differences up to this share of a value are none: the same run twice differs by as much.
+/// The relative difference up to which two measurements count as equal: repeated runs differ by as
+/// much.
 const NEARLY: f64 = 0.1;
 
-/// The batch with the most tokens per second. Larger ones may have fewer again.
+/// The batch with the highest throughput, which need not be the largest.
 fn fastest(rows: &[BatchSize]) -> Option<&BatchSize> {
     rows.iter().max_by(|a, b| a.tokens_per_second().total_cmp(&b.tokens_per_second()))
 }
 
-/// The sizes of the batches with nearly the most tokens per second. A larger batch than the first
-/// of them brings no more.
+/// The batch sizes that nearly reach the highest throughput. Sizes above the first of them gain
+/// nothing.
 fn nearly_fastest(rows: &[BatchSize]) -> Vec<usize> {
     let highest = fastest(rows).map_or(0.0, BatchSize::tokens_per_second);
     let reaches = |row: &&BatchSize| row.tokens_per_second() >= (1.0 - NEARLY) * highest;
     rows.iter().filter(reaches).map(|row| row.sequences).collect()
 }
 
-/// Up to which batch a sequence waits for its tokens no longer than the first of `rows` does.
+/// The largest batch size whose time per token is no longer than that of the first of `rows`.
 fn time_per_token_rises_after(rows: &[BatchSize]) -> Option<usize> {
     let lowest = rows.first()?.seconds_per_token();
     let is_low = |row: &&BatchSize| row.seconds_per_token() <= (1.0 + NEARLY) * lowest;
     rows.iter().take_while(is_low).last().map(|row| row.sequences)
 }
 
-/// Prints what batches of several sizes reached, the smallest first, which of them have the most
-/// tokens per second, and up to which one nobody waits longer.
+/// Prints the measurements of several batch sizes in ascending order, the sizes with the highest
+/// throughput, and the size up to which the time per token does not rise.
 ///
 /// # Errors
-/// Standard output that is closed.
+/// A closed standard output.
 pub fn batch_sizes(args: &BatchArgs, rows: &[BatchSize]) -> Result<()> {
     let (nearly_fastest, rises) = (nearly_fastest(rows), time_per_token_rises_after(rows));
     if args.json {
@@ -240,7 +241,7 @@ fn per_second(tokens: usize, time: Duration) -> f64 {
 mod tests {
     use super::*;
 
-    /// Batches of these sizes, with the milliseconds that their steps take.
+    /// Measurements of the given batch sizes and step times in milliseconds.
     fn rows(sizes: &[(usize, u64)]) -> Vec<BatchSize> {
         let row = |&(sequences, milliseconds)| BatchSize {
             sequences,
@@ -258,19 +259,20 @@ mod tests {
             let rows = rows(sizes);
             (nearly_fastest(&rows), time_per_token_rises_after(&rows))
         };
-        // Free up to 2, and full at 4: 200, 400, 500, 533 and 516 tokens/s.
+        // The time per token rises after 2, and throughput saturates at 4: 200, 400, 500, 533 and
+        // 516 tokens/s.
         let full = [(1, 5), (2, 5), (4, 8), (8, 15), (16, 31)];
         assert_eq!(found(&full), (vec![4, 8, 16], Some(2)));
-        // It still rises at the end.
+        // Throughput still rises at the end.
         assert_eq!(found(&[(1, 5), (2, 6), (4, 7)]), (vec![4], Some(1)));
-        // A batch that brings nothing at all.
+        // Batching that gains nothing.
         assert_eq!(found(&[(1, 5), (2, 10), (4, 20)]), (vec![1, 2, 4], Some(1)));
         assert_eq!(found(&[]), (vec![], None));
     }
 
     #[test]
     fn throughput_that_falls_again_is_not_called_flat() {
-        // 200, 500, 400 and 485 tokens/s: the third is no longer near the highest.
+        // 200, 500, 400 and 485 tokens/s: the third is not near the highest.
         let rows = rows(&[(1, 5), (4, 8), (8, 20), (16, 33)]);
         assert_eq!(fastest(&rows).map(|row| row.sequences), Some(4));
         assert_eq!(nearly_fastest(&rows), [4, 16]);

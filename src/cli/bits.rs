@@ -1,4 +1,4 @@
-//! What `11_kernels --bits` shows: what the order of a sum does to its bits.
+//! The output of `11_kernels --bits`: how the order of a sum affects its bits.
 
 use std::fmt::Write;
 
@@ -12,20 +12,20 @@ use crate::generate::Generation;
 use crate::kernels::{Layer, Panels, linear, sum_along_k};
 use crate::model::Model;
 
-/// How many sums are compared.
+/// The number of sums to compare.
 const SUMS: usize = 1024;
 
-/// Lanes along `k`, as registers of 128, 256 and 512 bits have them.
+/// Lanes along `k`, as in registers of 128, 256 and 512 bits.
 const LANES: [usize; 3] = [4, 8, 16];
 
-/// A way to compute a text, and the hash of the logits that it was chosen from.
+/// A way to compute a text, and the hash of the text's logits.
 pub struct SameBits {
     way: &'static str,
     hash: Option<String>,
 }
 
 impl SameBits {
-    /// What a text, generated in the way of this name, has kept of its logits.
+    /// Takes the logits hash of a text that was generated in the way `way`.
     pub fn new(way: &'static str, text: &Generation) -> Self {
         Self { way, hash: text.logits_hash.clone() }
     }
@@ -33,16 +33,16 @@ impl SameBits {
 
 /// The same sums in several orders.
 struct Orders {
-    /// How many products a sum has.
+    /// Products per sum.
     products: usize,
-    /// By the microkernel: each in a lane of its own, from the first product to the last.
+    /// Summed by the microkernel: one lane per sum, from the first product to the last.
     across: Vec<f32>,
-    /// With [`LANES`] along `k`.
+    /// Summed with [`LANES`] along `k`.
     along: [Vec<f32>; 3],
 }
 
 impl Orders {
-    /// Sums of `k` products of random numbers.
+    /// Random sums of `k` products.
     fn new(k: usize) -> Result<Self> {
         let mut generator = ChaCha8Rng::seed_from_u64(0);
         let mut numbers = |count: usize| -> Vec<f32> {
@@ -94,11 +94,12 @@ impl Orders {
         }
     }
 
-    /// How many sums differ from the microkernel's, and by how many units in the last place.
+    /// The number of sums that differ from the microkernel's, and the greatest difference in units
+    /// in the last place.
     fn differences(&self, along: &[f32]) -> (usize, u32) {
         let pairs = || along.iter().zip(&self.across);
         let differ = pairs().filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-        // Of numbers with one sign, the bits are in the order of the numbers.
+        // For floats of one sign, the bits as integers are ordered like the values.
         let same_sign = pairs().filter(|(a, b)| a.is_sign_positive() == b.is_sign_positive());
         let most = same_sign.map(|(a, b)| a.to_bits().abs_diff(b.to_bits())).max();
         (differ, most.unwrap_or(0))
@@ -118,7 +119,7 @@ impl Orders {
     }
 }
 
-/// The names of an f32's bits, from the left.
+/// The bits of an f32, from the most significant.
 const BITS: [&str; 32] = [
     "sign",
     "exponent 1",
@@ -154,7 +155,7 @@ const BITS: [&str; 32] = [
     "mantissa 23",
 ];
 
-/// The first bit, from the left, in which two numbers differ.
+/// The most significant bit in which two numbers differ.
 fn first_bit(a: f32, b: f32) -> Option<usize> {
     let differ = a.to_bits() ^ b.to_bits();
     (differ != 0).then(|| differ.leading_zeros() as usize)
@@ -165,11 +166,11 @@ fn binary(number: f32) -> String {
     format!("{} {} {}", &bits[..1], &bits[1..9], &bits[9..])
 }
 
-/// Compares sums, as long as the longest of `model`, in several orders. Prints that, and the
-/// hashes of several `ways` to compute one text.
+/// Compares several summation orders, for sums as long as the longest of `model`. Prints the
+/// comparison, and the hashes of several `ways` to compute one text.
 ///
 /// # Errors
-/// Standard output that is closed.
+/// A closed standard output.
 pub fn bits(args: &KernelArgs, model: &Model, ways: &[SameBits]) -> Result<()> {
     let orders = model.cpu().enter(|| Orders::new(model.config().d_ff))?;
     let mut out = String::new();
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(binary(1.0), "0 01111111 00000000000000000000000");
     }
 
-    /// One lane along `k` is the order of the microkernel, in each of its lanes.
+    /// With one lane along `k`, the order is that of the microkernel within each lane.
     #[test]
     fn the_microkernel_adds_from_the_first_product_to_the_last() {
         for k in [1, 7, 64, 200] {

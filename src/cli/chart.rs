@@ -1,4 +1,4 @@
-//! `--chart FILE`: what an example shows, as a figure.
+//! `--chart FILE`: an example's result as a figure.
 
 use std::path::Path;
 
@@ -9,45 +9,45 @@ use crate::sampling::SamplingParams;
 
 /// A figure that an example draws.
 pub enum Chart<'a> {
-    /// Which tokens each setting keeps of the distribution that `logits`, `[vocab]`, stand for.
+    /// The tokens that each setting keeps of the distribution with these `logits`, `[vocab]`.
     Survivors {
         logits: &'a [f32],
         settings: &'a [Setting],
     },
-    /// The distribution at each temperature; in a `.gif`, as it rises from the lowest of them to
+    /// The distribution at each temperature; in a `.gif`, at temperatures rising from the lowest to
     /// the highest.
     Temperatures {
         logits: &'a [f32],
         params: &'a SamplingParams,
         temperatures: &'a [f32],
     },
-    /// Entropy and effective tokens, as the temperature rises from 0 to 3.
+    /// Entropy and effective tokens at temperatures from 0 to 3.
     Entropy {
         logits: &'a [f32],
         params: &'a SamplingParams,
     },
     /// The size of the nucleus at each step.
     Nucleus(&'a NucleusReport<'a>),
-    /// Throughput and time per token against the size of the batch.
+    /// Throughput and time per token against batch size.
     BatchSizes(&'a [BatchSize]),
 }
 
-/// Draws a figure to `path`, whose extension chooses the format. `prompt` are the ids that the
-/// next token follows.
+/// Draws a figure to `path`, whose extension selects the format. `prompt` is the ids before the
+/// next token.
 ///
 /// # Errors
-/// Another extension than `.svg`, `.png` or `.gif`, a path that cannot be written, unusable
-/// logits; always, where this was built without the feature `plot`.
+/// An extension other than `.svg`, `.png` and `.gif`; a path that cannot be written; unusable
+/// logits; always, without the feature `plot`.
 #[cfg(not(feature = "plot"))]
 pub fn draw(_: &Path, _: &Chart<'_>, _: &Pretrained, _: &[u32]) -> Result<()> {
     Err(super::Error::ChartsNotCompiled)
 }
 
-/// Draws a figure to `path`, whose extension chooses the format. `prompt` are the ids that the
-/// next token follows.
+/// Draws a figure to `path`, whose extension selects the format. `prompt` is the ids before the
+/// next token.
 ///
 /// # Errors
-/// Another extension than `.svg`, `.png` or `.gif`, a path that cannot be written, unusable
+/// An extension other than `.svg`, `.png` and `.gif`; a path that cannot be written; unusable
 /// logits.
 #[cfg(feature = "plot")]
 pub fn draw(path: &Path, chart: &Chart<'_>, model: &Pretrained, prompt: &[u32]) -> Result<()> {
@@ -66,11 +66,11 @@ mod plot {
     use crate::sampling::statistics::{entropy_bits, ranked};
     use crate::sampling::{Sampler, SamplingParams, softmax};
 
-    /// How many tokens the figures name.
+    /// The number of tokens in each figure.
     const TEMPERATURES: usize = 12;
     const SURVIVORS: usize = 48;
 
-    /// How many temperatures an animation goes through, and a curve.
+    /// The number of temperatures in an animation and in a curve.
     const FRAMES: usize = 46;
     const POINTS: usize = 60;
     const HOTTEST: f32 = 3.0;
@@ -150,11 +150,11 @@ mod plot {
         Ok(chart::survivors(path, title, &as_str(&tokens), &raw, &settings)?)
     }
 
-    /// The texts and the ids of the `n` likeliest tokens.
+    /// The texts and the ids of the `n` most likely tokens.
     fn likeliest(model: &Pretrained, logits: &[f32], n: usize) -> Result<(Vec<String>, Vec<u32>)> {
         let ids: Vec<u32> = ranked(&softmax(logits)).iter().take(n).map(|&(id, _)| id).collect();
         let text = |&id: &u32| match model.tokenizer.decode(&[id])? {
-            // A special token has no text, but a name.
+            // A special token has no text, so its name is shown.
             text if text.is_empty() => Ok(model.tokenizer.token(id).unwrap_or_default()),
             text => Ok(text),
         };
@@ -181,7 +181,7 @@ mod plot {
         (lowest, highest)
     }
 
-    /// `n` values from `lowest` to `highest`, both included.
+    /// `n` evenly spaced values from `lowest` to `highest`, both included.
     fn between(lowest: f32, highest: f32, n: usize) -> impl Iterator<Item = f32> {
         (0..n).map(move |i| lowest + (highest - lowest) * i as f32 / (n - 1) as f32)
     }

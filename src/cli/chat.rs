@@ -31,7 +31,7 @@ impl ChatArgs {
         system.chain([Message::new(Role::User, prompt)]).collect()
     }
 
-    /// What the template is told. Some write the date of today.
+    /// The options of the template. Some templates write today's date.
     pub fn options(&self) -> ChatOptions {
         let variables = self.arguments.iter().cloned();
         ChatOptions {
@@ -41,7 +41,7 @@ impl ChatArgs {
     }
 }
 
-/// A name, and a value that is JSON or else a text.
+/// A name, and a value that is parsed as JSON or else taken as a string.
 #[derive(Debug, Clone)]
 pub struct ChatArgument {
     name: String,

@@ -1,4 +1,4 @@
-//! Several texts side by side on a terminal, all of them growing.
+//! Texts that grow side by side on a terminal.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,22 +7,22 @@ use std::io::{self, IsTerminal, Write};
 use super::{Error, Result};
 use crate::inference::{Job, TokenOutput};
 
-/// The width of all columns and the gaps between them: a page of the book.
+/// The width of all columns with their gaps, which fits a page of the book.
 const WIDTH: usize = 84;
 const GAP: usize = 3;
 
-/// Texts in columns. On a terminal that can move its cursor they are shown as they grow, elsewhere
-/// once at the end.
+/// Texts in columns. A terminal with cursor control shows them as they grow, other outputs once at
+/// the end.
 pub struct Columns {
     texts: Vec<String>,
     shown: bool,
     live: bool,
-    /// How many lines are on the screen.
+    /// The number of lines on the screen.
     lines: usize,
 }
 
 impl Columns {
-    /// `n` empty columns; nothing is printed unless they are `shown`.
+    /// `n` empty columns, printed only if `shown`.
     pub fn new(n: usize, shown: bool) -> Self {
         Self {
             texts: vec![String::new(); n],
@@ -34,11 +34,11 @@ impl Columns {
         }
     }
 
-    /// Reads a token of each job in turn until all have ended, and shows each job's text in
-    /// its column. Returns the tokens of each.
+    /// Reads a token of each job in turn until all have ended, and shows each job's text in its
+    /// column. Returns the tokens of each job.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn read(mut self, jobs: &[Job<TokenOutput>]) -> Result<Vec<Vec<TokenOutput>>> {
         let mut tokens = vec![Vec::new(); jobs.len()];
         let mut open = true;
@@ -66,7 +66,7 @@ impl Columns {
         let mut out = io::stdout().lock();
         let written = (|| {
             if self.lines > 0 {
-                // Back to the first line, and all below it is cleared.
+                // Cursor up to the first line, then clear to the end of the screen.
                 write!(out, "\x1b[{}A\x1b[J", self.lines)?;
             }
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -77,8 +77,8 @@ impl Columns {
     }
 }
 
-/// Whether a terminal that calls itself `term` understands where the cursor is to go. On Unix, one
-/// without a name understands nothing; on Windows, none has one.
+/// Whether a terminal of type `term` supports cursor control. Without a type, a Unix terminal does
+/// not; Windows terminals have no type.
 fn moves_cursor(term: Option<&OsStr>) -> bool {
     term.map_or(cfg!(windows), |term| term != "dumb")
 }
@@ -100,7 +100,7 @@ fn side_by_side(texts: &[String], width: usize) -> Vec<String> {
     (0..height).map(line).collect()
 }
 
-/// Breaks a text into lines of at most `width` characters, between words where it can.
+/// Wraps a text to lines of at most `width` characters, between words if possible.
 fn fold(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::GenerateArgs;
 
-/// Prints what both loops reached: rows of new tokens, and tokens per second of the naive and
-/// of the cached loop.
+/// Prints rows of the number of new tokens, and the tokens per second of the naive and of the
+/// cached loop.
 ///
 /// # Errors
-/// Standard output that is closed.
+/// A closed standard output.
 pub fn comparison(args: &GenerateArgs, rows: &[(usize, f64, f64)]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if args.json {

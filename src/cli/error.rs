@@ -1,4 +1,4 @@
-//! What a command can say: the errors of the library, with the flag that helps, and its own.
+//! Errors of a command: its own, and the library's with the flag that helps.
 
 use std::fmt;
 use std::io;
@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use crate::error::Error as LibraryError;
 use crate::outside::{quoted, short};
 
-/// What can go wrong between a command line and a story.
+/// An error of a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the library says, and which flag helps.
+    /// An error of the library, with the flag that helps.
     #[error("{0}{advice}", advice = Advice(.0))]
     Library(#[from] LibraryError),
 
@@ -39,7 +39,7 @@ pub enum Error {
     HubNotCompiled { name: String },
 }
 
-/// The flag that an error of the library calls for; nothing where there is none.
+/// Advice on the flag that resolves a library error; empty if there is none.
 struct Advice<'a>(&'a LibraryError);
 
 impl fmt::Display for Advice<'_> {
@@ -69,8 +69,8 @@ fn hub_advice(error: &crate::hub::Error) -> String {
 }
 
 impl Error {
-    /// The exit code of a command: 2 when the command line was wrong, whatever the machine and its
-    /// settings, and 1 for everything else.
+    /// The exit code: 2 for a wrong command line, whatever the machine and its settings, and 1 for
+    /// all other errors.
     pub fn exit_code(&self) -> u8 {
         let is_usage = match self {
             Error::Library(error) => is_usage(error),

@@ -1,4 +1,4 @@
-//! What `01_greedy` shows: the choices, the text, and the loop that it fell into.
+//! The output of `01_greedy`: the choices, the text, and the repetition loop.
 
 use std::fmt::Write;
 
@@ -10,25 +10,25 @@ use crate::generate::{FinishReason, Generation, Hypothesis, Repetition};
 use crate::sampling::TokenLogprobs;
 use crate::tokenizer::Tokenizer;
 
-/// A finished greedy generation, and what was found in it.
+/// A finished greedy generation and its analysis.
 pub struct GreedyReport<'a> {
     pub args: &'a GenerateArgs,
     pub tokenizer: &'a Tokenizer,
     pub prompt: &'a [u32],
-    /// With the log-probabilities of what each token was chosen from.
+    /// The generation, with log-probabilities at each step.
     pub greedy: Generation,
-    /// How many of the steps to show.
+    /// The number of steps to show.
     pub shown: usize,
     pub repetition: Option<Repetition>,
-    /// What beam search found, where it was asked for.
+    /// The results of beam search, if requested.
     pub beams: Vec<Hypothesis>,
 }
 
 impl GreedyReport<'_> {
-    /// Prints it, or the same as JSON.
+    /// Prints the report as text or JSON.
     ///
     /// # Errors
-    /// Ids that cannot be decoded; standard output that is closed.
+    /// Ids that cannot be decoded; a closed standard output.
     pub fn print(&self) -> Result<()> {
         let beam = |found: &Hypothesis| {
             Ok(json!({
@@ -88,7 +88,7 @@ impl GreedyReport<'_> {
         Ok(out)
     }
 
-    /// A token with its probability, and the ones that came after it.
+    /// A token with its probability, and the runners-up.
     fn step(&self, step: &TokenLogprobs) -> String {
         let name = |id| quoted(self.tokenizer, id);
         let p = f64::from(step.logprob).exp();

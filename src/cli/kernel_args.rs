@@ -26,24 +26,24 @@ pub struct KernelArgs {
 }
 
 impl KernelArgs {
-    /// The model that was asked for, but for what `change` changes.
+    /// Loads the requested model, with `change` applied to the flags.
     ///
     /// # Errors
-    /// A device that cannot be used, a model that cannot be loaded.
+    /// A device that cannot be used; a model that cannot be loaded.
     pub fn load_with(&self, change: impl FnOnce(&mut ModelArgs)) -> Result<Pretrained> {
         let mut model = self.model.clone();
         change(&mut model);
         model.load().map(|(pretrained, _)| pretrained)
     }
 
-    /// The ids of the prompt, and of as many `more` tokens.
+    /// The ids of the prompt, and of `more` further tokens.
     ///
     /// # Errors
-    /// More ids than the context holds; nothing to start from.
+    /// More ids than the context length; an empty prompt.
     pub fn ids(&self, pretrained: &Pretrained, more: usize) -> Result<Vec<u32>> {
         let prompt = pretrained.prompt_ids(&self.prompt)?;
         let count = self.tokens.saturating_add(more);
-        // One beyond the context is too long already, and tells as much.
+        // One more than the context length suffices for the error.
         let most = count.min(pretrained.model.config().context_length + 1);
         let ids: Vec<u32> = prompt.into_iter().cycle().take(most).collect();
         pretrained.model.check_prompt(&ids)?;

@@ -1,4 +1,4 @@
-//! What `11_kernels` shows: the layers of a pass, and how near each is to the roof.
+//! The output of `11_kernels`: the layers of a forward pass against the roofline.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::kernels::Roof;
 use crate::kernels::trace::{self, Call, Cost, Operation};
 use crate::model::Model;
 
-/// The kinds of layers, in the order in which a token meets them.
+/// The kinds of layers, in the order of a forward pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Embedding,
@@ -56,8 +56,8 @@ impl Kind {
         }
     }
 
-    /// The kind of a call. Which layer a product of matrices belongs to is told by the calls
-    /// before and after it.
+    /// The kind of layer of a call. The calls before and after tell which layer a matrix product
+    /// belongs to.
     fn of(before: Option<Operation>, operation: Operation, after: Option<Operation>) -> Self {
         match (before, operation, after) {
             (_, Operation::Embedding, _) => Self::Embedding,
@@ -82,17 +82,17 @@ struct Layers {
     cost: Cost,
 }
 
-/// The layers of one pass.
+/// The times of the layers in one forward pass.
 pub struct LayerTimes {
     total: Duration,
     layers: Vec<Layers>,
 }
 
 impl LayerTimes {
-    /// Makes the same pass several times, and keeps the times of the fastest.
+    /// Runs the same forward pass several times, and keeps the times of the fastest.
     ///
     /// # Errors
-    /// Those of `pass`; a device on which no kernels of this crate compute.
+    /// The errors of `pass`; a device without this crate's kernels.
     pub fn fastest<T>(rounds: usize, mut pass: impl FnMut() -> crate::Result<T>) -> Result<Self> {
         let mut fastest: Option<(Duration, Vec<Call>)> = None;
         for _ in 0..rounds {
@@ -144,7 +144,7 @@ impl LayerTimes {
         );
     }
 
-    /// Additions, and what lies between the kernels.
+    /// The remaining time: residual additions and the gaps between kernels.
     fn rest(&self) -> Duration {
         self.total.saturating_sub(self.layers.iter().map(|layers| layers.time).sum())
     }
@@ -199,18 +199,18 @@ fn by_kind(calls: &[Call]) -> crate::Result<Vec<Layers>> {
     Ok(layers.collect())
 }
 
-/// Operations per byte.
+/// Arithmetic intensity, in operations per byte.
 fn intensity(cost: Cost) -> f64 {
     cost.flops as f64 / cost.bytes as f64
 }
 
-/// The least time that the roof allows, in the time that it took.
+/// The share of the roofline that a call reaches: its minimum time divided by its measured time.
 fn share(cost: Cost, time: Duration, roof: &Roof) -> f64 {
-    // A clock may be too coarse for a short call.
+    // A short call may measure as 0 with a coarse clock.
     roof.seconds(cost) / time.max(Duration::from_nanos(1)).as_secs_f64()
 }
 
-/// Which side of the roof is the lower one.
+/// Which of the roofline's limits applies: memory bandwidth or arithmetic.
 fn limit(cost: Cost, roof: &Roof) -> &'static str {
     if intensity(cost) < roof.ridge() {
         "bytes"
@@ -219,10 +219,10 @@ fn limit(cost: Cost, roof: &Roof) -> &'static str {
     }
 }
 
-/// Prints the named passes under the roof, or the same as JSON.
+/// Prints the named passes against the roofline, as text or JSON.
 ///
 /// # Errors
-/// Standard output that is closed.
+/// A closed standard output.
 pub fn layer_times(
     args: &KernelArgs,
     model: &Model,

@@ -50,10 +50,10 @@ pub enum SimdChoice {
 }
 
 impl ModelArgs {
-    /// The model that was asked for, on the device that was asked for.
+    /// Loads the requested model on the requested device.
     ///
     /// # Errors
-    /// A device that cannot be used, a model that cannot be loaded.
+    /// A device that cannot be used; a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
         let device = device::open(self.device)?;
         if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
@@ -67,7 +67,7 @@ impl ModelArgs {
         Ok((pretrained, device))
     }
 
-    /// How the CPU computes.
+    /// The CPU settings: instruction set and threads.
     fn cpu(&self) -> crate::Result<Cpu> {
         let simd = match self.simd {
             SimdChoice::Auto => Simd::detect(),
@@ -80,7 +80,7 @@ impl ModelArgs {
     }
 }
 
-/// One line on standard error where a folder holds more than its model uses.
+/// Warns on standard error of tensors that the model does not use.
 fn warn_of_unused(tensors: &[String]) {
     if let [first, rest @ ..] = tensors {
         let more = match rest.len() {

@@ -1,4 +1,4 @@
-//! Where a model comes from, as `--model` names it.
+//! The model named by `--model`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use super::Result;
 use crate::device::{OpenDevice, Precision};
 use crate::pretrained::Pretrained;
 
-/// What the name of a model on the hub begins with.
+/// The prefix of a model on the hub.
 const HUB_PREFIX: &str = "hf:";
 
-/// A folder, or a model of the Hugging Face Hub.
+/// A folder, or a model on the Hugging Face Hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
-    /// A folder as Hugging Face publishes it.
+    /// A folder in Hugging Face's layout.
     Folder(PathBuf),
-    /// `org/name` or `org/name@revision`, without the `hf:` before it.
+    /// `org/name` or `org/name@revision`, without the prefix `hf:`.
     Hub(String),
 }
 
@@ -29,11 +29,10 @@ impl From<OsString> for ModelSource {
 }
 
 impl ModelSource {
-    /// Loads the model, after fetching it if it is on the hub and not yet in the cache.
+    /// Loads the model, downloading it first if it is not in the cache.
     ///
     /// # Errors
-    /// A model that cannot be fetched or loaded, and any model of the hub where the feature
-    /// `hub` is not compiled in.
+    /// A model that cannot be downloaded or loaded; a model on the hub without the feature `hub`.
     pub fn load(&self, device: &OpenDevice, precision: Precision) -> Result<Pretrained> {
         Ok(match self {
             ModelSource::Folder(folder) => Pretrained::load(folder, device, precision)?,

@@ -1,4 +1,4 @@
-//! What `04_top_p` shows: the size of the nucleus at each step of a text, beside top-k.
+//! The output of `04_top_p`: the size of the nucleus at each step, compared with top-k.
 
 use std::fmt::Write;
 
@@ -9,33 +9,33 @@ use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
 use crate::generate::Generation;
 use crate::pretrained::Pretrained;
 
-/// One step of a text that was drawn with top-p.
+/// One step of a generation with top-p.
 pub struct NucleusStep {
-    /// The token that was drawn.
+    /// The sampled token.
     pub id: u32,
-    /// From how many.
+    /// The number of tokens in the nucleus.
     pub nucleus: usize,
-    /// With which probability.
+    /// The probability of the sampled token.
     pub probability: f32,
 }
 
-/// A text, and what each of its tokens was drawn from.
+/// A generation, and the nucleus at each step.
 pub struct NucleusReport<'a> {
     pub args: &'a GenerateArgs,
     pub pretrained: &'a Pretrained,
     pub prompt: &'a [u32],
     pub p: f32,
-    /// The k to compare with.
+    /// The k of top-k to compare with.
     pub k: usize,
     pub generation: Generation,
     pub steps: Vec<NucleusStep>,
 }
 
 impl NucleusReport<'_> {
-    /// Prints it, or the same as JSON.
+    /// Prints the report as text or JSON.
     ///
     /// # Errors
-    /// Ids that cannot be decoded; standard output that is closed.
+    /// Ids that cannot be decoded; a closed standard output.
     pub fn print(&self) -> Result<()> {
         let step = |step: &NucleusStep| json!({ "id": step.id, "nucleus": step.nucleus, "probability": step.probability });
         let json = json!({
@@ -60,7 +60,7 @@ impl NucleusReport<'_> {
             out,
             "drawn           from p = {p}   from k = {k}   (bars double: 1, 2, 4, ...)"
         );
-        // A bar for each doubling: sizes from 1 to the vocabulary must fit in a line.
+        // A logarithmic bar: sizes from 1 to the whole vocabulary must fit on a line.
         let doublings = (self.pretrained.model.config().vocab_size as f64).log2();
         for step in steps {
             let size = (2.0 * step.nucleus as f64).log2() / (doublings + 1.0);

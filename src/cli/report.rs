@@ -1,4 +1,4 @@
-//! Shows a generation: the text as it comes, then what it cost; or all of it as JSON.
+//! Shows a generation: the text as it streams and then its cost, or all of it as JSON.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -33,30 +33,28 @@ struct JsonReport<'a> {
     logprobs: Option<&'a [TokenLogprobs]>,
 }
 
-/// Watches one generation and shows it.
+/// Measures and shows one generation.
 pub struct Report<'a> {
     args: &'a GenerateArgs,
     pretrained: &'a Pretrained,
     device: &'a OpenDevice,
     prompt: &'a [u32],
-    /// How likely the prompt's tokens were, where `--echo` asks for it.
+    /// The score of the prompt, for `--echo`.
     echo: Option<Score>,
     text: String,
     start: Instant,
-    /// When the first token was chosen: the prompt has been read.
+    /// Time to first token, which is the time of the prefill.
     prefill: Option<Duration>,
-    /// When its text was on the screen.
+    /// The time when the first text was on the screen.
     first_text: Option<Duration>,
     write_error: Option<io::Error>,
 }
 
 impl<'a> Report<'a> {
-    /// Starts the clock. Unless the output is JSON or an answer, the prompt is shown, for the
-    /// story to go on from.
+    /// Starts the timer. Shows the prompt, unless the output is JSON or a chat answer.
     ///
     /// # Errors
-    /// Standard output that is closed, and those of scoring the prompt where `--echo` asks for
-    /// it.
+    /// A closed standard output; the errors of scoring the prompt for `--echo`.
     pub fn start(
         args: &'a GenerateArgs,
         pretrained: &'a Pretrained,
@@ -85,7 +83,7 @@ impl<'a> Report<'a> {
         Ok(report)
     }
 
-    /// Takes one more piece of text and shows it. Breaks when nobody reads any more.
+    /// Shows one more piece of text. Breaks if standard output is closed.
     pub fn text(&mut self, piece: &str) -> ControlFlow<()> {
         self.prefill.get_or_insert_with(|| self.start.elapsed());
         self.text.push_str(piece);
@@ -110,11 +108,11 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Stops the clock and shows the rest: the summary (on standard error, so that a pipe gets
-    /// the text alone) or the JSON object.
+    /// Stops the timer and shows the summary or the JSON object. The summary goes to standard
+    /// error, so that a pipe gets only the text.
     ///
     /// # Errors
-    /// Standard output that was closed.
+    /// A closed standard output.
     pub fn finish(self, generation: &Generation) -> Result<()> {
         let total = self.start.elapsed();
         if let Some(error) = self.write_error {
@@ -166,7 +164,7 @@ impl<'a> Report<'a> {
 
     fn summary(&self, generation: &Generation, prefill: Duration, decode: Duration) -> String {
         let (prompt, new) = (self.prompt.len(), generation.ids.len());
-        // The first token comes out of the prefill: decoding made the others.
+        // The prefill yields the first token, decode steps the others.
         let rate = new.saturating_sub(1) as f64 / decode.as_secs_f64().max(1e-9);
         let prefill_rate = prompt as f64 / prefill.as_secs_f64().max(1e-9);
         format!(
@@ -184,7 +182,7 @@ impl<'a> Report<'a> {
         )
     }
 
-    /// A token, its probability, and what else was likely.
+    /// A token, its probability, and the most likely alternatives.
     fn logprob_line(&self, row: &TokenLogprobs) -> String {
         let show = |id: u32, logprob: f32| {
             let token = quoted(&self.pretrained.tokenizer, id);
@@ -195,7 +193,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Why a text ended, in words.
+/// The finish reason in words.
 pub(super) fn why(reason: &FinishReason) -> &'static str {
     match reason {
         FinishReason::Eos => "the model ended it",
@@ -210,7 +208,7 @@ pub(super) fn why(reason: &FinishReason) -> &'static str {
     }
 }
 
-/// A size in memory.
+/// A memory size in a readable unit.
 pub(super) fn bytes(n: usize) -> String {
     match n {
         0 => "none".to_owned(),

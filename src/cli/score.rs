@@ -1,4 +1,4 @@
-//! `--score`: how likely the model finds a text.
+//! `--score`: the likelihood of a text under the model.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use super::{DIM, GenerateArgs, bar, print, quoted};
 use crate::generate;
 use crate::pretrained::Pretrained;
 
-/// Scores the prompt and prints its log-probability and perplexity; with `--logprobs`, also
-/// how likely each of its tokens was.
+/// Scores the prompt and prints its log-probability and perplexity; with `--logprobs`, also those
+/// of its tokens.
 ///
 /// # Errors
-/// As [`generate::score`]; standard output that is closed.
+/// As [`generate::score`]; a closed standard output.
 pub fn score(args: &GenerateArgs, pretrained: &Pretrained, prompt: &[u32]) -> Result<()> {
     let score = generate::score(&pretrained.model, prompt, args.logprobs.unwrap_or(0))?;
     let perplexity = score.perplexity();

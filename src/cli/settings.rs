@@ -1,5 +1,4 @@
-//! The same prompt under several settings of the sampler: what `02_top_k` and
-//! `03_temperature` show.
+//! One prompt under several sampler settings: the output of `02_top_k` and `03_temperature`.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -13,27 +12,27 @@ use crate::pretrained::Pretrained;
 use crate::sampling::statistics::{effective_tokens, entropy_bits, ranked, survivors};
 use crate::sampling::{Sampler, SamplingParams, softmax};
 
-/// How many tokens of the distributions are shown.
+/// The number of tokens to show of each distribution.
 const SHOWN: usize = 8;
 
-/// What one setting makes of the next token, and of a text.
+/// The next-token distribution and a sample text of one setting.
 pub struct Setting {
-    /// Such as `k = 5`.
+    /// The name, such as `k = 5`.
     pub label: String,
-    /// Of the next token, after every rule: `[vocab]`.
+    /// The next-token distribution after every rule, `[vocab]`.
     pub probabilities: Vec<f32>,
-    /// A text drawn with this setting.
+    /// A text sampled with this setting.
     ids: Vec<u32>,
-    /// Of that text, under the model's own distribution.
+    /// The perplexity of that text under the model's own distribution.
     perplexity: Option<f64>,
 }
 
 impl Setting {
-    /// The distribution of the token after `prompt`, whose `logits` are `[vocab]`, and a text
-    /// of 40 tokens, unless the flags ask for more or fewer.
+    /// Computes the distribution after `prompt` from its `logits`, `[vocab]`, and samples a text of
+    /// 40 tokens, unless the flags set another length.
     ///
     /// # Errors
-    /// Parameters out of range, unusable logits.
+    /// Parameters out of range; unusable logits.
     pub fn new(
         label: String,
         params: SamplingParams,
@@ -57,11 +56,11 @@ impl Setting {
     }
 }
 
-/// Prints the settings side by side: the likeliest tokens, what the distributions are like,
-/// and the texts. `logits` are those of the next token: `[vocab]`.
+/// Prints the settings side by side: the most likely tokens, statistics of the distributions, and
+/// the texts. `logits`, `[vocab]`, are those of the next token.
 ///
 /// # Errors
-/// Ids that cannot be decoded; standard output that is closed.
+/// Ids that cannot be decoded; a closed standard output.
 pub fn settings(
     args: &GenerateArgs,
     pretrained: &Pretrained,
@@ -122,7 +121,7 @@ pub fn settings(
     print(args.json, &json!({ "prompt_ids": prompt, "settings": json? }), &out)
 }
 
-/// The share of the model's own distribution that a setting keeps.
+/// The probability mass of the model's own distribution that a setting keeps.
 fn mass_kept(all: &[(u32, f32)], setting: &Setting) -> f64 {
     let kept = all.iter().filter(|(id, _)| setting.probabilities[*id as usize] > 0.0);
     kept.map(|&(_, p)| f64::from(p)).sum()

@@ -1,4 +1,4 @@
-//! Words, bars and colours on a terminal.
+//! Text, bars and styles for a terminal.
 
 use std::io::{self, Write};
 
@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
-/// What matters most in a table.
+/// The style of highlights in a table.
 pub const BOLD: Style = Style::new().bold();
-/// What matters less.
+/// The style of secondary information.
 pub const DIM: Style = Style::new().dimmed();
 
-/// Prints the object where `as_json` asks for it, and else the text. Its styles are left out
-/// where standard output is no terminal or `NO_COLOR` is set.
+/// Prints the JSON object if `as_json`, otherwise the text. Styles are omitted if standard output
+/// is not a terminal or `NO_COLOR` is set.
 ///
 /// # Errors
-/// Standard output that is closed.
+/// A closed standard output.
 pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
     if as_json {
         write(&format!("{json}\n"))
@@ -26,27 +26,27 @@ pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
     }
 }
 
-/// Writes to standard output, without styles where nobody would see them.
+/// Writes to standard output, without styles if it is not a terminal.
 pub(super) fn write(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(Error::Output)
 }
 
-/// Writes a text to standard error. Where that cannot be written, as into a pipe that nobody reads
-/// any more, there is nobody to tell, and what was asked for may well have been done.
+/// Writes a text to standard error. A failure, such as a closed pipe, is ignored: there is nowhere
+/// to report it, and the command itself may have succeeded.
 pub(super) fn note(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// A bar whose length is `share` of `width` characters, to an eighth of one.
+/// A bar of `share` times `width` characters, with a resolution of an eighth.
 pub fn bar(share: f64, width: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
     "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
-/// The text of one token in quotes, so that its spaces show; a special token by its name.
+/// The quoted text of a token, which makes spaces visible, or the name of a special token.
 pub fn quoted(tokenizer: &Tokenizer, id: u32) -> String {
     match tokenizer.decode(&[id]) {
         Ok(text) if !text.is_empty() => format!("{text:?}"),

@@ -1,4 +1,4 @@
-//! What `07_streaming` shows: several uses of the same inference, one after the other.
+//! The output of `07_streaming`: several uses of one inference in turn.
 
 use std::io::{self, Write};
 
@@ -8,67 +8,67 @@ use super::{BOLD, DIM, GenerateArgs};
 use super::{Error, Result};
 use crate::inference::{Completion, TokenOutput};
 
-/// Shows each use as it goes on, or all of them as one JSON object at the end.
+/// Shows each use as it runs, or all of them as one JSON object at the end.
 pub struct Uses<'a> {
     args: &'a GenerateArgs,
     name: &'static str,
-    /// The tokens of the use that goes on.
+    /// The tokens of the current use.
     tokens: Vec<TokenOutput>,
     json: Map<String, Value>,
 }
 
 impl<'a> Uses<'a> {
-    /// None so far.
+    /// A report without uses.
     pub fn new(args: &'a GenerateArgs) -> Self {
         Self { args, name: "", tokens: Vec::new(), json: Map::new() }
     }
 
-    /// Whether texts are to be shown.
+    /// Whether texts are shown.
     pub fn is_shown(&self) -> bool {
         !self.args.json
     }
 
-    /// The next use: its name in the JSON object, and what is done.
+    /// Begins the next use, with its name in the JSON object and a description.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn begin(&mut self, name: &'static str, what: &str) -> Result<()> {
         self.name = name;
         self.write(&format!("{BOLD}{what}{BOLD:#}\n"))
     }
 
-    /// Shows the text of a token at once.
+    /// Shows the text of a token immediately.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn show(&mut self, token: TokenOutput) -> Result<()> {
         self.write(&token.token)?;
         self.tokens.push(token);
         Ok(())
     }
 
-    /// Shows the text of these tokens as they come.
+    /// Shows the text of these tokens as they arrive.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn show_all(&mut self, tokens: impl IntoIterator<Item = TokenOutput>) -> Result<()> {
         tokens.into_iter().try_for_each(|token| self.show(token))
     }
 
-    /// Ends a use that was one job, whose tokens were shown.
+    /// Ends a use of one job, whose tokens were shown.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn end(&mut self, completion: &Completion) -> Result<()> {
         let tokens = std::mem::take(&mut self.tokens);
         self.json.insert(self.name.to_owned(), object(&tokens, completion));
         self.write(&format!("\n{}\n\n", summary(completion)))
     }
 
-    /// Ends a use that was several jobs: what each has put out, and how it ended.
+    /// Ends a use of several jobs with their outputs and completions.
     ///
     /// # Errors
-    /// The first job that failed; standard output that is closed.
+    /// The first job that failed; a closed standard output.
     pub fn end_several(
         &mut self,
         outputs: &[Vec<TokenOutput>],
@@ -84,10 +84,10 @@ impl<'a> Uses<'a> {
         Ok(())
     }
 
-    /// Prints the JSON object, where it was asked for.
+    /// Prints the JSON object, if requested.
     ///
     /// # Errors
-    /// Standard output that is closed.
+    /// A closed standard output.
     pub fn finish(self) -> Result<()> {
         if self.is_shown() {
             return Ok(());

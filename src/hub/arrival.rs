@@ -1,4 +1,4 @@
-//! Whether a file that came is what the hub has.
+//! Verification of a downloaded file.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// What came.
+/// The state of a downloaded file.
 pub(super) enum Arrival {
-    /// All of it and, as far as the hub tells, nothing else.
+    /// Complete and, as far as the hub provides a hash, intact.
     Whole,
-    /// More than there are. They were removed.
+    /// Longer than announced. The file was removed.
     TooLong,
-    /// This many bytes, which is not how many there are. They were removed.
+    /// This many bytes, which is not the announced size. The file was removed.
     OtherSize(u64),
-    /// As many bytes as there are, but others: their SHA-256. They were removed.
+    /// The announced size, but a different SHA-256. The file was removed.
     Damaged { found: String, expected: String },
 }
 
-/// Checks the file at `path`, a link to where its bytes are.
+/// Verifies the file at `path`, a link to the blob.
 ///
 /// # Errors
 /// A file that cannot be read or removed.
@@ -39,8 +39,8 @@ pub(super) fn check(path: &Path, size: u64, etag: &str) -> io::Result<Arrival> {
     Ok(Arrival::Damaged { found, expected })
 }
 
-/// The SHA-256 that an ETag stands for. The hub keeps weights apart from their repository, by
-/// their SHA-256. The ETag of a smaller file is another hash, of 40 digits.
+/// The SHA-256 in an ETag. The hub stores weights outside the repository, addressed by SHA-256. The
+/// ETag of a smaller file is another hash, of 40 digits.
 fn expected_sha256(etag: &str) -> Option<String> {
     let is_hash = etag.len() == 64 && etag.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| etag.to_ascii_lowercase())
@@ -52,11 +52,11 @@ fn sha256(path: &Path) -> io::Result<String> {
     Ok(format!("{:x}", hash.finalize()))
 }
 
-/// Removes a link and what it leads to. What stayed would be taken for whole by the next run.
+/// Removes a link and its target. A later run would take a remaining file as complete.
 fn remove(path: &Path) -> io::Result<()> {
     let bytes = path.canonicalize()?;
     fs::remove_file(path)?;
-    // Where links are not allowed, `path` was the file itself.
+    // Without support for links, `path` was the file itself.
     if bytes.exists() {
         fs::remove_file(bytes)
     } else {

@@ -1,25 +1,25 @@
-//! A download that ends where the hub said that the file does.
+//! Downloads limited to the announced size.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use hf_hub::api::Progress;
 use indicatif::ProgressBar;
 
-/// Shows a download, and stops it where more comes than was announced.
+/// Shows the progress of a download, and stops it beyond the announced size.
 ///
-/// `hf-hub` writes whatever comes and asks nobody. All that it does before each piece is written
-/// is to tell its progress. From there only unwinding leads out; it closes the file and the
-/// connection on its way, and calls no panic hook.
+/// `hf-hub` writes all that the server sends. The progress callback, called before each chunk is
+/// written, is the only place to intervene, and unwinding the only way out: it closes the file and
+/// the connection, and `resume_unwind` calls no panic hook.
 pub(super) struct Bounded {
     size: u64,
     came: u64,
     bar: ProgressBar,
 }
 
-/// What is unwound with.
+/// The payload of the unwinding.
 struct TooLong;
 
-/// Runs a download of up to `size` bytes. It has no value where it was stopped at that.
+/// Runs a download of up to `size` bytes. Returns `None` if the server sent more.
 pub(super) fn upto<T>(size: u64, download: impl FnOnce(Bounded) -> T) -> Option<T> {
     let progress = Bounded { size, came: 0, bar: ProgressBar::new(0) };
     match catch_unwind(AssertUnwindSafe(|| download(progress))) {
@@ -30,7 +30,7 @@ pub(super) fn upto<T>(size: u64, download: impl FnOnce(Bounded) -> T) -> Option<
 }
 
 impl Progress for Bounded {
-    /// Also called where a download is gone on with: what is there is then told as an update.
+    /// Also called when a download resumes; the existing bytes then count as an update.
     fn init(&mut self, size: usize, filename: &str) {
         self.came = 0;
         Progress::init(&mut self.bar, size, filename);

@@ -1,4 +1,4 @@
-//! Fetches one model from the hub into the cache.
+//! Downloads one model from the hub into the cache.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use super::error::{Error, Result};
 use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
 use super::{Hub, HubModel, patience};
 
-/// How often in a row a download may break off without anything new.
+/// The maximum number of consecutive interruptions without new data.
 const MAX_FAILURES: u32 = 5;
-/// The wait after the first time; it doubles with each.
+/// The wait after the first interruption, doubled after each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 
-/// What the hub says about a revision: its commit and its files.
+/// The hub's description of a revision: its commit and its files.
 #[derive(Deserialize)]
 struct Listing {
     sha: String,
@@ -31,15 +31,15 @@ struct Sibling {
     rfilename: String,
 }
 
-/// Why a file did not come.
+/// Why a download failed.
 enum Failure {
-    /// Trying again may help.
+    /// A retry may help.
     Interrupted(String),
-    /// It does not.
+    /// A retry does not help.
     Final(Error),
 }
 
-/// A model of which the hub has said what belongs to it.
+/// The download of a model whose files the hub has listed.
 pub(super) struct Download<'a> {
     hub: &'a Hub,
     model: &'a HubModel,
@@ -50,7 +50,7 @@ pub(super) struct Download<'a> {
 }
 
 impl<'a> Download<'a> {
-    /// Asks the hub what belongs to the model.
+    /// Requests the list of the model's files.
     pub(super) fn start(hub: &'a Hub, model: &'a HubModel) -> Result<Self> {
         let Listing { sha, siblings } = list(hub, model)?;
         let endpoint = hub.endpoint.trim_end_matches('/').to_owned();
@@ -59,7 +59,7 @@ impl<'a> Download<'a> {
             .with_token(hub.token.clone())
             .build()
             .map_err(|error| failed(model, "the list of files", error))?;
-        // By its commit: the revision may name another one before all files are there.
+        // By commit, because the revision may move before all files are downloaded.
         let repo = Repo::with_revision(model.name.clone(), RepoType::Model, sha.clone());
         Ok(Self {
             hub,
@@ -71,8 +71,8 @@ impl<'a> Download<'a> {
         })
     }
 
-    /// Fetches every file that is not there yet. The revision is entered into the cache when
-    /// all of them are.
+    /// Downloads the missing files. The revision is recorded in the cache only when all are
+    /// complete.
     pub(super) fn run(&self) -> Result<PathBuf> {
         for file in REQUIRED.iter().chain(&OPTIONAL) {
             self.fetch_if_listed(file)?;
@@ -82,7 +82,7 @@ impl<'a> Download<'a> {
         } else if self.fetch_if_listed(INDEX)? {
             self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
         }
-        // Where neither is listed, loading will say what is missing.
+        // If neither is listed, loading reports what is missing.
         self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
         Ok(self.snapshot.folder())
     }
@@ -95,8 +95,8 @@ impl<'a> Download<'a> {
         Ok(listed)
     }
 
-    /// Fetches a file. It may break off any number of times, as long as each time more of it is
-    /// there than ever before: to send the same half for ever is no progress.
+    /// Downloads a file, resuming after interruptions as long as each attempt gets further than all
+    /// before: receiving the same half repeatedly is no progress.
     fn fetch(&self, file: &str) -> Result<()> {
         if self.snapshot.has(file) {
             return Ok(());
@@ -118,13 +118,13 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Also tells how many bytes are there by now.
+    /// Also returns the number of bytes downloaded so far.
     fn try_to_fetch(&self, file: &str) -> (Result<(), Failure>, u64) {
         let metadata = match self.metadata(file) {
             Ok(metadata) => metadata,
             Err(failure) => return (Err(failure), 0),
         };
-        // Both become parts of paths.
+        // Both become path components.
         let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         let etag = metadata.etag();
         if !is_plain(etag.strip_prefix("W/").unwrap_or(etag)) || !is_plain(metadata.commit_hash()) {
@@ -133,22 +133,22 @@ impl<'a> Download<'a> {
         }
         let part = self.snapshot.part(etag);
         let length = || std::fs::metadata(&part).map_or(0, |part| part.len());
-        // Nothing is left to ask for, but the file was not finished: it is not to be trusted.
+        // All bytes are there, but the download never completed: the file cannot be trusted.
         if length() >= metadata.size() as u64 {
             let _ = std::fs::remove_file(&part);
         }
         (self.download(file, &metadata, &part, length), length())
     }
 
-    /// Asks for the size and the hash of a file.
+    /// Requests the size and the hash of a file.
     fn metadata(&self, file: &str) -> Result<Metadata, Failure> {
         let (api, url) = (self.api.clone(), self.api_repo().url(file));
         let asked = patience::wait(self.hub.patience, || 0, move || api.metadata(&url));
         self.settle(file, asked)
     }
 
-    /// Downloads a file, of which `part` is what is there and `length` tells how much, and checks
-    /// it.
+    /// Downloads and verifies a file. `part` is the partial file, `length` returns its current
+    /// size.
     fn download(
         &self,
         file: &str,
@@ -158,7 +158,7 @@ impl<'a> Download<'a> {
     ) -> Result<(), Failure> {
         let (repo, name) = (self.api_repo(), file.to_owned());
         let (etag, size) = (metadata.etag().to_owned(), metadata.size() as u64);
-        // It is checked in the other thread: a download that was given up may go on there.
+        // Verified in the worker thread, because an abandoned download may still be running there.
         let part = part.to_owned();
         let work = move || match upto(size, |progress| repo.download_with_progress(&name, progress))
         {
@@ -190,7 +190,7 @@ impl<'a> Download<'a> {
         self.api.repo(self.repo.clone())
     }
 
-    /// What came of something that was waited for.
+    /// Turns the outcome of a wait into a result.
     fn settle<T>(
         &self,
         file: &str,
@@ -240,7 +240,7 @@ impl<'a> Download<'a> {
     }
 }
 
-/// Asks which commit the revision names, and which files it has.
+/// Requests the commit of the revision and its files.
 fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
     let offline = |reason: String| Error::Offline {
         endpoint: hub.endpoint.clone(),
@@ -275,7 +275,7 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
     }
     let listing: Listing =
         response.body_mut().read_json().map_err(|error| wrong(error.to_string()))?;
-    // It becomes a part of a path.
+    // The hash becomes a path component.
     if listing.sha.chars().all(|c| c.is_ascii_alphanumeric()) && !listing.sha.is_empty() {
         Ok(listing)
     } else {

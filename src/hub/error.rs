@@ -1,10 +1,10 @@
-//! What can go wrong between a name on the hub and a folder.
+//! Errors of resolving and downloading a model.
 
 use std::path::PathBuf;
 
 use crate::outside::{quoted, short};
 
-/// What can go wrong between a name on the hub and a folder.
+/// An error of resolving or downloading a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -80,7 +80,7 @@ pub enum Error {
         allowed: &'static str,
     },
 
-    /// A name that is none; a file of the cache that cannot be read.
+    /// An invalid model name; a cache file that cannot be read.
     #[error(transparent)]
     Library(#[from] crate::Error),
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::outside::assert_one_plain_line;
 
-    /// An error of each variant, with `text` wherever something comes from outside.
+    /// One error of each variant, with `text` in place of all external text.
     fn every_error(text: &str) -> Vec<Error> {
         let of = || text.to_owned();
         vec![
@@ -115,7 +115,7 @@ mod tests {
         ]
     }
 
-    /// A variant that is added here belongs into `every_error` too.
+    /// A compile error here is a reminder to add new variants to `every_error`.
     fn is_listed(error: &Error) -> bool {
         match error {
             Error::Offline { .. }

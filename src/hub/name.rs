@@ -1,14 +1,14 @@
-//! How a model on the hub is named.
+//! Model names on the hub.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A model on the hub: `org/name`, at one of its revisions.
+/// A model on the hub, `org/name`, at a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubModel {
-    /// Who published it, and what it is called: `org/name`.
+    /// The repository: `org/name`.
     pub name: String,
     /// A branch, a tag or a commit.
     pub revision: String,
@@ -17,7 +17,7 @@ pub struct HubModel {
 impl FromStr for HubModel {
     type Err = Error;
 
-    /// Reads `org/name` or `org/name@revision`; without one, the revision is `main`.
+    /// Parses `org/name` or `org/name@revision`; the default revision is `main`.
     fn from_str(text: &str) -> Result<Self> {
         let (name, revision) = text.split_once('@').unwrap_or((text, "main"));
         if !is_path(name) || !is_path(revision) || name.split('/').count() > 2 {
@@ -31,7 +31,7 @@ impl FromStr for HubModel {
     }
 }
 
-/// Both become parts of paths and addresses.
+/// Whether `text` is safe as a part of paths and URLs.
 fn is_path(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     text.split('/')

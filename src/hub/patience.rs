@@ -1,4 +1,4 @@
-//! Waiting for what may never come.
+//! Waiting with a timeout.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use crate::panics;
 use crate::{Error, Result};
 
-/// Runs `work` in a thread of its own, and gives it up when what `progress` returns has stood
-/// still for as long as `patience`: then there is no value.
+/// Runs `work` in its own thread, and returns `None` once `progress` has not changed for
+/// `patience`.
 ///
-/// `hf-hub` waits for bytes without a limit, and nothing ends a thread that waits. One that was
-/// given up goes on waiting until the other side hangs up or the program ends.
+/// `hf-hub` waits for data without a timeout, and a blocked thread cannot be stopped. An abandoned
+/// thread remains until the server hangs up or the program ends.
 ///
 /// # Errors
-/// Work that panics; a system that grants no more threads.
+/// Work that panics; a system that cannot start another thread.
 pub(super) fn wait<T: Send + 'static>(
     patience: Duration,
     progress: impl Fn() -> u64,
@@ -22,7 +22,7 @@ pub(super) fn wait<T: Send + 'static>(
 ) -> Result<Option<T>> {
     let (done, finished) = mpsc::channel();
     let work = move || {
-        // Nobody listens any more to what was given up.
+        // The receiver is gone if the work was abandoned.
         let _ = done.send(panics::contain("the download", work));
     };
     thread::Builder::new().spawn(work).map_err(Error::Thread)?;

@@ -1,4 +1,4 @@
-//! One commit of one model, as it lies in the cache.
+//! One commit of a model in the cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use super::{HubModel, MOST_OF_A_NAME};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// What every model has.
+/// The files that every model has.
 pub(super) const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
-/// What only some have.
+/// The files that some models have.
 pub(super) const OPTIONAL: [&str; 3] = [
     "generation_config.json",
     "tokenizer_config.json",
     "chat_template.jinja",
 ];
-/// The weights in one file, or the list of the files that they are spread over.
+/// The weights in one file, or the index of their shards.
 pub(super) const WEIGHTS: &str = "model.safetensors";
 pub(super) const INDEX: &str = "model.safetensors.index.json";
 
-/// How many bytes the list may have.
+/// The size limit of the index in bytes.
 const MOST_OF_AN_INDEX: usize = 64 << 20;
 
-/// The files of one commit. The cache has the layout of Hugging Face's own library:
-/// `refs/REVISION` names a commit, `snapshots/COMMIT` holds its files, and `.no_exist/COMMIT`
-/// has an empty file for each that is known not to be there.
+/// The files of one commit. The cache has the layout of Hugging Face's own library: `refs/REVISION`
+/// names a commit, `snapshots/COMMIT` holds its files, and `.no_exist/COMMIT` has an empty file for
+/// each file known not to exist.
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
     model: PathBuf,
@@ -39,7 +39,7 @@ impl Snapshot {
         Self { model: cache.join(folder), commit: commit.to_owned() }
     }
 
-    /// The commit that the revision named when it was fetched.
+    /// The commit that the revision named when it was downloaded.
     pub(super) fn in_cache(cache: &Path, model: &HubModel) -> Option<Self> {
         let mut snapshot = Self::new(cache, model, &model.revision);
         let reference = snapshot.reference(&model.revision);
@@ -55,17 +55,17 @@ impl Snapshot {
         self.model.join("snapshots").join(&self.commit)
     }
 
-    /// The file that says which commit a revision names.
+    /// The file that records the commit of a revision.
     pub(super) fn reference(&self, revision: &str) -> PathBuf {
         self.model.join("refs").join(revision)
     }
 
-    /// The file that says that there is no file of this name.
+    /// The marker that `file` does not exist on the hub.
     pub(super) fn absence(&self, file: &str) -> PathBuf {
         self.model.join(".no_exist").join(&self.commit).join(file)
     }
 
-    /// Where the bytes of this file are while they are downloaded.
+    /// The partial file during a download.
     pub(super) fn part(&self, etag: &str) -> PathBuf {
         self.model.join("blobs").join(etag).with_extension("part")
     }
@@ -74,7 +74,7 @@ impl Snapshot {
         self.folder().join(file).exists()
     }
 
-    /// All that a model cannot be loaded without is there.
+    /// Whether all files required to load the model are there.
     pub(super) fn can_be_loaded(&self) -> bool {
         let weights = || {
             if self.has(WEIGHTS) {
@@ -86,16 +86,16 @@ impl Snapshot {
         REQUIRED.iter().all(|file| self.has(file)) && weights()
     }
 
-    /// Nothing is missing that the hub may have.
+    /// Whether no file is missing that the hub may have.
     pub(super) fn is_whole(&self) -> bool {
         let known = |file: &&str| self.has(file) || self.absence(file).exists();
         OPTIONAL.iter().all(known) && self.can_be_loaded()
     }
 
-    /// The files that the index names.
+    /// The files named in the index.
     ///
     /// # Errors
-    /// An index that cannot be read, or that names files elsewhere.
+    /// An index that cannot be read, or that names files outside the folder.
     pub(super) fn shards(&self) -> Result<BTreeSet<String>> {
         #[derive(Deserialize)]
         struct Index {

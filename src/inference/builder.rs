@@ -1,4 +1,4 @@
-//! From a model and a handler to an [`Inference`].
+//! Builds an [`Inference`] from a model and a handler.
 
 use std::borrow::Borrow;
 use std::sync::atomic::AtomicU64;
@@ -13,7 +13,7 @@ use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::pretrained::Pretrained;
 
-/// How an [`Inference`] is to be built.
+/// The settings of an [`Inference`] before it is built.
 pub struct InferenceBuilder<M = (), S = ()> {
     model: M,
     state: S,
@@ -21,8 +21,8 @@ pub struct InferenceBuilder<M = (), S = ()> {
 }
 
 impl InferenceBuilder {
-    /// No model yet, no state, streams of 16 items. Up to 64 sequences run at once, 64 more may
-    /// sit out because nobody reads them, and 1,024 may wait for their turn.
+    /// The default limits, without a model or state: 16 items per stream, 64 running sequences, 64
+    /// paused ones and 1,024 queued ones.
     pub fn new() -> Self {
         Self { model: (), state: (), limits: Limits::default() }
     }
@@ -35,59 +35,60 @@ impl Default for InferenceBuilder {
 }
 
 impl<M, S> InferenceBuilder<M, S> {
-    /// The model that answers: a [`Pretrained`], an `Arc` of one that others look at too, or a
-    /// type of your own that lends one.
+    /// The model to serve: a [`Pretrained`], a shared `Arc` of one, or a type of your own that
+    /// borrows as one.
     pub fn with_model<N: Borrow<Pretrained>>(self, model: N) -> InferenceBuilder<N, S> {
         let Self { state, limits, .. } = self;
         InferenceBuilder { model, state, limits }
     }
 
-    /// What a handler gets as [`State`](super::State), unless the job brings its own.
+    /// The [`State`](super::State) that handlers get, unless the job brings its own.
     pub fn with_state<T>(self, state: T) -> InferenceBuilder<M, T> {
         let Self { model, limits, .. } = self;
         InferenceBuilder { model, state, limits }
     }
 
-    /// How many items may wait for a job's reader before the job pauses; at least 1.
+    /// The capacity of a job's stream in items, at least 1. A job with a full stream pauses.
     pub fn with_stream_capacity(mut self, items: usize) -> Self {
         self.limits.stream_capacity = items.max(1);
         self
     }
 
-    /// How many sequences take part in a step; at least 1. The others wait for their turn, in
-    /// the order in which they came.
+    /// The maximum number of sequences in a step, at least 1. Further sequences are queued in order
+    /// of arrival.
     pub fn with_max_running(mut self, sequences: usize) -> Self {
         self.limits.max_running = sequences.max(1);
         self
     }
 
-    /// How many sequences may sit out, because nobody reads what they put out, while as many as
-    /// may run do. Each keeps its KV cache. If more of them sit out, fewer can run; if all of
-    /// them do, no other joins until one is read, cancelled, or at its deadline.
+    /// The maximum number of sequences that back-pressure may pause while
+    /// [`with_max_running`](Self::with_max_running) others run. Each keeps its KV cache. More
+    /// paused sequences leave fewer slots to run; when the whole batch is paused, no sequence joins
+    /// until a paused one is read, cancelled, or reaches its deadline.
     pub fn with_max_paused(mut self, sequences: usize) -> Self {
         self.limits.max_paused = sequences;
         self
     }
 
-    /// How many sequences may wait for their turn; at least 1. A job that brings more than there
-    /// is room for ends with [`Error::QueueFull`]. Every sequence waits at least until the step
-    /// ends that runs when it comes.
+    /// The capacity of the queue in sequences, at least 1. A job with more sequences than free
+    /// slots ends with [`Error::QueueFull`]. Every sequence is queued at least until the current
+    /// step ends.
     pub fn with_max_waiting(mut self, sequences: usize) -> Self {
         self.limits.max_waiting = sequences.max(1);
         self
     }
 
-    /// How many tokens of its prompt a sequence reads in one step; at least 1. The others have
-    /// their next token after so many, and deadlines are looked at.
+    /// The maximum number of prompt tokens that a sequence prefills in one step (chunked prefill),
+    /// at least 1. After each chunk the other sequences decode a token, and deadlines are checked.
     pub fn with_chunk(mut self, tokens: usize) -> Self {
         self.limits.chunk = tokens.max(1);
         self
     }
 
-    /// Starts the thread of the model.
+    /// Starts the model thread.
     ///
     /// # Errors
-    /// A system that grants no more threads.
+    /// The system cannot start another thread.
     pub fn build<I, O, A>(
         self,
         handler: impl Handler<A, I, O, M, S>,

@@ -1,6 +1,6 @@
-//! What callers hand to the model thread to be run there.
+//! Callbacks that run in the model thread.
 //!
-//! All of it is code of theirs. It may panic, and so may its `Drop`: neither must end the thread.
+//! User code may panic, and so may its `Drop`: neither may end the model thread.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use super::{Progress, TokenOutput};
 use crate::error::Result;
 use crate::panics;
 
-/// What a handler does with each token.
+/// A handler's callback for each token.
 pub(super) struct OnToken(Box<dyn FnMut(TokenOutput) -> ControlFlow<()> + Send>);
 
 impl OnToken {
@@ -18,7 +18,7 @@ impl OnToken {
         Self(Box::new(on_token))
     }
 
-    /// Hands over tokens until it breaks.
+    /// Passes on tokens until the callback breaks.
     ///
     /// # Errors
     /// A callback that panics.
@@ -34,7 +34,7 @@ impl Drop for OnToken {
     }
 }
 
-/// Told how far a job has come.
+/// The callback that reports a job's progress.
 pub(super) struct OnProgress(Box<dyn FnMut(Progress) + Send>);
 
 impl OnProgress {
@@ -55,13 +55,13 @@ impl Drop for OnProgress {
     }
 }
 
-/// A function to be run on the model, once.
+/// A function to run on the model once.
 pub(super) struct Call<M>(Option<CallFn<M>>);
 
 type CallFn<M> = Box<dyn FnOnce(&M) + Send>;
 
 impl<M> Call<M> {
-    /// `call` contains its own panics.
+    /// `call` must catch its own panics.
     pub(super) fn new(call: impl FnOnce(&M) + Send + 'static) -> Self {
         Self(Some(Box::new(call)))
     }

@@ -1,9 +1,9 @@
-//! Ending a job before its time.
+//! Cancellation of a job.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Wakes the thread of the model, which sleeps while it has nothing to do.
+/// Wakes the model thread, which sleeps while it has no work.
 #[derive(Clone)]
 pub(super) struct Doorbell(Arc<dyn Fn() + Send + Sync>);
 
@@ -17,7 +17,7 @@ impl Doorbell {
     }
 }
 
-/// Cancels one job, from any thread. A clone cancels the same one.
+/// Cancels one job, from any thread. Clones cancel the same job.
 #[derive(Clone)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
@@ -36,7 +36,7 @@ impl CancelToken {
         }
     }
 
-    /// Whether it was cancelled.
+    /// Whether the job was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

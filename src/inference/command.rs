@@ -1,4 +1,4 @@
-//! What the thread of the model is asked to do.
+//! The commands that the model thread receives.
 
 use std::sync::mpsc::SyncSender;
 
@@ -7,22 +7,22 @@ use super::callback::Call;
 use super::job::JobId;
 use super::waiting::WaitingSequence;
 
-/// What the thread is asked to do.
+/// A command to the model thread.
 pub(super) enum Command<M> {
-    /// Take in the sequences of a job.
+    /// Enqueue the sequences of a job.
     Run(Vec<WaitingSequence>),
     /// Answer, between two steps.
     Ask(Question<M>),
-    /// Look again at a job: it was cancelled, or its reader has caught up.
+    /// Check a job again: it was cancelled, or its reader has caught up.
     LookAt(JobId),
-    /// End everything, and return.
+    /// End all jobs and return.
     ShutDown,
 }
 
-/// What somebody waits for an answer to.
+/// A command whose sender blocks for an answer.
 pub(super) enum Question<M> {
-    /// Do something else with the model.
+    /// Run a function on the model.
     Call(Call<M>),
-    /// Tell how much there is to do.
+    /// Report the current load.
     Load(SyncSender<Load>),
 }

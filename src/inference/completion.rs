@@ -1,4 +1,4 @@
-//! What is known of a sequence once it has ended.
+//! The outcome of a finished sequence.
 
 use std::time::Duration;
 
@@ -6,35 +6,33 @@ use serde::Serialize;
 
 use super::FinishReason;
 
-/// How a sequence ended, and what it took.
+/// Why a sequence ended, its token counts and its timings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// Why it ended.
+    /// Why the sequence ended.
     pub finish_reason: FinishReason,
-    /// In tokens.
     pub usage: Usage,
-    /// In time.
     pub timings: Timings,
 }
 
-/// How many tokens a sequence took.
+/// The token counts of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Those it started from.
+    /// Tokens in the prompt.
     pub prompt_tokens: usize,
-    /// Those that were generated and handed over; the token that ended the text is not.
+    /// Tokens generated and emitted, without the stop token.
     pub completion_tokens: usize,
 }
 
-/// How long a sequence took. All but `tpot` count from when it was submitted.
+/// The timings of a sequence. All but `tpot` count from submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timings {
-    /// Until it joined the batch.
+    /// Time in the queue.
     pub queue: Duration,
-    /// Time to first token: until it was chosen. None where there is none.
+    /// Time to first token, if there was one.
     pub ttft: Option<Duration>,
-    /// Time per output token, the first one not counted. None with fewer than two.
+    /// Time per output token after the first; none with fewer than two tokens.
     pub tpot: Option<Duration>,
-    /// Until it ended.
+    /// Time until the sequence ended.
     pub total: Duration,
 }

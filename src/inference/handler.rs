@@ -1,4 +1,4 @@
-//! What a handler is, and what it may ask for.
+//! Handlers and the arguments they may take.
 
 use std::time::Instant;
 
@@ -7,8 +7,8 @@ use super::model_handle::ModelHandle;
 use super::stream::OutStream;
 use crate::error::Result;
 
-/// What belongs to one job while its handler runs. A handler does not see it: it gets the parts
-/// that it names.
+/// The context of one job. A handler does not see the context: each of its arguments extracts a
+/// part.
 pub struct JobContext<I, O, M, S> {
     pub(super) input: I,
     pub(super) state: S,
@@ -17,16 +17,16 @@ pub struct JobContext<I, O, M, S> {
     pub(super) output: OutStream<O>,
 }
 
-/// The input of the job: what was given to `infer`.
+/// The job's input, as given to `infer`.
 pub struct In<I>(pub I);
 
-/// What was given to `with_state`: of the job, or else of the builder.
+/// The state given to `with_state`, of the job or else of the builder.
 pub struct State<S>(pub S);
 
 // ANCHOR: from_context
 /// A part of a job's [`JobContext`].
 pub trait FromContext<I, O, M, S>: Sized {
-    /// Takes a handle of it, or a copy.
+    /// Clones the part, or a handle to it.
     fn from_context(context: &JobContext<I, O, M, S>) -> Self;
 }
 // ANCHOR_END: from_context
@@ -67,10 +67,10 @@ impl<I, O, M, S> FromContext<I, O, M, S> for OutStream<O> {
 /// A function of one to five parts of a job's [`JobContext`], in any order: [`In`],
 /// [`ModelHandle`], [`OutStream`], [`CancelToken`], [`State`].
 pub trait Handler<Arguments, I, O, M, S>: Send + Sync + 'static {
-    /// Starts what the job consists of.
+    /// Starts the job's sequences.
     ///
     /// # Errors
-    /// Whatever the function returns.
+    /// Any error that the function returns.
     fn call(&self, context: &JobContext<I, O, M, S>) -> Result<()>;
 }
 

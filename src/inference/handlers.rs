@@ -1,4 +1,4 @@
-//! The handlers that are ready to use.
+//! Ready-made handlers.
 
 use std::borrow::Borrow;
 
@@ -27,7 +27,7 @@ pub fn streaming_handler<M: Borrow<Pretrained>>(
 /// Streams the tokens of several requests, each with the index of its request.
 ///
 /// # Errors
-/// As [`ModelHandle::prepare`]: where one request is refused, none is started.
+/// As [`ModelHandle::prepare`]: if one request is refused, no sequence is started.
 // ANCHOR: batch_handler
 pub fn batch_handler<M: Borrow<Pretrained>>(
     In(requests): In<Vec<GenerateRequest>>,

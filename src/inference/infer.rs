@@ -1,4 +1,4 @@
-//! Where callers bring their requests.
+//! The entry point for callers.
 
 use std::borrow::Borrow;
 use std::iter::zip;
@@ -26,10 +26,10 @@ use crate::generate::{self, Options};
 use crate::panics;
 use crate::pretrained::Pretrained;
 
-/// A model that answers requests, in a thread of its own, for any number of callers.
+/// A model that serves requests from any number of callers, on a thread of its own.
 ///
-/// `I` is what a request is, `O` what its stream consists of, `M` what the model was given as,
-/// and `S` the state of the handler. Dropping it ends all jobs and waits for the thread.
+/// `I` is the type of a request, `O` of a stream item, `M` of the model as given to the builder,
+/// and `S` of the handler's state. Dropping the inference ends all jobs and joins the thread.
 pub struct Inference<I = GenerateRequest, O = TokenOutput, M = Pretrained, S = ()> {
     pub(super) model: Arc<M>,
     pub(super) commands: Sender<Command<M>>,
@@ -37,41 +37,41 @@ pub struct Inference<I = GenerateRequest, O = TokenOutput, M = Pretrained, S = (
     pub(super) handler: HandlerFn<I, O, M, S>,
     pub(super) state: S,
     pub(super) next_job: AtomicU64,
-    /// The places for those that wait.
+    /// The slots of the queue.
     pub(super) queue: Arc<Semaphore>,
     pub(super) stream_capacity: usize,
 }
 
-/// A [`Handler`](super::Handler) whose arguments are forgotten.
+/// A [`Handler`](super::Handler) with its argument types erased.
 pub(super) type HandlerFn<I, O, M, S> =
     Box<dyn Fn(&JobContext<I, O, M, S>) -> Result<()> + Send + Sync>;
 
-/// How much there is to do.
+/// The number of sequences in each state, and the memory of their KV caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Sequences that take part in each step.
     pub running: usize,
-    /// Sequences that sit out: they wait for their reader or, once that has caught up, for one
-    /// of those that run to end or to pause.
+    /// Paused sequences: their reader is behind, or it has caught up and all running slots are
+    /// taken.
     pub paused: usize,
-    /// Sequences that wait for their turn.
+    /// Sequences in the queue.
     pub waiting: usize,
-    /// The memory that the KV caches take.
+    /// The memory of the KV caches.
     pub kv_cache_bytes: usize,
 }
 
 impl<I, O, M, S> Inference<I, O, M, S> {
-    /// Ends all jobs with [`FinishReason::Shutdown`](super::FinishReason::Shutdown), and takes
-    /// in no more.
+    /// Ends all jobs with [`FinishReason::Shutdown`](super::FinishReason::Shutdown), and refuses
+    /// new ones.
     pub fn shut_down(&self) {
-        // It may have been shut down before.
+        // A second shutdown finds the channel closed.
         let _ = self.commands.send(Command::ShutDown);
     }
 
-    /// How much there is to do, after the current step.
+    /// The load after the current step.
     ///
     /// # Errors
-    /// An inference that was shut down; a callback in the model's thread.
+    /// An inference that was shut down; a call from a callback in the model thread.
     pub fn load(&self) -> Result<Load> {
         check_may_wait()?;
         let (answer, answered) = mpsc::sync_channel(1);
@@ -80,10 +80,10 @@ impl<I, O, M, S> Inference<I, O, M, S> {
         answered.recv().map_err(|_| Error::ShutDown)
     }
 
-    /// Puts the sequences of a job into the queue.
+    /// Enqueues the sequences of a job.
     ///
     /// # Errors
-    /// No sequences; no room for all of them; an inference that was shut down.
+    /// No sequences; too few free slots in the queue; an inference that was shut down.
     fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<StartedSequence>) -> Result<()> {
         if started.is_empty() {
             return Err(Error::NothingStarted);
@@ -97,7 +97,7 @@ impl<I, O, M, S> Inference<I, O, M, S> {
 }
 
 impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M, S> {
-    /// Begins a request; nothing happens before it is spawned or run.
+    /// Creates a request; nothing happens until it is spawned or run.
     pub fn infer(&self, input: I) -> InferRequest<'_, I, O, M, S> {
         InferRequest {
             inference: self,
@@ -107,8 +107,8 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M
         }
     }
 
-    /// Generates two tokens and drops them, so that the first request does not pay for what a
-    /// device does only once, such as compiling its kernels. Returns how long it took.
+    /// Generates two tokens and drops them, so that the first request does not pay one-time costs
+    /// of the device, such as kernel compilation. Returns the time taken.
     ///
     /// # Errors
     /// A model that cannot generate; an inference that was shut down.
@@ -133,10 +133,10 @@ impl<I, O, M, S> Drop for Inference<I, O, M, S> {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        // A callback may hold the last handle. The thread of a model must not wait for another
-        // model either: that one may be waiting for it.
+        // A callback may hold the last handle, and a thread cannot join itself. A model thread must
+        // not join another one either: two could wait for each other.
         if check_may_wait().is_ok() {
-            // It contains the panics of others. One of its own has ended all jobs.
+            // The thread contains panics of user code; a panic of its own has ended all jobs.
             let _ = thread.join();
         }
     }
@@ -152,27 +152,27 @@ pub struct InferRequest<'a, I, O, M, S> {
 }
 
 impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M, S> {
-    /// What the handler gets as [`State`](super::State) for this job.
+    /// The [`State`](super::State) that the handler gets for this job.
     pub fn with_state(mut self, state: S) -> Self {
         self.state = state;
         self
     }
 
-    /// Told after each token how far the job has come, in the model thread.
+    /// Calls `on_progress` after each token, in the model thread.
     pub fn with_progress(mut self, on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
         self.on_progress = Some(OnProgress::new(on_progress));
         self
     }
 
-    /// Runs the handler, and returns the job as soon as it is on its way. What goes wrong is
-    /// told by [`Job::join`].
+    /// Runs the handler and returns the job once its sequences are queued. Errors are returned by
+    /// [`Job::join`].
     pub fn spawn(self) -> Job<O> {
         let Self { inference, input, state, on_progress } = self;
         let submitted = Instant::now();
         let id = JobId(inference.next_job.fetch_add(1, Ordering::Relaxed));
         let commands = inference.commands.clone();
         let doorbell = Doorbell::new(move || {
-            // Where the thread has gone, its jobs have ended.
+            // If the model thread has ended, so have its jobs.
             let _ = commands.send(Command::LookAt(id));
         });
         let cancel = CancelToken::new(doorbell.clone());

@@ -1,4 +1,4 @@
-//! A job as its caller sees it, and as the model thread does.
+//! A job, from the caller's side and from the model thread's.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -10,30 +10,30 @@ use super::stream::{JobStream, Reader};
 use super::{Completion, Progress};
 use crate::error::{Error, Result};
 
-/// A request that is being worked on. Dropping it cancels it.
+/// A request in progress. Dropping the job cancels it.
 #[must_use = "a job that is dropped is cancelled"]
 pub struct Job<O> {
-    /// What the handler makes of the tokens, as they come.
+    /// The items that the handler emits.
     pub stream: JobStream<O>,
     pub(super) cancel: CancelToken,
 }
 
 impl<O> Job<O> {
-    /// Ends the job before its next step. What it has put out can still be read.
+    /// Ends the job before its next step. Items already emitted can still be read.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// What cancels this job from elsewhere.
+    /// A token to cancel this job from elsewhere.
     pub fn cancel_token(&self) -> CancelToken {
         self.cancel.clone()
     }
 
-    /// Waits for the end. What was not read of the stream is dropped. Where the handler
-    /// started several sequences, this tells of the first.
+    /// Waits for the job to end, and drops unread items. For a handler that starts several
+    /// sequences, returns the completion of the first.
     ///
     /// # Errors
-    /// Those of the handler and of its sequences, a panic in either; a callback in the model's
+    /// Errors and panics of the handler or of its sequences; a call from a callback in the model
     /// thread, which would wait for itself.
     pub fn join(self) -> Result<Completion> {
         self.join_all()?.into_iter().next().ok_or(Error::NothingStarted)
@@ -50,21 +50,21 @@ impl<O> Job<O> {
     }
 }
 
-/// A job that has ended, with all that it put out.
+/// All items and completions of a finished job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected<O> {
-    /// In order.
+    /// In the order in which they were emitted.
     pub outputs: Vec<O>,
     /// One for each sequence, in the order in which the handler started them.
     pub completions: Vec<Completion>,
 }
 
-/// Names a job of one inference. One that was spawned later has a greater one.
+/// Identifies a job within one inference. Ids grow in the order of spawning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobId(pub(super) u64);
 
-/// What the sequences of a job share in the model thread. However it is lost, its caller
-/// learns that the job has ended.
+/// The state that a job's sequences share in the model thread. Dropping it ends the job, so that a
+/// caller never waits for a lost job.
 pub(super) struct RunningJob {
     pub(super) id: JobId,
     pub(super) cancel: CancelToken,
@@ -75,7 +75,7 @@ pub(super) struct RunningJob {
 
 struct State {
     completions: Vec<Option<Completion>>,
-    /// How many of its sequences have not ended.
+    /// The number of unfinished sequences.
     open: usize,
     on_progress: Option<OnProgress>,
     started: Option<Instant>,
@@ -84,7 +84,7 @@ struct State {
 }
 
 impl RunningJob {
-    /// `max_tokens` is how many all sequences may have together.
+    /// `max_tokens` is the total over all sequences.
     pub(super) fn new(
         id: JobId,
         cancel: CancelToken,
@@ -105,23 +105,22 @@ impl RunningJob {
         Self { id, cancel, submitted, reader, state: Mutex::new(state) }
     }
 
-    /// Whether its reader is so far behind that its sequences must pause.
+    /// Whether the job's stream is full, so that its sequences must pause.
     pub(super) fn is_behind(&self) -> bool {
         self.reader.is_behind()
     }
 
-    /// Whether nothing more is to be done for it: it was cancelled, or it has ended because one
-    /// of its sequences has failed.
+    /// Whether the job needs no further work: it was cancelled, or one of its sequences has failed.
     pub(super) fn is_over(&self) -> bool {
         self.cancel.is_cancelled() || self.reader.has_ended()
     }
 
-    /// One of its sequences has joined the batch.
+    /// Records that one of the job's sequences has joined the batch.
     pub(super) fn start(&self, now: Instant) {
         self.lock().started.get_or_insert(now);
     }
 
-    /// One of its sequences has one more token.
+    /// Counts one token of one of the job's sequences, and reports the progress.
     ///
     /// # Errors
     /// A callback that panicked.
@@ -142,7 +141,7 @@ impl RunningJob {
         Ok(())
     }
 
-    /// One of its sequences, the one at `index`, has ended. With the last one the job has.
+    /// Records the completion of the sequence at `index`. The last completion ends the job.
     pub(super) fn complete(&self, index: usize, completion: Completion) {
         let mut state = self.lock();
         state.completions[index] = Some(completion);
@@ -154,7 +153,7 @@ impl RunningJob {
         }
     }
 
-    /// The job has failed, and its other sequences are not needed any more.
+    /// Fails the job, which ends its other sequences too.
     pub(super) fn fail(&self, error: Error) {
         self.reader.end(Err(error));
     }
@@ -166,7 +165,7 @@ impl RunningJob {
 
 impl Drop for RunningJob {
     fn drop(&mut self) {
-        // Does nothing where it has ended.
+        // No effect if the job has ended.
         self.reader.end(Err(Error::ShutDown));
     }
 }

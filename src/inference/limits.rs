@@ -1,17 +1,17 @@
-//! How much there may be at once.
+//! The limits on concurrent work.
 
-/// The bounds of an [`Inference`](super::Inference).
+/// The limits of an [`Inference`](super::Inference).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Items that wait for a job's reader before its sequences pause.
+    /// Items that a stream holds before its job's sequences pause.
     pub(super) stream_capacity: usize,
-    /// Sequences that take part in a step.
+    /// Sequences in a step.
     pub(super) max_running: usize,
-    /// Sequences that are in the batch beside those.
+    /// Paused sequences in the batch, beside `max_running`.
     pub(super) max_paused: usize,
-    /// Sequences that wait for their turn.
+    /// Sequences in the queue.
     pub(super) max_waiting: usize,
-    /// Tokens of a prompt that are read in one step.
+    /// Prompt tokens that a sequence prefills in one step.
     pub(super) chunk: usize,
 }
 

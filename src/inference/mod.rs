@@ -1,4 +1,4 @@
-//! Requests of many callers, answered by one thread that owns the model.
+//! An inference service: one thread owns the model and serves the requests of many callers.
 //!
 //! ```
 //! use slowburn::device::{self, DeviceChoice, Precision};
@@ -19,62 +19,61 @@
 //! # Ok::<(), slowburn::Error>(())
 //! ```
 //!
-//! # What else there is
+//! # Capabilities
 //!
 //! - Several prompts as one job: [`batch_handler`], or a handler that starts several sequences.
-//!   [`Job::join_all`] tells of each.
+//!   [`Job::join_all`] returns the completion of each.
 //! - State: a handler gets what [`InferenceBuilder::with_state`] was given, or a job's own
 //!   ([`InferRequest::with_state`]), as [`State`].
-//! - Progress: [`InferRequest::with_progress`] is told after each token how far the job has come,
-//!   how fast ([`Progress::tokens_per_second`]) and how long it may still take
+//! - Progress: [`InferRequest::with_progress`] takes a callback that reports, after each token, the
+//!   tokens so far, the speed ([`Progress::tokens_per_second`]) and a bound on the time left
 //!   ([`Progress::time_left`]).
 //! - Any model: [`InferenceBuilder::with_model`] takes a [`Pretrained`](crate::pretrained::Pretrained)
-//!   of any family and size, an `Arc` of one, or a type of your own that lends one, which a handler
-//!   sees as [`ModelHandle`]. [`ModelHandle::submit`] runs a function on it between two steps.
+//!   of any family and size, an `Arc` of one, or a type of your own that borrows as one; a handler
+//!   sees it as [`ModelHandle`]. [`ModelHandle::submit`] runs a function on the model between two
+//!   steps.
 //! - A sampler for each request: its parameters ([`GenerateRequest::sampling`]), and rules of your
 //!   own ([`PreparedSequence::with_rule`]).
-//! - Warm-up: [`Inference::warm_up`] pays for what a device does only once, before the first
-//!   request comes.
+//! - Warm-up: [`Inference::warm_up`] pays the one-time costs of a device before the first request.
 //! - Without a thread: [`Pretrained::generate_streaming`](crate::pretrained::Pretrained::generate_streaming).
 //!
-//! # Who does what, and where
+//! # Design
 //!
-//! A [`Handler`] says what a job is: which sequences it consists of, and what becomes of their
-//! tokens. It is a function that starts work and does not wait for it. It runs in the thread
-//! that calls [`spawn`](InferRequest::spawn), which checks the request and turns the prompt
-//! into ids there, and hands [`prepare`](ModelHandle::prepare)d sequences with a callback to
-//! the model thread. That thread keeps all sequences of all jobs in one running
-//! [`Batch`](crate::generate::Batch). At each step it gives every one of them a token, and calls
-//! their callbacks, which put what they make of it into the job's [`OutStream`].
+//! A [`Handler`] defines a job: which sequences to start, and what to do with their tokens. It is a
+//! function that starts work without waiting for it. The handler runs in the thread that calls
+//! [`spawn`](InferRequest::spawn): there it validates and tokenizes the request, and passes
+//! [`prepare`](ModelHandle::prepare)d sequences, each with a callback, to the model thread. The
+//! model thread runs the sequences of all jobs in one [`Batch`](crate::generate::Batch). Each step
+//! gives every sequence a token and calls its callback, which emits items to the job's
+//! [`OutStream`].
 //!
-//! The other ways lead to promises that cannot be kept. A handler that waits for its tokens
-//! needs a thread to wait in. With a thread for each job, many jobs are many threads; with a
-//! pool, as many slow readers as the pool has threads hold up everyone else. Here a job that
-//! waits costs nothing but its memory, and there is no thread but that of the model.
+//! A handler that waited for its tokens would need a thread to wait in. A thread per job does not
+//! scale to many jobs; in a thread pool, as many slow readers as the pool has threads block every
+//! other job. Here a waiting job costs only memory, and the model thread is the only thread.
 //!
-//! What follows from it:
+//! Consequences:
 //! - Callbacks (of a handler, of a sampling [`Rule`](crate::sampling::Rule), of progress) run in
-//!   the model thread while the batch waits. They should be short, and must not wait for a job:
-//!   whatever would wait there is an error at once. One that panics ends its own job with an error
-//!   and no other.
-//! - A stream is bounded. [`OutStream::emit`] never waits; where as many items wait to be read as
-//!   may, the job's sequences sit out the next steps, and the others go on.
-//! - So is all else: the sequences that run ([`with_max_running`](InferenceBuilder::with_max_running)),
-//!   those that hold a KV cache while they sit out ([`with_max_paused`](InferenceBuilder::with_max_paused)),
-//!   and those that wait for their turn ([`with_max_waiting`](InferenceBuilder::with_max_waiting)).
-//!   A job that finds the queue full ends with [`Error::QueueFull`](crate::Error). Whoever spawns more
-//!   jobs than fit into the batch must read them in the order in which they were spawned, or all at
-//!   the same time: one that waits cannot join while nobody reads those before it.
-//! - Deadlines and cancellation hold while a job runs, pauses or waits, and while callers
-//!   [`submit`](ModelHandle::submit) their functions. Between two steps the thread runs those that
-//!   are there by then; only a single function, or a single step, is not interrupted.
-//! - A job that is dropped, or whose stream is, is cancelled before the next step.
-//! - Every job ends: with a [`Completion`] for each sequence, which says why, or with one error.
-//!   Shutting down ends what runs with [`FinishReason::Shutdown`].
-//! - The tokens of a sequence are those that it would have alone, whatever runs beside it. On the
-//!   CPU its logits have the same bits, so no draw can part. On other devices they agree to a
-//!   tolerance: sums are made in another order where more sequences share a step, and a draw that
-//!   falls on the edge between two tokens by less than that may take the other.
+//!   the model thread and block the batch. Keep them short. A callback must not wait for a job: any
+//!   call that would block returns an error. A callback that panics fails its own job and no other.
+//! - Streams are bounded. [`OutStream::emit`] never blocks; when the stream is full, the job's
+//!   sequences pause and the others go on.
+//! - All other resources are bounded too: running sequences
+//!   ([`with_max_running`](InferenceBuilder::with_max_running)), paused sequences, which keep their
+//!   KV caches ([`with_max_paused`](InferenceBuilder::with_max_paused)), and queued sequences
+//!   ([`with_max_waiting`](InferenceBuilder::with_max_waiting)). A job that finds the queue full
+//!   ends with [`Error::QueueFull`](crate::Error). A caller that spawns more jobs than fit into the
+//!   batch must read them in spawn order or concurrently: a queued job cannot join while the jobs
+//!   before it are not read.
+//! - Deadlines and cancellation apply to running, paused and queued jobs, also while callers
+//!   [`submit`](ModelHandle::submit) functions. Between two steps the model thread runs the
+//!   functions submitted so far; a single function or step is never interrupted.
+//! - Dropping a job or its stream cancels the job before the next step.
+//! - Every job ends: with a [`Completion`] for each sequence, or with one error. Shutting down ends
+//!   running jobs with [`FinishReason::Shutdown`].
+//! - A sequence gets the same tokens as it would alone, whatever shares its batch. On the CPU its
+//!   logits have the same bits, so draws are identical. On other devices they agree to a tolerance:
+//!   the order of summation depends on the batch size, and a draw that falls within the tolerance
+//!   of the boundary between two tokens may take the other.
 
 mod builder;
 mod callback;

@@ -1,4 +1,4 @@
-//! How a handler reaches the model, which lives in a thread of its own.
+//! A handler's access to the model, which runs in its own thread.
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -18,8 +18,8 @@ use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sampling::{Rule, Sampler};
 
-/// The way to the model for one job. `M` is what the inference was built with: a
-/// [`Pretrained`], or something that holds one.
+/// One job's handle to the model. `M` is the type given to the builder: a [`Pretrained`], or a type
+/// that borrows as one.
 pub struct ModelHandle<M> {
     pub(super) model: Arc<M>,
     pub(super) commands: Sender<Command<M>>,
@@ -28,10 +28,10 @@ pub struct ModelHandle<M> {
 }
 
 impl<M: Borrow<Pretrained>> ModelHandle<M> {
-    /// Checks a request and turns its prompt into token ids, in the calling thread.
+    /// Validates a request and tokenizes its prompt, in the calling thread.
     ///
     /// # Errors
-    /// A field out of its range; a prompt that the model cannot start from.
+    /// A field out of its range; a prompt that the model cannot continue.
     pub fn prepare(&self, request: &GenerateRequest) -> Result<PreparedSequence> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
@@ -50,12 +50,12 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
 }
 
 impl<M: Send + Sync + 'static> ModelHandle<M> {
-    /// Runs `call` in the model thread, between two steps of the batch, and waits for what it
-    /// returns. The batch waits too. Of several callers each has one call a step.
+    /// Runs `call` in the model thread between two steps, and waits for its result. The batch waits
+    /// too. Each caller gets at most one call per step.
     ///
     /// # Errors
-    /// A call that panics; an inference that was shut down; a callback that would wait for its
-    /// own thread.
+    /// A call that panics; an inference that was shut down; a callback that would wait for its own
+    /// thread.
     pub fn submit<R: Send + 'static>(
         &self,
         call: impl FnOnce(&M) -> R + Send + 'static,
@@ -72,7 +72,7 @@ pub(super) fn submit<M, R: Send + 'static>(
     check_may_wait()?;
     let (answer, answered) = mpsc::sync_channel(1);
     let call = move |model: &M| {
-        // Whoever asked may have gone.
+        // The caller may have gone.
         let _ = answer.send(panics::contain("a call to the model", || call(model)));
     };
     let question = Question::Call(Call::new(call));
@@ -80,7 +80,7 @@ pub(super) fn submit<M, R: Send + 'static>(
     answered.recv().map_err(|_| Error::ShutDown)?
 }
 
-/// A sequence that has not been started yet.
+/// A validated and tokenized sequence, not started yet.
 pub struct PreparedSequence {
     started: StartedSequences,
     prompt: Vec<u32>,
@@ -92,7 +92,7 @@ pub struct PreparedSequence {
 }
 
 impl PreparedSequence {
-    /// The ids of the prompt.
+    /// The token ids of the prompt.
     pub fn prompt_ids(&self) -> &[u32] {
         &self.prompt
     }
@@ -103,9 +103,9 @@ impl PreparedSequence {
         self
     }
 
-    /// Lets the sequence join the running batch as soon as the handler has returned. `on_token`
-    /// is called with each token, in order, in the model thread, for which all other sequences
-    /// wait meanwhile. The sequence stops when it breaks.
+    /// Enqueues the sequence once the handler returns. `on_token` is called with each token, in
+    /// order, in the model thread, and blocks all other sequences. The sequence stops when
+    /// `on_token` breaks.
     ///
     /// # Errors
     /// A handler that has returned already.

@@ -1,24 +1,24 @@
-//! Which threads must not wait.
+//! Marks model threads, which must not block.
 
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Whether this is the thread of a model.
+    /// Whether the current thread is a model thread.
     static IS_MODEL_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says that this is the thread of a model.
+/// Marks the current thread as a model thread.
 pub(super) fn enter() {
     IS_MODEL_THREAD.set(true);
 }
 
-/// Whether this thread may wait for a model. A callback runs in the model's thread: to wait
-/// there for its own model would be to wait for ever.
+/// Checks that this thread may wait for a model. A callback runs in the model thread: waiting there
+/// for its own model would deadlock.
 ///
 /// # Errors
-/// The thread of a model, of this one or of another.
+/// The current thread is a model thread, of this model or of another.
 pub(super) fn check_may_wait() -> Result<()> {
     if IS_MODEL_THREAD.get() {
         Err(Error::WaitInModelThread)

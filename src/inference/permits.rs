@@ -1,18 +1,17 @@
-//! How many sequences may wait: a semaphore that never blocks.
+//! Admission to the queue: a semaphore that never blocks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 
-/// The places in the queue. Those that are taken belong to sequences in the queue, and to those
-/// on their way to it.
+/// The slots of the queue. Each taken slot belongs to a sequence that is queued or about to be.
 pub(super) struct Semaphore {
     max_waiting: usize,
     waiting: AtomicUsize,
 }
 
-/// A place in the queue, free again when this is dropped.
+/// A slot of the queue, freed on drop.
 pub(super) struct Permit(Arc<Semaphore>);
 
 impl Semaphore {
@@ -20,10 +19,10 @@ impl Semaphore {
         Arc::new(Self { max_waiting, waiting: AtomicUsize::new(0) })
     }
 
-    /// As many places as are asked for, or none of them.
+    /// Acquires `new` permits, or none of them.
     ///
     /// # Errors
-    /// More than are free.
+    /// Fewer free slots than `new`.
     pub(super) fn acquire(self: &Arc<Self>, new: usize) -> Result<Vec<Permit>> {
         let max_waiting = self.max_waiting;
         let with_new = |waiting: usize| {

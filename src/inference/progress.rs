@@ -1,25 +1,25 @@
-//! How far a job has come.
+//! The progress of a job.
 
 use std::time::Duration;
 
-/// How far a job has come, all its sequences together.
+/// The progress of a job, summed over its sequences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// How many tokens there are.
+    /// Tokens generated so far.
     pub tokens: usize,
-    /// How many there are at most: a text may end before.
+    /// The most tokens that the job may generate; it may end earlier.
     pub max_tokens: usize,
     /// Since the job joined the batch.
     pub elapsed: Duration,
 }
 
 impl Progress {
-    /// Prefill included.
+    /// Tokens generated per second, prefill included.
     pub fn tokens_per_second(&self) -> f64 {
         self.tokens as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// How long it takes at most, if it goes on at this speed.
+    /// An upper bound on the remaining time at the current speed.
     pub fn time_left(&self) -> Duration {
         let left = self.max_tokens.saturating_sub(self.tokens);
         let seconds = left as f64 / self.tokens_per_second();

@@ -1,12 +1,12 @@
-//! What a request starts from.
+//! The prompt of a request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::pretrained::Pretrained;
 
-/// A text, or token ids. In JSON: a string, or a list of numbers. Either may be empty, which
-/// means the begin-of-sequence token.
+/// A text, or token ids. In JSON: a string, or a list of numbers. If empty, the prompt is the
+/// begin-of-sequence token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Prompt {
@@ -15,7 +15,7 @@ pub enum Prompt {
 }
 
 impl Prompt {
-    /// The ids to start from.
+    /// The token ids of the prompt.
     pub(super) fn ids(&self, pretrained: &Pretrained) -> Result<Vec<u32>> {
         match self {
             Prompt::Text(text) => pretrained.prompt_ids(text),

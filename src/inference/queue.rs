@@ -1,4 +1,4 @@
-//! The sequences that wait for their turn.
+//! The queue of sequences that wait to join the batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -6,12 +6,12 @@ use std::time::Instant;
 use super::job::JobId;
 use super::waiting::WaitingSequence;
 
-/// First come, first served: jobs in the order in which they were spawned, the sequences of one
-/// in the order in which its handler started them.
+/// First come, first served: jobs in spawn order, a job's sequences in the order in which its
+/// handler started them.
 type Turn = (JobId, usize);
 
-/// The sequences that wait. None of its methods looks at each of them: with many in the queue,
-/// a step costs no more than with few.
+/// The queued sequences. No method scans the whole queue, so that a step costs the same however
+/// long the queue is.
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: BTreeMap<Turn, WaitingSequence>,
@@ -25,13 +25,13 @@ impl Queue {
         self.waiting.insert(turn, waiting);
     }
 
-    /// Takes the one whose turn it is.
+    /// Removes the first sequence.
     pub(super) fn pop(&mut self) -> Option<WaitingSequence> {
         let (turn, _) = self.waiting.first_key_value()?;
         self.remove(*turn)
     }
 
-    /// Takes one of this job, if the job is over.
+    /// Removes a sequence of `job`, if the job is over.
     pub(super) fn pop_over(&mut self, job: JobId) -> Option<WaitingSequence> {
         let (turn, waiting) = self.waiting.range((job, 0)..=(job, usize::MAX)).next()?;
         if !waiting.job.is_over() {
@@ -40,7 +40,7 @@ impl Queue {
         self.remove(*turn)
     }
 
-    /// Takes one whose deadline has come.
+    /// Removes a sequence whose deadline has passed.
     pub(super) fn pop_late(&mut self, now: Instant) -> Option<WaitingSequence> {
         let (deadline, turn) = *self.deadlines.first()?;
         if deadline > now {
@@ -49,7 +49,7 @@ impl Queue {
         self.remove(turn)
     }
 
-    /// When the next of them must end.
+    /// The earliest deadline in the queue.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }

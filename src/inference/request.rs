@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! A request to generate text.
 
 use std::time::Duration;
 
@@ -11,33 +11,33 @@ use crate::sampling::SamplingParams;
 use crate::tokenizer::StopStrings;
 
 // ANCHOR: request
-/// A text to go on from, and how. In JSON all fields but `prompt` may be left out, those of
-/// the sampling lie beside the others, and an unknown one is an error.
+/// A prompt and the parameters to continue it. In JSON all fields but `prompt` are optional, the
+/// sampling parameters are fields beside the others, and an unknown field is an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateRequest {
-    /// What the model goes on from.
+    /// The text or token ids to continue.
     pub prompt: Prompt,
-    /// How many tokens at most.
+    /// The maximum number of tokens to generate.
     #[serde(default = "default_max_tokens")]
     pub max_tokens: usize,
-    /// How each is chosen.
+    /// How each token is sampled.
     #[serde(flatten)]
     pub sampling: SamplingParams,
-    /// Texts at which the generation ends. They are no part of it. There may be 64, of at most
-    /// 256 bytes each ([`StopStrings::validate`]).
+    /// Stop strings: generation ends at the first, which is not part of the output. At most 64, of
+    /// at most 256 bytes each ([`StopStrings::validate`]).
     #[serde(default)]
     pub stop: Vec<String>,
-    /// Tokens at which the generation ends. They are no part of it.
+    /// Stop tokens: generation ends at the first, which is not part of the output.
     #[serde(default)]
     pub stop_ids: Vec<u32>,
-    /// Go on after an end-of-sequence token, which is then kept like any other.
+    /// Continue after an end-of-sequence token, which is then kept like any other.
     #[serde(default)]
     pub ignore_eos: bool,
-    /// Report the log-probability of each token, and of this many of the most likely ones.
+    /// Report the log-probability of each token, and of this many of the most likely tokens.
     #[serde(default)]
     pub logprobs: Option<usize>,
-    /// How long it may take, the time before its turn included. In JSON: seconds.
+    /// The longest that the sequence may take, time in the queue included. In JSON: seconds.
     #[serde(default, with = "seconds")]
     pub deadline: Option<Duration>,
 }
@@ -48,7 +48,7 @@ fn default_max_tokens() -> usize {
 }
 
 impl GenerateRequest {
-    /// At most 256 tokens, sampled from the model's own distribution.
+    /// At most 256 tokens, sampled from the model's unmodified distribution.
     pub fn new(prompt: impl Into<Prompt>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -68,7 +68,7 @@ impl GenerateRequest {
         self
     }
 
-    /// Sets all parameters of the sampling at once.
+    /// Sets all sampling parameters at once.
     pub fn with_sampling(mut self, sampling: SamplingParams) -> Self {
         self.sampling = sampling;
         self
@@ -128,13 +128,13 @@ impl GenerateRequest {
         self
     }
 
-    /// Adds a text to [`stop`](Self::stop).
+    /// Adds a stop string to [`stop`](Self::stop).
     pub fn with_stop(mut self, string: impl Into<String>) -> Self {
         self.stop.push(string.into());
         self
     }
 
-    /// Adds a token to [`stop_ids`](Self::stop_ids).
+    /// Adds a stop token to [`stop_ids`](Self::stop_ids).
     pub fn with_stop_id(mut self, id: u32) -> Self {
         self.stop_ids.push(id);
         self
@@ -158,11 +158,11 @@ impl GenerateRequest {
         self
     }
 
-    /// Checks every field by itself. Whether the prompt fits into the context is known only to
-    /// the model.
+    /// Validates every field by itself. Whether the prompt fits the context length depends on the
+    /// model and is not checked here.
     ///
     /// # Errors
-    /// The first that is out of its range, by its name, with its value and that range.
+    /// The first invalid field: its name, value and allowed range.
     pub fn validate(&self) -> Result<()> {
         let refuse = |name, value: &str, allowed| {
             Err(Error::Parameter { name, value: value.to_owned(), allowed })
@@ -177,7 +177,7 @@ impl GenerateRequest {
         self.sampling.validate()
     }
 
-    /// What a batch needs to know of it.
+    /// The request's options for the batch.
     pub(super) fn options(&self) -> Options {
         Options {
             max_tokens: self.max_tokens,
@@ -190,7 +190,7 @@ impl GenerateRequest {
     }
 }
 
-/// A span of time as a number of seconds.
+/// A duration as a number of seconds.
 mod seconds {
     use std::time::Duration;
 

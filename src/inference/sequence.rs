@@ -1,4 +1,4 @@
-//! One sequence in the batch, until its end.
+//! A sequence in the batch.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,6 @@ use crate::generate::{Batch, Options, SequenceId, TokenOutput};
 use crate::panics;
 use crate::tokenizer::Tokenizer;
 
-/// A sequence in the batch.
 pub(super) struct RunningSequence<'m> {
     pub(super) id: SequenceId,
     pub(super) job: Arc<RunningJob>,
@@ -30,10 +29,10 @@ pub(super) struct RunningSequence<'m> {
 }
 
 impl<'m> RunningSequence<'m> {
-    /// Lets a sequence that waited join the batch, which frees its place in the queue.
+    /// Moves a queued sequence into the batch, which frees its slot in the queue.
     ///
     /// # Errors
-    /// A batch that does not take it.
+    /// The batch cannot admit the sequence.
     pub(super) fn join(
         waiting: WaitingSequence,
         batch: &mut Batch<'m>,
@@ -44,7 +43,7 @@ impl<'m> RunningSequence<'m> {
         let StartedSequence { prompt, options, sampler, stop, deadline, on_token, .. } = start;
         let options = Options { chunk, ..options };
         let join = || batch.join_with_sampler(&prompt, &options, sampler);
-        // A device that runs out of memory panics.
+        // An accelerator that runs out of memory panics.
         let id = panics::contain("the model", join).flatten()?;
         let joined = Instant::now();
         job.start(joined);
@@ -63,12 +62,11 @@ impl<'m> RunningSequence<'m> {
         })
     }
 
-    /// When it must end.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Why it must not go on.
+    /// Why the sequence must end before the next step, if it must.
     pub(super) fn over(&self, now: Instant) -> Option<FinishReason> {
         if self.job.is_over() {
             return Some(FinishReason::Cancelled);
@@ -77,7 +75,7 @@ impl<'m> RunningSequence<'m> {
     }
 
     // ANCHOR: push
-    /// Takes one more token, without its text. Returns why it was the last, if it was.
+    /// Takes one more token, without its text. Returns the reason to finish, if there is one.
     ///
     /// # Errors
     /// An id that cannot be decoded; a callback that panics.
@@ -96,7 +94,7 @@ impl<'m> RunningSequence<'m> {
     }
     // ANCHOR_END: push
 
-    /// Ends it: hands over what text was held back, and tells its job.
+    /// Ends the sequence: emits the text held back, and reports the completion to the job.
     pub(super) fn end(mut self, reason: FinishReason) {
         let timings = self.timings();
         let usage = Usage {
@@ -106,7 +104,7 @@ impl<'m> RunningSequence<'m> {
         let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
         let rest = rest.and_then(|(held, stopped_by)| {
             if reason != FinishReason::Stopped {
-                // There is nothing left to stop.
+                // A break no longer matters: the sequence has ended.
                 let _ = self.on_token.emit(held)?;
             }
             Ok(stopped_by)

@@ -1,4 +1,4 @@
-//! What a handler has started, before it is in the queue.
+//! The sequences that a handler has started, before they are queued.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -8,19 +8,19 @@ use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::Sampler;
 
-/// A sequence that is to join the batch.
+/// A sequence to be queued.
 pub(super) struct StartedSequence {
     pub(super) prompt: Vec<u32>,
     pub(super) options: Options,
     pub(super) sampler: Sampler,
     pub(super) stop: Vec<String>,
     pub(super) deadline: Option<Instant>,
-    /// How many tokens there can be.
+    /// The sequence's token limit.
     pub(super) max_tokens: usize,
     pub(super) on_token: OnToken,
 }
 
-/// The sequences that a handler has started; none once it has returned.
+/// The sequences that a handler has started; `None` once the handler has returned.
 #[derive(Clone)]
 pub(super) struct StartedSequences(Arc<Mutex<Option<Vec<StartedSequence>>>>);
 
@@ -35,7 +35,7 @@ impl StartedSequences {
         Ok(())
     }
 
-    /// Takes all of them; no more may come.
+    /// Takes all sequences, and refuses further ones.
     pub(super) fn close(&self) -> Vec<StartedSequence> {
         let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         started.take().unwrap_or_default()

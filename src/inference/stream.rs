@@ -1,4 +1,4 @@
-//! The two ends of what a job puts out: the handler writes, the caller reads.
+//! The stream of a job: a bounded channel from the handler to the caller.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -9,33 +9,32 @@ use super::cancel::{CancelToken, Doorbell};
 use super::model_thread::check_may_wait;
 use crate::error::Result;
 
-/// How a job ended: what is known of each of its sequences, in the order in which the handler
-/// started them.
+/// A job's completions, one per sequence, in the order in which the handler started them.
 pub(super) type Outcome = Result<Vec<Completion>>;
 
-/// What both ends share. One lock guards the items and the outcome, so that a reader that
-/// finds no item knows whether one may still come.
+/// The shared state of both ends. One lock guards the items and the outcome, so that a reader of an
+/// empty stream knows whether the job has ended.
 pub(super) struct Channel<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     capacity: usize,
-    /// Rung when a reader has caught up, so that the sequence that waits for it goes on.
+    /// Rung when a full stream is read, so that the paused sequences go on.
     doorbell: Doorbell,
 }
 
 struct State<T> {
     items: VecDeque<T>,
-    /// Nobody will read any more.
+    /// The reader is gone: further items are dropped.
     discarded: bool,
     ended: bool,
     outcome: Option<Outcome>,
-    /// An asynchronous reader that waits.
+    /// The waker of a pending asynchronous reader.
     #[cfg(feature = "async")]
     waker: Option<std::task::Waker>,
 }
 
 impl<T> State<T> {
-    /// Whether a reader finds nothing, but something may still come.
+    /// Whether a reader must block: the stream is empty, and the job has not ended.
     fn must_wait(&self) -> bool {
         self.items.is_empty() && !self.ended
     }
@@ -60,12 +59,12 @@ impl<T> Channel<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // No code of a caller's runs under the lock, so the state is whole even then.
+        // No user code runs under the lock, so a poisoned state is still consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`lock`](Self::lock), for a reader. In the thread of a model, which must not wait, the
-    /// job ends where there is nothing to read.
+    /// As [`lock`](Self::lock), for a reader. In a model thread, where a reader must not block, an
+    /// empty stream ends the job instead.
     fn lock_to_read(&self) -> MutexGuard<'_, State<T>> {
         let state = self.lock();
         match check_may_wait() {
@@ -78,8 +77,8 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Lets go of the lock and wakes whoever waits for a change. A waker is code of the
-    /// reader's, and one that panics is the reader's loss.
+    /// Releases the lock and wakes readers. A waker is user code: its panic is contained, and costs
+    /// only its own wake-up.
     #[cfg_attr(not(feature = "async"), allow(unused_mut))]
     fn notify(&self, mut state: MutexGuard<'_, State<T>>) {
         #[cfg(feature = "async")]
@@ -96,8 +95,7 @@ impl<T> Channel<T> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next item. Where the reader had fallen behind, the model thread learns that
-    /// it has caught up.
+    /// Takes the next item. If the stream was full, wakes the model thread to resume the job.
     fn pop(&self, mut state: MutexGuard<'_, State<T>>) -> Option<T> {
         let was_behind = state.items.len() == self.capacity;
         let item = state.items.pop_front();
@@ -108,7 +106,7 @@ impl<T> Channel<T> {
         item
     }
 
-    /// Ends the stream. Only the first call counts.
+    /// Ends the stream. Calls after the first have no effect.
     fn end(&self, outcome: Outcome) {
         let mut state = self.lock();
         if state.ended {
@@ -119,7 +117,7 @@ impl<T> Channel<T> {
         self.notify(state);
     }
 
-    /// Drops what is there and what will come.
+    /// Drops all items, present and future.
     fn discard(&self) {
         let mut state = self.lock();
         state.discarded = true;
@@ -129,15 +127,14 @@ impl<T> Channel<T> {
     }
 }
 
-/// The end of a [`Channel`] that the model thread sees: it does not know what the items are.
+/// The model thread's view of a [`Channel`], whatever the type of its items.
 pub(super) trait Reader: Send + Sync {
-    /// Whether as many items wait to be read as may.
+    /// Whether the stream is full.
     fn is_behind(&self) -> bool;
 
-    /// Ends the stream. Only the first call counts.
+    /// Ends the stream. Calls after the first have no effect.
     fn end(&self, outcome: Outcome);
 
-    /// Whether it was ended.
     fn has_ended(&self) -> bool;
 }
 
@@ -155,13 +152,13 @@ impl<T: Send> Reader for Channel<T> {
     }
 }
 
-/// Where a handler puts what it makes of the tokens. A clone writes to the same stream.
+/// The writing end of a job's stream. Clones write to the same stream.
 pub struct OutStream<T>(pub(super) Arc<Channel<T>>);
 
 impl<T> OutStream<T> {
     // ANCHOR: emit
-    /// Hands an item to the caller of the job. It never waits: where the caller is behind, the
-    /// job's sequences pause after this step. Breaks when the job has ended.
+    /// Emits an item to the caller. Never blocks: if the stream is full, the job's sequences pause
+    /// after this step. Breaks when the job has ended.
     pub fn emit(&self, item: T) -> ControlFlow<()> {
         let mut state = self.0.lock();
         if state.ended {
@@ -182,12 +179,12 @@ impl<T> Clone for OutStream<T> {
     }
 }
 
-/// What a job puts out, in order. Dropping it before its end cancels the job.
+/// The reading end of a job's stream, in order. Dropping it before the job ends cancels the job.
 ///
-/// A callback runs in the model's thread, which cannot wait for itself. Where it reads a stream
-/// that has nothing to read yet, that job ends with [`Error::WaitInModelThread`](crate::Error).
+/// A callback runs in the model thread, which cannot wait for itself. If a callback reads an empty
+/// stream, the stream's job ends with [`Error::WaitInModelThread`](crate::Error).
 ///
-/// With the feature `async` it is a `futures::Stream` too.
+/// With the feature `async`, also a `futures::Stream`.
 pub struct JobStream<T> {
     channel: Arc<Channel<T>>,
     cancel: CancelToken,
@@ -198,16 +195,15 @@ impl<T> JobStream<T> {
         Self { channel, cancel }
     }
 
-    /// The items as they come: waits for each, and ends when the job has ended and all was
-    /// read.
+    /// Iterates over the items, blocking for each, until the job has ended and all items are read.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }
 
-    /// Waits for the end of the job without reading what it still puts out.
+    /// Waits for the job to end, and drops unread items.
     pub(super) fn into_outcome(self) -> Outcome {
         self.channel.discard();
-        // The sequences may be waiting for a reader.
+        // The sequences may be paused because the stream was full.
         self.channel.doorbell.ring();
         let mut state = self.channel.lock();
         loop {
@@ -266,7 +262,7 @@ impl<T> futures_core::Stream for JobStream<T> {
         self: std::pin::Pin<&mut Self>,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<T>> {
-        // A waker is code of the reader's, as its `Drop` is: none of it runs under the lock.
+        // A waker's `clone` and `Drop` are user code, so neither runs under the lock.
         let mut waker = Some(context.waker().clone());
         let mut state = self.channel.lock_to_read();
         if state.must_wait() {

@@ -1,4 +1,4 @@
-//! One sequence in the queue.
+//! A queued sequence.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use super::permits::Permit;
 use super::started::StartedSequence;
 use super::{Completion, FinishReason, Timings, Usage};
 
-/// A sequence that waits for its turn.
+/// A sequence that waits to join the batch.
 pub(super) struct WaitingSequence {
     pub(super) job: Arc<RunningJob>,
-    /// Its index among the sequences of its job.
+    /// The index of the sequence within its job.
     pub(super) index: usize,
     pub(super) start: StartedSequence,
-    /// Its place in the queue.
+    /// The sequence's slot in the queue.
     pub(super) permit: Permit,
 }
 
 impl WaitingSequence {
-    /// Ends it before it began.
+    /// Ends the sequence before it has joined the batch.
     pub(super) fn end(self, reason: FinishReason) {
         let Self { job, index, start, permit } = self;
-        // Whoever learns that it has ended may count on the place in the queue.
+        // Freed before the completion, so that a caller that sees it can use the slot.
         drop(permit);
         let waited = job.submitted.elapsed();
         let timings = Timings { queue: waited, ttft: None, tpot: None, total: waited };

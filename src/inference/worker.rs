@@ -1,4 +1,4 @@
-//! The thread of the model: one running batch for the sequences of all jobs.
+//! The model thread: one batch for the sequences of all jobs.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -17,18 +17,17 @@ use crate::generate::{Batch, Event, SequenceId, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 
-/// How many commands are taken in at once. Whoever sends one after the other must not hold up
-/// the step.
+/// The most commands to take between two steps, so that a busy sender cannot delay the step.
 const AT_ONCE: usize = 1024;
 
-/// What the thread keeps.
+/// The state of the model thread.
 pub(super) struct Worker<'m, M> {
     model: &'m M,
     pretrained: &'m Pretrained,
     commands: Receiver<Command<M>>,
     questions: VecDeque<Question<M>>,
     waiting: Queue,
-    /// Those in the batch, in the order in which they joined.
+    /// The sequences in the batch, in the order in which they joined.
     sequences: Vec<RunningSequence<'m>>,
     batch: Batch<'m>,
     limits: Limits,
@@ -53,7 +52,7 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
-    /// Works until it is told to shut down.
+    /// Runs until shutdown.
     // ANCHOR: run
     pub(super) fn run(mut self) {
         model_thread::enter();
@@ -67,18 +66,17 @@ impl<'m, M> Worker<'m, M> {
     }
     // ANCHOR_END: run
 
-    /// Takes in what was sent, waits for that where there is nothing else to do, and answers the
-    /// questions. False when it was told to shut down.
+    /// Takes new commands, blocking if idle, and answers the questions. False at shutdown.
     fn take_commands(&mut self) -> bool {
         let first = if self.is_busy() { None } else { self.wait() };
         let mut goes_on = self.take_in(first);
-        // Only those that are here by now: whoever asks again as soon as there is an answer must
-        // not hold up the step.
+        // Only the questions queued by now, so that a caller that asks again at once cannot delay
+        // the step.
         for _ in 0..self.questions.len() {
             if !goes_on {
                 break;
             }
-            // A row of calls may take long.
+            // Several calls may take long, so deadlines are checked before each.
             self.end_what_is_over();
             self.answer_next();
             goes_on = self.take_in(None);
@@ -86,7 +84,7 @@ impl<'m, M> Worker<'m, M> {
         goes_on
     }
 
-    /// Puts what was sent where it belongs. False when it was told to shut down.
+    /// Dispatches the new commands. False at shutdown.
     fn take_in(&mut self, first: Option<Command<M>>) -> bool {
         let sent = first.into_iter().chain(self.commands.try_iter());
         let sent: Vec<_> = sent.take(AT_ONCE).collect();
@@ -105,7 +103,7 @@ impl<'m, M> Worker<'m, M> {
     fn enqueue(&mut self, sequences: Vec<WaitingSequence>) {
         let job = sequences.first().map(|waiting| waiting.job.id);
         sequences.into_iter().for_each(|waiting| self.waiting.push(waiting));
-        // It may have been cancelled on its way.
+        // The job may have been cancelled before it was queued.
         job.into_iter().for_each(|job| self.end_waiting(job));
     }
 
@@ -117,7 +115,7 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
-    /// Whether there is something to do without another command.
+    /// Whether there is work without another command.
     fn is_busy(&self) -> bool {
         let now = Instant::now();
         let is_busy = |sequence: &RunningSequence<'_>| {
@@ -128,7 +126,7 @@ impl<'m, M> Worker<'m, M> {
             || self.sequences.iter().any(is_busy)
     }
 
-    /// Sleeps until the next command, or until the next deadline.
+    /// Sleeps until the next command or deadline.
     fn wait(&self) -> Option<Command<M>> {
         let deadlines = self.sequences.iter().filter_map(RunningSequence::deadline);
         let received = match deadlines.chain(self.waiting.deadline()).min() {
@@ -141,7 +139,7 @@ impl<'m, M> Worker<'m, M> {
         match received {
             Ok(command) => Some(command),
             Err(RecvTimeoutError::Timeout) => None,
-            // Nobody is left who could ask for anything.
+            // All senders are gone.
             Err(RecvTimeoutError::Disconnected) => Some(Command::ShutDown),
         }
     }
@@ -158,7 +156,7 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
-    /// Ends those of a job that wait, if it is over.
+    /// Ends the queued sequences of `job`, if the job is over.
     fn end_waiting(&mut self, job: JobId) {
         while let Some(waiting) = self.waiting.pop_over(job) {
             waiting.end(FinishReason::Cancelled);
@@ -166,8 +164,8 @@ impl<'m, M> Worker<'m, M> {
     }
 
     // ANCHOR: pause
-    /// A slow reader slows only itself: its sequences sit out until it has caught up. Where more
-    /// have caught up than may run, those that joined first do.
+    /// Back-pressure: a slow reader pauses only its own sequences. If more sequences are ready than
+    /// may run, those that joined first run.
     fn pause_what_is_behind(&mut self) {
         let mut running = 0;
         for sequence in &self.sequences {
@@ -178,7 +176,7 @@ impl<'m, M> Worker<'m, M> {
     }
     // ANCHOR_END: pause
 
-    /// How many sequences run, or could.
+    /// The number of sequences whose reader is not behind.
     fn ready(&self) -> usize {
         self.sequences.iter().filter(|sequence| !sequence.job.is_behind()).count()
     }
@@ -188,8 +186,8 @@ impl<'m, M> Worker<'m, M> {
         self.sequences.len() < self.limits.max_in_batch()
     }
 
-    /// Lets those in that came first. A few that are paused hold up nobody: they take memory but
-    /// no time.
+    /// Admits queued sequences in order. Paused sequences do not count as running: they take memory
+    /// but no compute.
     fn admit(&mut self) {
         let mut ready = self.ready();
         while ready < self.limits.max_running && self.has_room() {
@@ -208,7 +206,7 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
-    /// One token for everyone.
+    /// Runs one step: a token for every running sequence.
     fn step(&mut self) {
         let events = match panics::contain("the model", || self.batch.step()) {
             Ok(events) => events,
@@ -234,7 +232,7 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
-    /// Takes a sequence out, wherever it still is, and tells its job.
+    /// Removes a sequence from the batch and reports its outcome to its job.
     fn end(&mut self, id: SequenceId, outcome: Result<FinishReason>) {
         self.batch.leave(id);
         let Some(index) = self.position(id) else {
@@ -249,18 +247,18 @@ impl<'m, M> Worker<'m, M> {
         self.end_waiting(job.id);
     }
 
-    /// Ends a job, of which some sequences may still wait.
+    /// Fails a job and ends its queued sequences.
     fn fail(&mut self, job: &RunningJob, error: Error) {
         job.fail(error);
         self.end_waiting(job.id);
     }
 
-    /// Where a sequence is in the list. One that joined later has a greater id.
+    /// The index of a sequence. The list is sorted, because ids grow in the order of joining.
     fn position(&self, id: SequenceId) -> Option<usize> {
         self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
     }
 
-    /// The device panicked in the middle of a step: nobody knows what is in the caches.
+    /// Fails all running jobs after a device panic, which leaves the KV caches in an unknown state.
     fn start_over(&mut self, error: &Error) {
         self.batch = Batch::new(&self.pretrained.model);
         for sequence in std::mem::take(&mut self.sequences) {
@@ -279,7 +277,7 @@ impl<'m, M> Worker<'m, M> {
     }
 
     fn shut_down(mut self) {
-        // What was sent before the thread has gone ends in the same way.
+        // Commands sent before the channel closes end in the same way.
         self.take_in(None);
         while let Some(waiting) = self.waiting.pop() {
             waiting.end(FinishReason::Shutdown);

@@ -3,8 +3,8 @@
 use rand_chacha::rand_core::Rng;
 
 // ANCHOR: draw
-/// A token with the probability that the distribution gives it. One of probability zero is
-/// never drawn, though the probabilities may sum to a little less or more than 1.
+/// Draws a token from a distribution. A token of probability zero is never drawn, even if rounding
+/// makes the probabilities sum to a little less or more than 1.
 pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
     let total: f64 = probabilities.iter().copied().map(f64::from).sum();
     let mut left = uniform(generator) * total;
@@ -23,7 +23,7 @@ pub(super) fn draw(probabilities: &[f32], generator: &mut impl Rng) -> u32 {
 // ANCHOR_END: draw
 
 // ANCHOR: uniform
-/// A number from 0 up to but without 1, in steps of 2^-53: all that an f64 can tell apart.
+/// A uniform number in [0, 1), in steps of 2^-53, the precision of an f64.
 fn uniform(generator: &mut impl Rng) -> f64 {
     (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

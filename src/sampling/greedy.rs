@@ -1,7 +1,7 @@
-//! Greedy: the most likely token, always.
+//! Greedy decoding: always the most likely token.
 
 // ANCHOR: greedy
-/// Removes every token but the most likely one; of equals, the first stays.
+/// Removes every token but the most likely one. Ties keep the lowest id.
 pub(super) fn keep_best(scores: &mut [f32]) {
     let best = argmax(scores);
     for (id, score) in scores.iter_mut().enumerate() {
@@ -11,7 +11,7 @@ pub(super) fn keep_best(scores: &mut [f32]) {
     }
 }
 
-/// The index of the greatest score; of equals, the first.
+/// The index of the greatest score; the lowest index for ties.
 fn argmax(scores: &[f32]) -> usize {
     let mut best = 0;
     for (id, score) in scores.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Log-probabilities: how likely the model found a token, before any sampling rule.
+//! Log-probabilities under the model's own distribution, before any sampling rule.
 
 use serde::Serialize;
 
-/// The log-probability of a chosen token, and of the most likely ones.
+/// The log-probability of a sampled token, and of the most likely ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TokenLogprobs {
-    /// The token that was chosen.
+    /// The token that was sampled.
     pub id: u32,
     /// Its natural log-probability.
     pub logprob: f32,
@@ -13,8 +13,8 @@ pub struct TokenLogprobs {
     pub top: Vec<(u32, f32)>,
 }
 
-/// Log-probabilities from raw logits, `[vocab]`: those of the token `id` and of the `n` most
-/// likely tokens. Of equals, the lower id comes first.
+/// Log-probabilities from raw logits, `[vocab]`: of the token `id` and of the `n` most likely
+/// tokens. Ties are ordered by id.
 pub fn logprobs(logits: &[f32], id: u32, n: usize) -> TokenLogprobs {
     let log_sum = log_sum_exp(logits);
     let logprob = |id: u32| (f64::from(logits[id as usize]) - log_sum) as f32;

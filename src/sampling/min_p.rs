@@ -3,7 +3,7 @@
 use super::softmax::greatest;
 
 // ANCHOR: min_p
-/// Keeps the tokens whose probability is at least `p` times that of the most likely one.
+/// Keeps the tokens that are at least `p` times as likely as the most likely token.
 ///
 /// A ratio of probabilities is a difference of scores, so no softmax is needed:
 /// `p_i >= p * p_max` is `s_i >= s_max + ln p`.

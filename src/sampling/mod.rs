@@ -1,15 +1,15 @@
-//! Choosing the next token from the logits, on the host, with a generator per request.
+//! Sampling the next token from the logits, on the host, with a generator per request.
 //!
-//! One file a rule. A rule changes a list of scores, one for each token of the vocabulary, and
-//! removes a token by setting its score to -inf. [`Sampler`] applies them in order:
+//! Each rule has its own file. A rule changes the scores, `[vocab]`, and removes a token by setting
+//! its score to -inf. [`Sampler`] applies the rules in order:
 //!
 //! 1. `penalties`: repetition, then frequency and presence
 //! 2. the caller's own rules
-//! 3. `temperature`; at 0 it is `greedy`, and nothing follows
-//! 4. `top_k`, `top_p`, `min_p`, `typical`, each on what the one before left
+//! 3. `temperature`; 0 means `greedy`, which skips the rules below
+//! 4. `top_k`, `top_p`, `min_p`, `typical`, each on the tokens that the rule before kept
 //!
-//! What is left goes through a [`softmax`] and is drawn from. [`logprob`] reports how
-//! likely the model itself found what was chosen, and [`statistics`] measures a distribution.
+//! A [`softmax`] turns the remaining scores into the distribution to draw from. [`logprob`] reports
+//! the model's own probability of the sampled token, and [`statistics`] measures a distribution.
 
 mod draw;
 mod greedy;

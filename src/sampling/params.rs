@@ -1,33 +1,33 @@
-//! How the next token is chosen.
+//! The sampling parameters of a request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The rules of a [`Sampler`](super::Sampler). The default samples from the model's own
+/// The parameters of a [`Sampler`](super::Sampler). The default samples from the model's unmodified
 /// distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingParams {
-    /// Divides the scores: below 1 the likely becomes likelier, above 1 less so. 0 is greedy:
+    /// Divides the scores: below 1 sharpens the distribution, above 1 flattens it. 0 is greedy:
     /// always the most likely token.
     pub temperature: f32,
-    /// Keep the k most likely tokens. More than the vocabulary has is all of it.
+    /// Keep the k most likely tokens; a k above the vocabulary size keeps all.
     pub top_k: Option<usize>,
-    /// Keep the smallest set of most likely tokens whose probabilities reach this sum.
+    /// Keep the smallest set of most likely tokens whose probabilities sum to at least this.
     pub top_p: Option<f32>,
-    /// Keep the tokens that are at least this share as likely as the most likely one.
+    /// Keep the tokens that are at least this many times as likely as the most likely token.
     pub min_p: Option<f32>,
-    /// Keep the tokens whose surprise is nearest to the expected one, until their
-    /// probabilities reach this sum.
+    /// Keep the tokens whose surprise is closest to the entropy, until their probabilities sum to
+    /// at least this.
     pub typical_p: Option<f32>,
-    /// Makes tokens that occurred, in the prompt too, less likely (above 1) or more (below).
+    /// Makes tokens of the prompt and the output less likely (above 1) or more likely (below 1).
     pub repetition_penalty: f32,
-    /// Subtracted from a token's score once for each time that it occurs in the output.
+    /// Subtracted from a token's score once for each of its occurrences in the output.
     pub frequency_penalty: f32,
-    /// Subtracted from the score of each token that occurs in the output.
+    /// Subtracted once from the score of each token that occurs in the output.
     pub presence_penalty: f32,
-    /// Where the generator starts.
+    /// The seed of the generator.
     pub seed: u64,
 }
 
@@ -51,7 +51,7 @@ impl SamplingParams {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// The first that is out of its range, with its value and that range.
+    /// The first invalid parameter, with its value and allowed range.
     pub fn validate(&self) -> Result<()> {
         let share = "greater than 0 and at most 1";
         let is_share = |p: f32| p > 0.0 && p <= 1.0;

@@ -1,14 +1,14 @@
-//! Penalties: make what was said less likely to be said again.
+//! Penalties: make tokens that occurred less likely to occur again.
 
 use std::collections::{HashMap, HashSet};
 
 // ANCHOR: repetition
-/// The repetition penalty (Keskar et al., arXiv 1909.05858): divides the score of every token
-/// that occurred in the prompt or the output, or multiplies it where it is negative, so that it
-/// falls either way. However often a token occurred, it is penalised once.
+/// The repetition penalty (Keskar et al., arXiv 1909.05858): lowers the score of every token in the
+/// prompt or the output, by dividing a positive score and multiplying a negative one. Each such
+/// token is penalised once, however often it occurs.
 ///
-/// Far from 1 a score may leave the range of f32. A product that becomes -inf removes the token,
-/// as its probability would be 0. A quotient that becomes +inf is the caller's to refuse: which
+/// Extreme penalties can overflow f32. A product of -inf removes the token, whose probability would
+/// be 0 anyway. The caller must refuse a quotient of +inf: several such scores have no greatest.
 /// of several is the greatest can no longer be told.
 pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], output: &[u32]) {
     let seen: HashSet<&u32> = prompt.iter().chain(output).collect();
@@ -25,7 +25,7 @@ pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], outpu
 // ANCHOR_END: repetition
 
 // ANCHOR: frequency
-/// The frequency penalty of OpenAI's API: grows with every time that a token is in the output.
+/// The frequency penalty of OpenAI's API: proportional to a token's occurrences in the output.
 pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
         return;
@@ -43,7 +43,7 @@ pub(super) fn frequency(scores: &mut [f32], penalty: f32, output: &[u32]) {
 // ANCHOR_END: frequency
 
 // ANCHOR: presence
-/// The presence penalty of OpenAI's API: the same for every token that is in the output.
+/// The presence penalty of OpenAI's API: the same for every token in the output.
 pub(super) fn presence(scores: &mut [f32], penalty: f32, output: &[u32]) {
     if penalty == 0.0 {
         return;

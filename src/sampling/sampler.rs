@@ -1,4 +1,4 @@
-//! The rules in their order, and the generator that draws.
+//! The sampler: the rules in order, and the generator that draws.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::{
 use crate::error::{Error, Result};
 use crate::panics;
 
-/// A rule of the caller's own: changes the scores `[vocab]`, knowing the prompt and the output
-/// so far. A score of -inf removes a token.
+/// A custom rule: changes the scores, `[vocab]`, given the prompt and the output so far. A score of
+/// -inf removes a token.
 pub type Rule = dyn Fn(&mut [f32], &[u32], &[u32]) + Send + Sync;
 
-/// Chooses tokens as [`SamplingParams`] say, with a generator of its own: the same seed and
-/// the same logits give the same tokens, on every device.
+/// Samples tokens by [`SamplingParams`], with its own generator: the same seed and the same logits
+/// give the same tokens, on every device.
 #[derive(Clone)]
 pub struct Sampler {
     params: SamplingParams,
@@ -39,24 +39,24 @@ impl Sampler {
         })
     }
 
-    /// Adds a rule, to be applied to the scores before the temperature.
+    /// Adds a custom rule, applied to the scores before the temperature.
     pub fn with_rule(mut self, rule: Arc<Rule>) -> Self {
         self.rules.push(rule);
         self
     }
 
     // ANCHOR: sample
-    /// The probability of each token after every rule: zero for what is removed, 1 in sum.
-    /// `logits` is `[vocab]`; the ids in `prompt` and `output` are what the penalties count.
+    /// The probability of each token after every rule: 0 for removed tokens, with a sum of 1.
+    /// `logits` is `[vocab]`; the penalties count the ids in `prompt` and `output`.
     ///
     /// # Errors
-    /// Logits with a NaN or +inf, or of which none is finite; scores that are so after a penalty
-    /// or a rule of the caller's.
+    /// Logits with a NaN or +inf, or without a finite value; the same for scores after a penalty or
+    /// a custom rule.
     pub fn distribution(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
 
-    /// Draws the next token; the arguments are those of [`distribution`](Self::distribution).
+    /// Draws the next token from [`distribution`](Self::distribution), with the same arguments.
     ///
     /// # Errors
     /// As [`distribution`](Self::distribution).
@@ -67,7 +67,7 @@ impl Sampler {
     // ANCHOR_END: sample
 
     // ANCHOR: order
-    /// The scores after every rule. This is the one place that knows their order.
+    /// The scores after every rule. This function defines their order.
     fn scores(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         let step = output.len();
         check(logits).map_err(|problem| Error::Logits { step, problem })?;
@@ -93,7 +93,7 @@ impl Sampler {
         if let Some(k) = params.top_k {
             top_k::apply(&mut scores, k);
         }
-        // 1 keeps all. A running sum of f32 may reach 1 before the last token.
+        // 1 keeps all tokens, but a running sum in f32 may reach 1 before the last.
         if let Some(p) = params.top_p.filter(|&p| p < 1.0) {
             top_p::apply(&mut scores, p);
         }
@@ -110,7 +110,7 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        // Code of the caller's: one that panics as it is dropped must not end those beside it.
+        // User code: a `Drop` that panics must not end the sequences of other requests.
         self.rules.drain(..).for_each(panics::discard);
     }
 }
@@ -125,7 +125,7 @@ impl fmt::Debug for Sampler {
 }
 
 // ANCHOR: check
-/// Refuses scores from which no token can be chosen, and says what is wrong with them.
+/// Refuses scores from which no token can be sampled, and says why.
 fn check(scores: &[f32]) -> Result<(), &'static str> {
     if scores.iter().any(|score| score.is_nan()) {
         Err("one of them is NaN")

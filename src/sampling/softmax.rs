@@ -4,8 +4,8 @@
 /// `exp(s_i) / sum_j exp(s_j)`: `[vocab]` -> `[vocab]`. At least one score must be finite; a
 /// score of -inf gets the probability 0.
 ///
-/// The greatest score is subtracted first. That changes no probability, and keeps `exp` from
-/// overflowing. The sum is taken in f64, so that a large vocabulary loses nothing.
+/// Subtracting the greatest score first keeps `exp` from overflowing and changes no probability.
+/// The sum is in f64, so that a large vocabulary loses no precision.
 pub fn softmax(scores: &[f32]) -> Vec<f32> {
     let max = greatest(scores);
     let exps: Vec<f32> = scores.iter().map(|score| (score - max).exp()).collect();
@@ -14,7 +14,7 @@ pub fn softmax(scores: &[f32]) -> Vec<f32> {
 }
 // ANCHOR_END: softmax
 
-/// The greatest score; -inf where there are none.
+/// The greatest score; -inf for an empty slice.
 pub(super) fn greatest(scores: &[f32]) -> f32 {
     scores.iter().copied().fold(f32::NEG_INFINITY, f32::max)
 }

@@ -1,4 +1,4 @@
-//! Temperature: how much the differences between scores count.
+//! Temperature: scales the differences between scores.
 
 use super::softmax::greatest;
 
@@ -6,8 +6,8 @@ use super::softmax::greatest;
 /// Divides every score by `temperature`, which is greater than 0.
 ///
 /// The greatest score is subtracted before the division, which changes no probability: the
-/// quotients are then at most 0 and cannot become NaN or +inf, however small the temperature is.
-/// One that f32 cannot hold becomes -inf: its probability is 0.
+/// quotients are then at most 0, so no temperature makes them NaN or +inf. A quotient below the
+/// range of f32 becomes -inf, which is probability 0.
 pub(super) fn apply(scores: &mut [f32], temperature: f32) {
     let max = greatest(scores);
     for score in scores {

@@ -1,9 +1,9 @@
 //! Top-k (Fan et al., arXiv 1805.04833).
 
 // ANCHOR: top_k
-/// Keeps the `k` most likely tokens, and those that are as likely as the last of them.
+/// Keeps the `k` most likely tokens, and any that tie with the last of them.
 ///
-/// Only the k-th best score must be found, so nothing is sorted.
+/// Selection, not sorting: only the k-th best score is needed.
 pub(super) fn apply(scores: &mut [f32], k: usize) {
     if k >= scores.len() {
         return;

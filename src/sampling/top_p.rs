@@ -21,11 +21,11 @@ pub(super) fn apply(scores: &mut [f32], p: f32) {
 }
 // ANCHOR_END: top_p
 
-/// The most likely tokens, best first: enough of them to reach `p`, or all. Of equals, the
-/// last comes first, as in transformers, which sorts upwards and reads from the end.
+/// The most likely tokens, best first: enough of them to reach `p`, or all. Ties are ordered by
+/// descending id, as in transformers, which sorts in ascending order and reads from the end.
 ///
-/// A nucleus is usually small, so the few best are picked out and sorted, and more only where
-/// these do not reach `p`.
+/// A nucleus is usually small, so only the best few are selected and sorted; the selection grows if
+/// they do not reach `p`.
 fn most_likely(probabilities: &[f32], p: f32) -> Vec<usize> {
     let better =
         |a: &usize, b: &usize| probabilities[*b].total_cmp(&probabilities[*a]).then(b.cmp(a));
@@ -34,7 +34,7 @@ fn most_likely(probabilities: &[f32], p: f32) -> Vec<usize> {
     while size < ids.len() {
         ids.select_nth_unstable_by(size, better);
         let mass: f32 = ids[..size].iter().map(|&id| probabilities[id]).sum();
-        // The sum in another order may be a little less: then there is one round too many.
+        // The caller sums in sorted order: if this sum rounds lower, one extra round runs.
         if mass > p {
             break;
         }

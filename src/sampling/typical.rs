@@ -3,9 +3,8 @@
 use super::softmax;
 
 // ANCHOR: typical
-/// Keeps the tokens whose surprise, `-ln p_i`, is nearest to the expected surprise, which is
-/// the entropy: as many as it takes for their probabilities to reach the sum `p`, the token
-/// that reaches it included.
+/// Keeps the tokens whose surprise, `-ln p_i`, is closest to the entropy (the expected surprise):
+/// the fewest whose probabilities sum to at least `p`.
 pub(super) fn apply(scores: &mut [f32], p: f32) {
     let probabilities = softmax(scores);
     let surprise = |id: usize| -probabilities[id].ln();

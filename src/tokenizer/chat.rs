@@ -1,4 +1,4 @@
-//! A conversation as the text that a chat model was trained on.
+//! Chat messages and the template that formats them into a prompt.
 
 use std::collections::BTreeMap;
 
@@ -11,54 +11,53 @@ use super::config::SpecialTokens;
 use super::jinja;
 use crate::error::{Error, Result};
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Says how to answer.
+    /// Instructions on how to answer.
     System,
-    /// Asks.
+    /// The person who asks.
     User,
     /// The model.
     Assistant,
 }
 
-/// What somebody says in a conversation.
+/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Who says it.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub content: String,
 }
 
 impl Message {
-    /// A message of this role.
+    /// A message of the given role.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self { role, content: content.into() }
     }
 }
 
-/// What a template may be told besides the messages.
+/// Further inputs of a template, besides the messages.
 #[derive(Debug, Clone, Default)]
 pub struct ChatOptions {
-    /// The date and time for templates that write it into the prompt. Without it, templates
-    /// that can do without write none or one of their own; the others fail.
+    /// The date and time for templates that write it into the prompt. Without it, such templates
+    /// omit the date, use a fixed one, or fail.
     pub now: Option<DateTime>,
-    /// Switches that only some templates know, as `enable_thinking`.
+    /// Template-specific variables, such as `enable_thinking`.
     pub variables: BTreeMap<String, serde_json::Value>,
 }
 
-/// The Jinja template with which a chat model publishes the form of its conversations.
+/// A Jinja chat template, as published with a chat model.
 ///
-/// A template is a program from a file, so what it may do is limited: its instructions, the work
-/// and the memory of each, what it writes, and how deep its parts and its lists may lie in each
-/// other. Where it reaches a limit, it ends with an error, the same each time. It needs less than
-/// a megabyte of stack. It stands alone: `block`, `extends`, `include` and `import` are refused.
+/// A template is an untrusted program, so its instructions, work, memory, output and nesting depth
+/// are limited. A template that reaches a limit fails, at the same place each time. Rendering needs
+/// less than a megabyte of stack. `block`, `extends`, `include` and `import` are refused.
 ///
-/// It is run in an environment like that of transformers: `raise_exception`, `strftime_now`,
-/// a `tojson` that writes JSON as Python does, `break` and `continue`, the usual methods of
-/// Python's strings, and `{% generation %}`, which has no effect here.
+/// The environment matches that of transformers: `raise_exception`, `strftime_now`, a `tojson` that
+/// writes JSON as Python does, `break` and `continue`, the usual methods of Python's strings, and
+/// `{% generation %}`, which has no effect here.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
     source: String,
@@ -66,16 +65,16 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// A template. `origin` names it in errors. Whether it is one shows when it is first used,
-    /// so that a model can write without it.
+    /// Wraps a template. `origin` names it in errors. Syntax errors appear only on first use, so
+    /// that a model with an invalid template can still generate.
     pub fn new(source: impl Into<String>, origin: impl Into<String>) -> Self {
         Self { source: source.into(), origin: origin.into() }
     }
 
-    /// The text of a conversation, up to where the assistant's answer begins.
+    /// Formats a conversation, up to the start of the assistant's answer.
     ///
     /// # Errors
-    /// A template that is not valid, that refuses these messages, or that takes too much.
+    /// A template that is invalid, that refuses these messages, or that exceeds its limits.
     pub fn render(
         &self,
         messages: &[Message],
@@ -87,7 +86,7 @@ impl ChatTemplate {
         context.extend(special_tokens.iter().map(|(k, v)| (k.as_str(), Value::from(v))));
         context.insert("messages", Value::from(Serde(messages)));
         context.insert("add_generation_prompt", Value::from(true));
-        // Templates compare these with `none`: not to be there would be something else.
+        // Templates compare these with `none`; an undefined variable would compare differently.
         context.insert("tools", Value::from(()));
         context.insert("documents", Value::from(()));
         jinja::render(&self.source, context, options.now)

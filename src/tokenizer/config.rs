@@ -1,4 +1,4 @@
-//! What `tokenizer_config.json` adds to `tokenizer.json`.
+//! Special tokens and chat templates from `tokenizer_config.json`.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-/// The names under which special tokens are listed, which are also their names in a chat
-/// template.
+/// The fields for special tokens, whose names are also their variables in a chat template.
 const SPECIAL: [&str; 7] = [
     "bos_token",
     "eos_token",
@@ -19,10 +18,10 @@ const SPECIAL: [&str; 7] = [
     "mask_token",
 ];
 
-/// Which token begins a sequence, which ends it, and so on: `bos_token` to `<s>`.
+/// The special tokens by field name: `bos_token` to `<s>`.
 pub type SpecialTokens = BTreeMap<String, String>;
 
-/// The fields of `tokenizer_config.json` that change an answer.
+/// The fields of `tokenizer_config.json` that affect results.
 #[derive(Debug)]
 pub(super) struct TokenizerConfig {
     pub(super) special_tokens: SpecialTokens,
@@ -49,7 +48,7 @@ impl TokenizerConfig {
     }
 }
 
-/// A token, as its text alone or with how it is found in a text.
+/// A special token, as a string or as an object with matching options.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SpecialToken {
@@ -66,7 +65,7 @@ impl SpecialToken {
     }
 }
 
-/// One template, or one for each purpose: `default`, `tool_use`, `rag`.
+/// One template, or several by purpose: `default`, `tool_use`, `rag`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Templates {

@@ -1,22 +1,22 @@
-//! How the tokens of a tokenizer become text, which says how much of it is known at any time.
+//! The kinds of tokenizer decoders, which decide when a token's text is final.
 
 use tokenizers::DecoderWrapper;
 
-/// The ways in which tokens stand for text.
+/// How tokens decode to text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decoding {
-    /// Each token is a string of bytes, whatever its neighbours: the kind of GPT-2.
+    /// Each token is a byte string, independent of its neighbours (byte-level BPE, as in GPT-2).
     Bytes,
-    /// Each token is text, or one byte in a row of such, as `<0x41>`: the kind of SentencePiece.
+    /// Each token is text, or one byte of a run, as `<0x41>` (SentencePiece with byte fallback).
     Rows,
     /// Each token is text.
     Text,
-    /// Bytes, of which something else becomes before they are text.
+    /// Tokens are bytes, with further decoder steps before they become text.
     Mixed,
 }
 
 impl Decoding {
-    /// That of a decoder. Without one, tokens are words.
+    /// Classifies a decoder. Without one, tokens are words.
     pub(super) fn of(decoder: Option<&DecoderWrapper>) -> Self {
         let mut steps = Vec::new();
         decoder.into_iter().for_each(|decoder| collect_steps(decoder, &mut steps));
@@ -31,7 +31,7 @@ impl Decoding {
     }
 }
 
-/// The steps of a decoder, one after the other.
+/// Flattens a decoder into its steps.
 fn collect_steps<'a>(decoder: &'a DecoderWrapper, steps: &mut Vec<&'a DecoderWrapper>) {
     match decoder {
         DecoderWrapper::Sequence(sequence) => {
@@ -41,15 +41,15 @@ fn collect_steps<'a>(decoder: &'a DecoderWrapper, steps: &mut Vec<&'a DecoderWra
     }
 }
 
-/// The bytes that a token stands for where each token is a string of bytes.
+/// The bytes of a token of a byte-level tokenizer.
 pub(super) fn bytes_of(token: &str) -> Vec<u8> {
     let bytes: Option<Vec<u8>> = token.chars().map(byte_of).collect();
-    // A token that was added to the vocabulary as a text is that text.
+    // An added token is stored as its text, not in the byte alphabet.
     bytes.unwrap_or_else(|| token.as_bytes().to_vec())
 }
 
-/// A vocabulary is JSON, which cannot hold any byte. So each byte has a character that stands
-/// for it: itself where that can be seen, and else one of those from U+0100 on.
+/// The byte of a character in GPT-2's byte alphabet. JSON cannot hold arbitrary bytes, so a
+/// printable byte stands for itself, and any other for a character from U+0100 on.
 fn byte_of(c: char) -> Option<u8> {
     let byte = match c {
         '!'..='~' | '¡'..='¬' | '®'..='ÿ' => c as u32,

@@ -1,21 +1,21 @@
-//! What a `tokenizer.json` may ask for. The crate that carries it out trusts the file: on some it
-//! panics, which is caught where it is called, and on others it asks for any memory or never
-//! ends, which is refused here.
+//! Limits on `tokenizer.json`. The crate `tokenizers` trusts the file: some files make it panic,
+//! which its callers catch; others make it allocate without bound or never return, which is refused
+//! here.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// How many times longer all replacements together may make a text. Those of published files
-/// make it three times longer: a space becomes `▁`.
+/// The largest factor by which all replacements together may lengthen a text. Published files reach
+/// three: a space becomes `▁`.
 const MAX_GROWTH: usize = 100;
 
-/// A text that is put before another, or in the place of another, in bytes.
+/// The longest replacement text, in bytes.
 const MAX_INSERTED: usize = 1000;
 
-/// How many steps a part may have, and how many pieces a template.
+/// The most steps in a component, and the most pieces in a template.
 const MAX_STEPS: usize = 1000;
 
-/// The parts that change a text. What else the file holds is passed over.
+/// The components that change text; other fields are ignored.
 #[derive(Deserialize)]
 struct Parts {
     #[serde(default)]
@@ -28,7 +28,7 @@ struct Parts {
     decoder: Value,
 }
 
-/// Refuses what would not end, or not end well. An error says which field is wrong, and how.
+/// Refuses a file that could hang or panic. The error names the field and the problem.
 pub(super) fn check(json: &[u8]) -> Result<(), String> {
     let parts: Parts = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     for (name, part) in [
@@ -62,7 +62,7 @@ fn check_part(part: &Value) -> Result<(), String> {
     }
 }
 
-/// All objects, wherever they lie: a step may have steps of its own, and need not have a `type`.
+/// Collects all objects at any depth: steps may be nested, and may lack a `type`.
 fn collect_steps<'a>(value: &'a Value, steps: &mut Vec<&'a Map<String, Value>>) {
     match value {
         Value::Object(fields) => {
@@ -74,10 +74,11 @@ fn collect_steps<'a>(value: &'a Value, steps: &mut Vec<&'a Map<String, Value>>) 
     }
 }
 
-/// How many times longer a step can make a text.
+/// The largest factor by which a step may lengthen a text.
 fn growth_of(step: &Map<String, Value>) -> Result<usize, String> {
     let text = |name| step.get(name).and_then(Value::as_str);
-    // These decoders put a space where they find this. They find nothing between any two letters.
+    // These decoders replace each match by a space. An empty pattern matches between any two
+    // characters.
     if text("suffix") == Some("") || text("word_delimiter_token") == Some("") {
         return Ok(2);
     }
@@ -92,7 +93,7 @@ fn growth_of(step: &Map<String, Value>) -> Result<usize, String> {
     match (fixed, regex) {
         (Some(""), _) | (_, Some("")) => Err("`pattern` is empty".to_owned()),
         (Some(fixed), _) => Ok(content.len().div_ceil(fixed.len()).max(1)),
-        // It may match what has no length, between any two letters.
+        // A regex may match empty text between any two characters.
         (None, Some(_)) => Ok(content.len() + 1),
         (None, None) => Ok(1),
     }
@@ -105,7 +106,7 @@ fn check_step(step: &Map<String, Value>) -> Result<(), String> {
     if step.get("prepend").and_then(Value::as_str).is_some_and(|text| text.len() > MAX_INSERTED) {
         return Err(format!("`prepend` has more than {MAX_INSERTED} bytes"));
     }
-    // The decoder subtracts it from the length of a text, which may be 0.
+    // The decoder subtracts `stop` from the length of a text, which may be 0.
     if let (Some(_), Some(stop)) = (step.get("start"), step.get("stop"))
         && stop.as_u64().is_some_and(|stop| stop > 0)
         && step.contains_key("content")
@@ -121,7 +122,7 @@ fn check_step(step: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// The table begins with its length, which is believed.
+/// The table begins with its length, which the crate trusts.
 fn check_charsmap(base64: &str) -> Result<(), String> {
     let bytes = base64.len() / 4 * 3;
     let length = first_number(base64).ok_or("`precompiled_charsmap` is too short")?;
@@ -134,7 +135,7 @@ fn check_charsmap(base64: &str) -> Result<(), String> {
     }
 }
 
-/// The first four bytes of what base64 stands for, the least significant first.
+/// The first four bytes of the decoded base64, little-endian.
 fn first_number(base64: &str) -> Option<u32> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = base64.as_bytes().get(..6)?.iter();
@@ -142,11 +143,11 @@ fn first_number(base64: &str) -> Option<u32> {
     for digit in digits {
         bits = bits << 6 | DIGITS.iter().position(|known| known == digit)? as u64;
     }
-    // 36 bits, of which 32 are wanted.
+    // 36 bits were read; the upper 32 are the number.
     Some(((bits >> 4) as u32).swap_bytes())
 }
 
-/// The pieces that are put around one text: itself, and tokens that are described beside.
+/// The pieces of a template: the sequence itself and special tokens.
 fn check_template(pieces: &[Value], special: Option<&Value>) -> Result<(), String> {
     if pieces.len() > MAX_STEPS {
         return Err(format!("`single` has more than {MAX_STEPS} pieces"));

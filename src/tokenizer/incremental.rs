@@ -1,4 +1,4 @@
-//! Ids in, whole characters out.
+//! Incremental decoding: ids in, whole characters out.
 
 mod bytes;
 mod window;
@@ -9,17 +9,18 @@ use crate::error::Result;
 use bytes::ByteBuffer;
 use window::Window;
 
-/// Turns a stream of token ids into pieces of text that are each whole UTF-8.
+/// Decodes a stream of token ids into pieces of text, each of whole UTF-8 characters.
 ///
 /// A token may hold only a part of a character: `é` is two bytes, `🙂` four, and a byte-level
-/// tokenizer may cut between them. Such a part is held back until the rest has come, and becomes
-/// U+FFFD as soon as it is certain that the rest does not come.
+/// tokenizer may cut between them. Such a part is held back until the character is complete, and
+/// becomes U+FFFD once it cannot be completed.
 ///
-/// In a tokenizer of SentencePiece's kind, characters that it does not know are rows of tokens
-/// that stand for one byte each. Such a row is held back until it ends: if it is not UTF-8,
-/// none of it becomes text, not even what looked like a character at first.
+/// A SentencePiece tokenizer with byte fallback encodes an unknown character as a run of byte
+/// tokens. The run is held back until it ends: if it is not UTF-8, none of it becomes text, not
+/// even a valid prefix.
 ///
-/// The pieces together are what decoding all ids at once gives, whatever the ids are, and an id
+/// The concatenated pieces equal the decoding of all ids at once, for any ids, and the cost per id
+/// does not grow with their number.
 /// costs the same however many came before it.
 // ANCHOR: decoder
 #[derive(Debug)]
@@ -28,18 +29,18 @@ pub struct IncrementalDecoder<'a> {
     pending: Pending,
 }
 
-/// What is held back.
+/// The text or ids held back.
 #[derive(Debug)]
 enum Pending {
-    /// Where each token is a string of bytes.
+    /// For tokenizers whose tokens are byte strings.
     Bytes(ByteBuffer),
-    /// Where the text of a token depends on its neighbours.
+    /// For tokenizers whose tokens decode differently next to others.
     Ids(Window),
 }
 // ANCHOR_END: decoder
 
 impl<'a> IncrementalDecoder<'a> {
-    /// A decoder for what comes after `prompt`, whose text it does not repeat.
+    /// A decoder for the ids after `prompt`; the text of the prompt is not repeated.
     pub fn after(tokenizer: &'a Tokenizer, prompt: &[u32]) -> Self {
         let pending = match tokenizer.decoding {
             Decoding::Bytes => Pending::Bytes(bytes_at_the_end(tokenizer, prompt)),
@@ -49,8 +50,7 @@ impl<'a> IncrementalDecoder<'a> {
     }
 
     // ANCHOR: push
-    /// Takes one more id and returns the text that is now whole: nothing while the character
-    /// that was begun is not finished.
+    /// Decodes one more id and returns the text that is now complete: empty within a character.
     ///
     /// # Errors
     /// As [`Tokenizer::decode`].
@@ -67,7 +67,7 @@ impl<'a> IncrementalDecoder<'a> {
     // ANCHOR_END: push
 
     // ANCHOR: finish
-    /// What was still held back, with U+FFFD for a character that never became whole.
+    /// The text still held back, with U+FFFD for an incomplete character.
     ///
     /// # Errors
     /// As [`Tokenizer::decode`].
@@ -84,7 +84,7 @@ fn token_bytes(tokenizer: &Tokenizer, id: u32) -> Vec<u8> {
     tokenizer.token(id).map(|token| bytes_of(&token)).unwrap_or_default()
 }
 
-/// The character that a prompt ends in the middle of.
+/// The bytes of an incomplete character at the end of the prompt.
 fn bytes_at_the_end(tokenizer: &Tokenizer, prompt: &[u32]) -> ByteBuffer {
     let mut end = Vec::new();
     for &id in prompt.iter().rev() {

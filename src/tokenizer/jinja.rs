@@ -1,10 +1,10 @@
-//! The environment in which chat templates run: what transformers gives them.
+//! The environment for chat templates, compatible with that of transformers.
 //!
-//! A template is a program from a file, and could take any time, memory or stack. So it has a
-//! budget: its source is checked before it is read ([`source`]), it is rewritten so that whatever
-//! may take long is paid for before it is done ([`rewrite`], [`library`], [`methods`]), the engine
-//! counts its instructions, and what panics all the same is caught. A template that has spent its
-//! budget ends with an error, always at the same place: no clock is asked.
+//! A template is an untrusted program, which could take any amount of time, memory or stack, so it
+//! runs on a budget: its source is checked before parsing ([`source`]), a rewrite charges expensive
+//! operations before they run ([`rewrite`], [`library`], [`methods`]), the engine counts
+//! instructions, and remaining panics are caught. A template that exhausts its budget always fails
+//! at the same place, because no clock is involved.
 
 mod budget;
 mod format_check;
@@ -25,13 +25,13 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Value}
 use crate::panics;
 use budget::Budget;
 
-/// A template could go round in circles. A message takes one or two hundred instructions.
+/// Stops endless loops. A message takes one or two hundred instructions.
 const MAX_INSTRUCTIONS: u64 = 2_000_000;
 
-/// How deep loops and macros may be in each other, where a macro counts as five.
+/// The nesting limit of loops and macros, where a macro counts as five.
 const MAX_CALLS: usize = 200;
 
-/// Runs a template. An error is its description in one line.
+/// Renders a template. The error is a description in one line.
 pub(super) fn render(
     source: &str,
     context: BTreeMap<&str, Value>,
@@ -69,7 +69,7 @@ fn run(
     Ok(text)
 }
 
-/// An error of the engine, and its cause where there is one.
+/// Describes an engine error, with its cause if there is one.
 fn describe(error: &Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default()).replace(['\n', '\r'], " ")
@@ -78,7 +78,7 @@ fn describe(error: &Error) -> String {
 fn environment(now: Option<DateTime>) -> Environment<'static> {
     let budget = Budget::new();
     let mut environment = Environment::new();
-    // It would print all variables into an error.
+    // Debug errors would print all variables.
     environment.set_debug(false);
     environment.set_fuel(Some(MAX_INSTRUCTIONS));
     environment.set_recursion_limit(MAX_CALLS);
@@ -91,7 +91,7 @@ fn environment(now: Option<DateTime>) -> Environment<'static> {
     environment.set_formatter(move |out, state, value| write(&own, out, state, value));
     if let Some(now) = now {
         environment.add_function("strftime_now", move |format: String| {
-            // A number may be padded to 255 characters.
+            // A field may be padded to 255 characters.
             budget.spend_times(format.len(), 255)?;
             jiff::fmt::strtime::format(&format, now)
                 .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
@@ -100,7 +100,7 @@ fn environment(now: Option<DateTime>) -> Environment<'static> {
     environment
 }
 
-/// Writes a value, into the text or into a variable.
+/// Writes a value, to the output or into a variable.
 fn write(budget: &Budget, out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     let bytes = match value.as_str() {
         Some(text) => text.len() as u64,
@@ -110,8 +110,8 @@ fn write(budget: &Budget, out: &mut Output, state: &mut State, value: &Value) ->
     minijinja::escape_formatter(out, state, value)
 }
 
-/// `{% generation %}` marks what the assistant said, for training. `with` is a block that
-/// leaves its content as it is, and its variables inside.
+/// `{% generation %}` marks the assistant's tokens for training. `{% with %}` replaces it: a block
+/// that leaves its content unchanged and has its own scope.
 fn replace_generation_tags(source: &str) -> String {
     let mut replaced = String::with_capacity(source.len());
     let mut rest = source;

@@ -1,4 +1,4 @@
-//! Text to token ids and back, and conversations to text.
+//! Tokenization, decoding, and chat templates.
 
 mod chat;
 mod config;
@@ -21,21 +21,19 @@ use decoding::Decoding;
 pub use incremental::IncrementalDecoder;
 pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings};
 
-/// A tokenizer as `tokenizer.json` describes it, with what `tokenizer_config.json` and
-/// `chat_template.jinja` add.
+/// A tokenizer read from `tokenizer.json`, with the additions of `tokenizer_config.json` and
+/// `chat_template.jinja`.
 ///
 /// # Which special tokens are added
-/// This is the policy of transformers 5, whose answers are the reference:
+/// The policy is that of transformers 5, the reference:
 ///
-/// - What `tokenizer.json` says decides. Where its post-processor begins a sequence with the
-///   begin-of-sequence token, [`Tokenizer::encode`] does too, and nothing adds another.
-/// - `add_bos_token` and `add_eos_token` of `tokenizer_config.json` are not heeded: they speak
-///   to tokenizers that have no `tokenizer.json`.
-/// - A chat template writes its special tokens itself, the first one too. So nothing is added
-///   to what it wrote.
-/// - Special tokens that stand in a text are read as special tokens, in a prompt as in a
-///   message of a conversation: `encode("<s>")` is the id of `<s>`. Whoever passes on the text
-///   of others must expect that it can end a turn and begin another.
+/// - `tokenizer.json` decides. If its post-processor adds the begin-of-sequence token,
+///   [`Tokenizer::encode`] adds it too, and nothing else adds another.
+/// - `add_bos_token` and `add_eos_token` of `tokenizer_config.json` are ignored: they apply to
+///   tokenizers without a `tokenizer.json`.
+/// - A chat template writes all its special tokens itself, so none are added to its output.
+/// - Special tokens within a text are parsed as special tokens, in prompts and chat messages:
+///   `encode("<s>")` is the id of `<s>`. Untrusted text can therefore end a turn and begin another.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
@@ -45,19 +43,19 @@ pub struct Tokenizer {
     chat_template: Option<ChatTemplate>,
 }
 
-/// What a token adds to a text.
+/// How a token decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// Text or, in a byte-level tokenizer, any bytes.
+    /// Text or, in a byte-level tokenizer, a byte string.
     Text,
-    /// One byte, whose character is known only when the row of such tokens ends.
+    /// One byte, decoded together with the run of byte tokens around it.
     Byte,
-    /// Nothing: a special token, or an id that is not in the vocabulary.
+    /// No text: a special token, or an id outside the vocabulary.
     Silent,
 }
 
 impl Tokenizer {
-    /// Reads a `tokenizer.json`. `origin` names it in errors.
+    /// Reads a `tokenizer.json`. `origin` names the file in errors.
     ///
     /// # Errors
     /// JSON that does not describe a tokenizer.
@@ -65,7 +63,7 @@ impl Tokenizer {
         let text = std::str::from_utf8(json).map_err(|error| unusable(origin, error))?;
         file_check::check(json).map_err(|problem| unusable(origin, problem))?;
         let mut inner = trusting(origin, || tokenizers::Tokenizer::from_str(text))?;
-        // Some files carry what they were trained with. A prompt must stay as it is.
+        // Files may carry truncation and padding from training. A prompt must stay unchanged.
         inner.with_truncation(None).map_err(|error| unusable(origin, error))?;
         inner.with_padding(None);
         Ok(Self {
@@ -77,14 +75,14 @@ impl Tokenizer {
         })
     }
 
-    /// Adds what a `tokenizer_config.json` says: which tokens are special, and the chat
-    /// template. `origin` names it in errors.
+    /// Adds the special tokens and the chat template of a `tokenizer_config.json`. `origin` names
+    /// the file in errors.
     ///
     /// # Errors
-    /// JSON of another kind.
+    /// Malformed JSON, or fields of the wrong type.
     pub fn with_config(mut self, json: &[u8], origin: &str) -> Result<Self> {
         let config = TokenizerConfig::from_json(json, origin)?;
-        // Those that are not in the vocabulary have no id that a model could know.
+        // A token outside the vocabulary has no id that the model could know.
         let known = config.special_tokens.values().filter(|token| self.id(token).is_some());
         let tokens: Vec<AddedToken> =
             known.map(|token| AddedToken::from(token.as_str(), true)).collect();
@@ -96,27 +94,27 @@ impl Tokenizer {
         Ok(self)
     }
 
-    /// Takes this template in place of that of `tokenizer_config.json`, as a
-    /// `chat_template.jinja` asks for.
+    /// Replaces the chat template of `tokenizer_config.json`, for models with a
+    /// `chat_template.jinja`.
     pub fn with_chat_template(mut self, template: ChatTemplate) -> Self {
         self.chat_template = Some(template);
         self
     }
 
     // ANCHOR: encode
-    /// The ids of `text`, with the special tokens that `tokenizer.json` adds around it.
+    /// The ids of `text`, with the special tokens that `tokenizer.json` adds.
     ///
     /// # Errors
-    /// Text that this tokenizer has no tokens for.
+    /// Text that the tokenizer cannot encode.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         self.encode_with(text, true)
     }
     // ANCHOR_END: encode
 
-    /// The ids of a conversation, up to where the assistant's answer begins.
+    /// The ids of a conversation, up to the start of the assistant's answer.
     ///
     /// # Errors
-    /// A model without a chat template, and as [`ChatTemplate::render`] and
+    /// A model without a chat template; the errors of [`ChatTemplate::render`] and
     /// [`Tokenizer::encode`].
     pub fn encode_chat(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
         let template = self.chat_template.as_ref().ok_or(Error::NoChatTemplate)?;
@@ -134,33 +132,33 @@ impl Tokenizer {
     /// The text of `ids`, without special tokens. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
-    /// Ids that the tokenizer's decoder fails on.
+    /// Ids that the tokenizer cannot decode.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         trusting(&self.origin, || self.inner.decode(ids, true))
     }
     // ANCHOR_END: decode
 
-    /// The text of one token as it stands in the vocabulary, if the id is in it.
+    /// The vocabulary entry of an id.
     pub fn token(&self, id: u32) -> Option<String> {
         self.inner.id_to_token(id)
     }
 
-    /// The largest id, special tokens included. Ids may have gaps.
+    /// The greatest id, special tokens included. Ids may have gaps.
     pub fn largest_id(&self) -> Option<u32> {
         self.inner.get_vocab(true).into_values().max()
     }
 
-    /// The id of a token, by its text as it stands in the vocabulary.
+    /// The id of a vocabulary entry.
     fn id(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)
     }
 
-    /// The token that begins a sequence, where `tokenizer_config.json` names one.
+    /// The begin-of-sequence token, if `tokenizer_config.json` names one.
     pub fn bos_id(&self) -> Option<u32> {
         self.id(self.special_tokens.get("bos_token")?)
     }
 
-    /// How many tokens there are, special ones included.
+    /// The number of tokens, special tokens included.
     pub fn vocab_size(&self) -> usize {
         self.inner.get_vocab_size(true)
     }
@@ -177,13 +175,13 @@ impl Tokenizer {
     }
 }
 
-/// Whether a token is one of `<0x00>` to `<0xFF>`.
+/// Whether `token` is one of the byte tokens `<0x00>` to `<0xFF>`.
 fn is_byte(token: &str) -> bool {
     let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
     digits.is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
 }
 
-/// Calls the crate `tokenizers`, which panics on some files and texts.
+/// Calls the crate `tokenizers`, and catches its panics on some files and texts.
 fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
     match panics::contain("tokenizers", call) {
         Ok(result) => result.map_err(|error| unusable(origin, error)),

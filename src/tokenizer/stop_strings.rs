@@ -1,19 +1,18 @@
-//! Texts at which a generation ends.
+//! Stop strings: texts that end the generation.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// How many stop strings a generation may have: after each token, the text that is held back is
-/// searched for all of them.
+/// The maximum number of stop strings. The text held back is searched for each, after every token.
 pub const MAX_STOP_STRINGS: usize = 64;
 
-/// How many bytes a stop string may have: that much text is held back at most.
+/// The maximum length of a stop string in bytes, which bounds the text held back.
 pub const MAX_STOP_LENGTH: usize = 256;
 
-/// The stop strings of one generation. A tokenizer knows nothing of them: one may begin in the
-/// middle of a token and end in the middle of another.
+/// The stop strings of one generation. Matching is on text rather than tokens, because a stop
+/// string may begin and end within tokens.
 #[derive(Debug, Clone, Default)]
 pub struct StopStrings {
     strings: Vec<String>,
@@ -22,24 +21,23 @@ pub struct StopStrings {
 /// A stop string in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopMatch<'a> {
-    /// Which.
+    /// The stop string that matched.
     pub string: &'a str,
-    /// Its bytes in the text.
+    /// The byte range of the match.
     pub range: Range<usize>,
 }
 
 impl StopStrings {
-    /// An empty string among them would stop everything and is left out.
+    /// Ignores empty strings, which would match everywhere.
     pub fn new(strings: &[String]) -> Self {
         let strings = strings.iter().filter(|string| !string.is_empty());
         Self { strings: strings.cloned().collect() }
     }
 
-    /// Checks that there are at most [`MAX_STOP_STRINGS`], each of at least one byte and at most
-    /// [`MAX_STOP_LENGTH`].
+    /// Checks that there are at most [`MAX_STOP_STRINGS`], each of 1 to [`MAX_STOP_LENGTH`] bytes.
     ///
     /// # Errors
-    /// [`Error::Parameter`], by the name `stop`.
+    /// [`Error::Parameter`] with the name `stop`.
     pub fn validate(strings: &[String]) -> Result<()> {
         let refuse = |value, allowed| Err(Error::Parameter { name: "stop", value, allowed });
         if strings.len() > MAX_STOP_STRINGS {
@@ -56,8 +54,7 @@ impl StopStrings {
         }
     }
 
-    /// The stop string that is complete first, reading `text` from left to right; of those
-    /// that end at the same place, the longest.
+    /// The match in `text` that ends first; of several that end at the same place, the longest.
     pub fn find(&self, text: &str) -> Option<StopMatch<'_>> {
         let first = |string| {
             let start = text.find(string)?;
@@ -68,8 +65,8 @@ impl StopStrings {
     }
 
     // ANCHOR: undecided
-    /// How many bytes at the end of `text` could be the beginning of a stop string: they must
-    /// be held back until more is known.
+    /// The number of bytes at the end of `text` that may begin a stop string, and so must be held
+    /// back.
     pub fn undecided(&self, text: &str) -> usize {
         let beginning = |string: &String| {
             let lengths = (1..string.len()).rev().filter(|&n| string.is_char_boundary(n));
@@ -85,7 +82,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The text up to the first stop string, from pieces of which the undecided end is held.
+    /// The text up to the first stop string, fed piece by piece.
     fn stream(stops: &StopStrings, pieces: &[String]) -> (String, Option<String>) {
         let (mut out, mut held) = (String::new(), String::new());
         for piece in pieces {

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: how many tokens a second the cached loop reads and writes, how many other
-//! engines do, and how near that is to the goals.
+//! `cargo xtask bench`: prefill and decode throughput of the cached loop, compared with other
+//! engines and with the goals.
 
 mod before;
 mod candle;
@@ -118,7 +118,7 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     Ok(())
 }
 
-/// Measures all cases of a model, and prints each when it is known.
+/// Measures all cases of a model, and prints each as it is done.
 fn measure(
     args: &BenchArgs,
     field: &Field,
@@ -154,7 +154,7 @@ fn measure(
     Ok(())
 }
 
-/// The folder with the shape of a model, made where it is missing.
+/// The checkpoint folder of a shape, created if missing.
 fn checkpoint(shape: Shape) -> Result<PathBuf> {
     let folder = Path::new("data").join(shape.name());
     if !folder.join("model.safetensors").exists() {
@@ -163,7 +163,7 @@ fn checkpoint(shape: Shape) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// In a process of its own, whose memory has been used for nothing else.
+/// Runs in a new process, whose memory holds nothing else.
 fn load_cost(folder: &Path) -> Result<LoadCost> {
     let output = Command::new(env::current_exe()?)
         .args(["load-cost", "--json", "--prompt-tokens", "1800", "--model"])

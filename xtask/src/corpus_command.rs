@@ -1,4 +1,4 @@
-//! `cargo xtask corpus`: writes the stories down, so that one can read them.
+//! `cargo xtask corpus`: writes the training stories to a file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::corpus;
 
-/// The widest line of a story that is printed.
+/// The line width of printed stories.
 const STORY_WIDTH: usize = 80;
 
 #[derive(Args)]

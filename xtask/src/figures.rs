@@ -1,8 +1,8 @@
-//! `cargo xtask figures`: runs the commands that the book shows, and keeps what they print in
-//! `book/src/output` and what they draw in `book/src/figures`.
+//! `cargo xtask figures`: runs the commands of the book, and keeps their output in
+//! `book/src/output` and their figures in `book/src/figures`.
 //!
-//! With `--check` nothing is written: what differs is an error, and so is an output whose
-//! command no page shows.
+//! `--check` writes nothing: a difference is an error, and so is an output whose command is on no
+//! page.
 
 mod compare;
 mod output;
@@ -83,7 +83,7 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     Ok(())
 }
 
-/// All pages, one after the other.
+/// The text of all pages.
 fn pages(book: &Path) -> Result<String> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(book)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -92,8 +92,8 @@ fn pages(book: &Path) -> Result<String> {
     paths.iter().map(|path| Ok(fs::read_to_string(path)?)).collect()
 }
 
-/// Runs a `cargo` command in `folder` and returns what it prints: standard output, then
-/// standard error, which is where the examples put their summaries.
+/// Runs a `cargo` command in `folder` and returns its standard output, followed by its standard
+/// error, where the examples print their summaries.
 fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     let Output { command, exit_code, figures, .. } = *output;
     let (command, filter) = match command.split_once(" | ") {
@@ -105,7 +105,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         bail!("`{command}` is too short");
     };
     ensure!(cargo == "cargo", "`{command}` is not a command of cargo");
-    // An alias is read from where cargo runs, which is not the folder of this project.
+    // Aliases are expanded here, because cargo would look for them in `folder`.
     let subcommand: &[&str] = match subcommand.as_str() {
         "run" => &["run", "--quiet"],
         "bench" => &["bench", "--quiet"],
@@ -120,7 +120,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         .args(dashes)
         .args(rest)
         .env("NO_COLOR", "1")
-        // Where nothing is drawn, the reader's folder: paths in a command are from the root.
+        // Without figures, the root: paths in a command are relative to it.
         .current_dir(if figures.is_empty() { root } else { folder })
         .output()?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
@@ -135,7 +135,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     Ok(fold(both.trim_start_matches('\n').trim_end()))
 }
 
-/// What `filter`, a command, makes of `text`.
+/// Pipes `text` through `filter`, a command.
 fn through(filter: &str, text: &str) -> Result<String> {
     let words = shlex::split(filter).context("quotes that do not match")?;
     let (program, args) = words.split_first().context("there is no command after the bar")?;
@@ -145,19 +145,19 @@ fn through(filter: &str, text: &str) -> Result<String> {
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("`{filter}` does not start"))?;
-    // What it prints is read after all is written, so it has to fit into a pipe.
+    // The output is read after all input is written, so it must fit into a pipe's buffer.
     child.stdin.take().context("a pipe")?.write_all(text.as_bytes())?;
     let output = child.wait_with_output()?;
     ensure!(output.status.success(), "`{filter}`: {}", output.status);
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The times that criterion found, without the change since a run before, which nobody else has.
+/// The times in criterion's output, without the comparison with an earlier run.
 fn bench_times(out: &str) -> String {
     let lines: Vec<&str> = out.lines().collect();
     let times = lines.iter().enumerate().filter_map(|(i, line)| {
         let (name, time) = line.split_once("time:")?;
-        // A long name stands on a line of its own.
+        // A long name is on a line of its own.
         let name = match name.trim() {
             "" => lines[i.checked_sub(1)?].trim(),
             name => name,
@@ -170,8 +170,7 @@ fn bench_times(out: &str) -> String {
     times.collect()
 }
 
-/// What cargo says of its own work, where a command starts it anew: that is no output of the
-/// command.
+/// The lines that cargo prints about its own work, which are not output of the command.
 fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
     const VERBS: [&str; 8] = [
         "Blocking",
@@ -183,7 +182,7 @@ fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
         "Running",
         "Updating",
     ];
-    // Cargo ends its verbs in the twelfth column.
+    // Cargo right-aligns its verbs at column 12.
     let is_cargos = |line: &&str| {
         let verb = line.trim_start().split(' ').next().unwrap_or_default();
         VERBS.contains(&verb) && line.len() - line.trim_start().len() + verb.len() == 12
@@ -191,10 +190,10 @@ fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(is_cargos)
 }
 
-/// The widest line that fits a page, and where a longer one is folded.
+/// The widest line that fits a page; longer lines are wrapped.
 const WIDTH: usize = 84;
 
-/// Folds what is too long for a page; tables are not.
+/// Wraps long lines, except in tables.
 fn fold(text: &str) -> String {
     let is_table = |line: &str| line.starts_with('|');
     let line = |line: &str| {

@@ -1,4 +1,4 @@
-//! `cargo xtask greedy-loops`: from which beginnings greedy decoding runs into a loop.
+//! `cargo xtask greedy-loops`: finds the prompts on which greedy decoding falls into a loop.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ pub struct GreedyLoopsArgs {
     max_tokens: usize,
 }
 
-/// Some as the stories begin, some in their world but in no story, and some from elsewhere, of
-/// which several invite a model to go on in the same way.
+/// Beginnings of stories, texts from their world but from no story, and unrelated texts, several of
+/// which invite repetition.
 const BEGINNINGS: [&str; 26] = [
     "Once upon a time",
     "One day",
@@ -51,13 +51,13 @@ const BEGINNINGS: [&str; 26] = [
     "🍎🍎🍎",
 ];
 
-/// How a text ended that was written greedily.
+/// How a greedy generation ended.
 enum Ending {
-    /// The model ended it.
+    /// With the end token.
     ByItself,
-    /// It repeats a block of tokens, and would for ever.
+    /// In an endless repetition of a block of tokens.
     Loop(Repetition),
-    /// It was cut off, and does not repeat itself there.
+    /// At the token limit, without a repetition.
     CutOff,
 }
 
@@ -112,7 +112,7 @@ fn ending(found: &Generation) -> Ending {
     }
 }
 
-/// The beginning of a block that is too long for a line.
+/// The start of a block that is too long for a line.
 fn shortened(block: &str) -> String {
     const LONGEST: usize = 24;
     let quoted = format!("{block:?}");

@@ -1,5 +1,5 @@
-//! `cargo xtask load-cost`: what loading a model takes in time, against reading its files, and in
-//! memory, against what the loaded model takes.
+//! `cargo xtask load-cost`: the time of loading a model, relative to reading its files, and the
+//! peak memory, relative to the memory of the loaded model.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ pub struct LoadCostArgs {
     json: bool,
 }
 
-/// What a model costs until it is there. Times are in seconds, memory is in bytes.
+/// The cost of loading a model. Times are in seconds, memory is in bytes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LoadCost {
     /// The size of the weight files.
@@ -49,22 +49,22 @@ pub struct LoadCost {
     weights: u64,
     /// The memory of the loaded model with its tokenizer.
     kept: u64,
-    /// The most memory on the way there.
+    /// Peak memory during loading.
     peak: u64,
     text: Option<TextCost>,
 }
 
-/// What a text takes.
+/// The memory cost of a generation.
 #[derive(Debug, Serialize, Deserialize)]
 struct TextCost {
     prompt_tokens: usize,
     /// The memory of the KV cache.
     cache: u64,
-    /// The most memory from before the loading to the end of the text.
+    /// Peak memory from before loading to the end of the generation.
     peak: u64,
 }
 
-/// What the first loading takes.
+/// The measurements of the first load.
 struct Loading {
     time: Duration,
     weights: u64,
@@ -87,7 +87,7 @@ fn measure(args: &LoadCostArgs) -> Result<LoadCost> {
     ensure!(args.rounds >= 1, "nothing is measured in no round");
     let device = device::open(DeviceChoice::Cpu)?;
     let files = weight_files(&args.model)?;
-    // This brings the files into the system's cache, and is not counted.
+    // An uncounted read, which brings the files into the page cache.
     let bytes = read(&files)?;
 
     let first = load(args, &device)?;
@@ -117,13 +117,13 @@ fn measure(args: &LoadCostArgs) -> Result<LoadCost> {
 }
 
 impl LoadCost {
-    /// The time of loading, in times that the files are read.
+    /// The time of loading relative to reading the files.
     pub fn times_reading(&self) -> f64 {
         self.loading / self.reading
     }
 
-    /// The most memory on the way to a text, in times of what weights and cache take. None where
-    /// no text was asked for.
+    /// Peak memory of a generation relative to the memory of weights and KV cache. None if no
+    /// generation was requested.
     pub fn peak_ratio(&self) -> Option<f64> {
         let text = self.text.as_ref()?;
         Some(text.peak as f64 / (self.weights + text.cache) as f64)
@@ -157,7 +157,7 @@ impl LoadCost {
     }
 }
 
-/// Loads the model, and generates a text if one is asked for.
+/// Loads the model, and generates a text if requested.
 fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
     forget_peak()?;
     let before = memory("VmRSS")?;
@@ -185,7 +185,7 @@ fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
     })
 }
 
-/// A text after `prompt_tokens` tokens; returns the memory of its cache.
+/// Generates after `prompt_tokens` tokens, and returns the memory of the KV cache.
 fn generate(model: &Model, prompt_tokens: usize) -> Result<usize> {
     let vocab = model.config().vocab_size;
     let prompt: Vec<u32> = (0..prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect();
@@ -209,24 +209,23 @@ fn weight_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads each file into memory and returns how many bytes they have.
+/// Reads each file into memory, and returns the total size.
 fn read(files: &[PathBuf]) -> Result<usize> {
     let mut total = 0;
     for path in files {
         let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        // The reading must not be left out because nobody looks at what was read.
+        // Keeps the compiler from removing the unused read.
         total += std::hint::black_box(bytes).len();
     }
     Ok(total)
 }
 
-/// Sets `VmHWM` back to what the process has now.
+/// Resets `VmHWM` to the current memory of the process.
 fn forget_peak() -> Result<()> {
     fs::write("/proc/self/clear_refs", "5").context("only Linux can forget the peak of memory")
 }
 
-/// What Linux says of this process, in bytes: `VmRSS` is the memory it has, `VmHWM` the most
-/// that it ever had.
+/// A field of `/proc/self/status` in bytes: `VmRSS` is the current memory, `VmHWM` the peak.
 fn memory(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")
         .context("only Linux tells how much memory a process has had")?;

@@ -1,4 +1,4 @@
-//! Maintainers' commands: what the bundled model is made from, and how; what is measured.
+//! Maintainers' commands: training data, training, evaluation, benchmarks and the book.
 
 mod bench;
 mod book;

@@ -1,5 +1,5 @@
-//! `cargo xtask parity`: how far the logits of the fixture models are from the reference, as a
-//! table in Markdown.
+//! `cargo xtask parity`: a Markdown table of the differences between the logits of the fixture
+//! models and the reference.
 
 use std::path::{Path, PathBuf};
 
@@ -22,14 +22,14 @@ pub struct ParityArgs {
     naive: bool,
 }
 
-/// The ways to read a prompt and what was written after it.
+/// The chunk sizes of the prefill to compare.
 const CHUNKS: [usize; 3] = [1, 3, 8];
 
-/// What the reference says of one model.
+/// The reference outputs of one model.
 struct Reference {
     prompts: Vec<Vec<u32>>,
     greedy: Vec<Vec<u32>>,
-    /// For each prompt one row of logits for each of its tokens.
+    /// For each prompt, a row of logits for each of its tokens.
     logits: Vec<Vec<Vec<f32>>>,
 }
 
@@ -39,13 +39,13 @@ struct Expected {
     greedy: Vec<Vec<u32>>,
 }
 
-/// The greatest differences that were found for one model.
+/// The greatest differences for one model.
 #[derive(Default)]
 struct Row {
     naive: f32,
     cached: f32,
     chunked: [f32; CHUNKS.len()],
-    /// How many of the greedy tokens are those of the reference, of how many.
+    /// The number of greedy tokens that agree with the reference.
     same: usize,
     tokens: usize,
 }
@@ -61,7 +61,7 @@ pub fn run(args: &ParityArgs) -> Result<()> {
     for folder in model_folders(&args.fixtures)? {
         let reference = Reference::read(&folder)?;
         for choice in [DeviceChoice::Cpu, DeviceChoice::Ndarray] {
-            // What is not compiled in has no row.
+            // Devices that are not compiled in have no row.
             let Ok(device) = device::open(choice) else {
                 continue;
             };
@@ -129,7 +129,7 @@ impl Reference {
             let prefill =
                 model.forward(&mut [Input::after(&mut cache, prompt).with_logits(Logits::All)])?;
             row.cached = row.cached.max(farthest(&prefill, logits));
-            // Beyond the prompt the reference gives no logits, but it gives tokens.
+            // Beyond the prompt the reference has tokens only, no logits.
             let mut next = argmax(&prefill[prefill.len() - 1]);
             for &token in greedy {
                 row.same += usize::from(next == token);
@@ -152,14 +152,14 @@ impl Reference {
     }
 }
 
-/// The greatest difference between any two logits. A NaN counts as infinitely far.
+/// The greatest difference between two logits. A NaN counts as infinite.
 fn farthest(found: &[Vec<f32>], reference: &[Vec<f32>]) -> f32 {
     let pairs = found.iter().flatten().zip(reference.iter().flatten());
     let differences = pairs.map(|(a, b)| (a - b).abs());
     differences.map(|d| if d.is_nan() { f32::INFINITY } else { d }).fold(0.0, f32::max)
 }
 
-/// The most likely token; of equals, the first.
+/// The most likely token; the lowest id for ties.
 fn argmax(logits: &[f32]) -> u32 {
     let better = |best: usize, id: usize| if logits[id] > logits[best] { id } else { best };
     (0..logits.len()).reduce(better).unwrap_or(0) as u32

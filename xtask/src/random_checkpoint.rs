@@ -1,5 +1,5 @@
-//! `cargo xtask random-checkpoint`: a folder with the shape of a real model and random weights,
-//! to measure loading and speed with where the real one can't be fetched.
+//! `cargo xtask random-checkpoint`: a model folder with the shape of a published model and random
+//! weights, to measure loading and speed without a download.
 
 mod shape;
 mod tokenizer;
@@ -34,7 +34,7 @@ pub fn run(args: &RandomCheckpointArgs) -> Result<()> {
     write(args.shape, &args.out, args.dtype, args.seed)
 }
 
-/// Writes the folder, and says what is in it.
+/// Writes the folder, and prints a summary.
 pub fn write(shape: Shape, out: &Path, dtype: StoredAs, seed: u64) -> Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let config = shape.config_json(dtype.name());

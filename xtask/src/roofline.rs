@@ -1,8 +1,9 @@
-//! `cargo xtask roofline`: how fast this machine reads and multiplies, and how near prefill and
-//! decode come to that.
+//! `cargo xtask roofline`: memory bandwidth and arithmetic throughput of this machine, and how
+//! close prefill and decode come to them.
 //!
-//! The roofline model (Williams, Waterman, Patterson, 2009): what computes F times for each byte
-//! that it reads can't be faster than the arithmetic, nor faster than F times the bandwidth.
+//! The roofline model (Williams, Waterman, Patterson, 2009): a computation with arithmetic
+//! intensity F, in operations per byte, is limited by the arithmetic throughput and by F times the
+//! bandwidth.
 
 mod chart;
 mod cost;
@@ -115,7 +116,7 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
             (format!("reading {mib:.0} MiB"), roof),
             ("reading memory".to_owned(), memory),
         ];
-        // Weights that no cache holds are read from memory: the roofs are then the same.
+        // Weights that exceed every cache are read from memory, so both roofs coincide.
         let distinct = if weights >= args.mib << 20 { 1 } else { 2 };
         chart::draw(file, &roofs[..distinct], &points)?;
     }

@@ -1,5 +1,5 @@
-//! `cargo xtask shallow-checkpoint`: the bundled model without its last blocks. It is a weaker
-//! model that takes no training: what it writes shows what those blocks were for.
+//! `cargo xtask shallow-checkpoint`: the bundled model without its last blocks: a weaker model
+//! without training, whose output shows the contribution of those blocks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub fn run(args: &ShallowCheckpointArgs) -> Result<()> {
     Ok(())
 }
 
-/// A `config.json` with fewer blocks, and how many there were.
+/// A `config.json` with fewer blocks, and the original number of blocks.
 fn shallow_config(json: &[u8], layers: usize) -> Result<(Value, usize)> {
     const KEY: &str = "num_hidden_layers";
     let mut config: Value = serde_json::from_slice(json)?;
@@ -47,7 +47,7 @@ fn shallow_config(json: &[u8], layers: usize) -> Result<(Value, usize)> {
     Ok((config, all))
 }
 
-/// Writes all tensors but those of later blocks.
+/// Writes all tensors except those of later blocks.
 fn write_first_blocks(file: &[u8], layers: usize, path: &Path) -> Result<()> {
     let stays = |name: &str| block(name).is_none_or(|block| block < layers);
     let tensors = SafeTensors::deserialize(file)?.tensors();
@@ -57,7 +57,7 @@ fn write_first_blocks(file: &[u8], layers: usize, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The number of the block that a tensor belongs to, if it belongs to one.
+/// The block index of a tensor, if it belongs to a block.
 fn block(name: &str) -> Option<usize> {
     let (number, _) = name.strip_prefix("model.layers.")?.split_once('.')?;
     number.parse().ok()
@@ -81,7 +81,7 @@ mod tests {
         let (whole, shallow) = (read(&args.model), read(&args.out));
         let whole = SafeTensors::deserialize(&whole).unwrap();
         let shallow = SafeTensors::deserialize(&shallow).unwrap();
-        // Nine tensors in each of the three blocks that are gone.
+        // Nine tensors in each of the three removed blocks.
         assert_eq!(shallow.len() + 3 * 9, whole.len());
         for (name, tensor) in shallow.tensors() {
             assert!(block(&name).is_none_or(|block| block < 2), "{name}");

@@ -1,4 +1,4 @@
-//! `cargo xtask train` in a build without the feature `train`: runs one with it.
+//! `cargo xtask train` without the feature `train`: runs a build with the feature.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::Args;
 
-// Options and `--help` are those of the other build.
+// All options and `--help` are passed on to that build.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct TrainArgs {
@@ -22,7 +22,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     if cfg!(feature = "ndarray") {
         features.push("ndarray");
     }
-    // A folder of its own: Windows does not let go of a program that runs.
+    // A separate target folder, because Windows locks a running executable.
     let status = Command::new(env!("CARGO"))
         .args([
             "run",

@@ -1,24 +1,24 @@
-//! Bytes in, whole characters out.
+//! Incremental decoding of bytes into whole characters.
 
-/// The bytes of the longest character.
+/// The longest UTF-8 encoding of a character, in bytes.
 pub(super) const LONGEST_CHARACTER: usize = 4;
 
-/// The bytes of a character that is not whole yet.
+/// The bytes of an incomplete character.
 #[derive(Debug)]
 pub(super) struct ByteBuffer {
     bytes: Vec<u8>,
-    /// They are from the prompt, whose text ends in U+FFFD for them.
+    /// The bytes are from the prompt, whose text already shows U+FFFD for them.
     shown: bool,
 }
 
 impl ByteBuffer {
-    /// A buffer for what comes after these bytes, whose text it does not repeat.
+    /// A buffer for the bytes that follow; the text of `bytes` is not repeated.
     pub(super) fn after(bytes: &[u8]) -> Self {
         let bytes = bytes[bytes.len() - unfinished(bytes)..].to_vec();
         Self { shown: !bytes.is_empty(), bytes }
     }
 
-    /// Takes the bytes of a token and returns the text that is now whole.
+    /// Appends the bytes of a token and returns the text that is now complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         self.bytes.extend_from_slice(bytes);
         let whole = self.bytes.len() - unfinished(&self.bytes);
@@ -27,7 +27,7 @@ impl ByteBuffer {
         self.without_shown(text)
     }
 
-    /// What is left, with U+FFFD for it.
+    /// The text of the remaining bytes, with U+FFFD for an incomplete character.
     pub(super) fn finish(mut self) -> String {
         let text = String::from_utf8_lossy(&self.bytes).into_owned();
         self.without_shown(text)
@@ -41,11 +41,11 @@ impl ByteBuffer {
     }
 }
 
-/// How many bytes at the end begin a character whose other bytes may still come.
+/// The number of bytes at the end that begin an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     let begins_one = |&n: &usize| {
         let end = &bytes[bytes.len() - n..];
-        // An error without a length: there is no wrong byte, there are too few.
+        // An error without a length means that bytes are missing, not wrong.
         str::from_utf8(end)
             .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
     };
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(unfinished("é".as_bytes()), 0);
         assert_eq!(unfinished(b"a\xF0\x9F\x8D"), 3);
         assert_eq!(unfinished("🍎".as_bytes()), 0);
-        // Bytes that begin nothing: a lone continuation, one that is never used, a surrogate.
+        // Bytes that begin no character: a continuation byte, an invalid byte, a surrogate.
         assert_eq!(unfinished(b"\x9F"), 0);
         assert_eq!(unfinished(b"\xFF"), 0);
         assert_eq!(unfinished(b"\xED\xA0"), 0);
@@ -74,7 +74,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_pieces_are_the_whole(
-            // Mostly bytes of which characters of several bytes are made.
+            // Mostly bytes of multi-byte characters.
             bytes in prop::collection::vec(prop_oneof![0x80..=0xFFu8, any::<u8>()], 0..40),
             split in any::<prop::sample::Index>(),
         ) {

@@ -1,32 +1,31 @@
-//! Decoding again and again, a few ids at a time.
+//! Incremental decoding by decoding a short window of ids repeatedly.
 
 use super::super::decoding::Decoding;
 use super::super::{TokenKind, Tokenizer};
 use crate::error::Result;
 
-/// It stands for bytes that are not a character.
+/// The decoder's output for bytes that are not a character.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// The ids that are needed to know the text of the next one: those that are held back, and one or
-/// a few before them, because some tokenizers strip the space of the first token that they are
-/// given.
+/// The ids needed to decode the next one: the ids held back, and one or more before them as
+/// context, because some tokenizers strip the leading space of the first token.
 #[derive(Debug)]
 pub(super) struct Window {
     ids: Vec<u32>,
-    /// How many of these are the context, whose text is out.
+    /// The length of the context at the start of `ids`, whose text has been returned.
     context: usize,
-    /// The text of the context, in this window.
+    /// The text of the context.
     before: String,
-    /// The ids so far end in a row of bytes that may go on.
+    /// The ids end in a run of byte tokens that may continue.
     in_bytes: bool,
 }
 
 impl Window {
-    /// A window for what comes after `ids`, whose text it does not repeat. It is the shortest end
-    /// of them that has a text: whatever is stripped from the beginning of a text is stripped
-    /// from that of the context, and what follows is decoded as it is after all of them.
+    /// A window for the ids after `ids`, whose text is not repeated. The context is the shortest
+    /// suffix of `ids` with a text: stripping at the start of the text then affects only the
+    /// context, and later ids decode as after all of `ids`.
     pub(super) fn after(tokenizer: &Tokenizer, ids: &[u32]) -> Self {
-        // Twice as many each time, so that all tries together cost as much as a few of the last.
+        // Doubling bounds the total cost by a small multiple of the last attempt's.
         let mut wanted = 1;
         loop {
             let end = end_of(tokenizer, ids, wanted);
@@ -39,7 +38,7 @@ impl Window {
         }
     }
 
-    /// Takes one more id and returns the text that is now whole.
+    /// Decodes one more id and returns the text that is now complete.
     pub(super) fn push(&mut self, tokenizer: &Tokenizer, id: u32) -> Result<String> {
         self.ids.push(id);
         self.in_bytes = tokenizer.kind(id) == TokenKind::Byte;
@@ -48,19 +47,19 @@ impl Window {
         }
         let text = added(&self.before, tokenizer.decode(&self.ids)?);
         if tokenizer.decoding == Decoding::Mixed && text.ends_with(REPLACEMENT) {
-            // Perhaps a character of which bytes are still to come.
+            // More bytes of a character may follow.
             return Ok(String::new());
         }
         if !text.is_empty() {
             *self = Self::after(tokenizer, &self.ids);
         } else if !self.before.is_empty() {
-            // It adds nothing here, and would add nothing with what follows.
+            // The new ids add no text, whatever follows.
             self.ids.truncate(self.context);
         }
         Ok(text)
     }
 
-    /// What was still held back.
+    /// The text still held back.
     pub(super) fn finish(self, tokenizer: &Tokenizer) -> Result<String> {
         if self.ids.len() == self.context {
             Ok(String::new())
@@ -70,8 +69,8 @@ impl Window {
     }
 }
 
-/// The last ids that are not special: at least `wanted`, if there are so many, and from one on
-/// that is not in the middle of a row of bytes.
+/// The last ids without special tokens: at least `wanted` if there are enough, and not starting
+/// within a run of byte tokens.
 fn end_of(tokenizer: &Tokenizer, ids: &[u32], wanted: usize) -> Vec<u32> {
     let mut end = Vec::new();
     for &id in ids.iter().rev() {
@@ -87,8 +86,8 @@ fn end_of(tokenizer: &Tokenizer, ids: &[u32], wanted: usize) -> Vec<u32> {
     end
 }
 
-/// What `text` has more than `before`. They differ before the end of `before` only where bytes
-/// became something else with those that followed.
+/// The text that `text` adds to `before`. The two differ within `before` only if later bytes
+/// changed how earlier ones decode.
 fn added(before: &str, mut text: String) -> String {
     let same = before.chars().zip(text.chars()).take_while(|(a, b)| a == b);
     let length = same.map(|(a, _)| a.len_utf8()).sum();

@@ -1,5 +1,5 @@
-//! How much a template may do: instructions are counted by the engine, and here what one of them
-//! may do, which can be anything: to compare two lists of a million items, to repeat a text.
+//! The resource budget of a template. The engine counts instructions; this counts the work within
+//! one, which is unbounded: comparing two lists of a million items, repeating a string.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,23 +9,23 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::namespace::Namespace;
 
-/// All work together. A unit is about the work of a nanosecond, or a byte of memory.
+/// The total work. A unit is about a nanosecond of work, or a byte of memory.
 const WORK: u64 = 128 << 20;
 
-/// What is written, also into variables. No context is as long as this many bytes of text.
+/// The total output in bytes, variables included. No context length admits as much text.
 const MAX_WRITTEN: u64 = 64 << 20;
 
-/// How deep lists may lie in lists. To print, compare or free a value takes some stack for each
-/// level, and the stack cannot be asked how much is left.
+/// The nesting limit of lists. Printing, comparing or freeing a value recurses per level, and the
+/// remaining stack cannot be queried.
 const MAX_DEPTH: usize = 64;
 
-/// To look at a value.
+/// The work of visiting a value.
 const LOOK: u64 = 8;
 
-/// To keep a value in a list.
+/// The work of storing a value in a list.
 pub(super) const KEEP: u64 = 24;
 
-/// What is left. Clones share it. Only the thread that renders uses it.
+/// The remaining budget, shared by clones. Only the rendering thread uses it.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     work: Arc<AtomicU64>,
@@ -40,24 +40,24 @@ impl Budget {
         }
     }
 
-    /// Takes some work, before it is done.
+    /// Charges work before it is done.
     pub(super) fn spend(&self, work: u64) -> Result<(), Error> {
         take(&self.work, work).ok_or_else(|| refuse("it takes too much work or memory"))
     }
 
-    /// The same for `count` times `each`.
+    /// Charges `count` times `each`.
     pub(super) fn spend_times(&self, count: usize, each: usize) -> Result<(), Error> {
         self.spend((count as u64).saturating_mul(each as u64))
     }
 
-    /// Takes a part of what may be written.
+    /// Charges output before it is written.
     pub(super) fn write(&self, bytes: u64) -> Result<(), Error> {
         take(&self.written, bytes)
             .ok_or_else(|| refuse(format!("it writes more than {MAX_WRITTEN} bytes")))
     }
 
-    /// Takes the work of looking at all of a value, and returns about how many bytes it has when
-    /// it is printed.
+    /// Charges a visit of a value and everything in it, and returns its approximate printed length
+    /// in bytes.
     pub(super) fn weigh(&self, value: &Value) -> Result<u64, Error> {
         self.weigh_inside(value, 0)
     }
@@ -79,7 +79,7 @@ impl Budget {
         Ok(bytes)
     }
 
-    /// Takes the work of going through a value once, without what lies in its items.
+    /// Charges one pass over a value's items, without their contents.
     pub(super) fn touch(&self, value: &Value) -> Result<(), Error> {
         match value.as_str() {
             Some(text) => self.spend(text.len() as u64 / 8),
@@ -87,8 +87,8 @@ impl Budget {
         }
     }
 
-    /// A result, as a value that holds what it has: the engine keeps many lists as the work that
-    /// makes them, which would be done each time that they are read.
+    /// Materializes a value: the engine keeps many lists as lazy iterators, which would redo their
+    /// work at every read.
     pub(super) fn settle(&self, value: Value) -> Result<Value, Error> {
         if let Some(text) = value.as_str() {
             self.spend(text.len() as u64)?;
@@ -97,7 +97,7 @@ impl Budget {
         Ok(self.settled(&value, 0)?.unwrap_or(value))
     }
 
-    /// The value to take in the place of this one, if it must be another.
+    /// The materialized replacement of a value, if it needs one.
     fn settled(&self, value: &Value, depth: usize) -> Result<Option<Value>, Error> {
         self.spend(LOOK)?;
         check_depth(depth)?;
@@ -135,7 +135,7 @@ pub(super) fn refuse(message: impl Into<std::borrow::Cow<'static, str>>) -> Erro
 
 fn take(from: &AtomicU64, amount: u64) -> Option<()> {
     let left = from.load(Ordering::Relaxed).checked_sub(amount);
-    // What could not be paid is the end, also for a template that goes on after an error.
+    // An exhausted budget stays exhausted, even if the template ignores the error.
     from.store(left.unwrap_or(0), Ordering::Relaxed);
     left.map(drop)
 }
@@ -148,13 +148,13 @@ fn check_depth(depth: usize) -> Result<(), Error> {
     }
 }
 
-/// The entries of a map, and nothing for other values.
+/// The entries of a map; empty for other values.
 fn pairs(value: &Value) -> impl Iterator<Item = (Value, Value)> {
     let map = value.as_object().filter(|_| value.kind() == ValueKind::Map);
     map.and_then(|map| map.try_iter_pairs()).into_iter().flatten()
 }
 
-/// The items of a list, and nothing for other values.
+/// The items of a list; empty for other values.
 fn items(value: &Value) -> Result<impl Iterator<Item = Result<Value, Error>>, Error> {
     let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable);
     let items = is_list.then(|| value.try_iter()).transpose()?;

@@ -1,13 +1,13 @@
-//! Texts with places for values, as `'%5d'` and `'{:5}'`: how long they become, before they do.
+//! Checks the output length of format strings such as `'%5d'` and `'{:5}'` before formatting.
 
 use minijinja::{Error, Value};
 
 use super::budget::{Budget, refuse};
 
-/// The widest field, in digits of its width.
+/// The most digits that a field's width may have.
 const MAX_DIGITS: usize = 4;
 
-/// Takes the work of writing these values into the places of a text.
+/// Charges the work of formatting `values` into a format string.
 pub(super) fn check_format(budget: &Budget, text: &Value, values: &[Value]) -> Result<(), Error> {
     let text = text.as_str().unwrap_or_default();
     let mut bytes: u64 = 0;
@@ -24,8 +24,7 @@ pub(super) fn check_format(budget: &Budget, text: &Value, values: &[Value]) -> R
     }
 }
 
-/// The most digits of a number in a place, where a width that is given with the values counts as
-/// any.
+/// The most digits of a width in any field. A width passed as a value counts as unbounded.
 fn widest(text: &str) -> usize {
     let mut widest = 0;
     let mut rest = text;
@@ -33,7 +32,7 @@ fn widest(text: &str) -> usize {
         let is_brace = rest[start..].starts_with('{');
         let inside = &rest[start + 1..];
         let (place, after) = match is_brace {
-            // Two of them stand for one.
+            // `{{` is an escaped brace.
             true if inside.starts_with('{') => ("", &inside[1..]),
             true => inside.split_at(inside.find('}').unwrap_or(inside.len())),
             false => {

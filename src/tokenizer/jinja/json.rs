@@ -1,4 +1,4 @@
-//! JSON as transformers gives it to templates.
+//! JSON as in the templates of transformers.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use serde_json::ser::Formatter;
 
 use super::budget::Budget;
 
-/// JSON as Python's `json.dumps` writes it. Jinja's own filter escapes characters for HTML,
-/// which a model has not seen.
+/// JSON as written by Python's `json.dumps`. Jinja's own filter escapes characters for HTML, which
+/// models have not seen in training.
 pub(super) fn to_json(budget: &Budget, value: &Value, options: &Kwargs) -> Result<Value, Error> {
     let indent = options.get::<Option<u8>>("indent")?.map(|n| " ".repeat(n.into()));
     let separators = options.get::<Option<Vec<String>>>("separators")?;
@@ -28,7 +28,7 @@ pub(super) fn to_json(budget: &Budget, value: &Value, options: &Kwargs) -> Resul
     Ok(Value::from(if ascii { escape_non_ascii(&json) } else { json }))
 }
 
-/// JSON that is no longer than the budget allows.
+/// A writer that charges each byte to the budget.
 struct Limited<'a> {
     bytes: Vec<u8>,
     budget: &'a Budget,
@@ -50,7 +50,7 @@ fn bad_json(error: impl ToString) -> Error {
     Error::new(ErrorKind::BadSerialization, error.to_string())
 }
 
-/// Outside strings, JSON is ASCII.
+/// Escapes non-ASCII characters, which JSON allows only within strings.
 fn escape_non_ascii(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
@@ -66,13 +66,13 @@ fn escape_non_ascii(json: &str) -> String {
 
 /// The separators and line breaks of `json.dumps`.
 struct PythonJson {
-    /// Between items, and between a key and its value.
+    /// The separators between items, and between a key and its value.
     item: String,
     key: String,
-    /// What stands before an item for each level, if each item has its own line.
+    /// The indentation per level, if each item has its own line.
     indent: Option<String>,
     depth: usize,
-    /// Nothing has been written since the last bracket.
+    /// Nothing has been written since the opening bracket.
     empty: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The filters, tests and functions that a template may call, each of which takes its work from
-//! the budget before it does it.
+//! The filters, tests and functions of templates, each of which charges its work to the budget
+//! before it runs.
 
 use minijinja::functions::Function;
 use minijinja::value::{FunctionArgs, FunctionResult, Kwargs, Rest, ValueKind, ValueOrKwargs};
@@ -10,21 +10,21 @@ use super::format_check::check_format;
 use super::json::to_json;
 use super::namespace::Namespace;
 
-/// A filter that takes the work of looking at all of a value, and gives it back.
+/// A filter that charges a full visit of a value and returns it unchanged.
 pub(super) const WEIGH: &str = "!weigh";
-/// The same, where a text is a list of its characters.
+/// The same, treating a string as a list of its characters.
 pub(super) const WEIGH_ITEMS: &str = "!weigh-items";
-/// A filter that takes the work of going through the first level of a value.
+/// A filter that charges one pass over the top level of a value.
 pub(super) const TOUCH: &str = "!touch";
-/// A filter after which a value is a plain one, and is paid for.
+/// A filter that materializes a value and charges for that.
 pub(super) const SETTLE: &str = "!settle";
 /// The operator `*`.
 pub(super) const TIMES: &str = "!times";
 /// The function behind `{% set namespace.name = value %}`.
 pub(super) const NAMESPACE_SET: &str = "!set";
 
-/// Filters that `map` may apply to each item: what they give is about as long as what they take,
-/// or they count for themselves.
+/// Filters that `map` may apply to each item: their output is about as long as their input, or they
+/// charge their own work.
 const IN_MAP: &[&str] = &[
     "abs",
     "attr",
@@ -50,17 +50,17 @@ const IN_MAP: &[&str] = &[
     "upper",
 ];
 
-/// The longest text or list that `*` makes.
+/// The longest string or list that `*` makes.
 const MAX_REPEATED: usize = 100_000_000;
 
 pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     add_accounts(env, budget);
     add_filters(env, budget);
     add_functions(env, budget);
-    // What they print is for people who write templates, and long.
+    // Their output is long debug information for template authors.
     env.remove_filter("pprint");
     env.remove_global("debug");
-    // These are the engine's own: templates for transformers have to do without them.
+    // Extensions of the engine, which templates for transformers cannot use.
     ["chain", "zip", "split", "lines", "bool"].iter().for_each(|name| env.remove_filter(name));
 
     let own = budget.clone();
@@ -79,7 +79,7 @@ pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     });
 }
 
-/// The filters around the operators.
+/// The filters that count the work of operators.
 fn add_accounts(env: &mut Environment<'static>, budget: &Budget) {
     let own = budget.clone();
     env.add_filter(WEIGH, move |value: ValueOrKwargs| -> Result<Value, Error> {
@@ -197,7 +197,7 @@ fn set(budget: &Budget, into: &Namespace, name: &Value, value: Value) -> Result<
     Ok(())
 }
 
-/// Puts a check before a filter of the engine.
+/// Adds a budget check before one of the engine's filters.
 fn guard<F, Rv, Args>(
     env: &mut Environment<'static>,
     budget: &Budget,
@@ -227,7 +227,7 @@ fn number_of(value: Option<&Value>) -> usize {
     value.and_then(Value::as_usize).unwrap_or_default()
 }
 
-/// The length of what `replace` makes.
+/// Charges the output length of `replace`.
 pub(super) fn replace_work(
     budget: &Budget,
     text: &Value,
@@ -240,7 +240,7 @@ pub(super) fn replace_work(
     budget.spend_times(found, text_of(Some(to)).len())
 }
 
-/// The length of what `join` makes.
+/// Charges the output length of `join`.
 pub(super) fn join_work(budget: &Budget, items: &Value, separator: &Value) -> Result<(), Error> {
     let bytes = budget.weigh(items)?;
     budget.spend(bytes)?;
@@ -248,7 +248,7 @@ pub(super) fn join_work(budget: &Budget, items: &Value, separator: &Value) -> Re
     budget.spend_times(count, text_of(Some(separator)).len())
 }
 
-/// The parts that `split` makes.
+/// Charges the parts that `split` makes.
 pub(super) fn split_work(
     budget: &Budget,
     text: Option<&Value>,
@@ -262,7 +262,7 @@ pub(super) fn split_work(
     budget.spend_times(parts, 2 * KEEP as usize)
 }
 
-/// `a * b`, for numbers, and for a text or a list and how often it is repeated.
+/// `a * b`, for two numbers, or for a string or list and its repeat count.
 fn times(budget: &Budget, a: &Value, b: &Value) -> Result<Value, Error> {
     let repeated = |value: &Value| value.as_str().is_some() || value.as_object().is_some();
     let (what, count) = if repeated(a) { (a, b) } else { (b, a) };
@@ -291,7 +291,7 @@ fn times(budget: &Budget, a: &Value, b: &Value) -> Result<Value, Error> {
 }
 
 fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
-    // A number with a point makes the result one.
+    // A float operand makes the product a float.
     if a.is_integer() && b.is_integer() {
         let product = i128::try_from(a.clone())?.checked_mul(i128::try_from(b.clone())?);
         let product = product.ok_or_else(|| refuse("unable to calculate a product so large"))?;
@@ -319,7 +319,7 @@ fn sum(budget: &Budget, values: &Value, options: &[Value]) -> Result<Value, Erro
     Ok(total.into_value())
 }
 
-/// Whole as long as all numbers are.
+/// A sum: an integer while all numbers are integers.
 enum Sum {
     Whole(i128),
     Real(f64),

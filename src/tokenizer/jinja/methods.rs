@@ -1,4 +1,4 @@
-//! The methods of Python's texts, lists and dictionaries.
+//! The methods of Python's strings, lists and dictionaries.
 
 use minijinja::value::ValueKind;
 use minijinja::{Error, State, Value};
@@ -8,7 +8,7 @@ use super::budget::{Budget, KEEP};
 use super::format_check::check_format;
 use super::library::{join_work, replace_work, split_work};
 
-/// Takes the work of a method from the budget, and calls it.
+/// Charges a method's work to the budget, and calls it.
 pub(super) fn call(
     budget: &Budget,
     state: &mut State,
@@ -16,7 +16,7 @@ pub(super) fn call(
     method: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
-    // To look something up in a dictionary takes no longer if it is large.
+    // A dictionary lookup takes the same time whatever its size.
     if value.kind() != ValueKind::Map {
         budget.weigh(value)?;
     }

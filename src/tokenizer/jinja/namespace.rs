@@ -1,4 +1,4 @@
-//! The one value that a template can change.
+//! Jinja's `namespace`, the only mutable value in a template.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object};
 
-/// `namespace(found=false)`. The engine's own would hold itself, and then printing it does not
-/// end: what is kept in this one is checked first.
+/// `namespace(found=false)`. The engine's own namespace could contain itself and would then print
+/// endlessly; this one checks each value before storing it.
 #[derive(Debug, Default)]
 pub(super) struct Namespace(Mutex<BTreeMap<String, Value>>);
 

@@ -1,22 +1,22 @@
-//! A template is rewritten before it runs: around what can take any time or memory stands a
-//! filter that takes the work from the budget. The names of these filters cannot be written in a
-//! template, nor hidden by a variable.
+//! Rewrites a template before it runs: every operation of unbounded time or memory goes through a
+//! filter that charges its work to the budget. Templates can neither call nor shadow these filters,
+//! because their names are not valid identifiers.
 
 use minijinja::Value;
 use minijinja::machinery::ast::*;
 
 use super::library::{NAMESPACE_SET, SETTLE, TOUCH, WEIGH, WEIGH_ITEMS};
 
-/// A variable for the text between `{% set ns.x %}` and `{% endset %}`.
+/// The variable for the text between `{% set ns.x %}` and `{% endset %}`.
 const CAPTURED: &str = "!captured";
 
-/// Filters that look at no more than the first level of what they are given.
+/// Filters that read only the top level of their input.
 const SHALLOW_FILTERS: &[&str] = &[
     "length", "count", "default", "d", "first", "last", "list", "items", "attr", "safe", "abs",
     "int", "float", "round",
 ];
 
-/// Filters that go through the characters of a text as they do through the items of a list.
+/// Filters that iterate over the characters of a string as over the items of a list.
 const LIST_FILTERS: &[&str] = &[
     "sort",
     "unique",
@@ -35,7 +35,7 @@ const LIST_FILTERS: &[&str] = &[
     "sum",
 ];
 
-/// Tests that look at no more than the first level of what they are given.
+/// Tests that read only the top level of their input.
 const SHALLOW_TESTS: &[&str] = &[
     "defined",
     "undefined",
@@ -57,7 +57,7 @@ const SHALLOW_TESTS: &[&str] = &[
     "safe",
 ];
 
-/// The template with its work counted, or what in it is not supported.
+/// The template with its work counted, or the unsupported feature that it uses.
 pub(super) fn template<'a>(template: &Stmt<'a>) -> Result<Stmt<'a>, String> {
     match template {
         Stmt::Template(node) => {
@@ -72,7 +72,7 @@ fn statements<'a>(statements: &[Stmt<'a>]) -> Result<Vec<Stmt<'a>>, String> {
     let mut rewritten = Vec::with_capacity(statements.len());
     for stmt in statements {
         rewritten.push(statement(stmt)?);
-        // What was captured goes into a namespace in a step of its own.
+        // The captured text is assigned to the namespace in a separate statement.
         if let Stmt::SetBlock(node) = stmt
             && let Expr::GetAttr(target) = &node.target
         {
@@ -89,7 +89,7 @@ fn statement<'a>(stmt: &Stmt<'a>) -> Result<Stmt<'a>, String> {
         Stmt::EmitExpr(node) => {
             Stmt::EmitExpr(Spanned::new(EmitExpr { expr: expr(&node.expr) }, node.span()))
         }
-        // As an expression, so that it is counted. It is not escaped, as no raw text is.
+        // Raw text becomes an expression, so that it is counted; a safe string is not escaped.
         Stmt::EmitRaw(node) => {
             let raw = Const { value: Value::from_safe_string(node.raw.to_owned()) };
             let expr = Expr::Const(Spanned::new(raw, node.span()));
@@ -156,7 +156,7 @@ fn statement<'a>(stmt: &Stmt<'a>) -> Result<Stmt<'a>, String> {
         Stmt::Continue(node) => Stmt::Continue(Spanned::new(Continue, node.span())),
         Stmt::Break(node) => Stmt::Break(Spanned::new(Break, node.span())),
         Stmt::Do(node) => Stmt::Do(Spanned::new(Do { call: call(&node.call) }, node.span())),
-        // A template is alone: there are no others to take from.
+        // A template stands alone: there are no others to import or extend.
         Stmt::Block(_) => return unsupported("block"),
         Stmt::Import(_) | Stmt::FromImport(_) => return unsupported("import"),
         Stmt::Extends(_) => return unsupported("extends"),
@@ -193,7 +193,7 @@ fn variable<'a, T>(id: &'static str, at: &Spanned<T>) -> Expr<'a> {
     Expr::Var(Spanned::new(Var { id }, at.span()))
 }
 
-/// What is assigned to: names, which do no work.
+/// The target of an assignment: names, which do no work.
 fn target<'a>(target_expr: &Expr<'a>) -> Expr<'a> {
     match target_expr {
         Expr::List(node) => {
@@ -225,7 +225,7 @@ fn expr<'a>(old: &Expr<'a>) -> Expr<'a> {
             filter(SETTLE, Expr::Slice(Spanned::new(new, node.span())))
         }
         Expr::UnaryOp(node) => {
-            // It can't be copied.
+            // `UnaryOpKind` is not `Copy`.
             let op = if matches!(node.op, UnaryOpKind::Not) {
                 UnaryOpKind::Not
             } else {
@@ -302,7 +302,7 @@ fn expr<'a>(old: &Expr<'a>) -> Expr<'a> {
 }
 
 fn call<'a>(node: &Spanned<Call<'a>>) -> Spanned<Call<'a>> {
-    // It compares what it is given with what it was given before.
+    // `loop.changed` compares its arguments with those of the previous iteration.
     let compares = matches!(&node.expr, Expr::GetAttr(method) if method.name == "changed");
     let new = Call {
         expr: expr(&node.expr),
@@ -311,7 +311,7 @@ fn call<'a>(node: &Spanned<Call<'a>>) -> Spanned<Call<'a>> {
     Spanned::new(new, node.span())
 }
 
-/// The arguments of a call, each with this filter, if any.
+/// The arguments of a call, each through the filter `look`, if given.
 fn arguments<'a>(args: &[CallArg<'a>], look: Option<&'static str>) -> Vec<CallArg<'a>> {
     let value = |old: &Expr<'a>| match look {
         Some(look) => filter(look, expr(old)),
@@ -373,12 +373,12 @@ fn plain_or_weighed(value: Expr<'_>) -> Expr<'_> {
     }
 }
 
-/// A text or a number that stands in the template: to compare with it takes no longer than it is.
+/// Whether `value` is a literal string or number: comparing with it costs no more than its length.
 fn is_plain(value: &Expr<'_>) -> bool {
     matches!(value, Expr::Const(node) if node.value.as_object().is_none())
 }
 
-/// The value of an expression, through a filter.
+/// Passes the value of an expression through a filter.
 fn filter<'a>(name: &'static str, value: Expr<'a>) -> Expr<'a> {
     if matches!(value, Expr::Const(_)) {
         return value;

@@ -1,17 +1,17 @@
-//! What is checked before a template is read: the engine's reader takes stack for each operator
-//! and each `elif`, and does not count these.
+//! Checks on a template's source before parsing: the engine's parser recurses for each operator and
+//! each `elif`, and does not limit these.
 
 use minijinja::machinery::{Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
-/// The longest templates that are published have some 40,000 bytes.
+/// The longest published templates have about 40,000 bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How deep the parts of an expression may lie in each other, at most: what stands between two
-/// commas, with what is in its brackets.
+/// The maximum depth of an expression. All tokens between two commas, brackets included, count as
+/// nested.
 const MAX_EXPRESSION: usize = 250;
 
-/// How many conditions may hang on one another.
+/// The most `elif` branches of one `if`.
 const MAX_ELIF: usize = 250;
 
 pub(super) fn check(source: &str, syntax: &SyntaxConfig) -> Result<(), String> {
@@ -20,7 +20,7 @@ pub(super) fn check(source: &str, syntax: &SyntaxConfig) -> Result<(), String> {
     }
     let mut expression = Expression::default();
     let mut elifs = 0;
-    // What is no token is left to the engine, which says where it is.
+    // Invalid tokens are left to the engine, whose error gives their position.
     for (token, _) in tokenize(source, false, syntax.clone()).map_while(Result::ok) {
         match token {
             Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => {
@@ -36,14 +36,14 @@ pub(super) fn check(source: &str, syntax: &SyntaxConfig) -> Result<(), String> {
     Ok(())
 }
 
-/// A bound on the depth of the tree that an expression becomes.
+/// An upper bound on the depth of an expression's syntax tree.
 #[derive(Default)]
 struct Expression {
-    /// For each open bracket: what stands around it so far, and the deepest part before a comma.
+    /// For each open bracket: the depth around it, and the greatest depth before a comma.
     open: Vec<(usize, usize)>,
-    /// What stands in the innermost bracket since the last comma.
+    /// The depth within the innermost bracket since the last comma.
     here: usize,
-    /// The deepest of its parts before that.
+    /// The greatest depth before that comma.
     deepest: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The bundled model, now and as an older build has it: `06_batching --compare` of both, in turns.
+//! The bundled model in this build and in an older one: `06_batching --compare` of both, in turns.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use super::measured::median;
 
-/// What both reached, round by round.
+/// The measurements of both builds, by round.
 pub struct Before {
     rounds: Vec<(Sizes, Sizes)>,
 }
 
-/// What `06_batching --compare --json` prints, as far as it is read here.
+/// The fields of `06_batching --compare --json` that are used here.
 #[derive(Debug, Clone, Deserialize)]
 struct Sizes {
     batch_sizes: Vec<Size>,
@@ -27,7 +27,7 @@ struct Size {
 }
 
 impl Before {
-    /// Runs the example of this source tree and `older`, an executable of the same example.
+    /// Runs the example from this source tree, and `older`, an executable of the same example.
     pub fn measure(older: &Path, rounds: usize) -> Result<Self> {
         let newer = build()?;
         let mut found = Vec::new();
@@ -46,7 +46,7 @@ impl Before {
         Ok(Self { rounds: found })
     }
 
-    /// The sizes of the batch, and how many times as fast it is now: the median of the rounds.
+    /// For each batch size, the speedup over the older build: the median of the rounds.
     pub fn ratios(&self) -> Vec<(usize, f64)> {
         let sizes = self.rounds.first().map(|(now, _)| now.batch_sizes.as_slice());
         let sizes = sizes.unwrap_or_default().iter().map(|size| size.sequences);
@@ -60,7 +60,7 @@ impl Before {
         sizes.map(|sequences| (sequences, ratio(sequences))).collect()
     }
 
-    /// A row for each size of the batch.
+    /// A row for each batch size.
     pub fn table(&self) -> String {
         let mut table = "| sequences | now, tokens/s | before, tokens/s | now / before |\n\
                          |---|---|---|---|\n"

@@ -1,4 +1,4 @@
-//! The program in `benches/peers`, which generates with candle.
+//! The candle peer: the program in `benches/peers`.
 
 use std::env;
 use std::fs;
@@ -8,12 +8,12 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use slowburn::device::Precision;
 
-/// Where all peers' programs lie.
+/// The package of the peers' programs.
 pub const PACKAGE: &str = "benches/peers";
 
-/// The program, built.
+/// The built program.
 pub struct Candle {
-    /// What to call it in a table.
+    /// The name in tables.
     pub name: String,
     program: PathBuf,
 }
@@ -28,7 +28,7 @@ impl Candle {
         Ok(Self { name: format!("candle {version}"), program: build()? })
     }
 
-    /// What starts it with the model in `folder`.
+    /// The command that runs the program on the model in `folder`.
     pub fn program(&self, folder: &Path, dtype: Precision, threads: usize) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(folder).arg(dtype.name()).env("RAYON_NUM_THREADS", threads.to_string());
@@ -36,13 +36,13 @@ impl Candle {
     }
 }
 
-/// Where what belongs to the peers is built and kept.
+/// The target folder of the peers.
 pub fn target() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     target.join("peers")
 }
 
-/// Builds in a folder of its own, and returns the path of the program.
+/// Builds in a separate target folder, and returns the path of the program.
 fn build() -> Result<PathBuf> {
     let target = target();
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

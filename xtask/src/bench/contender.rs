@@ -1,4 +1,4 @@
-//! Who takes part: Slow Burn, alone and in a batch, and its peers.
+//! The engines that are measured: Slow Burn, alone and in a batch, and its peers.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -17,7 +17,7 @@ pub enum Peer {
     Transformers,
 }
 
-/// Whose generations are measured.
+/// The engine of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// Slow Burn, with one sequence.
@@ -27,14 +27,14 @@ pub enum Engine {
     Peer(Peer),
 }
 
-/// One that generates what it is asked for.
+/// An engine in one configuration.
 pub struct Contender<'a> {
     pub engine: Engine,
-    /// What to call it in a table.
+    /// The name in tables.
     pub name: String,
-    /// How it stores weights, keys and values.
+    /// The type of the stored weights, keys and values.
     pub dtype: Precision,
-    /// How many sequences it generates at once.
+    /// The batch size.
     pub sequences: usize,
     pub program: Program<'a>,
 }

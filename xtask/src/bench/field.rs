@@ -1,4 +1,4 @@
-//! Who takes part, found and started.
+//! Finds and starts the contenders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use super::ours::Ours;
 use super::process::Process;
 use super::python;
 
-/// The peers that this machine has.
+/// The peers installed on this machine.
 pub struct Field {
     peers: Vec<Found>,
-    /// Who is not there, and why.
+    /// The peers that are not installed, with reasons.
     left_out: Vec<String>,
     threads: usize,
-    /// For large files of the peers.
+    /// A folder for large files of the peers.
     scratch: PathBuf,
 }
 
-/// A peer, and how it is started.
+/// A peer and its start command.
 struct Found {
     peer: Peer,
     name: String,
@@ -38,7 +38,7 @@ enum Start {
 }
 
 impl Field {
-    /// Looks for `wanted`. Who is not there is left out.
+    /// Looks for the `wanted` peers; missing ones are left out.
     pub fn gather(wanted: &[Peer], python: &str, threads: usize) -> Result<Self> {
         let scratch = candle::target();
         fs::create_dir_all(&scratch)
@@ -53,7 +53,7 @@ impl Field {
         Ok(field)
     }
 
-    /// Slow Burn's version, those of the peers, and who was left out.
+    /// The versions of Slow Burn and of the peers, and the peers that were left out.
     pub fn describe(&self) -> String {
         let lock = include_str!("../../../Cargo.lock");
         let version = locked_version(lock, "slowburn").unwrap_or("of an unknown version");
@@ -66,7 +66,7 @@ impl Field {
         text
     }
 
-    /// Slow Burn with each of the models that are loaded, and each peer with the same types.
+    /// Slow Burn with each of the loaded models, and each peer with the same types.
     pub fn contenders<'a>(&self, folder: &Path, ours: &'a [Ours]) -> Vec<Contender<'a>> {
         let mut contenders = Vec::new();
         for ours in ours {
@@ -106,7 +106,7 @@ impl Found {
     }
 }
 
-/// Adds Slow Burn with `sequences` at once.
+/// Adds Slow Burn with a batch of `sequences`.
 pub fn add_batches<'a>(contenders: &mut Vec<Contender<'a>>, ours: &'a [Ours], sequences: usize) {
     contenders.extend(ours.iter().map(|ours| slow_burn(ours, sequences)));
 }
@@ -129,7 +129,7 @@ fn slow_burn(ours: &Ours, sequences: usize) -> Contender<'_> {
     }
 }
 
-/// What to call the peer, and how to start it; or why it is not there.
+/// The name and the start command of a peer, or why it is missing.
 fn find(peer: Peer, python: &str) -> Result<(String, Start), String> {
     let script = match peer {
         Peer::Candle => {

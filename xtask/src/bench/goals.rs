@@ -1,4 +1,4 @@
-//! What Slow Burn wants to reach, as ratios: absolute speeds are those of a machine.
+//! Slow Burn's performance goals, as ratios, because absolute speeds depend on the machine.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -12,11 +12,11 @@ use super::rounds::Case;
 use crate::load_cost::LoadCost;
 use crate::random_checkpoint::Shape;
 
-/// A ratio, and where it should lie.
+/// A ratio and its limit.
 pub struct Goal {
     pub what: String,
     pub limit: Limit,
-    /// None where somebody was left out.
+    /// None if a contender was left out.
     pub measured: Option<f64>,
 }
 
@@ -26,11 +26,11 @@ pub enum Limit {
     AtMost(f64),
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Default)]
 pub struct Results {
     pub cases: Vec<Case>,
-    /// The shape of SmolLM2, in f32.
+    /// For the shape of SmolLM2, in f32.
     pub load: Option<LoadCost>,
     pub before: Option<Before>,
 }
@@ -53,7 +53,7 @@ impl Display for Limit {
     }
 }
 
-/// The goals of the speed, with what `results` say.
+/// The performance goals, with the measurements in `results`.
 pub fn goals(results: &Results) -> Vec<Goal> {
     let smollm2 = Shape::SmolLm2_135m.name();
     let against_llama_cpp = [
@@ -129,7 +129,7 @@ impl Results {
         cases.find(|case| case.model == model && case.workload.prompt.len() == tokens)
     }
 
-    /// How many times as fast `one` is as `other`.
+    /// The speedup of `one` over `other`.
     fn ratio(
         &self,
         (model, tokens, phase): (&str, usize, Phase),
@@ -141,7 +141,7 @@ impl Results {
         Some(case.ratio(one, other, phase))
     }
 
-    /// What a batch of eight decodes, in tokens of one sequence alone.
+    /// The decode throughput of a batch of eight, relative to one sequence alone.
     fn batch_of_8(&self, model: &str) -> Option<f64> {
         let case = self.case(model, 128)?;
         let batch = case.row(Engine::Batch, F32).filter(|batch| batch.sequences == 8)?;

@@ -1,4 +1,4 @@
-//! On what was measured.
+//! The machine of the measurement.
 
 use std::fs;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use anyhow::Result;
 use slowburn::kernels::Simd;
 
-/// The processor's name, where the system tells it, and how many of its cores may be used.
+/// The processor's name, if the system provides it, and the number of available cores.
 pub fn describe() -> Result<String> {
     let cores = thread::available_parallelism()?;
     let name = fs::read_to_string("/proc/cpuinfo").ok();
@@ -14,7 +14,7 @@ pub fn describe() -> Result<String> {
     Ok(format!("{name}, {cores} cores"))
 }
 
-/// The instructions that Slow Burn's kernels use here.
+/// The vector instructions that Slow Burn's kernels use on this machine.
 pub fn simd() -> &'static str {
     Simd::detect().name()
 }

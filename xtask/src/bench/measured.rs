@@ -1,29 +1,29 @@
-//! What a contender is asked for, and what it took.
+//! The workload of a contender, and its measured times.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A generation that is asked for.
+/// A generation to be measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct Workload {
     pub prompt: Vec<u32>,
-    /// How many tokens to generate, the most likely one at each step, whatever they are.
+    /// The number of tokens to generate, greedily and ignoring end tokens.
     pub new_tokens: usize,
 }
 
 /// One generation, timed.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Measured {
-    /// Seconds until the first new token was known.
+    /// Seconds until the first new token.
     pub prefill: f64,
-    /// Seconds for all others.
+    /// Seconds for all further tokens.
     pub decode: f64,
-    /// The new tokens; of a batch, those of the first sequence.
+    /// The new tokens; for a batch, those of the first sequence.
     pub ids: Vec<u32>,
 }
 
-/// The two parts of a generation.
+/// The phases of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     Prefill,
@@ -31,7 +31,7 @@ pub enum Phase {
 }
 
 impl Workload {
-    /// Any ids will do, as long as they differ.
+    /// A prompt of arbitrary but varied ids.
     pub fn new(prompt_tokens: usize, new_tokens: usize, vocab: usize) -> Self {
         let prompt = (0..prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect();
         Self { prompt, new_tokens }
@@ -47,7 +47,7 @@ impl Measured {
         }
     }
 
-    /// Tokens of one sequence per second: those of the prompt, or the new ones after the first.
+    /// Tokens per second of one sequence: prompt tokens, or new tokens after the first.
     pub fn rate(&self, phase: Phase, workload: &Workload) -> f64 {
         match phase {
             Phase::Prefill => workload.prompt.len() as f64 / self.prefill,
@@ -56,7 +56,7 @@ impl Measured {
     }
 }
 
-/// The value in the middle, or the mean of the two there; NaN where there are none.
+/// The middle value, or the mean of the two middle values; NaN if there are none.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Slow Burn itself, by the loops that everyone uses.
+//! Slow Burn itself, through its public generation loops.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,14 +14,14 @@ use slowburn::sampling::SamplingParams;
 
 use super::measured::{Measured, Workload};
 
-/// A model that is loaded.
+/// A loaded model.
 pub struct Ours {
     pub dtype: Precision,
     pub model: Model,
 }
 
 impl Ours {
-    /// Loads the model in `folder`, or the bundled one, to compute on `threads` threads.
+    /// Loads the model in `folder`, or the bundled one, for `threads` threads.
     pub fn load(folder: Option<&Path>, dtype: Precision, threads: usize) -> Result<Self> {
         let device = device::open(DeviceChoice::Cpu)?;
         let cpu = Cpu::new(Simd::detect(), threads)?;
@@ -45,9 +45,9 @@ impl Ours {
         Ok(Measured::new(prefill, decode, generation.ids))
     }
 
-    /// `sequences` at once, the first of them that of the workload. The others have its prompt
-    /// too, but begin at another place of it. They are as long, so all get their first token in
-    /// the same pass.
+    /// Generates a batch of `sequences`, the first with the workload's prompt, the others with
+    /// rotations of it. The equal lengths give all sequences their first token in the same forward
+    /// pass.
     pub fn batch(&self, workload: &Workload, sequences: usize) -> Result<Measured> {
         let prompts: Vec<Vec<u32>> = (0..sequences)
             .map(|shift| {
@@ -72,7 +72,7 @@ impl Ours {
     }
 }
 
-/// The most likely token at each step, whatever it is.
+/// Greedy decoding that ignores end tokens.
 fn options(workload: &Workload) -> Options {
     Options {
         max_tokens: workload.new_tokens,

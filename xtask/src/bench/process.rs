@@ -1,4 +1,4 @@
-//! A peer's program, while it runs: it answers lines with lines.
+//! A peer's process, which answers each input line with an output line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,16 +7,16 @@ use anyhow::{Context, Result, ensure};
 
 use super::measured::{Measured, Workload};
 
-/// The program ends, and gives back its memory, when this is dropped.
+/// A running peer. Dropping it ends the process, which frees its memory.
 pub struct Process {
     child: Child,
-    /// None once nobody asks any more.
+    /// None once the input is closed.
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
 impl Process {
-    /// Starts the program. What it says on standard error goes to ours.
+    /// Starts the program; its standard error is inherited.
     pub fn start(mut command: Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -31,7 +31,7 @@ impl Process {
     pub fn generate(&mut self, workload: &Workload) -> Result<Measured> {
         let questions = self.questions.as_mut().context("the program has no input")?;
         let mut answer = String::new();
-        // Where the program has ended, there is no answer either.
+        // If the program has ended, reading the answer fails too.
         if writeln!(questions, "{}", serde_json::to_string(workload)?).is_ok() {
             self.answers.read_line(&mut answer)?;
         }
@@ -50,9 +50,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // At the end of its input, the program ends.
+        // The program ends at the end of its input.
         self.questions = None;
-        // Nothing is left to do where it can't be waited for.
+        // A failed wait leaves nothing to clean up.
         let _ = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! The peers that are programs in Python: `benches/peers/*.py`.
+//! The peers in Python: `benches/peers/*.py`.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use slowburn::device::Precision;
 
 use super::candle::PACKAGE;
 
-/// What to call the peer in `script`, with its version; or why this Python cannot run it.
+/// The name and version of the peer in `script`, or why this Python cannot run it.
 pub fn name(python: &str, script: &str) -> Result<String, String> {
     let output = command(python, script).arg("--version").output();
     let output = output.map_err(|error| format!("{python}: {error}"))?;
@@ -18,7 +18,7 @@ pub fn name(python: &str, script: &str) -> Result<String, String> {
     }
 }
 
-/// What starts the peer in `script` with the model in `folder`. It may put large files into
+/// The command that runs the peer in `script` on the model in `folder`. Large files go to
 /// `scratch`.
 pub fn program(
     (python, script): (&str, &str),
@@ -34,12 +34,12 @@ pub fn program(
 
 fn command(python: &str, script: &str) -> Command {
     let mut command = Command::new(python);
-    // Without files of compiled code beside the script.
+    // Writes no bytecode files beside the script.
     command.arg("-B").arg(Path::new(PACKAGE).join(script));
     command
 }
 
-/// What Python said last: the error itself, below the calls that led to it.
+/// The last line of Python's standard error: the error itself, below the traceback.
 fn reason(stderr: &str) -> String {
     let mut lines = stderr.lines().rev().map(str::trim);
     let last = lines.find(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! One case: a model, a length of prompt, and all that took part in it, in turns.
+//! One case: a model, a prompt length, and its contenders, measured in turns.
 
 use std::thread;
 use std::time::Duration;
@@ -9,16 +9,17 @@ use slowburn::device::Precision;
 use super::contender::{Contender, Engine, Program};
 use super::measured::{Measured, Phase, Workload, median};
 
-/// Threads of a library spin for a while after its last step. Only then is the machine free.
+/// The threads of some libraries spin for a while after their last step; only then is the machine
+/// idle.
 const REST: Duration = Duration::from_millis(400);
 
-/// What was measured.
+/// The measurements of one case.
 pub struct Case {
     /// The name of the model.
     pub model: String,
     pub workload: Workload,
     pub rows: Vec<Row>,
-    /// Who could not take part, and why.
+    /// The contenders that failed, with reasons.
     pub left_out: Vec<String>,
 }
 
@@ -32,8 +33,8 @@ pub struct Row {
 }
 
 impl Case {
-    /// Measures `rounds` rounds, after one that is not counted. In each, every contender
-    /// generates once. One that fails is left out, unless it is Slow Burn.
+    /// Measures `rounds` rounds after an uncounted warm-up round. Every contender generates once
+    /// per round. A contender that fails is left out, unless it is Slow Burn.
     pub fn measure(
         model: &str,
         workload: Workload,
@@ -58,7 +59,7 @@ impl Case {
         *contenders = first;
         let mut rows: Vec<Row> = contenders.iter().map(Row::of).collect();
         for round in 0..rounds {
-            // Who comes first changes, should one leave the machine warmer than it found it.
+            // The order rotates, in case a contender heats up the machine.
             for turn in 0..contenders.len() {
                 let place = (round + turn) % contenders.len();
                 thread::sleep(REST);
@@ -75,13 +76,13 @@ impl Case {
         self.rows.iter().find(|row| row.engine == engine && row.dtype == dtype)
     }
 
-    /// Tokens per second, of all sequences: the median of the rounds.
+    /// Throughput in tokens per second over all sequences: the median of the rounds.
     pub fn rate(&self, row: &Row, phase: Phase) -> f64 {
         median(self.rates(row, phase))
     }
 
-    /// How many times as fast `row` is as `other`: the median of the rounds' ratios. What slows
-    /// one round slows both in it.
+    /// The speedup of `row` over `other`: the median of the rounds' ratios. A disturbance of one
+    /// round affects both.
     pub fn ratio(&self, row: &Row, other: &Row, phase: Phase) -> f64 {
         let pairs = self.rates(row, phase).zip(self.rates(other, phase));
         median(pairs.map(|(rate, other)| rate / other))
@@ -104,7 +105,7 @@ impl Row {
         }
     }
 
-    /// How many tokens of `other` this one generated too, up to the first that differs.
+    /// The number of leading tokens that both generated alike.
     pub fn agrees_with(&self, other: &Self) -> usize {
         let (Some(own), Some(other)) = (self.rounds.first(), other.rounds.first()) else {
             return 0;
@@ -117,8 +118,7 @@ impl Row {
 pub mod tests {
     use super::*;
 
-    /// Who it is, in what type, with how many sequences, and the seconds of prefill and decode in
-    /// each round.
+    /// Engine, type, batch size, and the seconds of prefill and decode in each round.
     type RowOf<'a> = (Engine, Precision, usize, &'a [(f64, f64)]);
 
     /// A case of 100 prompt tokens and 11 new ones.

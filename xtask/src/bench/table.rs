@@ -1,4 +1,4 @@
-//! The tables that are printed, in Markdown.
+//! Markdown tables of the results.
 
 use slowburn::device::Precision;
 
@@ -7,8 +7,8 @@ use super::goals::Goal;
 use super::measured::Phase;
 use super::rounds::{Case, Row};
 
-/// A row for each contender: its rates, how many times as fast Slow Burn is with the same type,
-/// and how many tokens are those of Slow Burn.
+/// A row for each contender: its throughput, the speedup of Slow Burn with the same type, and the
+/// number of tokens that agree with Slow Burn's.
 pub fn case(case: &Case) -> String {
     let mut table = "| | stored in | prefill, tokens/s | Slow Burn / it | decode, tokens/s | \
                      Slow Burn / it | same tokens |\n|---|---|---|---|---|---|---|\n"
@@ -36,7 +36,7 @@ pub fn case(case: &Case) -> String {
     table
 }
 
-/// What the table of a case is about.
+/// The heading of a case's table.
 pub fn heading(case: &Case, mib: &[(Precision, f64)]) -> String {
     let sizes: Vec<String> =
         mib.iter().map(|(dtype, mib)| format!("{mib:.0} MiB in {}", dtype.name())).collect();
@@ -50,7 +50,7 @@ pub fn heading(case: &Case, mib: &[(Precision, f64)]) -> String {
     )
 }
 
-/// Each goal with what was measured.
+/// Each goal with its measurement.
 pub fn goals(goals: &[Goal]) -> String {
     let mut table = "| | goal | measured | |\n|---|---|---|---|\n".to_owned();
     for goal in goals {

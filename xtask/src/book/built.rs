@@ -1,4 +1,4 @@
-//! What mdBook made of the book: links, images, and what a browser would load.
+//! Checks the book as built by mdBook: links, images, and resources that a browser would load.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +12,10 @@ use super::problem::Problem;
 use super::sources::resolve;
 use super::summary::Summary;
 
-/// Where problems are reported, from the root.
+/// The folder of the built book, from the root.
 const FOLDER: &str = "book/book/";
 
-/// The built pages by their path in the folder of the built book, and all files there.
+/// The built pages by path, and all files.
 #[derive(Default)]
 struct Built {
     pages: BTreeMap<String, Page>,
@@ -53,7 +53,7 @@ pub fn check(folder: &Path, summary: &Summary) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// All files under a folder, by their paths in it.
+/// All files under a folder, by relative path.
 fn files(folder: &Path, prefix: &str) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
@@ -121,7 +121,7 @@ impl Built {
         problems
     }
 
-    /// What is wrong with a link to something in the book, if anything.
+    /// The problem with a link within the book, if any.
     fn fault(&self, page: &str, link: &str) -> Option<String> {
         let (path, anchor) = match link.split_once('#') {
             Some((path, anchor)) => (path, anchor),
@@ -140,7 +140,7 @@ impl Built {
     }
 }
 
-/// Whether a browser loads the address in this attribute without being asked.
+/// Whether a browser loads the address in this attribute automatically.
 fn loads(element: &str, attribute: &str) -> bool {
     match attribute {
         "src" | "srcset" | "poster" | "data" => element != "a",
@@ -149,7 +149,7 @@ fn loads(element: &str, attribute: &str) -> bool {
     }
 }
 
-/// Whether an address leads out of the book.
+/// Whether an address is outside the book.
 fn is_outside(address: &str) -> bool {
     let has_scheme = address.split_once(':').is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric())
@@ -157,14 +157,14 @@ fn is_outside(address: &str) -> bool {
     has_scheme && !address.starts_with("data:") || address.starts_with("//")
 }
 
-/// What is to be seen where no JavaScript runs.
+/// Whether a widget has content to show without JavaScript.
 fn has_fallback(widget: &ElementRef<'_>) -> bool {
     let (picture, sentence) = (selector("svg, img"), selector("p"));
     let says = |p: ElementRef<'_>| !p.text().collect::<String>().trim().is_empty();
     widget.select(&picture).next().is_some() && widget.select(&sentence).any(says)
 }
 
-/// A style sheet that loads from outside the book.
+/// Reports a style sheet that loads from outside the book.
 fn check_style(file: &str, text: &str) -> Vec<Problem> {
     let urls = text.match_indices("url(").map(|(offset, found)| (offset, offset + found.len()));
     let imports =

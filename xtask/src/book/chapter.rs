@@ -1,4 +1,4 @@
-//! Every chapter has its parts in their order, and says how long it takes.
+//! Checks that every chapter has all its parts in order, and a reading time.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
@@ -6,7 +6,7 @@ use super::markdown;
 use super::problem::Problem;
 use super::summary::{Entry, Kind};
 
-/// The headings of a numbered chapter. Others may stand between them.
+/// The headings of a numbered chapter. Other headings may come between.
 const PARTS: [&str; 10] = [
     "Where we are",
     "Predict",
@@ -31,7 +31,7 @@ pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
         return problems;
     }
     let headings = headings(text);
-    // Where the last part stood that is in its place.
+    // The last part found in order, and its offset.
     let mut last: Option<(usize, &str)> = None;
     for part in PARTS {
         let Some((_, offset)) = headings.iter().find(|(heading, _)| heading == part) else {
@@ -49,7 +49,7 @@ pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
     problems
 }
 
-/// `*About twenty minutes.*`; what else the time depends on may follow.
+/// `*About twenty minutes.*`, possibly with a condition after the time.
 fn is_reading_time(line: &str) -> bool {
     let inside = line.trim().strip_prefix("*About ").and_then(|rest| rest.strip_suffix(".*"));
     inside.and_then(|time| time.split_once(" minutes")).is_some_and(|(number, _)| {
@@ -57,7 +57,7 @@ fn is_reading_time(line: &str) -> bool {
     })
 }
 
-/// The headings of the second level, each with its place.
+/// The headings of the second level with their offsets.
 fn headings(text: &str) -> Vec<(String, usize)> {
     let mut headings = Vec::new();
     let mut open: Option<(String, usize)> = None;

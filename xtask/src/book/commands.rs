@@ -1,4 +1,4 @@
-//! The commands that the book shows name what is there.
+//! Checks that the commands in the book refer to existing targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,14 +12,14 @@ use serde::Deserialize;
 use super::markdown;
 use super::problem::Problem;
 
-/// What commands can name.
+/// The names that commands may use.
 #[derive(Debug, Default)]
 pub struct Targets {
-    /// The kind of a target (`example`, `bench`, `test`, `bin`) and its name.
+    /// Kind (`example`, `bench`, `test`, `bin`) and name of each target.
     targets: BTreeSet<(String, String)>,
     packages: BTreeSet<String>,
     features: BTreeSet<String>,
-    /// What `cargo xtask` can be told to do.
+    /// The subcommands of `cargo xtask`.
     xtasks: BTreeSet<String>,
 }
 
@@ -42,7 +42,7 @@ struct Target {
 }
 
 impl Targets {
-    /// What the packages of this workspace have.
+    /// The targets, packages and features of this workspace.
     pub fn of_workspace(root: &Path) -> Result<Self> {
         let output = Command::new("cargo")
             .args([
@@ -70,7 +70,7 @@ impl Targets {
         Ok(targets)
     }
 
-    /// What is wrong with a command, if anything.
+    /// The problem with a command, if any.
     fn fault(&self, command: &str) -> Option<String> {
         let Some(words) = shlex::split(command) else {
             return Some("quotes that do not match".to_owned());
@@ -85,7 +85,7 @@ impl Targets {
             let is_known = self.xtasks.contains(name);
             return (!is_known).then(|| format!("`cargo xtask` knows no `{name}`"));
         }
-        // What comes after `--` is for the program.
+        // Arguments after `--` are for the program.
         let words = words.split(|word| *word == "--").next().unwrap_or_default();
         for pair in words.windows(2) {
             let [flag, value] = *pair else {
@@ -134,8 +134,8 @@ pub fn check(file: &str, text: &str, targets: &Targets) -> Vec<Problem> {
     problems
 }
 
-/// The commands in a block, each with its place. A backslash at the end of a line joins it to
-/// the next.
+/// The commands in a block with their offsets. A backslash at the end of a line continues the
+/// command.
 fn lines(block: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut offset = 0;

@@ -1,10 +1,10 @@
-//! Every picture says what it shows to those who cannot see it.
+//! Checks that every picture has a text alternative.
 
 use scraper::{ElementRef, Html, Selector};
 
 use super::problem::Problem;
 
-/// Checks the SVG that a file is or holds.
+/// Checks the SVG files and the SVG elements in a text.
 pub fn check(file: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let starts: Vec<usize> = text.match_indices("<svg").map(|(offset, _)| offset).collect();
@@ -34,7 +34,7 @@ fn said(element: &ElementRef<'_>) -> String {
     element.text().collect::<String>().trim().to_owned()
 }
 
-/// A selector that is written here, and so is known to be right.
+/// Parses a constant, and so valid, selector.
 pub fn selector(css: &'static str) -> Selector {
     Selector::parse(css).expect("a selector")
 }

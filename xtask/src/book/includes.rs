@@ -1,20 +1,20 @@
-//! Every include names a file and an anchor that are there, and every anchor is shown.
+//! Checks that every include names an existing file and anchor, and that every anchor is used.
 
 use std::collections::BTreeSet;
 
 use super::problem::Problem;
 use super::sources::{BOOK, Sources, resolve};
 
-/// What an `include` of mdBook names.
+/// An `include` of mdBook.
 pub struct Include<'a> {
-    /// Where it stands, in bytes.
+    /// The offset in bytes.
     pub offset: usize,
-    /// As it is written, relative to the file that it stands in.
+    /// The path as written, relative to the including file.
     pub path: &'a str,
     pub anchor: Option<&'a str>,
 }
 
-/// The includes in a text. One behind a backslash is shown as it is.
+/// The includes in a text. An include after a backslash is literal text.
 pub fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
     text.match_indices("{{#").filter_map(|(offset, _)| {
         if text[..offset].ends_with('\\') {
@@ -34,7 +34,7 @@ pub fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
     })
 }
 
-/// One line that begins or ends an anchor.
+/// A line that begins or ends an anchor.
 struct Mark<'a> {
     name: &'a str,
     offset: usize,
@@ -75,7 +75,7 @@ pub fn check(sources: &Sources) -> Vec<Problem> {
     problems
 }
 
-/// The files of the book that a page leads to by includes, itself not among them.
+/// The files that a page includes, directly or indirectly, without the page itself.
 pub fn reached(sources: &Sources, page: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![page.to_owned()];
@@ -96,7 +96,7 @@ fn has_anchor(code: &str, name: &str) -> bool {
     marks(code).any(|mark| !mark.ends && mark.name == name)
 }
 
-/// Every anchor has one beginning, and after it one end.
+/// Checks that every anchor has one beginning, and one end after it.
 fn check_marks(file: &str, text: &str) -> Vec<Problem> {
     let marks: Vec<Mark> = marks(text).collect();
     let mut problems = Vec::new();
@@ -119,7 +119,7 @@ fn check_marks(file: &str, text: &str) -> Vec<Problem> {
     problems
 }
 
-/// The marks in code: comments that hold nothing else.
+/// The anchor marks in code: comments with no other content.
 fn marks(code: &str) -> impl Iterator<Item = Mark<'_>> {
     let mut start = 0;
     code.split_inclusive('\n').filter_map(move |line| {

@@ -1,4 +1,4 @@
-//! Links that lead out of the book have the form that they should have. Nobody follows them here.
+//! Checks the form of external links, without following them.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
@@ -7,7 +7,7 @@ use super::problem::Problem;
 
 pub fn check(file: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // The link that is open: where it leads, and what it says.
+    // The open link: its address and its text.
     let mut open: Option<(String, String)> = None;
     for (event, range) in markdown::events(text) {
         let problem = |message: String| Problem::at(file, text, range.start, message);
@@ -37,7 +37,7 @@ pub fn check(file: &str, text: &str) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with an address, if it is one outside the book.
+/// The problem with an external address, if any.
 fn fault(url: &str) -> Option<String> {
     let is_inside = !url.contains("://") && !url.starts_with("//") && !url.starts_with("mailto:");
     if is_inside {
@@ -60,7 +60,7 @@ fn fault(url: &str) -> Option<String> {
     None
 }
 
-/// The number in the address of a paper.
+/// The arXiv number in an address.
 fn arxiv_number(url: &str) -> Option<&str> {
     url.strip_prefix("https://arxiv.org/abs/")
 }
@@ -80,7 +80,7 @@ fn is_arxiv_number(number: &str) -> bool {
     date >= "0704" && ("01"..="12").contains(&month) && count.len() == expected
 }
 
-/// What looks like the number of a paper in a text.
+/// The words of a text that look like arXiv numbers.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let is_number = |word: &&str| {
         let parts = word.split_once('.');

@@ -1,10 +1,10 @@
-//! Reading Markdown as mdBook does.
+//! Parses Markdown as mdBook does.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser};
 
-/// The events of a page, each with its place in bytes.
+/// The events of a page with their byte ranges.
 pub fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES

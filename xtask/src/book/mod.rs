@@ -1,4 +1,4 @@
-//! `cargo xtask book`: builds the book, and checks its sources and what a reader gets of them.
+//! `cargo xtask book`: builds the book, and checks its sources and its output.
 
 mod browser;
 mod built;
@@ -72,7 +72,7 @@ pub fn run(args: &BookArgs) -> Result<()> {
     problem::report(problems)
 }
 
-/// Builds the book. What mdBook warns of is a problem: a page that it cannot include, say.
+/// Builds the book. A warning of mdBook, such as a failed include, is a problem.
 fn build(root: &Path) -> Result<Vec<Problem>> {
     let output = Command::new("mdbook")
         .args(["build", "book"])

@@ -1,15 +1,15 @@
-//! What a check finds, and where.
+//! The problems that checks report.
 
 use std::fmt;
 
 use anyhow::{Result, ensure};
 
-/// Something wrong in a file.
+/// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The path from the root of the project.
     file: String,
-    /// From 1.
+    /// The line number, from 1.
     line: usize,
     message: String,
 }
@@ -19,7 +19,7 @@ impl Problem {
         Self { file: file.into(), line, message: message.into() }
     }
 
-    /// As [`new`](Self::new), with the place in `text` as an offset in bytes.
+    /// As [`new`](Self::new), with a byte offset into `text`.
     pub fn at(file: &str, text: &str, offset: usize, message: impl Into<String>) -> Self {
         Self::new(file, line_of(text, offset), message)
     }
@@ -31,12 +31,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The line, from 1, of a place in a text.
+/// The line number, from 1, of a byte offset.
 pub fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-/// Prints all problems, and fails where there are any.
+/// Prints all problems, and fails if there are any.
 pub fn report(mut problems: Vec<Problem>) -> Result<()> {
     problems.sort();
     problems.dedup();

@@ -1,4 +1,4 @@
-//! Words that the book does without: they tell a reader that what is hard for them is easy.
+//! Finds words that the book avoids, because they tell readers that their difficulties are easy.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
@@ -29,7 +29,7 @@ pub fn check(file: &str, text: &str) -> Vec<Problem> {
     problems
 }
 
-/// The words of a text, each with its place.
+/// The words of a text with their offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     text.split(move |c: char| !is_letter(c))

@@ -1,4 +1,4 @@
-//! The texts that the book is made from: its own, and the code that it shows.
+//! The sources of the book: its own texts, and the code that it includes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 
 use anyhow::{Context, Result};
 
-/// Where the book's texts lie.
+/// The folder of the book's texts.
 pub const BOOK: &str = "book/src/";
 
-/// What is looked through: the book and everything that it may include.
+/// The folders to read: the book and everything that it may include.
 const FOLDERS: [&str; 9] = [
     "book/src",
     "src",
@@ -23,7 +23,7 @@ const FOLDERS: [&str; 9] = [
 ];
 const EXTENSIONS: [&str; 6] = ["md", "html", "svg", "txt", "rs", "toml"];
 
-/// Every text by its path from the root of the project, with `/` between the parts.
+/// Every source by its path from the root, with `/` as separator.
 #[derive(Debug, Default)]
 pub struct Sources(BTreeMap<String, String>);
 
@@ -80,18 +80,18 @@ impl Sources {
         self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// All that lies in the book: pages, and what they include.
+    /// The files in the book's folder: pages, and files that they include.
     pub fn book(&self) -> impl Iterator<Item = (&str, &str)> {
         self.all().filter(|(path, _)| path.starts_with(BOOK))
     }
 
-    /// What is written as Markdown in the book. What a command wrote is not looked at.
+    /// The Markdown pages of the book, without the output of commands.
     pub fn pages(&self) -> impl Iterator<Item = (&str, &str)> {
         let output = format!("{BOOK}output/");
         self.book().filter(move |(path, _)| path.ends_with(".md") && !path.starts_with(&output))
     }
 
-    /// What another folder says than the book's own: listings.
+    /// The files outside the book's folder: listings.
     pub fn code(&self) -> impl Iterator<Item = (&str, &str)> {
         self.all().filter(|(path, _)| !path.starts_with(BOOK))
     }
@@ -104,7 +104,7 @@ impl<const N: usize> From<[(&str, &str); N]> for Sources {
     }
 }
 
-/// The path from the root of what `file` calls `relative`. None where it leads out of it.
+/// Resolves `relative`, as written in `file`, to a path from the root. None if it leads outside.
 pub fn resolve(file: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();

@@ -1,4 +1,4 @@
-//! Every page is in `SUMMARY.md`, and everything beside the pages is shown by one.
+//! Checks that every page is in `SUMMARY.md`, and that a page uses every other file.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::sources::{BOOK, Sources, resolve};
 
 pub const FILE: &str = "book/src/SUMMARY.md";
 
-/// The pages in the order in which one reads them.
+/// The pages in reading order.
 #[derive(Debug, Default)]
 pub struct Summary {
     pub chapters: Vec<Entry>,
 }
 
-/// A page as `SUMMARY.md` has it.
+/// An entry of `SUMMARY.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub title: String,
@@ -24,16 +24,16 @@ pub struct Entry {
     pub kind: Kind,
 }
 
-/// What a page is for.
+/// The role of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Before or after the chapters: an introduction.
+    /// A page before or after the chapters, such as an introduction.
     Frame,
-    /// A chapter without a number.
+    /// An unnumbered chapter.
     First,
-    /// A chapter whose title begins with two digits. It has all parts.
+    /// A chapter whose title begins with two digits, which must have all parts.
     Numbered,
-    /// Under a part title that says "appendix": to look things up.
+    /// Reference material, under a part title that contains "appendix".
     Appendix,
 }
 
@@ -68,7 +68,7 @@ impl Summary {
 }
 
 impl Entry {
-    /// The path of the built page in the folder of the built book.
+    /// The path of the built page within the built book.
     pub fn html(&self) -> String {
         let page = self.file.strip_prefix(BOOK).unwrap_or(&self.file);
         format!("{}.html", page.trim_end_matches(".md"))
@@ -110,7 +110,7 @@ pub fn check(summary: &Summary, sources: &Sources) -> Vec<Problem> {
     problems
 }
 
-/// The files that a text shows as images, in Markdown or in HTML.
+/// The image files of a text, in Markdown or HTML.
 fn images(file: &str, text: &str) -> Vec<String> {
     let markdown = text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
     let html = text.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());

@@ -1,4 +1,5 @@
-//! `cargo xtask guidance`: what the settings that people recommend do to the bundled model.
+//! `cargo xtask guidance`: measures the effect of commonly recommended settings on the bundled
+//! model.
 
 use anyhow::Result;
 use clap::Args;
@@ -27,7 +28,7 @@ fn top_k(ks: &[usize]) -> Vec<(String, SamplingParams)> {
     cut.chain([("all tokens".to_owned(), of(None))]).collect()
 }
 
-/// The settings that are recommended, in the order of the table.
+/// The recommended settings, in the order of the table.
 fn recommended() -> Vec<(String, SamplingParams)> {
     let plain = SamplingParams::default();
     let temperature = |temperature| SamplingParams { temperature, ..plain.clone() };

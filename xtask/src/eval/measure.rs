@@ -1,4 +1,4 @@
-//! Runs the model: over stories of the corpus, and to write its own.
+//! Runs the model: scores stories of the corpus, and samples new ones.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use super::Corpus;
 use super::metrics::{Sample, Scored, Step, entropy, log_softmax, word_count};
 use crate::corpus::{Story, check};
 
-/// A model, and how it is asked for stories.
+/// A model and its settings for sampling stories.
 pub struct Measure<'a> {
     pretrained: &'a Pretrained,
     begin: u32,
@@ -37,7 +37,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// How well the model foretells a story, from the begin token to the end token.
+    /// The likelihood of a story under the model, from the begin token to the end token.
     pub fn score(&self, story: &Story) -> Result<Scored> {
         let model = &self.pretrained.model;
         let mut ids = self.pretrained.tokenizer.encode(&story.text)?;
@@ -61,7 +61,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Writes the story of a seed, then looks at the distributions that it was drawn from.
+    /// Samples a story with a seed, and measures the distributions at each step.
     pub fn sample(&self, seed: u64, corpus: &Corpus) -> Result<Sample> {
         let Pretrained { model, tokenizer, .. } = self.pretrained;
         let sampling = SamplingParams { seed, ..self.sampling.clone() };

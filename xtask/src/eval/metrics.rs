@@ -1,4 +1,4 @@
-//! The numbers, and the small functions that they are made with.
+//! The metrics, and the statistics that they are computed with.
 
 use std::collections::HashSet;
 use std::f64::consts::LN_2;
@@ -7,24 +7,24 @@ use serde::Serialize;
 
 use crate::corpus::Check;
 
-/// Everything that is measured.
+/// All metrics.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Metrics {
     pub settings: Settings,
-    /// None where no held-out story was scored.
+    /// None if no held-out story was scored.
     pub held_out: Option<HeldOut>,
-    /// None where no story was sampled.
+    /// None if no story was sampled.
     pub sampled: Option<Sampled>,
     pub four_gram_overlap: Overlap,
 }
 
-/// What was asked for.
+/// The settings of the evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
     pub model: String,
     pub corpus_seed: u64,
     pub trained_stories: usize,
-    /// The place of the first held-out story in the corpus.
+    /// The index of the first held-out story in the corpus.
     pub first_held_out: usize,
     pub temperature: f32,
     pub top_p: f32,
@@ -32,12 +32,12 @@ pub struct Settings {
     pub prompt: String,
 }
 
-/// How well the model foretells stories that it was not trained on. The end token counts as
-/// part of a story, the begin token does not.
+/// The likelihood of held-out stories under the model. The end token is part of a story, the begin
+/// token is not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeldOut {
     pub stories: usize,
-    /// Stories that do not fit into the context; they are in none of the other numbers.
+    /// Stories that exceed the context length; all other metrics exclude them.
     pub too_long: usize,
     pub tokens: usize,
     pub mean_words: f64,
@@ -46,68 +46,68 @@ pub struct HeldOut {
     pub bits_per_token: f64,
     pub perplexity: f64,
     pub bits_per_story: f64,
-    /// The information in the generator's choices: an upper bound of the entropy, because
-    /// other choices may tell the same text.
+    /// The information in the generator's choices: an upper bound of the entropy, because several
+    /// sequences of choices may produce the same text.
     pub generator_bits_per_story: f64,
-    /// The model's bits by the generator's.
+    /// The model's bits divided by the generator's.
     pub bits_ratio: f64,
 }
 
-/// What the stories are like that the model writes. Shares are from 0 to 1.
+/// Properties of the sampled stories. Shares are from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sampled {
     pub stories: usize,
-    /// The share that ends with the end token, not with the context.
+    /// The share that ends with the end token, rather than at the context length.
     pub ended: f64,
-    /// The share that passes a rule of `corpus::check`.
+    /// The shares that pass each rule of `corpus::check`.
     pub introduced: f64,
     pub kinds_kept: f64,
     pub no_repeated_sentence: f64,
-    /// The share that ends by itself and passes all three rules.
+    /// The share that ends with the end token and passes all three rules.
     pub all_four: f64,
-    /// How many different texts there are.
+    /// The number of distinct texts.
     pub distinct: usize,
-    /// How many are, word for word, stories that the model was trained on.
+    /// The number of exact copies of training stories.
     pub trained_on: usize,
     pub mean_words: f64,
-    /// How many tokens were drawn, end tokens included.
+    /// The number of sampled tokens, end tokens included.
     pub tokens: usize,
-    /// Of the sampled text under the model's own distribution, at temperature 1.
+    /// The perplexity of the sampled text under the model's own distribution, at temperature 1.
     pub perplexity: f64,
-    /// The bits of the model's own next-token distributions.
+    /// The entropy of the model's own next-token distributions, in bits.
     pub entropy: Spread,
-    /// The bits of the distributions that were drawn from, after temperature and top-p.
+    /// The entropy after temperature and top-p, in bits.
     pub sampled_entropy: Spread,
-    /// The share of positions at which the model's own distribution has fewer than
-    /// [`NEARLY_CERTAIN`] bits.
+    /// The share of positions at which the entropy of the model's own distribution is below
+    /// [`NEARLY_CERTAIN`].
     pub nearly_certain: f64,
-    /// The same for the distributions that were drawn from.
+    /// The same after temperature and top-p.
     pub sampled_nearly_certain: f64,
-    /// How many tokens could be drawn, on average.
+    /// The mean number of tokens that could be sampled.
     pub mean_survivors: f64,
-    /// Every story that does not end or fails a rule.
+    /// Every story without an end or that fails a rule.
     pub failures: Vec<Failure>,
 }
 
-/// Below this many bits the next token is as good as known.
+/// The entropy in bits below which the next token counts as certain.
 pub const NEARLY_CERTAIN: f64 = 0.1;
 
-/// A story in which something is wrong.
+/// A story with problems.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
     pub seed: u64,
     pub problems: Vec<String>,
 }
 
-/// The mean share of the word 4-grams of a story that the next story has too. None where
-/// there are no two stories.
+/// The mean share of a story's word 4-grams that the next story contains too. None with fewer than
+/// two stories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overlap {
     pub sampled: Option<f64>,
     pub corpus: Option<f64>,
 }
 
-/// The mean of many values, and the values below which 10, 25, 50, 75 and 90 % of them lie.
+/// The mean and the 10th, 25th, 50th, 75th and 90th percentiles.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spread {
     pub mean: f64,
@@ -118,23 +118,23 @@ pub struct Spread {
     pub p90: f64,
 }
 
-/// What the model made of a story of the corpus.
+/// The score of a corpus story.
 #[derive(Debug, Clone)]
 pub struct Scored {
-    /// -log p of the whole story; none where it does not fit into the context.
+    /// -log p of the whole story; none if it exceeds the context length.
     pub nats: Option<f64>,
     pub tokens: usize,
     pub words: usize,
     pub generator_bits: f64,
 }
 
-/// A story that the model wrote.
+/// A sampled story.
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub seed: u64,
-    /// The prompt and what was written.
+    /// The prompt and the generated text.
     pub text: String,
-    /// What was written.
+    /// The generated text.
     pub written: String,
     pub ended: bool,
     pub trained_on: bool,
@@ -142,16 +142,16 @@ pub struct Sample {
     pub steps: Vec<Step>,
 }
 
-/// One token of a sampled story, and where it was drawn from.
+/// One token of a sampled story and the distribution at its step.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// -log p of the token in the model's own distribution.
+    /// -log p of the token under the model's own distribution.
     pub nats: f64,
-    /// The bits of that distribution.
+    /// The entropy of that distribution, in bits.
     pub entropy: f64,
-    /// The bits of what temperature and top-p left of it.
+    /// Its entropy after temperature and top-p, in bits.
     pub sampled_entropy: f64,
-    /// How many tokens they left.
+    /// The number of tokens left after top-p.
     pub survivors: usize,
 }
 
@@ -215,7 +215,7 @@ impl Sampled {
 }
 
 impl Sample {
-    /// Whether it ends by itself and passes every rule.
+    /// Whether the story ends with the end token and passes every rule.
     fn passes(&self) -> bool {
         let Check { introduced, kinds_kept, no_repeated_sentence, .. } = self.check;
         self.ended && introduced && kinds_kept && no_repeated_sentence
@@ -256,14 +256,13 @@ pub fn log_softmax(logits: &[f32]) -> Vec<f64> {
     logits.iter().map(|&logit| f64::from(logit) - log_sum).collect()
 }
 
-/// The bits of surprise that a draw from a distribution holds on average.
+/// The entropy in bits.
 pub fn entropy(probabilities: impl Iterator<Item = f64>) -> f64 {
     let surprise = |p: f64| p * -p.log2();
     probabilities.filter(|&p| p > 0.0).map(surprise).sum()
 }
 
-/// The value below which the share `q` of the sorted values lies, on a line between the two
-/// nearest ones. NaN where there are none.
+/// The quantile `q` of sorted values, by linear interpolation. NaN if there are none.
 pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return f64::NAN;
@@ -273,26 +272,26 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     low + (high - low) * place.fract()
 }
 
-/// The share of the distinct word 4-grams of `a` that `b` has too. None where `a` has none.
+/// The share of the distinct word 4-grams of `a` that `b` contains too. None if `a` has none.
 pub fn overlap(a: &str, b: &str) -> Option<f64> {
     let (a, b) = (words(a), words(b));
     let (a, b) = (four_grams(&a), four_grams(&b));
     (!a.is_empty()).then(|| a.intersection(&b).count() as f64 / a.len() as f64)
 }
 
-/// The mean [`overlap`] of each text with the next one. None where there are no two texts.
+/// The mean [`overlap`] of each text with the next. None with fewer than two texts.
 pub fn mean_overlap<'a>(texts: impl Iterator<Item = &'a str>) -> Option<f64> {
     let texts: Vec<&str> = texts.collect();
     let pairs = texts.windows(2).filter_map(|pair| overlap(pair[0], pair[1]));
     Some(mean(pairs)).filter(|mean| !mean.is_nan())
 }
 
-/// The number of words with white space between them.
+/// The number of words, split at white space.
 pub fn word_count(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// Words in small letters, without punctuation.
+/// The words in lower case, without punctuation.
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|word| !word.is_empty())
@@ -304,7 +303,7 @@ fn four_grams(words: &[String]) -> HashSet<&[String]> {
     words.windows(4).collect()
 }
 
-/// NaN where there are no values.
+/// The mean; NaN if there are no values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     sum / f64::from(count)

@@ -1,8 +1,8 @@
-//! `cargo xtask eval`: how well a trained model knows stories that it has not seen, and what
-//! the stories are like that it writes itself.
+//! `cargo xtask eval`: the likelihood of held-out stories under a trained model, and the quality of
+//! the stories that it generates.
 //!
-//! [`measure`] runs the model, [`metrics`] makes numbers of what it found, [`table`] prints
-//! them. Nothing here says which numbers are good enough.
+//! [`measure`] runs the model, [`metrics`] computes the numbers, [`table`] prints them. No
+//! threshold is applied to the numbers.
 
 pub mod guidance;
 mod measure;
@@ -97,7 +97,7 @@ pub fn run(args: &EvalArgs) -> Result<()> {
 }
 
 impl EvalArgs {
-    /// The rules for the sampled stories, but for the seed.
+    /// The sampling parameters of the stories, without the seed.
     fn sampling(&self) -> SamplingParams {
         SamplingParams {
             temperature: self.temperature,
@@ -120,20 +120,20 @@ impl EvalArgs {
     }
 }
 
-/// The stories that the model was trained on, as hashes, and some that come after them.
+/// Hashes of the training stories, and some stories after them.
 struct Corpus {
     trained: HashSet<u64>,
     unseen: Vec<Story>,
 }
 
 impl Corpus {
-    /// Where nobody asks what the model was trained on.
+    /// An empty corpus, for measurements that need no training stories.
     fn unknown() -> Self {
         Self { trained: HashSet::new(), unseen: Vec::new() }
     }
 
-    /// Tells all stories from the first one on: only so is it known which later ones are
-    /// new. Those that training has looked at to measure its loss are left out.
+    /// Generates all stories from the first, which tells which later ones are new. The held-out
+    /// stories of the training are skipped.
     fn tell(args: &EvalArgs) -> Self {
         let bar = progress_bar(
             args.trained_stories + corpus::HELD_OUT + args.held_out,
@@ -147,7 +147,7 @@ impl Corpus {
         Self { trained, unseen }
     }
 
-    /// Whether the model was trained on this very text.
+    /// Whether this exact text is a training story.
     fn trained_on(&self, text: &str) -> bool {
         self.trained.contains(&hash(text))
     }

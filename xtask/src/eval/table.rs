@@ -1,4 +1,4 @@
-//! The numbers as plain text.
+//! The metrics as plain text.
 
 use std::fmt::Display;
 
@@ -6,11 +6,11 @@ use super::metrics::{
     Failure, HeldOut, Metrics, NEARLY_CERTAIN, Overlap, Sample, Sampled, Settings, Spread,
 };
 
-/// How many stories that fail are listed, and how many problems of each.
+/// The most failing stories to list, and the most problems of each.
 const FAILURES: usize = 10;
 const PROBLEMS: usize = 3;
 
-/// The whole table, and below it the stories that fail.
+/// The whole table, followed by the failing stories.
 pub fn of(metrics: &Metrics) -> String {
     let settings = &metrics.settings;
     let mut out = format!("{}, on the CPU in f32\n", settings.model);

@@ -1,4 +1,4 @@
-//! What files there must be, and what lies around that the manifest does not name.
+//! Checks that all required files exist, and that no other files do.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use exercises_runner::manifest::{Chapter, Exercise, Manifest};
 
 /// An answer that the suite must reject or accept.
 pub struct Variant {
-    /// Its file without `.rs`.
+    /// The file name without `.rs`.
     pub name: String,
     pub path: PathBuf,
 }
@@ -21,7 +21,7 @@ impl Variant {
     }
 }
 
-/// The variants of an exercise, in the order of their names.
+/// The variants of an exercise, sorted by name.
 pub fn variants(root: &Path, exercise: &Exercise) -> Result<Vec<Variant>> {
     let files = rust_files(&root.join(variants_folder(exercise)))?;
     let variant = |path: PathBuf| {
@@ -31,7 +31,7 @@ pub fn variants(root: &Path, exercise: &Exercise) -> Result<Vec<Variant>> {
     files.into_iter().map(variant).collect()
 }
 
-/// What is missing of one exercise.
+/// The missing files of an exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for path in [exercise.file(), exercise.suite(), exercise.solution()] {
@@ -78,7 +78,7 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Files beside those that the manifest names.
+/// Files that are not in the manifest.
 pub fn strays(root: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     let mut known = BTreeSet::new();
     for exercise in &manifest.exercises {
@@ -114,7 +114,7 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(names.iter().filter(|name| name.ends_with(".rs")).map(|name| folder.join(name)).collect())
 }
 
-/// What a folder holds, sorted; nothing where there is no such folder.
+/// The sorted contents of a folder; empty if there is none.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(Vec::new());
@@ -135,7 +135,7 @@ mod tests {
 
     const MANIFEST: &str = "[[exercise]]\nname = \"ties\"\nchapter = \"top_k\"\ntitle = \"T\"\nlevel = 1\nminutes = 10\nshort_path = true\nhints = [\"a\", \"b\", \"c\"]\n";
 
-    /// A project whose one exercise has all of its files.
+    /// A project with one complete exercise.
     fn project() -> TempDir {
         let root = tempfile::tempdir().unwrap();
         for file in [

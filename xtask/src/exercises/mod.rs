@@ -1,4 +1,4 @@
-//! `cargo xtask exercises`: what holds for every exercise, and what the book says of them.
+//! `cargo xtask exercises`: checks the exercises, and writes their lists for the book.
 
 mod layout;
 mod pages;

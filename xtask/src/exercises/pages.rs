@@ -1,4 +1,4 @@
-//! What the book says of the exercises: one file a chapter, included at the chapter's end.
+//! The exercise lists of the book: one file per chapter, included at its end.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What must hold for the source of a stub, of its solution and of its suite.
+//! Checks on the source of a stub, its solution and its suite.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use syn::{Attribute, Field, Fields, File, ImplItem, Item, ItemStruct, Signature,
 
 use super::layout;
 
-/// What is wrong with the source of one exercise.
+/// The problems in the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let stub = parse(&root.join(exercise.file()))?;
     let solution = parse(&root.join(exercise.solution()))?;
@@ -81,13 +81,12 @@ fn module_doc(file: &File) -> String {
     file.attrs.iter().map(|attribute| attribute.to_token_stream().to_string()).collect()
 }
 
-/// What the public items look like from outside: signatures, and types as a whole. No comments.
+/// The public API: signatures, and types with all fields, without comments.
 fn public_items(file: &File) -> Vec<String> {
     file.items.iter().flat_map(public_item).collect()
 }
 
-/// As [`public_items`], without private fields and without `Drop`: another way to keep things is
-/// what makes a variant.
+/// As [`public_items`], without private fields and `Drop`, in which variants may differ.
 fn seen_by_suite(file: &File) -> Vec<String> {
     let mut file = file.clone();
     for item in &mut file.items {
@@ -135,8 +134,8 @@ fn public_item(item: &Item) -> Vec<String> {
     }
 }
 
-/// An item as text, without comments. Private fields are left: the suite can't see them, but a
-/// stub that gives them shows the learner how the answer is kept.
+/// An item as text, without comments. Private fields are kept: the suite cannot see them, but in a
+/// stub they would show the learner the solution's representation.
 fn without_docs(item: impl Into<Item>) -> String {
     struct Undocumented;
     impl syn::visit_mut::VisitMut for Undocumented {

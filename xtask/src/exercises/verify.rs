@@ -1,7 +1,7 @@
 //! `cargo xtask exercises verify`: tests the tests.
 //!
-//! That a stub fails only its own tests needs no run: no stub, solution or suite may refer to
-//! another exercise, which `source` checks.
+//! Stubs need not be tested against each other's suites, because no stub, solution or suite may
+//! refer to another exercise, which `source` checks.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
         names => names.iter().map(|name| manifest.find(name)).collect::<Result<_>>()?,
     };
 
-    // What can be seen without building comes first.
+    // Checks without a build come first.
     let mut problems = layout::strays(&root, &manifest)?;
     for exercise in &exercises {
         let mut found = layout::problems(&root, exercise)?;
@@ -78,8 +78,8 @@ fn end(problems: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the suite of one exercise against its stub, its solution and its variants. Returns a row
-/// of the table, and what is wrong.
+/// Runs the suite of one exercise against its stub, its solution and its variants. Returns a table
+/// row and the problems.
 fn check(
     root: &Path,
     exercise: &Exercise,
@@ -138,8 +138,7 @@ fn check(
     Ok((row, problems))
 }
 
-/// A stub's tests must end, and fail: all of them where there is a body to write, one or more
-/// where there is a bug to find.
+/// A stub's tests must terminate and fail: all of them for a missing body, at least one for a bug.
 fn problem_of_stub(kind: Kind, stub: &Outcome) -> Option<String> {
     match (&stub.ending, kind) {
         (Ending::TimedOut, _) => Some("the tests of the stub hang".into()),
@@ -172,7 +171,7 @@ fn build(root: &Path, package: &str, only: Option<&str>) -> Result<TestBinary> {
     }
 }
 
-/// Variants are modules that rustfmt does not find from their package's root.
+/// Formatted separately, because rustfmt does not find variants from their package's root.
 fn formatting(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let mut files = vec![
         root.join(exercise.file()),

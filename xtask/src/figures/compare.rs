@@ -1,13 +1,13 @@
-//! When two outputs, or two figures, are the same.
+//! Comparison of outputs and figures, with a tolerance.
 
-/// Whether two texts differ in nothing but the last digit of their numbers, and in the bars that
-/// stand for these. Another processor sums in another order, and 62.55 is then 62.5 or 62.6.
+/// Whether two texts differ only in the last digit of their numbers, and in the bars for these.
+/// Another processor sums in another order, which may turn 62.55 into 62.5 or 62.6.
 pub fn same_but_for_rounding(kept: &str, now: &str) -> bool {
     let (kept, now) = (pieces(kept), pieces(now));
     kept.len() == now.len() && kept.iter().zip(&now).all(|(a, b)| a == b || nearly(a, b))
 }
 
-/// A text cut into numbers and what stands between them, without bars and spaces.
+/// A text split into numbers and the text between, without bars and spaces.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
@@ -27,7 +27,7 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Whether two numbers are written with as many decimals and differ by one in the last.
+/// Whether two numbers have the same number of decimals and differ by at most one in the last.
 fn nearly(a: &str, b: &str) -> bool {
     let decimals = |number: &str| number.split_once('.').map_or(0, |(_, after)| after.len());
     let (Ok(x), Ok(y)) = (a.parse::<f64>(), b.parse::<f64>()) else {
@@ -45,8 +45,8 @@ pub fn same_figure(kept: &[u8], now: &[u8]) -> bool {
     }
 }
 
-/// The texts of an SVG file, from top to bottom, but for those with numbers. A measured value
-/// decides which numbers stand at an axis, too.
+/// The texts of an SVG file from top to bottom, without those that contain numbers, because
+/// measured values affect the numbers on an axis too.
 pub fn labels(svg: &[u8]) -> Vec<String> {
     let svg = String::from_utf8_lossy(svg);
     let texts = svg.split('>').filter_map(|piece| piece.split('<').next());
@@ -56,8 +56,8 @@ pub fn labels(svg: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// A text in which every number is a `#`, and so is every unit of time: a slower machine has
-/// milliseconds where another has microseconds.
+/// Replaces every number and every unit of time by `#`: a slower machine has milliseconds where
+/// another has microseconds.
 pub fn without_numbers(text: &str) -> String {
     let masked = |word: &str| {
         let unit = word.trim_matches(|c: char| !c.is_alphabetic());

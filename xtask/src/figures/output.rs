@@ -1,22 +1,22 @@
-//! What a command of the book leaves behind, and when that is the same as before.
+//! The result of a command of the book, and its comparison with an earlier one.
 
 use super::compare::{labels, same_but_for_rounding, same_figure, without_numbers};
 
-/// What a command of the book leaves behind.
+/// A command of the book and its results.
 pub struct Output {
-    /// The file that keeps what it prints, in `book/src/output`; none where only what it draws
-    /// is shown.
+    /// The file for the printed text, in `book/src/output`; none if the book shows only the
+    /// figures.
     pub file: Option<&'static str>,
     /// The command as the book shows it.
     pub command: &'static str,
-    /// The files that it draws, in `book/src/figures`: it is run in that folder.
+    /// The figures, in `book/src/figures`, the working folder of the command.
     pub figures: &'static [&'static str],
-    /// It prints or draws times and speeds: numbers differ from run to run, and only the words and
-    /// the order of the lines are compared, or the words of the figure.
+    /// The result contains times or speeds, which vary between runs: only words and the order of
+    /// lines are compared, or the words of a figure.
     pub timed: bool,
-    /// What it exits with: the book shows errors too.
+    /// The expected exit code: the book shows errors too.
     pub exit_code: i32,
-    /// It takes minutes, or room for a large model: it is run only where `--only` asks for it.
+    /// The command takes minutes, or the memory for a large model: it runs only with `--only`.
     pub on_request: bool,
 }
 
@@ -48,7 +48,7 @@ pub const fn on_request(file: &'static str, command: &'static str) -> Output {
 }
 
 impl Output {
-    /// Whether what was kept is what came now.
+    /// Whether the kept text matches the new one.
     pub fn agrees(&self, kept: &str, now: &str) -> bool {
         if self.timed {
             without_numbers(kept) == without_numbers(now)
@@ -57,7 +57,7 @@ impl Output {
         }
     }
 
-    /// Whether the figure that was kept shows what was drawn now.
+    /// Whether the kept figure matches the new one.
     pub fn shows(&self, kept: &[u8], now: &[u8]) -> bool {
         if self.timed {
             labels(kept) == labels(now)

@@ -1,4 +1,4 @@
-//! The commands that the book shows.
+//! The commands of the book.
 
 use super::output::{Output, drawn, on_request, printed, refused, timed};
 
@@ -61,7 +61,7 @@ pub const OUTPUTS: &[Output] = &[
     timed("decode-step.txt", "cargo bench --bench generation -- --quick \"decode step\""),
     printed("greedy.txt", "cargo run --release --example 01_greedy"),
     printed("greedy-loops.txt", "cargo xtask greedy-loops"),
-    // The first of these makes the model that the others write with.
+    // The first command creates the model that the others use.
     printed("shallow.txt", "cargo xtask shallow-checkpoint --layers 2 --out data/shallow"),
     printed(
         "shallow-loop.txt",

@@ -16,14 +16,14 @@ pub enum Shape {
     Gpt2_124m,
 }
 
-/// A tensor that is to be made up.
+/// A tensor to be generated.
 pub struct Tensor {
     pub name: String,
     pub shape: Vec<usize>,
     pub fill: Fill,
 }
 
-/// What a tensor is filled with, as in a model before its training.
+/// The initial values of a tensor, as before training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     Random,
@@ -31,7 +31,7 @@ pub enum Fill {
     Ones,
 }
 
-/// The sizes of a Llama.
+/// The dimensions of a Llama.
 struct Llama {
     vocab: usize,
     d_model: usize,
@@ -88,7 +88,7 @@ const TINYLLAMA: Llama = Llama {
     end: 2,
 };
 
-/// The sizes of GPT-2.
+/// The dimensions of GPT-2.
 const GPT2: (usize, usize, usize, usize) = (50_257, 768, 12, 1024);
 
 impl Tensor {
@@ -96,14 +96,14 @@ impl Tensor {
         Self { name: name.into(), shape: shape.to_vec(), fill }
     }
 
-    /// How many numbers it holds.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 }
 
 impl Shape {
-    /// The name that the flag `--shape` uses.
+    /// The name for the flag `--shape`.
     pub fn name(self) -> &'static str {
         match self {
             Self::SmolLm2_135m => "smollm2-135m",
@@ -140,7 +140,7 @@ impl Shape {
         }
     }
 
-    /// All tensors, in the order in which they are written.
+    /// All tensors in file order.
     pub fn tensors(self) -> Vec<Tensor> {
         match self {
             Self::SmolLm2_135m => SMOLLM2.tensors(),

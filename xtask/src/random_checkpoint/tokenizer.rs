@@ -1,4 +1,4 @@
-//! A tokenizer of any vocabulary size that works: a byte-level BPE whose merges join two bytes.
+//! A working tokenizer of any vocabulary size: a byte-level BPE whose merges join two bytes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -28,8 +28,8 @@ pub fn write(shape: Shape, path: &Path) -> Result<()> {
     tokenizer.save(path, false).map_err(|error| anyhow!("{error}"))
 }
 
-/// The special tokens at their ids, and in the ids between them all bytes, then pairs of bytes
-/// until the vocabulary is full.
+/// The special tokens at their ids; the other ids are all bytes, and then pairs of bytes until the
+/// vocabulary is full.
 fn vocabulary(size: usize, special: &[(&str, u32)]) -> Result<(Vocab, Merges)> {
     let mut bytes: Vec<String> = ByteLevel::alphabet().into_iter().map(String::from).collect();
     bytes.sort_unstable();

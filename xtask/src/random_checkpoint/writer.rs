@@ -1,4 +1,4 @@
-//! Writes a safetensors file number by number: only the header is held in memory.
+//! Writes a safetensors file as a stream: only the header is held in memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -22,7 +22,7 @@ pub enum StoredAs {
 }
 
 impl StoredAs {
-    /// What `config.json` calls it.
+    /// The name in `config.json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "float32",
@@ -47,7 +47,7 @@ impl StoredAs {
     }
 }
 
-/// The standard deviation that published models start from.
+/// The usual standard deviation of initial weights.
 const STD: f32 = 0.02;
 
 /// Writes the file and returns its size in bytes.
@@ -88,13 +88,13 @@ fn header(tensors: &[Tensor], dtype: StoredAs) -> String {
         start = end;
     }
     let mut text = serde_json::Value::Object(header).to_string();
-    // Numbers begin at a multiple of 8 bytes, as in the files that Hugging Face writes.
+    // Aligns the data to 8 bytes, as Hugging Face's library does.
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
     text
 }
 
-/// Uniform, with a standard deviation of `STD`: the shape of the distribution does not matter
-/// for time and memory, and this is quick to draw.
+/// Uniform, with a standard deviation of `STD`: the distribution does not affect time and memory,
+/// and this one is fast to sample.
 fn random(generator: &mut impl Rng) -> f32 {
     let unit = generator.next_u32() as f32 / u32::MAX as f32; // [0, 1]
     (2.0 * unit - 1.0) * 3f32.sqrt() * STD

@@ -1,4 +1,4 @@
-//! The phases of a model under the roofs, as a figure.
+//! The roofline chart of a model's phases.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use slowburn::chart::{self, Axis, LineChart, Series};
 
 use super::roof::Roof;
 
-/// A phase's name, its operations for each byte, and its operations per second.
+/// A phase's name, arithmetic intensity, and operations per second.
 type Point = (String, f64, f64);
 
-/// Draws both on logarithmic axes, on which a roof is two straight lines.
+/// Draws both on logarithmic axes, where a roof consists of two straight lines.
 pub fn draw(file: &Path, roofs: &[(String, Roof)], phases: &[Point]) -> chart::Result<()> {
     let ends = ends(roofs, phases);
     let roofs = roofs.iter().map(|(label, roof)| Series::new(label, line(roof, ends)));
@@ -24,7 +24,7 @@ pub fn draw(file: &Path, roofs: &[(String, Roof)], phases: &[Point]) -> chart::R
     chart::lines(file, "Prefill and decode under the roof", &[chart])
 }
 
-/// From half of the least to twice the greatest that is to be seen.
+/// The range of the axis: from half the least intensity to twice the greatest.
 fn ends(roofs: &[(String, Roof)], phases: &[Point]) -> (f64, f64) {
     let ridges = roofs.iter().map(|(_, roof)| roof.ridge());
     let seen = ridges.chain(phases.iter().map(|(_, intensity, _)| *intensity));
@@ -33,7 +33,7 @@ fn ends(roofs: &[(String, Roof)], phases: &[Point]) -> (f64, f64) {
     (0.5 * least, 2.0 * greatest)
 }
 
-/// In Gflop/s: up to the ridge with the bandwidth, then flat.
+/// In Gflop/s: rising with the bandwidth up to the ridge, then flat.
 fn line(roof: &Roof, (start, end): (f64, f64)) -> [(f64, f64); 3] {
     [start, roof.ridge(), end].map(|intensity| (intensity, roof.at(intensity) / 1e9))
 }

@@ -1,27 +1,27 @@
-//! What a pass computes, and what it must read for that.
+//! Operations and bytes of a forward pass.
 
 use slowburn::model::Model;
 use slowburn::model::config::Family;
 
-/// The sizes of a model that decide what a pass costs. What is left out (norms, rotations,
-/// activations, the rows of the embedding) is a hundredth of it or less.
+/// The dimensions of a model that determine the cost of a forward pass. The rest (norms, rotations,
+/// activations, the rows of the embedding) is at most a hundredth of it.
 #[derive(Debug, Clone)]
 pub struct Shape {
     layers: usize,
-    /// Weights of the matrices of a layer.
+    /// Weights of a layer's matrices.
     layer_weights: usize,
     /// Weights of the head.
     head_weights: usize,
-    /// Numbers in all query heads of a position.
+    /// Elements of all query heads of a position.
     queries: usize,
-    /// Numbers in all key heads of a position, and in all value heads.
+    /// Elements of all key heads of a position, and of all value heads.
     keys: usize,
-    /// Bytes of a stored number.
+    /// Bytes per stored element.
     size: usize,
     pub context: usize,
 }
 
-/// What a piece of work computes and reads.
+/// The operations and the bytes of a computation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// Floating-point operations; a multiply-add is two.
@@ -34,7 +34,7 @@ impl Shape {
         let config = model.config();
         let queries = config.n_heads * config.head_dim;
         let keys = config.n_kv_heads * config.head_dim;
-        // The gate, and the way up and down.
+        // Gate, up and down projections.
         let matrices = match config.family {
             Family::Llama(_) => 3,
             _ => 2,
@@ -51,19 +51,19 @@ impl Shape {
         }
     }
 
-    /// The bytes of all weights that a pass reads.
+    /// The bytes of all weights that a forward pass reads.
     pub fn weight_bytes(&self) -> f64 {
         (self.size * (self.layers * self.layer_weights + self.head_weights)) as f64
     }
 
-    /// A pass in which each of `sequences` sequences reads `new` tokens after `before` others,
-    /// and logits are computed for the last of each, if `head` says so.
+    /// A forward pass of `sequences` sequences with `new` tokens each, after `before` cached ones.
+    /// With `head`, logits are computed for the last token of each sequence.
     pub fn pass(&self, sequences: usize, before: usize, new: usize, head: bool) -> Cost {
         let head_weights = if head { self.head_weights } else { 0 };
         let products = self.layers * self.layer_weights * new + head_weights;
-        // Each new token looks at all before it and at itself.
+        // Each new token attends to all before it and to itself.
         let seen: usize = (before + 1..=before + new).sum();
-        // Its queries are multiplied by keys, then the values by what came of it.
+        // Queries times keys, then attention weights times values.
         let attention = self.layers * 2 * self.queries * seen;
         let cache = self.layers * 2 * self.keys * (before + new);
         let weights = self.layers * self.layer_weights + head_weights;
@@ -75,7 +75,7 @@ impl Shape {
 }
 
 impl Cost {
-    /// Operations for each byte.
+    /// Arithmetic intensity, in operations per byte.
     pub fn intensity(&self) -> f64 {
         self.flops / self.bytes
     }
@@ -112,12 +112,12 @@ pub mod tests {
 
     #[test]
     fn a_pass_multiplies_by_all_weights_and_looks_at_all_tokens() {
-        // One token after three: 250 weights, and 2 layers of 8 queries, twice, on 4 tokens. It
-        // reads the weights, and keys and values of 4 tokens in 2 layers.
+        // One token after three: 250 weights, and 2 layers of 8 query elements, twice, for 4
+        // tokens. Bytes: the weights, and the keys and values of 4 tokens in 2 layers.
         let decode = shape().pass(1, 3, 1, true);
         assert_eq!(decode.flops, 2.0 * (250.0 + 128.0));
         assert_eq!(decode.bytes, 4.0 * (250.0 + 64.0));
-        // Three tokens that look at 1, 2 and 3, without the head.
+        // Three tokens that attend to 1, 2 and 3 tokens, without the head.
         let prefill = shape().pass(1, 0, 3, false);
         assert_eq!(prefill.flops, 2.0 * (600.0 + 32.0 * 6.0));
         assert_eq!(prefill.bytes, 4.0 * (200.0 + 48.0));

@@ -1,4 +1,4 @@
-//! How fast threads read.
+//! Measures the read bandwidth of memory and caches.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use super::team;
 use super::vectors::{self, Loop};
 
 const TRIES: usize = 7;
-/// Parts begin where pages do.
+/// Parts are aligned to pages.
 const PAGE: usize = 4096;
-/// How much is read in a try, at least: little memory is read several times.
+/// The least amount to read per try: a small buffer is read several times.
 const ENOUGH: usize = 1 << 30;
 
-/// Bytes per second that `threads` threads read together, of `bytes` bytes that they share. Each
-/// reads its part from the beginning to the end.
+/// The combined read bandwidth of `threads` threads in bytes per second. Each thread reads its own
+/// part of `bytes` sequentially.
 pub fn read_bandwidth(simd: Simd, bytes: usize, threads: usize) -> Result<f64> {
     let part = bytes.div_ceil(threads).next_multiple_of(PAGE);
     let bytes = part * threads;
     let mut memory =
         MmapMut::map_anon(bytes).with_context(|| format!("there is no memory of {bytes} bytes"))?;
     prefer_huge_pages(&memory);
-    // Until it is written to, the system gives no memory.
+    // The system allocates pages on the first write.
     memory.fill(1);
     let passes = ENOUGH.div_ceil(bytes);
     let mut best = Duration::MAX;
@@ -40,8 +40,7 @@ pub fn read_bandwidth(simd: Simd, bytes: usize, threads: usize) -> Result<f64> {
     Ok((passes * bytes) as f64 / best.as_secs_f64())
 }
 
-/// The kernels' weights lie on pages of 2 MiB where the system grants them; so should this. It is
-/// an advice only, which may be refused.
+/// Requests pages of 2 MiB, as the kernels' weights do. The system may ignore the advice.
 fn prefer_huge_pages(memory: &MmapMut) {
     #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage);
@@ -49,7 +48,7 @@ fn prefer_huge_pages(memory: &MmapMut) {
     let _ = memory;
 }
 
-/// Adds bytes up, which takes less time than reading them.
+/// Sums bytes, which takes less time than reading them.
 struct Sum<'a>(&'a [u8]);
 
 impl Loop for Sum<'_> {

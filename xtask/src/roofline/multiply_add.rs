@@ -1,4 +1,4 @@
-//! How fast all threads multiply and add, on numbers that stay in registers.
+//! Measures the multiply-add throughput of all threads, on numbers in registers.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use slowburn::kernels::Simd;
 use super::team;
 use super::vectors::{self, Loop};
 
-/// Numbers in a chain: one register of AVX-512, two of AVX2.
+/// Numbers per chain: one register of AVX-512, two of AVX2.
 const LANES: usize = 16;
 const TRIES: usize = 5;
-/// How long a try should take, at least.
+/// The least duration of a try.
 const LONG_ENOUGH: Duration = Duration::from_millis(100);
 
 /// Floating-point operations per second on `threads` threads; a multiply-add is two.
@@ -34,8 +34,7 @@ pub fn rate(simd: Simd, threads: usize) -> f64 {
     best
 }
 
-/// As many multiply-adds in each chain as there are `steps`, each of which waits for the one
-/// before it; the chains wait for nothing.
+/// `steps` dependent multiply-adds in each chain; the chains are independent.
 struct Chains {
     steps: usize,
 }
@@ -79,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_chain_nears_what_it_must() {
-        // x = 0.999 x + 0.001 ends at 1.
+        // x = 0.999 x + 0.001 converges to 1.
         for simd in Simd::available() {
             let sum = vectors::run(simd, Chains { steps: 20_000 });
             let lanes = (LANES * vectors::run(simd, CountChains)) as f32;

@@ -1,4 +1,4 @@
-//! Prefill and decode: what they cost, and how long they take.
+//! The cost and the time of prefill and decode.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use slowburn::model::{Input, Logits, Model};
 use super::cost::{Cost, Shape};
 use crate::bench::{Workload, median};
 
-/// A part of a generation.
+/// A phase of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Phase {
     Prefill {
@@ -23,8 +23,8 @@ pub enum Phase {
     },
 }
 
-/// Prefill and decode for each length, and decode with several sequences after the first. A
-/// length for which the context has no room becomes as many tokens as it has room for.
+/// Prefill and decode for each prompt length, and batched decode after the first. A length beyond
+/// the context length is reduced to fit.
 pub fn all(shape: &Shape, lengths: &[usize], steps: usize, batch: usize) -> Result<Vec<Phase>> {
     ensure!(steps >= 1, "decode takes a step at least");
     ensure!(
@@ -58,7 +58,7 @@ impl Phase {
         }
     }
 
-    /// What all its passes cost.
+    /// The cost of all its forward passes.
     pub fn cost(&self, shape: &Shape) -> Cost {
         match *self {
             Self::Prefill { tokens, chunk } => (0..tokens)
@@ -74,7 +74,7 @@ impl Phase {
         }
     }
 
-    /// How many seconds it takes: the median of `rounds`, after one that is not counted.
+    /// The time in seconds: the median of `rounds`, after an uncounted warm-up.
     pub fn measure(&self, model: &Model, rounds: usize) -> Result<f64> {
         self.time(model)?;
         let times = (0..rounds).map(|_| self.time(model)).collect::<Result<Vec<_>>>()?;
@@ -110,7 +110,7 @@ impl Phase {
                     }
                     caches.push(cache);
                 }
-                // Which token comes next doesn't matter for the time.
+                // The choice of token does not affect the time.
                 let next = [prompt[0]];
                 let start = Instant::now();
                 for _ in 0..steps {
@@ -152,7 +152,7 @@ mod tests {
         let (whole, chunks) = (cost(10), cost(4));
         assert_eq!(whole, shape().pass(1, 0, 10, true));
         assert_eq!(chunks.flops, whole.flops);
-        // The weights of the layers three times, keys and values of 4, 8 and 10 tokens.
+        // The weights of the layers three times; keys and values of 4, 8 and 10 tokens.
         assert_eq!(chunks.bytes, 4.0 * (3.0 * 200.0 + 50.0 + 16.0 * (4.0 + 8.0 + 10.0)));
     }
 

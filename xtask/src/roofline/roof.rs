@@ -1,6 +1,6 @@
-//! What no computation on a machine can exceed.
+//! The roofline of a machine.
 
-/// The two limits.
+/// The limits of bandwidth and arithmetic.
 #[derive(Debug, Clone, Copy)]
 pub struct Roof {
     /// Bytes per second.
@@ -10,12 +10,12 @@ pub struct Roof {
 }
 
 impl Roof {
-    /// The most operations per second for a computation with this many for each byte.
+    /// The highest operations per second at an arithmetic intensity.
     pub fn at(&self, intensity: f64) -> f64 {
         self.arithmetic.min(self.bandwidth * intensity)
     }
 
-    /// What sets the limit there.
+    /// The limiting resource at an arithmetic intensity.
     pub fn limit(&self, intensity: f64) -> &'static str {
         if intensity < self.ridge() {
             "bytes"
@@ -24,7 +24,7 @@ impl Roof {
         }
     }
 
-    /// The least intensity at which the arithmetic is the limit.
+    /// The ridge point: the least intensity limited by the arithmetic.
     pub fn ridge(&self) -> f64 {
         self.arithmetic / self.bandwidth
     }

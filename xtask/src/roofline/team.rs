@@ -1,11 +1,11 @@
-//! Threads that begin at the same time.
+//! Threads with a common start.
 
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Calls `work` on each of `threads` threads, with the number of the thread, and returns the time
-/// from the common beginning to the last end.
+/// Calls `work` with the thread's index on each of `threads` threads, and returns the time from the
+/// common start to the last end.
 pub fn time(threads: usize, work: &(dyn Fn(usize) + Sync)) -> Duration {
     let barrier = Barrier::new(threads);
     thread::scope(|scope| {

@@ -1,22 +1,21 @@
-//! Loops that are compiled for the widest vectors of the processor.
+//! Loops compiled for the widest vector instructions of the processor.
 
 use slowburn::kernels::Simd;
 
-/// A loop. It is written once, and its `run` must be inlined into the functions below to be
-/// compiled for their instructions.
+/// A loop over vectors. Its `run` must be inlined into the functions below, to be compiled for
+/// their instruction sets.
 pub trait Loop {
     type Output;
 
-    /// `CHAINS` sums of 16 numbers each are enough to hide how long an addition takes, and few
-    /// enough to stay in registers. `FUSED` says whether the processor has an instruction that
-    /// multiplies and adds.
+    /// `CHAINS` sums of 16 numbers hide the latency of an addition and still fit in registers.
+    /// `FUSED` says whether the processor has a fused multiply-add.
     fn run<const CHAINS: usize, const FUSED: bool>(self) -> Self::Output;
 }
 
-/// Runs the loop as it was compiled for `simd`.
+/// Runs the loop as compiled for `simd`.
 pub fn run<L: Loop>(simd: Simd, work: L) -> L::Output {
     match simd {
-        // SAFETY: this processor has the instructions, as the guard has found out.
+        // SAFETY: the guard has checked that this processor has the instructions.
         #[cfg(target_arch = "x86_64")]
         Simd::Avx512 if simd.is_available() => unsafe { avx512(work) },
         // SAFETY: as above.

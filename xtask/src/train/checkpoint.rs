@@ -1,4 +1,4 @@
-//! What a run needs to go on: the weights, the optimizer's memory, and how far it was.
+//! A training checkpoint: the weights, the optimizer state, and the progress.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Progress {
     next_story: usize,
 }
 
-/// Writes a checkpoint into `run`, beside the last one until it is whole.
+/// Writes a checkpoint into `run`; the previous one is kept until the new one is complete.
 pub fn save(
     run: &Path,
     model: &Decoder,

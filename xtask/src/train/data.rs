@@ -1,6 +1,6 @@
-//! Stories laid end to end into rows of one length.
+//! Packs stories into training rows of equal length.
 
-/// Hands out training rows, story after story, and starts again when all have been told.
+/// Produces training rows from the stories, repeatedly.
 pub struct Rows {
     stories: Vec<Vec<u32>>,
     next: usize,
@@ -11,7 +11,7 @@ impl Rows {
         Self { stories, next: 0 }
     }
 
-    /// The story with which the next row begins.
+    /// The story at which the next row begins.
     pub fn next_story(&self) -> usize {
         self.next
     }
@@ -20,9 +20,9 @@ impl Rows {
         self.next = story % self.stories.len();
     }
 
-    /// `rows` rows of `length` inputs and their targets, so of `length + 1` tokens. Each begins
-    /// with the beginning of a story, so that what a row speaks of was introduced in it; what
-    /// does not fit at its end is dropped.
+    /// `rows` rows of `length` inputs and their targets, which is `length + 1` tokens. Each row
+    /// begins with a story, so that the row introduces all its characters; a story is cut off at
+    /// the end of the row.
     pub fn take(&mut self, rows: usize, length: usize) -> Vec<Vec<u32>> {
         (0..rows).map(|_| self.row(length + 1)).collect()
     }

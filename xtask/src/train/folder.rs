@@ -1,4 +1,4 @@
-//! Writes a model folder as Hugging Face lays it out.
+//! Writes a model folder in Hugging Face's layout.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ pub fn write_safetensors(decoder: &Decoder, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Walks a module and keeps each parameter under its Hugging Face name.
+/// Collects the parameters of a module under their Hugging Face names.
 #[derive(Default)]
 struct Collector {
     path: Vec<String>,
@@ -69,7 +69,7 @@ impl ModuleVisitor for Collector {
         self.tensors.push((name, data));
     }
 
-    // The name of an enum's variant is no part of the name of a tensor.
+    // An enum's variant name is not part of a tensor's name.
     fn enter_module(&mut self, name: &str, container_type: &str) {
         if !container_type.starts_with("Enum:") {
             self.path.push(name.to_owned());

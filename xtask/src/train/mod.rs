@@ -1,9 +1,9 @@
-//! `cargo xtask train`: a tokenizer and a decoder, from the stories of the small world.
+//! `cargo xtask train`: trains a tokenizer and a decoder on the stories of the small world.
 //!
-//! The recipe, in the order of the files: [`tokenizer`] learns a byte-level BPE from the
-//! first stories; [`data`] lays stories end to end into rows; [`schedule`] gives the learning
-//! rate and the row length of each step; [`run`] computes a loss, its gradients and an
-//! optimizer step, again and again; [`checkpoint`] keeps what is needed to go on after an interruption.
+//! The recipe, in the order of the files: [`tokenizer`] learns a byte-level BPE from the first
+//! stories; [`data`] packs stories into rows; [`schedule`] sets the learning rate and the row
+//! length of each step; [`run`] repeats the loss, its gradients and an optimizer step;
+//! [`checkpoint`] saves the state, so that an interrupted run can resume.
 
 mod checkpoint;
 mod data;
@@ -69,7 +69,7 @@ pub struct TrainArgs {
 
 const WEIGHT_DECAY: f32 = 0.05;
 
-/// A Llama without any of the variations.
+/// A Llama without optional features.
 const LLAMA: LlamaConfig = LlamaConfig {
     rope: RopeConfig { theta: 10_000.0, scaling: RopeScaling::None },
     qkv_bias: false,
@@ -170,7 +170,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     Ok(())
 }
 
-/// The GPU where this was built with `--features cuda`, the CPU otherwise.
+/// The GPU with the feature `cuda`, the CPU otherwise.
 fn training_device() -> Device {
     #[cfg(feature = "cuda")]
     return Device::cuda(0);
@@ -178,7 +178,7 @@ fn training_device() -> Device {
     Device::flex()
 }
 
-/// The model, and what it takes to make it better.
+/// A model and its optimizers.
 struct Trainer {
     model: Decoder,
     optimizer: ModuleOptimizer,
@@ -198,8 +198,8 @@ impl Trainer {
             .with_beta_2(0.99)
             .with_weight_decay(WEIGHT_DECAY)
             .with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)));
-        // Muon moves all directions of a matrix at one speed. Attention needs many of them to
-        // tell names apart, and AdamW finds these one after another.
+        // Muon updates all directions of a matrix at one rate. Attention needs many of them to tell
+        // names apart, and AdamW learns these one after another.
         let matrices = MuonConfig::new()
             .with_weight_decay(Some(WeightDecayConfig { penalty: WEIGHT_DECAY }))
             .with_adjust_lr_fn(AdjustLrFn::MatchRmsAdamW);
@@ -216,7 +216,7 @@ impl Trainer {
     }
 
     // ANCHOR: step
-    /// One step down the gradient of the loss on `batch`; returns the loss before it.
+    /// One optimizer step on `batch`; returns the loss before it.
     fn step(&mut self, batch: &[Vec<u32>], learning_rate: f64) -> f32 {
         let loss = self.loss_of(&self.model, batch);
         let value = loss.clone().into_scalar::<f32>();
@@ -256,14 +256,14 @@ impl Trainer {
     }
 }
 
-/// The loss curve, `loss.csv`: what the book's chart of the training is drawn from.
+/// The loss curve in `loss.csv`, from which the book's training chart is drawn.
 struct LossLog {
     file: std::fs::File,
     start: Instant,
 }
 
 impl LossLog {
-    /// How many steps lie between two lines.
+    /// The number of steps between two rows.
     const EVERY: usize = 20;
 
     fn open(args: &TrainArgs, first_step: usize) -> Result<Self> {

@@ -1,9 +1,9 @@
-//! The learning rate of each step (warm-up, then a cosine), and the length of its rows.
+//! The learning rate (linear warm-up, then cosine decay) and the row length of each step.
 
 use std::f64::consts::PI;
 
-/// Rises in a line to the peak, then falls along a cosine to a tenth of it. It depends on the
-/// step alone, so that a resumed run needs to remember nothing.
+/// Linear warm-up to the peak, then cosine decay to a tenth of it. A function of the step alone, so
+/// that a resumed run needs no further state.
 pub struct Schedule {
     peak: f64,
     warm_up: usize,
@@ -28,11 +28,11 @@ impl Schedule {
     // ANCHOR_END: learning_rate
 
     // ANCHOR: row_length
-    /// How many tokens a row has: few at first, the whole context (`longest`) at the end.
+    /// The row length in tokens: short at first, the full context length (`longest`) at the end.
     ///
-    /// To learn that a story goes on about whom it introduced, attention must find one name
-    /// among all earlier tokens. Among 60 it is found much sooner than among 250, and short
-    /// rows are cheaper (Li et al., arXiv 2108.06084, on warming up the sequence length).
+    /// To keep track of the characters of a story, attention must find one name among all earlier
+    /// tokens. It learns that much sooner among 60 tokens than among 250, and short rows are
+    /// cheaper (Li et al., arXiv 2108.06084, on sequence length warm-up).
     pub fn row_length(&self, step: usize, longest: usize) -> usize {
         match step as f64 / self.steps as f64 {
             done if done < 0.2 => longest / 8,

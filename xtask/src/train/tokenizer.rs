@@ -1,4 +1,4 @@
-//! A byte-level BPE, learned from the stories.
+//! Trains a byte-level BPE on the stories.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ const END: &str = "<|end|>";
 pub const BEGIN_ID: u32 = 0;
 pub const END_ID: u32 = 1;
 
-/// How many stories the merges are learned from: more would not change them.
+/// The number of stories to learn the merges from: more would not change them.
 const SAMPLE: usize = 20_000;
 
-/// Learns `vocab_size` tokens: the two special ones, the 256 bytes, and the most useful merges.
+/// Learns `vocab_size` tokens: the two special tokens, the 256 bytes, and the most frequent merges.
 pub fn train(stories: &[String], vocab_size: usize) -> Result<Tokenizer> {
     let special = [BEGIN, END].map(|token| AddedToken::from(token, true));
     let mut trainer: TrainerWrapper = BpeTrainerBuilder::new()
@@ -53,7 +53,7 @@ pub fn train(stories: &[String], vocab_size: usize) -> Result<Tokenizer> {
     Ok(Tokenizer::from(tokenizer))
 }
 
-/// Begin, the story's tokens, end.
+/// Encodes each story between the begin and the end token.
 pub fn encode(tokenizer: &Tokenizer, stories: &[String]) -> Result<Vec<Vec<u32>>> {
     let texts: Vec<&str> = stories.iter().map(String::as_str).collect();
     let encoded = tokenizer.encode_batch(texts, true).map_err(|error| anyhow!("{error}"))?;

@@ -1,5 +1,5 @@
-//! `cargo xtask widget-data`: the logits that the book's widgets work on, from the bundled model,
-//! and the figures that stand in their places where no JavaScript runs.
+//! `cargo xtask widget-data`: writes the logits for the book's widgets, from the bundled model, and
+//! the figures that replace the widgets without JavaScript.
 
 mod open_distribution;
 mod pictures;
@@ -21,7 +21,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The files that are not what [`run`] would write.
+/// The files that differ from the output of [`run`].
 pub fn outdated(root: &Path) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for (file, text) in generated()? {

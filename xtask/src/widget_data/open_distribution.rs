@@ -1,4 +1,4 @@
-//! Logits of a step at which the story may go on in many ways.
+//! The logits of a step with many plausible continuations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,22 +13,22 @@ use slowburn::sampling::statistics;
 
 const PROMPT: &str = "Once upon a time, there was a";
 
-/// For how many of the likeliest tokens the texts are kept: all that a widget shows.
+/// The number of most likely tokens whose texts are kept: as many as a widget shows.
 const TEXTS: usize = 16;
 
-/// What the widgets of the chapters on sampling work on.
+/// The data of the widgets in the sampling chapters.
 #[derive(Deserialize)]
 pub struct OpenDistribution {
-    /// The text that the logits follow.
+    /// The prompt of the logits.
     pub prompt: String,
-    /// What the likeliest tokens say, by their ids.
+    /// The texts of the most likely tokens, by id.
     pub texts: BTreeMap<u32, String>,
     /// The logit of each token of the vocabulary, to four decimals.
     pub logits: Vec<f32>,
 }
 
 impl OpenDistribution {
-    /// Where it lies, from the root.
+    /// The path from the root.
     pub const FILE: &str = "book/widgets/logits.js";
     const HEAD: &str =
         "// Written by `cargo xtask widget-data`.\n\"use strict\";\n\nconst openDistribution = ";
@@ -65,7 +65,7 @@ impl OpenDistribution {
     pub fn to_javascript(&self) -> Result<String> {
         let (prompt, texts) =
             (serde_json::to_string(&self.prompt)?, serde_json::to_string(&self.texts)?);
-        // With all decimals, zeros too: what differs by rounding is told from what differs.
+        // A fixed number of decimals, so that differences by rounding can be recognised.
         let logits: Vec<String> = self.logits.iter().map(|logit| format!("{logit:.4}")).collect();
         let logits = logits.join(",");
         let (head, tail) = (Self::HEAD, Self::TAIL);
@@ -74,7 +74,7 @@ impl OpenDistribution {
         ))
     }
 
-    /// The likeliest tokens: their ids and texts, best first.
+    /// The ids and texts of the most likely tokens, best first.
     pub fn best(&self, count: usize) -> Vec<(u32, &str)> {
         let ranked = statistics::ranked(&slowburn::sampling::softmax(&self.logits));
         let ids = ranked.into_iter().take(count).map(|(id, _)| id);

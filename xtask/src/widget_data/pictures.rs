@@ -1,5 +1,5 @@
-//! The figures that a reader without JavaScript sees in place of a widget. They are narrow, so
-//! that a phone does not make their letters small.
+//! The figures that replace the widgets without JavaScript. They are narrow, so that their text is
+//! legible on a phone.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ const WIDTH: usize = 360;
 const ROW: usize = 24;
 const CELL: usize = 26;
 
-/// A picture in the visual language of `book/figures.css`.
+/// A picture in the style of `book/figures.css`.
 struct Picture {
     body: String,
-    /// How far down it reaches.
+    /// The lower edge of the content.
     bottom: usize,
 }
 
@@ -70,7 +70,7 @@ pub fn nucleus(distribution: &OpenDistribution) -> Result<String> {
     bars(distribution, "Ten tokens: all, those of top-k, and those of top-p", 10, columns)
 }
 
-/// One row for each of the likeliest tokens, one column of bars for each set of rules.
+/// One row per token, most likely first, and one column of bars per set of rules.
 fn bars(
     distribution: &OpenDistribution,
     title: &str,

@@ -1,4 +1,4 @@
-//! The widgets' arithmetic, held to the library: the same logits and settings, the same tokens.
+//! Checks the arithmetic of the widgets against the library: same logits and settings, same tokens.
 
 use std::fs;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::widget_data::OpenDistribution;
 const FILE: &str = "book/widgets/arithmetic.js";
 const SCRIPT: &str = include_str!("arithmetic.js");
 
-/// How far a probability may be off. The library computes in f32, and JavaScript in f64.
+/// The tolerance of a probability. The library computes in f32, JavaScript in f64.
 const TOLERANCE: f64 = 1e-6;
 
-/// What the browser computes.
+/// The inputs of the browser.
 #[derive(Serialize)]
 struct Cases {
     distributions: Vec<Setting>,
@@ -33,7 +33,7 @@ struct Cases {
 
 #[derive(Clone, Serialize)]
 struct Setting {
-    /// None where they are those of the widgets.
+    /// None for the widgets' own logits.
     logits: Option<Vec<f32>>,
     temperature: f32,
     k: Option<usize>,
@@ -52,7 +52,7 @@ struct Layout {
     kind: &'static str,
 }
 
-/// What it found, in the order of the cases.
+/// The results of the browser, in the order of the cases.
 #[derive(Deserialize)]
 struct Results {
     distributions: Vec<Distribution>,
@@ -62,7 +62,7 @@ struct Results {
 
 #[derive(Deserialize)]
 struct Distribution {
-    /// The tokens that can be drawn, by their ids.
+    /// The ids and probabilities of the tokens that can be sampled.
     kept: Vec<(usize, f64)>,
     survivors: usize,
     entropy: f64,
@@ -78,7 +78,7 @@ struct Rows {
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Cells {
-    /// The position in its prompt of each cell, by rows; none in padding.
+    /// The position of each cell within its prompt, by rows; none for padding.
     positions: Vec<Vec<Option<usize>>>,
     /// The column of each prompt's last token.
     last: Vec<usize>,
@@ -146,7 +146,7 @@ fn check_script(chromium: &Chromium, root: &Path, arithmetic: &str) -> Result<Ve
 }
 
 impl Distribution {
-    /// Where it differs from the library's, if it does.
+    /// The difference from the library's distribution, if any.
     fn fault(&self, expected: &[f32]) -> Option<String> {
         let kept: Vec<usize> = self.kept.iter().map(|&(id, _)| id).collect();
         let ids = (0..expected.len()).filter(|&id| expected[id] > 0.0);
@@ -154,7 +154,7 @@ impl Distribution {
         if self.survivors != kept.len() {
             return Some(format!("{} survivors, and {} in the list", self.survivors, kept.len()));
         }
-        // What is less likely than an f32 can say is gone in the library alone.
+        // A probability below the range of f32 is 0 in the library only.
         let is_lost = |&(id, p): &(usize, f64)| expected[id] == 0.0 && p < 1e-36;
         if !self.kept.iter().filter(|kept| !is_lost(kept)).map(|&(id, _)| id).eq(ids) {
             return Some(format!("{} tokens are kept instead of {survivors}", kept.len()));
@@ -177,11 +177,11 @@ impl Distribution {
     }
 }
 
-/// Many settings, on the widgets' logits and on some of which many are equal.
+/// Many settings, on the widgets' logits and on logits with many ties.
 fn settings() -> Vec<Setting> {
     let equal: Vec<f32> = (0..64_u16).map(|i| f32::from(i * 7 % 13) / 2.0).collect();
     let mut settings = Vec::new();
-    // Sums of these reach a p of 0.5 exactly, in every type of float.
+    // Their sums reach a p of 0.5 exactly, in every floating-point type.
     let eighths = vec![1.0; 8];
     for logits in [None, Some(equal), Some(eighths)] {
         for temperature in [0.1, 0.35, 0.7, 1.0, 1.4, 2.0] {
@@ -208,8 +208,7 @@ fn layouts() -> Vec<Layout> {
     lengths.into_iter().flat_map(with).collect()
 }
 
-/// How many rows the library computes at each step of both loops, for the tokens that they
-/// generate.
+/// The number of rows that the library computes at each step of both loops.
 fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
     let model = &pretrained.model;
     let prompt: Vec<u32> = (10..).take(steps.prompt).collect();
@@ -238,7 +237,7 @@ fn count_rows(pretrained: &Pretrained, steps: Steps) -> Result<Rows> {
 }
 
 impl Layout {
-    /// The cells that this layout should have.
+    /// The expected cells of this layout.
     fn cells(&self, model: &Model, device: &OpenDevice) -> Result<Cells> {
         let Self { lengths, kind } = self;
         let tokens: usize = lengths.iter().sum();
@@ -281,7 +280,7 @@ impl Layout {
     }
 }
 
-/// The positions that the library gives to the columns of a batch.
+/// The positions that the library assigns to the columns of a batch.
 fn end_to_end(model: &Model, device: &OpenDevice, lengths: &[usize]) -> Result<Vec<Option<usize>>> {
     let caches = lengths.iter().map(|&length| model.new_cache(length));
     let mut caches = caches.collect::<Result<Vec<_>, _>>()?;

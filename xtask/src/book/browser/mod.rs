@@ -1,4 +1,4 @@
-//! What a browser makes of the book: Chromium, run without a window.
+//! Runs the book in a browser: headless Chromium.
 
 pub mod arithmetic;
 pub mod pages;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::figures::selector;
 
-/// The names under which it is installed.
+/// The names of the executable.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 pub struct Chromium {
@@ -37,8 +37,8 @@ impl Chromium {
         Ok(Self { program })
     }
 
-    /// Opens a page in `folder`, waits until its scripts have nothing more to do, and reads the
-    /// JSON that they have written into an element with the id `result`.
+    /// Opens a page in `folder`, waits for its scripts, and parses the JSON that they wrote into
+    /// the element with the id `result`.
     fn run<T: DeserializeOwned>(&self, folder: &Path, page: &str) -> Result<T> {
         let profile = tempfile::tempdir()?;
         let folder = fs::canonicalize(folder)?;
@@ -49,13 +49,13 @@ impl Chromium {
                 "--disable-gpu",
                 "--hide-scrollbars",
             ])
-            // Pages in frames are files too, and share the storage that keeps the theme.
+            // Pages in frames are files too, and share the storage of the theme.
             .arg("--allow-file-access-from-files")
-            // What a page asks of the network does not come, and the page says so.
+            // Network requests fail, and the page reports them.
             .arg("--host-resolver-rules=MAP * ~NOTFOUND")
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("--window-size=1400,1000")
-            // Milliseconds of the page's own clock, which runs ahead where nothing happens.
+            // In milliseconds of virtual time, which skips idle periods.
             .args(["--virtual-time-budget=36000000", "--dump-dom"])
             .arg(format!("file://{}/{page}", folder.display()))
             .output()?;
@@ -69,9 +69,9 @@ impl Chromium {
     }
 }
 
-/// A page that holds data for a script, and the script.
+/// A page with data for a script, and the script.
 fn page(id: &str, data: &impl serde::Serialize, scripts: &[&str]) -> Result<String> {
-    // No text can then end the element early.
+    // Escaped, so that no text can end the element early.
     let data = serde_json::to_string(data)?.replace('<', "\\u003c");
     let scripts: String =
         scripts.iter().map(|script| format!("<script>\n{script}</script>\n")).collect();

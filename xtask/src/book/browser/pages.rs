@@ -1,4 +1,4 @@
-//! Each page as it is seen: on a wide and on a narrow screen, light and dark.
+//! Renders each page on wide and narrow screens, in light and dark themes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +38,8 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
             visits.push(Visit { file: file.clone(), query: format!("theme={theme}"), width });
         }
     }
-    // A picture that a page shows as an image has a document of its own, which no page can look
-    // into: it is opened as a page. It brings its background, and knows no themes.
+    // An image is a document of its own, which a page cannot inspect, so it is opened as a page. It
+    // has its own background and no themes.
     let pictures = copy.path().join("figures");
     for entry in fs::read_dir(&pictures)? {
         let path = entry?.path();
@@ -51,7 +51,8 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
         let style = "body { margin: 0 } svg { width: 100%; height: auto }";
         let html = format!("<!DOCTYPE html><html><head><style>{style}</style></head><body>{svg}");
         fs::write(copy.path().join(&file), probed(&html)?)?;
-        // A page shows it as wide as its text, or so wide on a phone, where it scrolls.
+        // An image is shown at the width of the text, or at a fixed width on a phone, where it
+        // scrolls.
         for width in [750, 600] {
             visits.push(Visit {
                 file: file.clone(),
@@ -64,7 +65,7 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
     visit(chromium, copy.path(), &visits)
 }
 
-/// Opens pages in `folder` that have the probe in them.
+/// Opens pages in `folder` that contain the probe.
 fn visit(chromium: &Chromium, folder: &Path, visits: &[Visit]) -> Result<Vec<Problem>> {
     fs::write(folder.join("host.html"), page("visits", &visits, &[HOST])?)?;
     let found: Vec<Vec<String>> = chromium.run(folder, "host.html")?;
@@ -72,13 +73,13 @@ fn visit(chromium: &Chromium, folder: &Path, visits: &[Visit]) -> Result<Vec<Pro
     Ok(problems(visits, &found))
 }
 
-/// The page with the probe in it, before anything else that runs.
+/// Inserts the probe into a page, before any other script.
 fn probed(html: &str) -> Result<String> {
     let (before, after) = html.split_once("<head>").context("a page has a head")?;
     Ok(format!("{before}<head><script>\n{PROBE}</script>{after}"))
 }
 
-/// One problem for what was found in several visits.
+/// One problem for equal findings of several visits.
 fn problems(visits: &[Visit], found: &[Vec<String>]) -> Vec<Problem> {
     let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for (visit, messages) in visits.iter().zip(found) {
@@ -126,7 +127,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// What the probe finds in pages with these in them, 390 pixels wide.
+    /// The probe's findings in pages with the given bodies, 390 pixels wide.
     fn found(chromium: &Chromium, bodies: &[String]) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let visits: Vec<Visit> = (0..bodies.len())
