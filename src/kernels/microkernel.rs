@@ -61,13 +61,16 @@ pub(super) fn product_of_two<const M: usize>(
     panels: [&[[f32; LANES]]; 2],
     x: &[[f32; M]],
 ) -> [[[f32; LANES]; M]; 2] {
+    // One slice for each panel, of the length of `x`: with a bounds check in the loop, the compiler
+    // stores all of `acc` to memory at each `k`.
+    let (first, second) = (&panels[0][..x.len()], &panels[1][..x.len()]);
     let mut acc = [[[0.0; LANES]; M]; 2];
-    let panels = panels.map(|panel| &panel[..x.len()]);
     for k in 0..x.len() {
+        let weights = [&first[k], &second[k]];
         for p in 0..2 {
             for row in 0..M {
                 for lane in 0..LANES {
-                    acc[p][row][lane] = fma(panels[p][k][lane], x[k][row], acc[p][row][lane]);
+                    acc[p][row][lane] = fma(weights[p][lane], x[k][row], acc[p][row][lane]);
                 }
             }
         }
