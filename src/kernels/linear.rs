@@ -5,7 +5,7 @@ use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product, product_of_two, single};
 use super::number::{Number, with_number};
 use super::panels::Panels;
-use super::simd::{Isa, Kernel, RowKernel, Simd};
+use super::simd::{Isa, Kernel, RowKernel};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) ->
     if rows == 0 {
         return y;
     }
-    let packed = Packed::new(x, rows, cpu.simd());
+    let packed = Packed::new(x, rows, &cpu);
     {
         let mut products = Vec::with_capacity(N);
         for (layer, y) in layers.iter().zip(&mut y) {
@@ -78,18 +78,32 @@ struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    fn new(x: &'a [f32], rows: usize, simd: Simd) -> Self {
+    fn new(x: &'a [f32], rows: usize, cpu: &Cpu) -> Self {
+        /// Fewer numbers than this are packed sooner than another thread begins.
+        const MANY: usize = 1 << 15;
         let n_in = x.len() / rows;
         if rows == 1 {
             return Self { rows, n_in, passes: vec![1], numbers: x.into() };
         }
-        let passes = simd.passes(rows);
+        let passes = cpu.simd().passes(rows);
         let mut numbers = vec![0.0; x.len()];
+        let mut parts = Vec::with_capacity(passes.len());
         let mut first = 0;
         for &pass in &passes {
-            let part = first * n_in..(first + pass) * n_in;
-            pack(&x[part.clone()], &mut numbers[part], pass);
+            parts.push((pass, first * n_in..(first + pass) * n_in));
             first += pass;
+        }
+        let packed = Disjoint::new(&mut numbers);
+        let pack_one = |i: usize| {
+            let (pass, part) = &parts[i];
+            // SAFETY: the parts of two passes do not overlap, and each is packed once.
+            let packed = unsafe { packed.part(part.clone()) };
+            pack(&x[part.clone()], packed, *pass);
+        };
+        if x.len() < MANY {
+            (0..parts.len()).for_each(pack_one);
+        } else {
+            cpu.for_each(parts.len(), pack_one);
         }
         Self { rows, n_in, passes, numbers: numbers.into() }
     }
