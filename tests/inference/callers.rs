@@ -64,12 +64,13 @@ fn greatest_gap(marks: &[usize]) -> usize {
 #[test]
 fn whoever_calls_again_and_again_waits_for_the_next_step() {
     const CALLERS: usize = 4;
+    const CALLS: usize = 200;
     watch(|| {
         let calls = Calls::default();
         let inference = calling(&calls, 1000);
         thread::scope(|scope| {
             for _ in 0..CALLERS {
-                let work = Work::Call(200, Duration::from_millis(5));
+                let work = Work::Call(CALLS, Duration::from_millis(5));
                 scope.spawn(|| inference.infer(work).spawn().join().unwrap_err());
             }
             let marks = Arc::new(Mutex::new(Vec::new()));
@@ -80,6 +81,8 @@ fn whoever_calls_again_and_again_waits_for_the_next_step() {
             });
             assert_eq!(job.run().unwrap().outputs.len(), 50);
             let marks = marks.lock().unwrap();
+            let half = CALLERS * CALLS / 2;
+            assert!(marks[0] < half, "the job has its turn while they call: {marks:?}");
             assert!(greatest_gap(&marks) <= CALLERS, "each has one call a step: {marks:?}");
             assert!(marks[49] > 20, "and they have their turns: {marks:?}");
         });
