@@ -20,7 +20,7 @@ pub enum Error {
     Chart(#[from] crate::chart::Error),
 
     #[cfg(feature = "hub")]
-    #[error("{0}{advice}", advice = hub_advice(.0))]
+    #[error(transparent)]
     Hub(#[from] crate::hub::Error),
 
     #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
@@ -57,14 +57,6 @@ impl fmt::Display for Advice<'_> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-#[cfg(feature = "hub")]
-fn hub_advice(error: &crate::hub::Error) -> String {
-    match error {
-        crate::hub::Error::Library(error) => Advice(error).to_string(),
-        _ => String::new(),
     }
 }
 

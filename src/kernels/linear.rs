@@ -191,8 +191,9 @@ impl Product<'_> {
     /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
     #[inline(always)]
     fn many_rows<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
-        /// Up to this many rows, the product is memory-bound.
-        const FEW: usize = 12;
+        /// Up to this many rows, the product is memory-bound. The sums of 12 rows, which are one
+        /// pass, would not fit into the registers for two panels.
+        const FEW: usize = 11;
         let weights = self.layer.weights;
         let (mut room, mut other_room) = (Vec::new(), Vec::new());
         let mut index = panels.start;
