@@ -19,7 +19,7 @@ use crate::panics;
 pub enum DeviceChoice {
     /// A GPU if one is compiled in and works, otherwise the CPU
     Auto,
-    /// Burn's `flex`, on the CPU
+    /// The CPU, with the kernels of this crate
     Cpu,
     /// Burn's older CPU backend
     Ndarray,

@@ -21,10 +21,11 @@ pub struct ModelArgs {
     #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
     pub device: DeviceChoice,
 
-    /// What to compute in, whatever type the files hold
+    /// What weights, keys and values are stored in, whatever type the files hold
     ///
-    /// f32 is the default for files in f16 and bf16 too: it holds each of their numbers exactly, and
-    /// a CPU multiplies it fastest. The others take half the memory.
+    /// A GPU computes in it too; a CPU computes in f32 whatever it is. f32 is the default for files
+    /// in f16 and bf16 as well: it holds each of their numbers exactly. The others take half the
+    /// memory, and half the bytes to be read at each step.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
 

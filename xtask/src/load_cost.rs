@@ -23,7 +23,7 @@ pub struct LoadCostArgs {
     /// The model folder
     #[arg(long)]
     model: PathBuf,
-    /// What to compute in
+    /// What to store the weights in
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     dtype: Precision,
     /// How often the files are read and loaded
