@@ -70,7 +70,7 @@ impl Orders {
         };
         let _ = writeln!(
             out,
-            "{:<20}{:>14}  {:<34}  first to differ",
+            "{:<20}{:>14}  {:<34}  differs at",
             format!("sum number {i}"),
             "value",
             "sign, exponent, mantissa"
