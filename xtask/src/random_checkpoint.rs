@@ -44,6 +44,6 @@ pub fn write(shape: Shape, out: &Path, dtype: StoredAs, seed: u64) -> Result<()>
     let path = out.join("model.safetensors");
     let bytes = writer::write(&tensors, dtype, seed, &path)?;
     let numbers: usize = tensors.iter().map(|tensor| tensor.len()).sum();
-    println!("{numbers} parameters, {bytes} bytes in {}", path.display());
+    eprintln!("{numbers} parameters, {bytes} bytes in {}", path.display());
     Ok(())
 }
