@@ -216,6 +216,20 @@ pub enum Error {
     CacheTooLarge { tokens: usize, bytes: u128 },
 
     #[error(
+        "the KV caches may take {budget} bytes, of which {in_use} are in use, and {needed} more are needed: allow them more memory, or generate fewer tokens or fewer sequences at once"
+    )]
+    KvPoolFull {
+        budget: usize,
+        in_use: usize,
+        needed: usize,
+    },
+
+    #[error(
+        "a sequence may grow to {tokens} tokens, but the KV caches have room for {capacity}: allow them more memory, ask for fewer new tokens, or shorten the prompt"
+    )]
+    KvPoolTooSmall { tokens: usize, capacity: usize },
+
+    #[error(
         "{origin}: the weights take {bytes} bytes, more memory than this machine has left: end other programs, store them in a smaller type, or take a smaller model",
         origin = short(.origin)
     )]

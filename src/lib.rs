@@ -38,6 +38,7 @@ pub mod checkpoint;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod device;
+pub mod engine;
 pub mod error;
 mod files;
 pub mod generate;

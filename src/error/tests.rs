@@ -75,6 +75,8 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::ChatTemplate { origin: text.to_owned(), message: text.to_owned() },
         Error::CacheFull { capacity: 7, length: 7, new: 7 },
         Error::CacheTooLarge { tokens: 7, bytes: 7 },
+        Error::KvPoolFull { budget: 7, in_use: 7, needed: 7 },
+        Error::KvPoolTooSmall { tokens: 7, capacity: 7 },
         Error::WeightsTooLarge { origin: text.to_owned(), bytes: 7 },
         Error::Logits { step: 7, problem: "this" },
         Error::Scores { step: 7, rule: "this", problem: "this" },
@@ -121,6 +123,8 @@ fn is_listed(error: &Error) -> bool {
         | Error::ChatTemplate { .. }
         | Error::CacheFull { .. }
         | Error::CacheTooLarge { .. }
+        | Error::KvPoolFull { .. }
+        | Error::KvPoolTooSmall { .. }
         | Error::WeightsTooLarge { .. }
         | Error::Logits { .. }
         | Error::Scores { .. }

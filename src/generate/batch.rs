@@ -1,27 +1,24 @@
 //! The running batch: sequences generated together, one token each per step (continuous batching).
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
+use crate::engine::{Engine, EngineConfig, Entry, Outcome, Scheduler, SequenceId};
 use crate::error::{Error, Result};
-use crate::kv::KvCache;
-use crate::model::{Input, Logits, Model};
+use crate::model::Model;
 use crate::panics;
 use crate::sampling::Sampler;
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
-/// other's tokens: each has its own KV cache, sampler, seed and limits. On the CPU, the logits of a
-/// sequence have the same bits as when it runs alone.
+/// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
+/// have the same bits as when it runs alone, also where it shares blocks of the KV cache with
+/// others, or is preempted.
 pub struct Batch<'m> {
-    model: &'m Model,
-    sequences: Vec<Sequence>,
-    next_id: u64,
+    engine: Engine<'m>,
+    sequences: BTreeMap<SequenceId, SequenceState>,
 }
-
-/// Identifies a sequence of a [`Batch`]. An id is not reused after its sequence has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SequenceId(u64);
 
 /// The outcome of a step for one sequence.
 #[derive(Debug)]
@@ -34,34 +31,26 @@ pub enum Event {
     Failed(Error),
 }
 
-// ANCHOR: sequence
-/// One sequence of the batch.
-struct Sequence {
-    id: SequenceId,
-    state: SequenceState,
-    cache: KvCache,
-    /// The tokens that are not in the KV cache yet: the prompt at first, then the last token.
-    unread: Vec<u32>,
-    /// The most tokens of `unread` in one step (chunked prefill).
-    chunk: usize,
-    paused: bool,
-    failure: Option<Error>,
-}
-// ANCHOR_END: sequence
-
 impl<'m> Batch<'m> {
     /// A batch without sequences.
     pub fn new(model: &'m Model) -> Self {
-        Self { model, sequences: Vec::new(), next_id: 0 }
+        Self::with_config(model, EngineConfig::default())
     }
 
-    /// Adds a sequence, which takes part from the next step on. Its KV cache has room for the
-    /// prompt and all tokens up to the limit. Its memory is allocated on demand on the CPU, and
-    /// here on other devices.
+    /// As [`new`](Self::new), with other settings of the scheduler.
+    pub fn with_config(model: &'m Model, config: EngineConfig) -> Self {
+        Self {
+            engine: Engine::new(model, config),
+            sequences: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a sequence, which takes part as soon as the scheduler admits it. Its memory is
+    /// allocated as it grows on the CPU, and when it is admitted on other devices.
     ///
     /// # Errors
-    /// A prompt that [`Model::check_prompt`] rejects, parameters out of range; on other devices
-    /// than the CPU, a cache that does not fit into memory.
+    /// A prompt that [`Model::check_prompt`] rejects, parameters out of range, more tokens than the
+    /// budget of the KV caches could ever hold.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -70,72 +59,92 @@ impl<'m> Batch<'m> {
     /// `options.sampling`.
     ///
     /// # Errors
-    /// A prompt that [`Model::check_prompt`] rejects; on other devices than the CPU, a cache that
-    /// does not fit into memory.
+    /// A prompt that [`Model::check_prompt`] rejects, more tokens than the budget of the KV caches
+    /// could ever hold.
     pub fn join_with_sampler(
         &mut self,
         prompt: &[u32],
         options: &Options,
         sampler: Sampler,
     ) -> Result<SequenceId> {
-        let state = SequenceState::with_sampler(self.model, prompt, options, sampler)?;
-        let cache = self.model.new_cache(prompt.len() + state.tokens_left())?;
-        let id = SequenceId(self.next_id);
-        self.next_id += 1;
-        self.sequences.push(Sequence {
-            id,
-            state,
-            cache,
-            unread: prompt.to_vec(),
-            chunk: options.chunk.max(1),
-            paused: false,
-            failure: None,
-        });
+        let model = self.engine.model();
+        let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
+        let id = self.engine.arrive(prompt, state.tokens_left(), options.chunk)?;
+        self.sequences.insert(id, state);
         Ok(id)
     }
 
-    /// Runs one forward pass: each sequence that is not paused generates one token, or prefills the
-    /// next chunk of its prompt. Returns the new tokens in the order in which the sequences joined,
-    /// then the sequences that have ended, which leave and free their caches.
     // ANCHOR: step
+    /// Runs one step of the engine: each sequence that takes part generates one token, or prefills
+    /// a chunk of its prompt. Returns the new tokens in the order in which the sequences joined,
+    /// then the sequences that have ended, which leave and give back their blocks.
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
+        let mut ended = self.remove_finished(); // those that may generate nothing
+        let (_, mut outcomes) = self.engine.step();
+        outcomes.sort_by_key(|(id, _)| *id);
         let mut events = Vec::new();
-        let is_running =
-            |sequence: &&mut Sequence| !sequence.paused && !sequence.state.is_finished();
-        let mut running: Vec<_> = self.sequences.iter_mut().filter(is_running).collect();
-        let rows = forward(self.model, &mut running);
-        for (sequence, logits) in running.into_iter().zip(rows) {
-            let token = match logits {
-                Ok(Some(logits)) => sequence.next_token(&logits),
-                Ok(None) => Ok(None), // prefill is not complete
-                Err(error) => Err(error),
+        for (id, outcome) in outcomes {
+            let token = match outcome {
+                Outcome::Logits(logits) => self.next_token(id, &logits),
+                Outcome::Failed(error) => Err(error),
             };
             match token {
-                Ok(token) => events.extend(token.map(|token| (sequence.id, token))),
-                Err(error) => sequence.failure = Some(error),
+                Ok(token) => events.extend(token.map(|token| (id, Event::Token(token)))),
+                Err(error) => {
+                    self.leave(id);
+                    ended.push((id, Event::Failed(error)));
+                }
             }
         }
-        events.extend(self.sequences.extract_if(.., |s| s.has_ended()).map(Sequence::into_event));
+        ended.extend(self.remove_finished());
+        events.extend(ended);
         events
     }
     // ANCHOR_END: step
 
+    /// Samples the next token of a sequence from the logits, `[vocab]`. None where it ends the
+    /// text.
+    fn next_token(&mut self, id: SequenceId, logits: &[f32]) -> Result<Option<TokenOutput>> {
+        let Some(state) = self.sequences.get_mut(&id) else {
+            return Ok(None);
+        };
+        let mut output = None;
+        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
+        let token = panics::contain("a sampling rule", || {
+            state.next_token(logits, &mut |chosen| {
+                output = Some(chosen.token.clone());
+                ControlFlow::Continue(())
+            })
+        })??;
+        self.engine.push(id, token);
+        Ok(output)
+    }
+
+    fn remove_finished(&mut self) -> Vec<(SequenceId, Event)> {
+        let finished = self.sequences.iter().filter(|(_, state)| state.is_finished());
+        let finished: Vec<_> = finished.map(|(&id, _)| id).collect();
+        let end = |id| Some((id, Event::Finished(self.leave(id)?)));
+        finished.into_iter().filter_map(end).collect()
+    }
+
     /// Removes a sequence before its end, and returns its output so far. None where it is no longer
     /// in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
-        let index = self.position(id)?;
-        let Sequence { state, cache, .. } = self.sequences.remove(index);
-        Some(state.into_generation(cache.bytes()))
+        let state = self.sequences.remove(&id)?;
+        let scheduler = self.engine.scheduler();
+        let (cached_tokens, preemptions) = (scheduler.cached_tokens(id), scheduler.preemptions(id));
+        let bytes = self.engine.kv_cache_bytes(id);
+        self.engine.leave(id);
+        Some(Generation { cached_tokens, preemptions, ..state.into_generation(bytes) })
     }
 
-    /// Pauses or resumes a sequence. A paused sequence keeps its KV cache.
+    /// Pauses or resumes a sequence. A paused sequence takes part in no step, and lends its blocks
+    /// to those that need them.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
-        if let Some(index) = self.position(id) {
-            self.sequences[index].paused = paused;
-        }
+        self.engine.set_paused(id, paused);
     }
 
-    /// The number of sequences, including paused ones.
+    /// The number of sequences, including waiting and paused ones.
     pub fn len(&self) -> usize {
         self.sequences.len()
     }
@@ -145,83 +154,26 @@ impl<'m> Batch<'m> {
         self.sequences.is_empty()
     }
 
-    /// The index of a sequence in the list, which is sorted by id.
-    fn position(&self, id: SequenceId) -> Option<usize> {
-        self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
-    }
-
-    /// The memory of all KV caches, in bytes.
+    /// The memory of all blocks that sequences hold, in bytes. A block that several share counts
+    /// once.
     pub fn kv_cache_bytes(&self) -> usize {
-        self.sequences.iter().map(|sequence| sequence.cache.bytes()).sum()
-    }
-}
-
-impl Sequence {
-    /// The next chunk of unread tokens.
-    fn input(&mut self) -> Input<'_> {
-        let chunk = &self.unread[..self.chunk.min(self.unread.len())];
-        let logits = if chunk.len() < self.unread.len() {
-            Logits::None
-        } else {
-            Logits::Last
-        };
-        Input::after(&mut self.cache, chunk).with_logits(logits)
+        self.scheduler().blocks().owned() * self.engine.model().kv_pool().block_bytes()
     }
 
-    /// Samples the next token from the logits, `[vocab]`. None where it ends the text.
-    fn next_token(&mut self, logits: &[f32]) -> Result<Option<Event>> {
-        let mut event = None;
-        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
-        let token = panics::contain("a sampling rule", || {
-            self.state.next_token(logits, &mut |chosen| {
-                event = Some(Event::Token(chosen.token.clone()));
-                ControlFlow::Continue(())
-            })
-        })??;
-        self.unread = vec![token];
-        Ok(event)
+    /// Keeps a record from now on, for [`take_record`](Self::take_record).
+    pub fn keep_record(&mut self) {
+        self.engine.keep_record();
     }
 
-    fn has_ended(&self) -> bool {
-        self.failure.is_some() || self.state.is_finished()
+    /// What the engine was told, planned and computed since the last call.
+    pub fn take_record(&mut self) -> Vec<Entry> {
+        self.engine.take_record()
     }
 
-    fn into_event(self) -> (SequenceId, Event) {
-        let event = match self.failure {
-            Some(error) => Event::Failed(error),
-            None => Event::Finished(self.state.into_generation(self.cache.bytes())),
-        };
-        (self.id, event)
+    /// The scheduler, to look at.
+    pub fn scheduler(&self) -> &Scheduler {
+        self.engine.scheduler()
     }
-}
-
-/// Runs the next chunk of each sequence, all in one forward pass. Returns for each sequence the
-/// logits of the next token, `[vocab]`; none while its prefill is not complete.
-///
-/// A failed pass changes no KV cache, so the retry, one sequence at a time, appends each token
-/// once.
-fn forward(model: &Model, sequences: &mut [&mut Sequence]) -> Vec<Result<Option<Vec<f32>>>> {
-    let all = match read(model, sequences) {
-        Ok(rows) => return rows.into_iter().map(Ok).collect(),
-        Err(_) if sequences.len() > 1 => sequences,
-        Err(error) => return vec![Err(error)],
-    };
-    // Retried one by one, so that only the sequence at fault fails.
-    let alone = |sequence| read(model, std::slice::from_mut(sequence));
-    let first = |rows: Vec<_>| rows.into_iter().next().flatten();
-    all.iter_mut().map(|sequence| alone(sequence).map(first)).collect()
-}
-
-fn read(model: &Model, sequences: &mut [&mut Sequence]) -> Result<Vec<Option<Vec<f32>>>> {
-    let mut inputs: Vec<_> = sequences.iter_mut().map(|sequence| sequence.input()).collect();
-    let mut rows = model.forward(&mut inputs)?.into_iter();
-    drop(inputs);
-    let rows = sequences.iter_mut().map(|sequence| {
-        let chunk = sequence.chunk.min(sequence.unread.len());
-        sequence.unread.drain(..chunk);
-        sequence.unread.is_empty().then(|| rows.next()).flatten()
-    });
-    Ok(rows.collect())
 }
 
 #[cfg(test)]
@@ -257,13 +209,14 @@ mod tests {
             let mut ends = Vec::new();
             for step in 0.. {
                 if step == fails_at {
-                    batch.sequences[1].unread = vec![u32::MAX]; // outside any vocabulary
+                    batch.engine.push(ids[1], u32::MAX); // outside any vocabulary
                 }
                 let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token(_));
                 ends.extend(batch.step().into_iter().filter(is_end));
-                for sequence in &batch.sequences {
-                    let read = prompts[sequence.id.0 as usize].len() + step;
-                    assert_eq!(sequence.cache.length(), read, "{fails_at}, {step}");
+                for id in batch.sequences.keys() {
+                    let read = prompts[id.0 as usize].len() + step;
+                    let table = batch.scheduler().table(*id).unwrap();
+                    assert_eq!(table.length(), read, "{fails_at}, {step}");
                 }
                 if batch.is_empty() {
                     break;

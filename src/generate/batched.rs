@@ -8,44 +8,62 @@ use super::{Batch, Event, Generation, Options};
 use crate::error::{Error, Result};
 use crate::model::Model;
 
-/// Generates from every prompt, with the options at the same index, in one running batch.
-/// `on_token` receives the index of the prompt and the token id; a break stops only that sequence,
-/// and at its last token has no effect. A sequence that ends leaves the batch and costs no more.
+/// Generates from every prompt, with the options at the same index, in one running batch: see
+/// [`Batch::run`].
 ///
 /// # Errors
-/// A different number of options than prompts; a prompt that [`Model::check_prompt`] rejects,
-/// parameters out of range, unusable logits: the first error of any sequence ends all.
-// ANCHOR: batched
+/// As [`Batch::run`].
 pub fn batched(
     model: &Model,
     prompts: &[Vec<u32>],
     options: &[Options],
     on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
 ) -> Result<Vec<Generation>> {
-    check_as_many(prompts, options)?;
-    let mut batch = Batch::new(model);
-    let mut index_of = HashMap::new();
-    for (index, (prompt, options)) in zip(prompts, options).enumerate() {
-        index_of.insert(batch.join(prompt, options)?, index);
-    }
-    let mut generations: Vec<Option<Generation>> = vec![None; prompts.len()];
-    while !batch.is_empty() {
-        for (sequence, event) in batch.step() {
-            let index = index_of[&sequence];
-            match event {
-                Event::Token(token) => {
-                    if on_token(index, token.token_id).is_break() {
-                        generations[index] = batch.leave(sequence);
+    Batch::new(model).run(prompts, options, on_token)
+}
+
+impl Batch<'_> {
+    // ANCHOR: run
+    /// Generates from every prompt, with the options at the same index. `on_token` receives the
+    /// index of the prompt and the token id; a break stops only that sequence, and at its last
+    /// token has no effect. A sequence that ends leaves the batch and costs no more.
+    ///
+    /// # Errors
+    /// A different number of options than prompts; a prompt that [`Model::check_prompt`] rejects,
+    /// parameters out of range, more tokens than the budget of the KV caches could ever hold,
+    /// unusable logits: the first error of any sequence ends all.
+    pub fn run(
+        &mut self,
+        prompts: &[Vec<u32>],
+        options: &[Options],
+        on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
+    ) -> Result<Vec<Generation>> {
+        check_as_many(prompts, options)?;
+        let mut index_of = HashMap::new();
+        for (index, (prompt, options)) in zip(prompts, options).enumerate() {
+            index_of.insert(self.join(prompt, options)?, index);
+        }
+        let mut generations: Vec<Option<Generation>> = vec![None; prompts.len()];
+        while generations.iter().any(Option::is_none) {
+            for (sequence, event) in self.step() {
+                let Some(&index) = index_of.get(&sequence) else {
+                    continue; // it was in the batch before
+                };
+                match event {
+                    Event::Token(token) => {
+                        if on_token(index, token.token_id).is_break() {
+                            generations[index] = self.leave(sequence);
+                        }
                     }
+                    Event::Finished(generation) => generations[index] = Some(generation),
+                    Event::Failed(error) => return Err(error),
                 }
-                Event::Finished(generation) => generations[index] = Some(generation),
-                Event::Failed(error) => return Err(error),
             }
         }
+        Ok(generations.into_iter().flatten().collect())
     }
-    Ok(generations.into_iter().flatten().collect())
+    // ANCHOR_END: run
 }
-// ANCHOR_END: batched
 
 fn check_as_many(prompts: &[Vec<u32>], options: &[Options]) -> Result<()> {
     if prompts.len() == options.len() {

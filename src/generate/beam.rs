@@ -189,13 +189,13 @@ impl<'a> Search<'a> {
     }
     // ANCHOR_END: candidates
 
-    /// Runs the model over the new token of each candidate, on a clone of its beam's KV cache. On
-    /// the CPU, clones share all blocks but those that are written to; on other devices the whole
+    /// Runs the model over the new token of each candidate, on a fork of its beam's KV cache. On
+    /// the CPU, forks share all blocks but those that are written to; on other devices the whole
     /// cache is copied. This is the memory cost of beam search.
     fn advance(&self, beams: &[Beam], candidates: &[Candidate]) -> Result<Vec<Beam>> {
         let step = |candidate: &Candidate| {
             let parent = &beams[candidate.beam];
-            let mut cache = parent.cache.clone();
+            let mut cache = parent.cache.fork()?;
             let logits = next_logits(self.model, &mut cache, &[candidate.id])?;
             let ids = with(&parent.ids, candidate.id);
             Ok(Beam { ids, logprob: candidate.logprob, cache, logits })

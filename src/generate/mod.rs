@@ -2,7 +2,8 @@
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
 //! when to stop in `SequenceState`. [`batched`] runs several sequences together in a [`Batch`],
-//! which they may join and leave at any step. [`beam`] searches instead of sampling, [`score`]
+//! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
+//! for each sequence. [`beam`] searches instead of sampling, [`score`]
 //! computes the log-probabilities of a given text, and [`repetition`] detects a text that repeats
 //! itself.
 
@@ -27,7 +28,7 @@ use crate::model::Model;
 use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
 use crate::tokenizer::IncrementalDecoder;
-pub use batch::{Batch, Event, SequenceId};
+pub use batch::{Batch, Event};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
@@ -91,6 +92,11 @@ pub struct Generation {
     pub finish_reason: FinishReason,
     /// The memory of the KV cache, in bytes.
     pub kv_cache_bytes: usize,
+    /// The number of prompt tokens that the prefix cache spared; only in a [`Batch`].
+    pub cached_tokens: usize,
+    /// How often the sequence lost its blocks to others and was computed again; only in a
+    /// [`Batch`].
+    pub preemptions: usize,
     /// Where [`Options::hash_logits`] asked for it: the SHA-256, in hexadecimal, of all rows of
     /// logits that a token was sampled from, in order, each number as the four little-endian bytes
     /// of its f32. Two generations with the same hash had the same logits, bit by bit.

@@ -116,6 +116,8 @@ impl SequenceState {
             logprobs: self.logprobs,
             finish_reason: self.finish_reason.unwrap_or(FinishReason::Stopped),
             kv_cache_bytes,
+            cached_tokens: 0,
+            preemptions: 0,
             logits_hash: self.hash.map(|hash| format!("{:x}", hash.finalize())),
         }
     }

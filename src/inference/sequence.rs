@@ -8,9 +8,10 @@ use super::job::RunningJob;
 use super::started::StartedSequence;
 use super::waiting::WaitingSequence;
 use super::{Completion, FinishReason, Timings, Usage};
+use crate::engine::SequenceId;
 use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
-use crate::generate::{Batch, Options, SequenceId, TokenOutput};
+use crate::generate::{Batch, Options, TokenOutput};
 use crate::panics;
 use crate::tokenizer::Tokenizer;
 

@@ -12,8 +12,9 @@ use super::queue::Queue;
 use super::sequence::RunningSequence;
 use super::waiting::WaitingSequence;
 use super::{FinishReason, Load};
+use crate::engine::SequenceId;
 use crate::error::{Error, Result};
-use crate::generate::{Batch, Event, SequenceId, TokenOutput};
+use crate::generate::{Batch, Event, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 

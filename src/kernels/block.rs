@@ -27,7 +27,7 @@ pub struct BlockLayout {
 ///
 /// The keys of a head are a panel whose outputs are positions: `[head_dim][32]`. Its values are
 /// panels of 16 outputs, whose inner dimension is positions: `[head_dim / 16][32][16]`.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Block {
     layout: BlockLayout,
     lines: Vec<Line>,
@@ -69,6 +69,16 @@ impl Block {
             layout,
             lines: bytemuck::zeroed_vec(layout.bytes() / size_of::<Line>()),
         }
+    }
+
+    /// The value that takes the place of a block whose memory is moved elsewhere.
+    pub(crate) fn without_memory(layout: BlockLayout) -> Self {
+        Self { layout, lines: Vec::new() }
+    }
+
+    /// Copies all keys and values of a block of the same layout.
+    pub(crate) fn copy_from(&mut self, other: &Block) {
+        self.lines.copy_from_slice(&other.lines);
     }
 
     /// The keys of one head of one layer, `[head_dim][32]`.

@@ -2,15 +2,21 @@
 
 use burn::tensor::{DType, Device, Tensor, s};
 
-use super::KvShape;
+use super::pool::{KvPool, Lease};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
 use crate::memory;
 
+/// The keys and values of all layers, for one sequence. The whole capacity is allocated at once.
+#[derive(Debug)]
+pub struct Layers {
+    layers: Vec<LayerCache>,
+    lease: Lease,
+}
+
 /// The keys and values of one layer.
 ///
-/// The whole capacity is allocated at once; an append writes into it and copies no earlier
-/// position.
+/// An append writes into the memory and copies no earlier position.
 #[derive(Debug, Clone)]
 pub struct LayerCache {
     /// `[1, n_kv_heads, capacity, head_dim]`
@@ -19,27 +25,43 @@ pub struct LayerCache {
     values: Tensor<4>,
 }
 
-/// Empty caches for all layers.
-pub(super) fn layers(
-    shape: KvShape,
-    capacity: usize,
-    device: &Device,
-    dtype: DType,
-) -> Result<Vec<LayerCache>> {
-    let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
-    check_memory(shape.n_layers, dims, dtype, device)?;
-    let layer = |_| LayerCache {
-        keys: Tensor::zeros(dims, (device, dtype)),
-        values: Tensor::zeros(dims, (device, dtype)),
-    };
-    Ok((0..shape.n_layers).map(layer).collect())
+impl Layers {
+    /// Empty caches for all layers.
+    ///
+    /// # Errors
+    /// Too little memory, or a pool with less than that left.
+    pub(super) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
+        let (shape, device, dtype) = (pool.shape(), pool.device(), pool.dtype());
+        let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
+        let bytes = check_memory(shape.n_layers, dims, dtype, device)?;
+        let lease = pool.lease(bytes)?;
+        let layer = |_| LayerCache {
+            keys: Tensor::zeros(dims, (device, dtype)),
+            values: Tensor::zeros(dims, (device, dtype)),
+        };
+        Ok(Self { layers: (0..shape.n_layers).map(layer).collect(), lease })
+    }
+
+    /// A copy of all layers. The device copies the memory when either is written to.
+    ///
+    /// # Errors
+    /// A pool with less than that left.
+    pub(super) fn fork(&self, pool: &KvPool) -> Result<Self> {
+        let lease = pool.lease(self.bytes())?;
+        Ok(Self { layers: self.layers.clone(), lease })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.lease.bytes()
+    }
+
+    /// The cache of one layer.
+    pub(crate) fn layer_mut(&mut self, layer: usize) -> &mut LayerCache {
+        &mut self.layers[layer]
+    }
 }
 
 impl LayerCache {
-    pub(super) fn bytes(&self) -> usize {
-        2 * self.keys.shape().num_elements() * self.keys.dtype().size()
-    }
-
     // ANCHOR: append
     /// Writes new keys and values, `[batch, n_kv_heads, seq, head_dim]`, at position `start`, and
     /// returns those of all positions so far: `[batch, n_kv_heads, start + seq, head_dim]`.
@@ -61,23 +83,18 @@ impl LayerCache {
     // ANCHOR_END: append
 }
 
-/// Checks that a cache whose keys have this `shape` fits into memory: running out of memory would
-/// end the whole process.
+/// Checks that a cache whose keys have this `shape` fits into memory, and returns its size in
+/// bytes: running out of memory would end the whole process.
 ///
 /// On a CPU, the limit is the host's memory. Burn does not report the memory of a GPU: there, the
 /// check is only that the size fits an `isize`.
-fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<()> {
+fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device) -> Result<usize> {
     let factors = [2, layers, dtype.size()].into_iter().chain(shape);
     let bytes = factors.fold(1u128, |product, factor| product.saturating_mul(factor as u128));
-    let fits = if computes_on_host(device) {
-        memory::fits(bytes)
-    } else {
-        isize::try_from(bytes).is_ok()
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::CacheTooLarge { tokens: shape[2], bytes })
+    let size = isize::try_from(bytes).ok().map(isize::cast_unsigned);
+    match size {
+        Some(size) if !computes_on_host(device) || memory::fits(bytes) => Ok(size),
+        _ => Err(Error::CacheTooLarge { tokens: shape[2], bytes }),
     }
 }
 

@@ -28,7 +28,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use crate::burn_threads;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Cpu};
-use crate::kv::{KvCache, KvShape};
+use crate::kv::{KvCache, KvPool, KvShape};
 use architecture::Architecture;
 pub use config::ModelConfig;
 use pass::Pass;
@@ -45,6 +45,7 @@ pub struct Model {
     device: Device,
     dtype: DType,
     cpu: Cpu,
+    kv_pool: KvPool,
 }
 
 /// One sequence's part in a forward pass: its new tokens and its KV cache.
@@ -99,7 +100,20 @@ impl Model {
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
         let (bytes, cpu) = (weights.bytes(), Cpu::current());
-        Ok(Self { config, network, bytes, device, dtype, cpu })
+        let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, KvPool::default_budget());
+        Ok(Self { config, network, bytes, device, dtype, cpu, kv_pool })
+    }
+
+    /// Changes the budget of the model's KV caches, in bytes. The default is half of the memory
+    /// that is left after loading.
+    pub fn with_kv_cache_bytes(mut self, bytes: usize) -> Self {
+        self.kv_pool = KvPool::new(kv_shape(&self.config), &self.device, self.dtype, bytes);
+        self
+    }
+
+    /// The memory of the model's KV caches.
+    pub fn kv_pool(&self) -> &KvPool {
+        &self.kv_pool
     }
 
     /// Whether a checkpoint may hold a tensor of this name that the network does not use.
@@ -110,6 +124,11 @@ impl Model {
     /// The hyperparameters of the model.
     pub fn config(&self) -> &ModelConfig {
         &self.config
+    }
+
+    /// Where the weights are.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The type in which weights and caches are stored. On the CPU all computation is in f32; on
@@ -132,11 +151,10 @@ impl Model {
     /// that is less.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory.
+    /// On a device that allocates the whole capacity at once: too little memory, or a budget of
+    /// which less than that is left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
-        let ModelConfig { n_layers, n_kv_heads, head_dim, context_length, .. } = self.config;
-        let shape = KvShape { n_layers, n_kv_heads, head_dim };
-        KvCache::new(shape, capacity.min(context_length), &self.device, self.dtype)
+        self.kv_pool.new_cache(capacity.min(self.config.context_length))
     }
 
     // ANCHOR: forward
@@ -151,9 +169,9 @@ impl Model {
     /// not on how the sequence was split into passes.
     ///
     /// # Errors
-    /// In any input: no tokens, an id outside the vocabulary, more tokens than the cache or the
-    /// context holds, a cache for an architecture that does not support one; or a device that
-    /// fails. On an error, no cache has changed.
+    /// In any input: no tokens, an id outside the vocabulary, more tokens than the cache, the
+    /// context or the budget of the KV caches holds, a cache for an architecture that does not
+    /// support one; or a device that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
         for input in &mut *inputs {
             self.check_ids(input.tokens)?;
@@ -245,6 +263,11 @@ impl Model {
         }
         Ok(())
     }
+}
+
+fn kv_shape(config: &ModelConfig) -> KvShape {
+    let &ModelConfig { n_layers, n_kv_heads, head_dim, .. } = config;
+    KvShape { n_layers, n_kv_heads, head_dim }
 }
 
 // ANCHOR: row_of

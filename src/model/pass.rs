@@ -140,7 +140,7 @@ impl<'a> Pass<'a> {
                 Store::Blocks(_) => None,
             });
             let (k, v) = match layers {
-                Some(layers) => layers[layer].append(part(&k), part(&v), *start),
+                Some(layers) => layers.layer_mut(layer).append(part(&k), part(&v), *start),
                 None => (part(&k), part(&v)),
             };
             let mask: Option<Tensor<2, Bool>> = causal_mask(columns.len(), *start, device);

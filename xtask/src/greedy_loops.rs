@@ -133,6 +133,8 @@ mod tests {
             finish_reason,
             logprobs: Vec::new(),
             kv_cache_bytes: 0,
+            cached_tokens: 0,
+            preemptions: 0,
             logits_hash: None,
         }
     }

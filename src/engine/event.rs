@@ -1,0 +1,41 @@
+//! What happens to the sequences of a scheduler between two steps.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Identifies a sequence. Ids grow in the order of arrival, and none is used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SequenceId(pub u64);
+
+impl fmt::Display for SequenceId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// What happens to a sequence between two steps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A sequence arrives, and waits. Its id must be greater than all before.
+    Arrive {
+        id: SequenceId,
+        /// The ids of the prompt, at least one.
+        prompt: Vec<u32>,
+        /// The most tokens that may follow the prompt.
+        max_tokens: usize,
+        /// The most prompt tokens that it reads in a step, at least 1.
+        chunk: usize,
+    },
+    /// A token was sampled from the logits of the last step.
+    Token { id: SequenceId, token: u32 },
+    /// Nobody reads the output for now: the sequence takes part in no step, and its blocks can be
+    /// taken from it.
+    Pause { id: SequenceId },
+    /// The sequence waits for a step again, at its place in the order of arrival.
+    Resume { id: SequenceId },
+    /// The sequence has ended, for whatever reason.
+    Leave { id: SequenceId },
+}

@@ -1,0 +1,93 @@
+//! The plan of a step.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::SequenceId;
+use crate::kv::BlockId;
+
+/// The plan of a step: which tokens of which sequences are computed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The tokens to compute: at most one chunk of each sequence.
+    pub chunks: Vec<Chunk>,
+    /// What was decided and why, in order.
+    pub decisions: Vec<Decision>,
+    /// What to do with the memory before the step, in order.
+    pub(crate) memory: Vec<Memory>,
+}
+
+/// The tokens of one sequence in a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    pub id: SequenceId,
+    /// Their positions in the sequence.
+    pub positions: Range<usize>,
+    /// Whether the logits of the last of them are wanted: it is the last token so far.
+    pub wants_logits: bool,
+}
+
+/// A decision about one sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It runs from now on. So many of its tokens were found in the prefix cache or were kept.
+    Admitted { id: SequenceId, cached: usize },
+    /// It reads so many tokens from this position on.
+    Prefill {
+        id: SequenceId,
+        start: usize,
+        tokens: usize,
+    },
+    /// It reads its last token, and gets the next.
+    Decode { id: SequenceId },
+    /// An earlier sequence computes the very block that it needs next: it takes that one in the
+    /// next step, instead of computing it too.
+    Deferred { id: SequenceId },
+    /// No block is left for its next token, and no later sequence has any: it keeps its blocks, and
+    /// waits for an earlier one to end.
+    Stalled { id: SequenceId },
+    /// Its blocks were taken from it, for an earlier sequence. So many tokens will be computed
+    /// again.
+    Preempted { id: SequenceId, tokens: usize },
+}
+
+/// What to do with the memory of a sequence or block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Append this block of the prefix cache to the sequence.
+    Share { id: SequenceId, block: BlockId },
+    /// Give back all blocks of the sequence.
+    Release { id: SequenceId },
+    /// The prefix cache has lost this block.
+    Evict { block: BlockId },
+}
+
+impl Plan {
+    /// The number of tokens that the step computes.
+    pub fn tokens(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.positions.len()).sum()
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Admitted { id, cached: 0 } => write!(out, "{id} admitted"),
+            Self::Admitted { id, cached } => {
+                write!(out, "{id} admitted, {cached} tokens from the cache")
+            }
+            Self::Prefill { id, start, tokens } => {
+                write!(out, "{id} prefill {start}..{}", start + tokens)
+            }
+            Self::Decode { id } => write!(out, "{id} decode"),
+            Self::Deferred { id } => write!(out, "{id} deferred: its next block is being computed"),
+            Self::Stalled { id } => write!(out, "{id} stalled: no block is left"),
+            Self::Preempted { id, tokens } => {
+                write!(out, "{id} preempted, {tokens} tokens to compute again")
+            }
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! The scheduler: state and events in, the plan of a step out.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::sequence::{Sequence, State};
+use super::{Chunk, Decision, EngineConfig, Event, Plan, Policy, SequenceId};
+use crate::engine::plan::Memory;
+use crate::error::{Error, Result};
+use crate::kv::{BlockId, BlockManager, BlockTable};
+
+/// Decides which tokens of which sequences each step computes.
+///
+/// Sequences decode first; prompts share what that leaves of the token budget, in order of arrival
+/// (chunked prefill: Agrawal et al., Sarathi-Serve, OSDI 2024). A sequence gets the blocks for its
+/// tokens before they are computed. When there are none left, the one that arrived last is
+/// preempted: it gives back all blocks, and its tokens are computed again later (preemption by
+/// recomputation: Kwon et al., vLLM, SOSP 2023). Nobody is admitted before a sequence that arrived
+/// earlier.
+#[derive(Debug)]
+pub struct Scheduler {
+    config: EngineConfig,
+    blocks: BlockManager,
+    /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
+    is_paged: bool,
+    sequences: BTreeMap<SequenceId, Sequence>,
+    waiting: BTreeSet<SequenceId>,
+    running: BTreeSet<SequenceId>,
+    /// Those that hold blocks without running: paused, or resumed and not admitted yet.
+    parked: BTreeSet<SequenceId>,
+}
+
+/// A plan in the making.
+#[derive(Default)]
+struct Draft {
+    plan: Plan,
+    /// The chained hashes of the blocks of prompts that this step fills.
+    in_progress: HashSet<u64>,
+    /// Whether a running sequence was preempted.
+    has_preempted: bool,
+}
+
+impl Scheduler {
+    /// A scheduler without sequences, for these blocks.
+    pub fn new(config: EngineConfig, block_size: usize, max_blocks: usize) -> Self {
+        Self {
+            config,
+            blocks: BlockManager::new(block_size, max_blocks, config.prefix_cache),
+            is_paged: true,
+            sequences: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            running: BTreeSet::new(),
+            parked: BTreeSet::new(),
+        }
+    }
+
+    /// For a device on which the memory of a sequence is contiguous: a sequence gets all blocks that
+    /// it may need when it is admitted, and shares none of them.
+    pub(super) fn contiguous(config: EngineConfig, block_size: usize, max_blocks: usize) -> Self {
+        let config = EngineConfig { prefix_cache: false, ..config };
+        Self { is_paged: false, ..Self::new(config, block_size, max_blocks) }
+    }
+
+    /// The blocks: who owns them, and what the prefix cache has done.
+    pub fn blocks(&self) -> &BlockManager {
+        &self.blocks
+    }
+
+    /// The settings.
+    pub fn config(&self) -> EngineConfig {
+        self.config
+    }
+
+    /// Whether a sequence was paused, and not resumed.
+    pub fn is_paused(&self, id: SequenceId) -> bool {
+        self.sequences.get(&id).is_some_and(|sequence| sequence.state == State::Paused)
+    }
+
+    /// The number of sequences that take part in steps.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// The number of sequences that wait to be admitted.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The number of all sequences: running, waiting and paused.
+    pub fn len(&self) -> usize {
+        self.sequences.len()
+    }
+
+    /// Whether there are no sequences.
+    pub fn is_empty(&self) -> bool {
+        self.sequences.is_empty()
+    }
+
+    /// The tokens of a sequence: its prompt, and what was sampled.
+    pub fn tokens(&self, id: SequenceId) -> &[u32] {
+        self.sequences.get(&id).map_or(&[], |sequence| &sequence.tokens)
+    }
+
+    /// The block table of a sequence.
+    pub fn table(&self, id: SequenceId) -> Option<&BlockTable> {
+        self.sequences.get(&id).map(|sequence| &sequence.table)
+    }
+
+    /// The most tokens that a sequence may have, its prompt included.
+    pub fn max_length(&self, id: SequenceId) -> usize {
+        self.sequences.get(&id).map_or(0, |sequence| sequence.max_length)
+    }
+
+    /// How many prompt tokens of a sequence were found in the prefix cache.
+    pub fn cached_tokens(&self, id: SequenceId) -> usize {
+        self.sequences.get(&id).map_or(0, |sequence| sequence.cached)
+    }
+
+    /// How often a sequence was preempted.
+    pub fn preemptions(&self, id: SequenceId) -> usize {
+        self.sequences.get(&id).map_or(0, |sequence| sequence.preemptions)
+    }
+
+    // ANCHOR: handle
+    /// Takes note of an event. Events of sequences that have left have no effect.
+    ///
+    /// # Errors
+    /// A sequence that all blocks together could not hold.
+    pub fn handle(&mut self, event: Event) -> Result<()> {
+        match event {
+            Event::Arrive { id, prompt, max_tokens, chunk } => {
+                return self.arrive(id, prompt, max_tokens, chunk);
+            }
+            Event::Token { id, token } => {
+                if let Some(sequence) = self.sequences.get_mut(&id) {
+                    sequence.tokens.push(token);
+                }
+            }
+            Event::Pause { id } => self.pause(id),
+            Event::Resume { id } => self.resume(id),
+            Event::Leave { id } => self.leave(id),
+        }
+        Ok(())
+    }
+    // ANCHOR_END: handle
+
+    fn arrive(
+        &mut self,
+        id: SequenceId,
+        prompt: Vec<u32>,
+        max_tokens: usize,
+        chunk: usize,
+    ) -> Result<()> {
+        let max_length = prompt.len().saturating_add(max_tokens);
+        let capacity = self.blocks.max_blocks().saturating_mul(self.blocks.block_size());
+        if max_length > capacity {
+            return Err(Error::KvPoolTooSmall { tokens: max_length, capacity });
+        }
+        let sequence = Sequence {
+            prompt: prompt.len(),
+            tokens: prompt,
+            max_length,
+            chunk: chunk.max(1),
+            table: BlockTable::default(),
+            state: State::Waiting,
+            cached: 0,
+            preemptions: 0,
+        };
+        self.sequences.insert(id, sequence);
+        self.waiting.insert(id);
+        Ok(())
+    }
+
+    fn pause(&mut self, id: SequenceId) {
+        if self.sequences.contains_key(&id) {
+            self.set_state(id, State::Paused);
+        }
+    }
+
+    fn resume(&mut self, id: SequenceId) {
+        if self.sequences.get(&id).is_some_and(|sequence| sequence.state == State::Paused) {
+            self.set_state(id, State::Waiting);
+        }
+    }
+
+    fn leave(&mut self, id: SequenceId) {
+        if let Some(mut sequence) = self.sequences.remove(&id) {
+            self.blocks.release(&mut sequence.table);
+        }
+        self.waiting.remove(&id);
+        self.running.remove(&id);
+        self.parked.remove(&id);
+    }
+
+    fn set_state(&mut self, id: SequenceId, state: State) {
+        let Some(sequence) = self.sequences.get_mut(&id) else {
+            return;
+        };
+        sequence.state = state;
+        let holds_blocks = !sequence.table.blocks().is_empty();
+        set(&mut self.running, id, state == State::Running);
+        set(&mut self.waiting, id, state == State::Waiting);
+        set(&mut self.parked, id, state != State::Running && holds_blocks);
+    }
+
+    // ANCHOR: plan
+    /// Plans a step. Blocks change hands now; [`complete`](Self::complete) says when the tokens are
+    /// computed.
+    pub fn plan(&mut self) -> Plan {
+        let mut draft = Draft::default();
+        let may_admit = self.config.policy != Policy::StaticBatch || self.running.is_empty();
+
+        // Decodes: one token of each sequence that has read its prompt.
+        for id in self.running.iter().copied().collect::<Vec<_>>() {
+            if self.sequences[&id].decodes() && self.is_running(id) {
+                self.read(id, 1, &mut draft);
+            }
+        }
+        // Prompts: chunks of what is left, but at least one token.
+        let budget = match self.config.policy {
+            Policy::ChunkedPrefill => self.config.token_budget,
+            _ => usize::MAX,
+        };
+        let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
+        for id in self.running.iter().copied().collect::<Vec<_>>() {
+            if !self.sequences[&id].decodes() && self.is_running(id) {
+                left -= self.prefill(id, left, &mut draft);
+            }
+        }
+        // Admission, in order of arrival. Not in a step that had to preempt.
+        while may_admit && !draft.has_preempted && left > 0 && self.has_slot() {
+            let Some(&id) = self.waiting.first() else {
+                break;
+            };
+            if !self.admit(id, &mut draft) {
+                break;
+            }
+            left -= self.prefill(id, left, &mut draft);
+        }
+        draft.plan
+    }
+    // ANCHOR_END: plan
+
+    /// Notes that these chunks of the last plan were computed. Their full blocks can be shared from
+    /// now on.
+    pub fn complete(&mut self, chunks: &[Chunk]) {
+        for Chunk { id, positions, .. } in chunks {
+            if let Some(Sequence { table, tokens, .. }) = self.sequences.get_mut(id) {
+                self.blocks.commit(table, &tokens[..positions.end]);
+            }
+        }
+    }
+
+    /// Takes all blocks from all sequences, and empties the prefix cache: what the blocks held is
+    /// lost. Every sequence waits, and will be computed again.
+    pub fn forget_blocks(&mut self) {
+        let (block_size, max_blocks) = (self.blocks.block_size(), self.blocks.max_blocks());
+        self.blocks = BlockManager::new(block_size, max_blocks, self.config.prefix_cache);
+        for (&id, sequence) in &mut self.sequences {
+            sequence.table = BlockTable::default();
+            if sequence.state == State::Running {
+                sequence.state = State::Waiting;
+                self.waiting.insert(id);
+            }
+        }
+        self.running.clear();
+        self.parked.clear();
+    }
+
+    fn is_running(&self, id: SequenceId) -> bool {
+        self.running.contains(&id)
+    }
+
+    fn has_slot(&self) -> bool {
+        let max_running = match self.config.policy {
+            Policy::OneAtATime => 1,
+            _ => self.config.max_running.max(1),
+        };
+        self.running.len() < max_running
+    }
+
+    // ANCHOR: admit
+    /// Admits a waiting sequence, if there are blocks for all its tokens so far. It may take those
+    /// of parked sequences, but nobody's who runs.
+    fn admit(&mut self, id: SequenceId, draft: &mut Draft) -> bool {
+        self.share_prefix(id, draft);
+        let Some(sequence) = self.sequences.get(&id) else {
+            return false;
+        };
+        let cached = sequence.table.length();
+        let length = if self.is_paged {
+            sequence.tokens.len()
+        } else {
+            sequence.max_length
+        };
+        while self.blocks.missing(&self.sequences[&id].table, length) > self.blocks.available() {
+            let Some(parked) = self.last_parked_except(id) else {
+                return false;
+            };
+            self.take_blocks(parked, draft);
+        }
+        self.set_state(id, State::Running);
+        draft.plan.decisions.push(Decision::Admitted { id, cached });
+        if !self.is_paged
+            && let Some(Sequence { table, .. }) = self.sequences.get_mut(&id)
+        {
+            // There are as many: nothing is evicted where nothing is shared.
+            let _ = self.blocks.reserve(table, length - cached, &mut Vec::new());
+        }
+        true
+    }
+    // ANCHOR_END: admit
+
+    /// Lets a sequence read its next chunk, of up to `left` tokens, and returns their number.
+    fn prefill(&mut self, id: SequenceId, left: usize, draft: &mut Draft) -> usize {
+        if left == 0 {
+            return 0;
+        }
+        self.share_prefix(id, draft);
+        let sequence = &self.sequences[&id];
+        let is_aligned = sequence.table.length().is_multiple_of(self.blocks.block_size());
+        let mut next = self.blocks.next_hashes(&sequence.table, &sequence.tokens);
+        if is_aligned && next.next().is_some_and(|hash| draft.in_progress.contains(&hash)) {
+            draft.plan.decisions.push(Decision::Deferred { id });
+            return 0;
+        }
+        drop(next);
+        let chunk = match self.config.policy {
+            Policy::ChunkedPrefill => sequence.chunk,
+            _ => usize::MAX,
+        };
+        self.read(id, sequence.unread().min(left).min(chunk), draft)
+    }
+
+    /// Appends to a sequence what the prefix cache has of its next tokens.
+    fn share_prefix(&mut self, id: SequenceId, draft: &mut Draft) {
+        let Some(Sequence { table, tokens, prompt, preemptions, cached, .. }) =
+            self.sequences.get_mut(&id)
+        else {
+            return;
+        };
+        let before = table.length();
+        let new = self.blocks.extend(table, tokens);
+        let blocks = table.blocks();
+        let share = |&block: &BlockId| Memory::Share { id, block };
+        draft.plan.memory.extend(blocks[blocks.len() - new..].iter().map(share));
+        if *preemptions == 0 {
+            *cached += table.length().min(*prompt) - before.min(*prompt);
+        }
+        if new > 0 && !self.running.contains(&id) {
+            self.parked.insert(id);
+        }
+    }
+
+    // ANCHOR: read
+    /// Plans the next `new` tokens of a running sequence, or as many as there are blocks for, and
+    /// returns their number. An earlier sequence takes blocks from a later one.
+    fn read(&mut self, id: SequenceId, new: usize, draft: &mut Draft) -> usize {
+        let mut new = new;
+        let mut evicted = Vec::new();
+        let Some(mut table) = self.sequences.get_mut(&id).map(|s| std::mem::take(&mut s.table))
+        else {
+            return 0;
+        };
+        while self.blocks.reserve(&mut table, new, &mut evicted).is_err() {
+            if let Some(parked) = self.last_parked_except(id) {
+                self.take_blocks(parked, draft);
+            } else if let Some(later) = self.running.last().copied().filter(|&last| last > id) {
+                self.preempt(later, draft);
+            } else {
+                // Nobody is later: as much as there is room for.
+                let size = self.blocks.block_size();
+                let blocks = table.blocks().len() + self.blocks.available();
+                new = blocks * size - table.length();
+                if new == 0 {
+                    draft.plan.decisions.push(Decision::Stalled { id });
+                }
+            }
+        }
+        let evict = |block| Memory::Evict { block };
+        draft.plan.memory.extend(evicted.into_iter().map(evict));
+        let start = table.length();
+        let Some(sequence) = self.sequences.get_mut(&id) else {
+            return 0;
+        };
+        sequence.table = table;
+        if new == 0 {
+            return 0;
+        }
+        let positions = start..start + new;
+        let wants_logits = positions.end == sequence.tokens.len();
+        draft.plan.decisions.push(if sequence.decodes() {
+            Decision::Decode { id }
+        } else {
+            let tokens = &sequence.tokens[..positions.end];
+            draft.in_progress.extend(self.blocks.next_hashes(&sequence.table, tokens));
+            Decision::Prefill { id, start, tokens: new }
+        });
+        draft.plan.chunks.push(Chunk { id, positions, wants_logits });
+        new
+    }
+    // ANCHOR_END: read
+
+    /// The latest sequence that holds blocks without running.
+    fn last_parked_except(&self, id: SequenceId) -> Option<SequenceId> {
+        self.parked.iter().rev().copied().find(|&parked| parked != id)
+    }
+
+    /// Takes the blocks of a running sequence, which waits again at its old place.
+    fn preempt(&mut self, id: SequenceId, draft: &mut Draft) {
+        draft.has_preempted = true;
+        draft.plan.chunks.retain(|chunk| chunk.id != id);
+        self.take_blocks(id, draft);
+        self.set_state(id, State::Waiting);
+    }
+
+    fn take_blocks(&mut self, id: SequenceId, draft: &mut Draft) {
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            let tokens = sequence.table.length();
+            sequence.preemptions += 1;
+            self.blocks.release(&mut sequence.table);
+            draft.plan.memory.push(Memory::Release { id });
+            draft.plan.decisions.push(Decision::Preempted { id, tokens });
+        }
+        self.parked.remove(&id);
+    }
+}
+
+fn set(ids: &mut BTreeSet<SequenceId>, id: SequenceId, is_in: bool) {
+    if is_in {
+        ids.insert(id);
+    } else {
+        ids.remove(&id);
+    }
+}

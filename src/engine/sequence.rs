@@ -1,0 +1,39 @@
+//! What a scheduler knows of a sequence.
+
+use crate::kv::BlockTable;
+
+/// What a scheduler knows of a sequence.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    /// The prompt, and what was sampled.
+    pub(super) tokens: Vec<u32>,
+    pub(super) prompt: usize,
+    /// The most tokens it may have.
+    pub(super) max_length: usize,
+    /// The most tokens that it reads in a step, while it has several to read.
+    pub(super) chunk: usize,
+    pub(super) table: BlockTable,
+    pub(super) state: State,
+    /// How many prompt tokens were found in the prefix cache.
+    pub(super) cached: usize,
+    pub(super) preemptions: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Waiting,
+    Running,
+    Paused,
+}
+
+impl Sequence {
+    /// The number of tokens whose keys and values are missing.
+    pub(super) fn unread(&self) -> usize {
+        self.tokens.len() - self.table.length()
+    }
+
+    /// Whether it has read all tokens but the last.
+    pub(super) fn decodes(&self) -> bool {
+        self.unread() == 1 && self.tokens.len() > self.prompt
+    }
+}

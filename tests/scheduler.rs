@@ -1,0 +1,495 @@
+//! The scheduler and its blocks against a naive model, on random events.
+//!
+//! A block of the test holds one number for each position: a hash of the sequence's tokens up to
+//! there, as keys and values depend on all of them. Each next token is a function of all numbers
+//! that its sequence reads, so a block that is lost, stale or somebody else's changes the text.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use slowburn::engine::{Chunk, Decision, EngineConfig, Event, Plan, Policy, Scheduler, SequenceId};
+use slowburn::kv::BlockId;
+
+/// A random number below `end`.
+fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
+    (rng.next_u64() % end as u64) as usize
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What the position after `tokens` gets in the memory.
+fn key_value(tokens: &[u32]) -> u64 {
+    hash(tokens)
+}
+
+/// The next token after all that a sequence reads. Few different ones, so that texts share
+/// prefixes by chance too.
+fn next_token(read: impl Iterator<Item = u64>) -> u32 {
+    (hash(read.collect::<Vec<_>>()) % 3) as u32
+}
+
+/// The text that a prompt gets alone.
+fn alone(prompt: &[u32], max_tokens: usize) -> Vec<u32> {
+    let mut tokens = prompt.to_vec();
+    for _ in 0..max_tokens {
+        let next = next_token((1..=tokens.len()).map(|end| key_value(&tokens[..end])));
+        tokens.push(next);
+    }
+    tokens
+}
+
+struct Request {
+    prompt: Vec<u32>,
+    max_tokens: usize,
+    is_paused: bool,
+}
+
+/// A scheduler, the memory of its blocks, and what the test knows of both.
+struct World {
+    config: EngineConfig,
+    block_size: usize,
+    scheduler: Scheduler,
+    memory: HashMap<BlockId, Vec<u64>>,
+    requests: BTreeMap<SequenceId, Request>,
+    running: BTreeSet<SequenceId>,
+    next_id: u64,
+    finished: usize,
+    preempted: usize,
+    shared: usize,
+}
+
+impl World {
+    fn new(rng: &mut ChaCha8Rng) -> Self {
+        let policy = match below(rng, 8) {
+            0 => Policy::OneAtATime,
+            1 => Policy::StaticBatch,
+            2 => Policy::ContinuousBatch,
+            _ => Policy::ChunkedPrefill,
+        };
+        let config = EngineConfig {
+            policy,
+            max_running: 1 + below(rng, 6),
+            token_budget: 1 + below(rng, 40),
+            prefix_cache: below(rng, 8) > 0,
+        };
+        let (block_size, max_blocks) = (1 + below(rng, 5), 4 + below(rng, 30));
+        Self {
+            config,
+            block_size,
+            scheduler: Scheduler::new(config, block_size, max_blocks),
+            memory: HashMap::new(),
+            requests: BTreeMap::new(),
+            running: BTreeSet::new(),
+            next_id: 0,
+            finished: 0,
+            preempted: 0,
+            shared: 0,
+        }
+    }
+
+    fn arrive(&mut self, rng: &mut ChaCha8Rng) {
+        let id = SequenceId(self.next_id);
+        self.next_id += 1;
+        // Prompts of one system prompt and a few tokens more or less, so that many share a prefix.
+        let common = below(rng, 30);
+        let own = below(rng, 6);
+        let mut prompt: Vec<u32> = (0..common).map(|i| (i % 7) as u32).collect();
+        prompt.extend((0..own).map(|_| below(rng, 2) as u32));
+        if prompt.is_empty() {
+            prompt.push(0);
+        }
+        let (max_tokens, chunk) = (1 + below(rng, 20), 1 + below(rng, 20));
+        let length = prompt.len() + max_tokens;
+        let capacity = self.scheduler.blocks().max_blocks() * self.block_size;
+        let event = Event::Arrive { id, prompt: prompt.clone(), max_tokens, chunk };
+        assert_eq!(self.scheduler.handle(event).is_ok(), length <= capacity);
+        if length <= capacity {
+            self.requests.insert(id, Request { prompt, max_tokens, is_paused: false });
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        self.scheduler.handle(event).unwrap();
+    }
+
+    fn any(&self, rng: &mut ChaCha8Rng) -> Option<SequenceId> {
+        let index = below(rng, self.requests.len().max(1));
+        self.requests.keys().nth(index).copied()
+    }
+
+    fn leave(&mut self, id: SequenceId) {
+        self.requests.remove(&id);
+        self.running.remove(&id);
+        self.handle(Event::Leave { id });
+    }
+
+    /// Plans and runs a step. `fails` says whose part of it fails.
+    fn step(&mut self, fails: Option<SequenceId>) {
+        let decoding: Vec<SequenceId> =
+            self.running.iter().copied().filter(|&id| self.decodes(id)).collect();
+        let plan = self.scheduler.plan();
+        self.check_plan(&plan, &decoding);
+        for chunk in &plan.chunks {
+            if fails == Some(chunk.id) {
+                self.leave(chunk.id);
+            } else {
+                self.run(chunk);
+            }
+        }
+        self.check_blocks();
+    }
+
+    fn decodes(&self, id: SequenceId) -> bool {
+        let tokens = self.scheduler.tokens(id).len();
+        tokens > self.requests[&id].prompt.len()
+            && self.scheduler.table(id).unwrap().length() + 1 == tokens
+    }
+
+    fn check_plan(&mut self, plan: &Plan, decoding: &[SequenceId]) {
+        let mut waiting: BTreeSet<_> = self
+            .requests
+            .iter()
+            .filter(|(id, request)| !request.is_paused && !self.running.contains(id))
+            .map(|(&id, _)| id)
+            .collect();
+        for decision in &plan.decisions {
+            match *decision {
+                Decision::Admitted { id, cached } => {
+                    assert_eq!(waiting.pop_first(), Some(id), "in order of arrival: {plan:?}");
+                    self.running.insert(id);
+                    self.shared += cached;
+                }
+                Decision::Preempted { id, .. } => {
+                    self.preempted += 1;
+                    if self.running.remove(&id) {
+                        let oldest = self.running.first().copied();
+                        assert!(oldest.is_some_and(|oldest| oldest < id), "the oldest: {plan:?}");
+                        waiting.insert(id);
+                    }
+                }
+                Decision::Prefill { .. }
+                | Decision::Decode { .. }
+                | Decision::Deferred { .. }
+                | Decision::Stalled { .. } => {}
+            }
+        }
+        let max_running = match self.config.policy {
+            Policy::OneAtATime => 1,
+            _ => self.config.max_running,
+        };
+        assert!(self.running.len() <= max_running);
+        assert_eq!(self.scheduler.running(), self.running.len());
+
+        // Nobody waits for a token because others read their prompts.
+        let in_plan: BTreeSet<_> = plan.chunks.iter().map(|chunk| chunk.id).collect();
+        assert_eq!(in_plan.len(), plan.chunks.len());
+        assert!(in_plan.is_subset(&self.running));
+        for id in decoding {
+            // But the last in the order may have to wait for a block.
+            let is_stalled = plan.decisions.contains(&Decision::Stalled { id: *id });
+            if is_stalled && self.running.contains(id) {
+                assert_eq!(self.running.last(), Some(id));
+            }
+            let takes_part = in_plan.contains(id) || is_stalled;
+            assert!(takes_part || !self.running.contains(id), "{id} gets no token: {plan:?}");
+        }
+        if self.config.policy == Policy::ChunkedPrefill {
+            let most = self.config.token_budget.max(decoding.len() + 1);
+            assert!(plan.tokens() <= most, "{} tokens: {plan:?}", plan.tokens());
+        }
+        // The first in the order of arrival advances, if only by a block that somebody else computes.
+        if let Some(&first) = self.running.first() {
+            let is_deferred = plan.decisions.contains(&Decision::Deferred { id: first });
+            assert!(is_deferred || in_plan.contains(&first), "{first} does not advance: {plan:?}");
+        }
+        let is_runnable = self.requests.values().any(|request| !request.is_paused);
+        assert_eq!(plan.tokens() > 0, is_runnable, "{plan:?}");
+    }
+
+    /// Computes one chunk on the memory, and samples where logits are wanted.
+    fn run(&mut self, chunk: &Chunk) {
+        let Chunk { id, positions, wants_logits } = chunk;
+        let tokens = self.scheduler.tokens(*id);
+        let table = self.scheduler.table(*id).unwrap();
+        assert_eq!(positions.start, table.length());
+        assert!(!positions.is_empty() && positions.end <= tokens.len());
+        assert_eq!(*wants_logits, positions.end == tokens.len());
+        for position in positions.clone() {
+            let block = table.blocks()[position / self.block_size];
+            assert_eq!(self.scheduler.blocks().owners(block), 1, "a shared block is written to");
+            let slots = self.memory.entry(block).or_insert_with(|| vec![0; self.block_size]);
+            slots[position % self.block_size] = key_value(&tokens[..=position]);
+        }
+        let read = (0..positions.end).map(|position| {
+            let block = table.blocks()[position / self.block_size];
+            self.memory[&block][position % self.block_size]
+        });
+        let token = next_token(read);
+        self.scheduler.complete(std::slice::from_ref(chunk));
+        if !wants_logits {
+            return;
+        }
+        let id = *id;
+        self.handle(Event::Token { id, token });
+        let Request { prompt, max_tokens, .. } = &self.requests[&id];
+        let tokens = self.scheduler.tokens(id);
+        if tokens.len() == prompt.len() + max_tokens {
+            assert_eq!(tokens, alone(prompt, *max_tokens), "the text of {id}");
+            self.finished += 1;
+            self.leave(id);
+        }
+    }
+
+    /// Every block has as many owners as tables hold it, and none is lost.
+    fn check_blocks(&self) {
+        let blocks = self.scheduler.blocks();
+        let mut owners: HashMap<BlockId, usize> = HashMap::new();
+        for &id in self.requests.keys() {
+            for &block in self.scheduler.table(id).unwrap().blocks() {
+                *owners.entry(block).or_default() += 1;
+            }
+        }
+        for (&block, &count) in &owners {
+            assert_eq!(blocks.owners(block), count, "block {block}");
+        }
+        assert_eq!(blocks.owned(), owners.len());
+        assert_eq!(blocks.owned() + blocks.available(), blocks.max_blocks());
+    }
+
+    /// Runs everything to its end.
+    fn drain(&mut self) -> usize {
+        let ids: Vec<_> = self.requests.keys().copied().collect();
+        for id in ids {
+            self.resume(id);
+        }
+        let lengths =
+            self.requests.values().map(|request| request.prompt.len() + request.max_tokens);
+        let most = lengths.sum::<usize>() * (self.requests.len() + 1);
+        let mut steps = 0;
+        while !self.requests.is_empty() {
+            self.step(None);
+            steps += 1;
+            assert!(steps <= most, "somebody starves");
+        }
+        assert_eq!(self.scheduler.blocks().owned(), 0);
+        steps
+    }
+
+    fn pause(&mut self, id: SequenceId) {
+        self.requests.get_mut(&id).unwrap().is_paused = true;
+        self.running.remove(&id);
+        self.handle(Event::Pause { id });
+    }
+
+    fn resume(&mut self, id: SequenceId) {
+        self.requests.get_mut(&id).unwrap().is_paused = false;
+        self.handle(Event::Resume { id });
+    }
+}
+
+/// Plays random events, and returns how many, with what has happened.
+fn play(seed: u64) -> (usize, World) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut world = World::new(&mut rng);
+    let events = 50 + below(&mut rng, 300);
+    for _ in 0..events {
+        let any = world.any(&mut rng);
+        match (below(&mut rng, 40), any) {
+            (0..6, _) if world.requests.len() < 12 => world.arrive(&mut rng),
+            (6..8, Some(id)) => world.pause(id),
+            (8..11, Some(id)) => world.resume(id),
+            (11, Some(id)) => world.leave(id),
+            (12, any) => world.step(any),
+            (13, _) if below(&mut rng, 10) == 0 => {
+                world.scheduler.forget_blocks();
+                world.memory.clear();
+                world.running.clear();
+            }
+            _ => world.step(None),
+        }
+    }
+    let steps = world.drain();
+    (events + steps, world)
+}
+
+#[test]
+fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
+    let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
+    let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
+    for seed in 0.. {
+        if events >= least {
+            break;
+        }
+        let (count, world) = play(seed);
+        events += count;
+        finished += world.finished;
+        preempted += world.preempted;
+        shared += world.shared;
+        evicted += world.scheduler.blocks().prefix_stats().evictions;
+    }
+    // All that should be tested has happened.
+    let rare = events / 200;
+    assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
+}
+
+fn scheduler(config: EngineConfig, max_blocks: usize) -> Scheduler {
+    Scheduler::new(config, 4, max_blocks)
+}
+
+fn arrive(scheduler: &mut Scheduler, id: u64, prompt: &[u32], max_tokens: usize) {
+    let (id, prompt) = (SequenceId(id), prompt.to_vec());
+    scheduler.handle(Event::Arrive { id, prompt, max_tokens, chunk: usize::MAX }).unwrap();
+}
+
+/// Runs a step in which every sequence that may gets token 9.
+fn step(scheduler: &mut Scheduler) -> Vec<String> {
+    let plan = scheduler.plan();
+    scheduler.complete(&plan.chunks);
+    for Chunk { id, .. } in plan.chunks.iter().filter(|chunk| chunk.wants_logits) {
+        scheduler.handle(Event::Token { id: *id, token: 9 }).unwrap();
+    }
+    plan.decisions.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_long_prompt_is_read_in_chunks_beside_the_decodes() {
+    let config = EngineConfig { token_budget: 6, ..EngineConfig::default() };
+    let mut scheduler = scheduler(config, 100);
+    arrive(&mut scheduler, 0, &[1, 2], 9);
+    assert_eq!(step(&mut scheduler), ["0 admitted", "0 prefill 0..2"]);
+    arrive(&mut scheduler, 1, &[3; 12], 9);
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 admitted", "1 prefill 0..5"]);
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 5..10"]);
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 10..12"]);
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 decode"]);
+}
+
+#[test]
+fn equal_prompts_that_arrive_together_are_computed_once() {
+    let mut scheduler = scheduler(EngineConfig::default(), 100);
+    for id in 0..3 {
+        arrive(&mut scheduler, id, &[5, 6, 7, 8, 5, 6, 7, 8, 5], 9);
+    }
+    let first = step(&mut scheduler);
+    assert_eq!(first[1], "0 prefill 0..9");
+    assert_eq!(first[3], "1 deferred: its next block is being computed");
+    let second = step(&mut scheduler);
+    assert_eq!(second, ["0 decode", "1 prefill 8..9", "2 prefill 8..9"]);
+    assert_eq!(scheduler.cached_tokens(SequenceId(2)), 8);
+    assert_eq!(scheduler.blocks().owned(), 2 + 3);
+}
+
+#[test]
+fn a_prompt_that_is_cached_to_its_end_still_computes_its_last_token() {
+    let mut scheduler = scheduler(EngineConfig::default(), 100);
+    arrive(&mut scheduler, 0, &[1; 8], 1);
+    step(&mut scheduler);
+    arrive(&mut scheduler, 1, &[1; 8], 1);
+    let decisions = step(&mut scheduler);
+    assert_eq!(decisions[1..], ["1 admitted, 4 tokens from the cache", "1 prefill 4..8"]);
+    assert_eq!(scheduler.tokens(SequenceId(1)), [1, 1, 1, 1, 1, 1, 1, 1, 9]);
+}
+
+#[test]
+fn the_youngest_is_preempted_and_comes_back() {
+    let mut scheduler =
+        scheduler(EngineConfig { prefix_cache: false, ..EngineConfig::default() }, 4);
+    arrive(&mut scheduler, 0, &[1; 6], 8);
+    arrive(&mut scheduler, 1, &[2; 6], 8);
+    for _ in 0..3 {
+        step(&mut scheduler);
+    }
+    // Both fill their second block.
+    assert_eq!(step(&mut scheduler), ["1 preempted, 8 tokens to compute again", "0 decode"]);
+    assert_eq!((scheduler.running(), scheduler.waiting()), (1, 1));
+    assert_eq!(step(&mut scheduler), ["0 decode"]);
+    scheduler.handle(Event::Leave { id: SequenceId(0) }).unwrap();
+    assert_eq!(step(&mut scheduler), ["1 admitted", "1 prefill 0..9"]);
+    assert_eq!(scheduler.preemptions(SequenceId(1)), 1);
+}
+
+#[test]
+fn the_paused_give_up_their_blocks_first_and_wait_for_a_slot() {
+    let config = EngineConfig {
+        max_running: 2,
+        prefix_cache: false,
+        ..EngineConfig::default()
+    };
+    let mut scheduler = scheduler(config, 5);
+    arrive(&mut scheduler, 0, &[1; 6], 2);
+    arrive(&mut scheduler, 1, &[2; 6], 8);
+    step(&mut scheduler);
+    scheduler.handle(Event::Pause { id: SequenceId(0) }).unwrap();
+    arrive(&mut scheduler, 2, &[3; 6], 8);
+    // Paused, 0 keeps its blocks until somebody needs them.
+    let decisions = step(&mut scheduler);
+    assert_eq!(decisions[1], "0 preempted, 6 tokens to compute again");
+    assert_eq!(decisions[2..], ["2 admitted", "2 prefill 0..6"]);
+    // Resumed, it has no slot.
+    scheduler.handle(Event::Resume { id: SequenceId(0) }).unwrap();
+    assert_eq!(step(&mut scheduler), ["1 decode", "2 decode"]);
+    scheduler.handle(Event::Leave { id: SequenceId(2) }).unwrap();
+    assert_eq!(step(&mut scheduler)[1..], ["0 admitted", "0 prefill 0..7"]);
+}
+
+#[test]
+fn what_could_never_fit_is_refused_when_it_arrives() {
+    let mut scheduler = scheduler(EngineConfig::default(), 4);
+    let event = Event::Arrive {
+        id: SequenceId(0),
+        prompt: vec![1; 9],
+        max_tokens: 8,
+        chunk: 1,
+    };
+    let error = scheduler.handle(event).unwrap_err().to_string();
+    assert!(error.contains("17 tokens") && error.contains("room for 16"), "{error}");
+    assert!(scheduler.is_empty());
+}
+
+#[test]
+fn policies_differ_in_who_takes_part() {
+    let decisions = |policy| {
+        let config = EngineConfig { policy, max_running: 2, token_budget: 4, prefix_cache: false };
+        let mut scheduler = scheduler(config, 100);
+        arrive(&mut scheduler, 0, &[1; 6], 2);
+        arrive(&mut scheduler, 1, &[2; 3], 9);
+        let mut all = vec![step(&mut scheduler)];
+        scheduler.handle(Event::Leave { id: SequenceId(0) }).unwrap();
+        arrive(&mut scheduler, 2, &[3; 2], 2);
+        all.push(step(&mut scheduler));
+        all.concat()
+    };
+    let one = [
+        "0 admitted",
+        "0 prefill 0..6",
+        "1 admitted",
+        "1 prefill 0..3",
+    ];
+    assert_eq!(decisions(Policy::OneAtATime), one);
+    let together = [
+        "0 admitted",
+        "0 prefill 0..6",
+        "1 admitted",
+        "1 prefill 0..3",
+        "1 decode",
+    ];
+    assert_eq!(decisions(Policy::StaticBatch), together);
+    let joins = [&together[..], &["2 admitted", "2 prefill 0..2"]].concat();
+    assert_eq!(decisions(Policy::ContinuousBatch), joins);
+    let chunks = [
+        "0 admitted",
+        "0 prefill 0..4",
+        "1 admitted",
+        "1 prefill 0..3",
+        "2 admitted",
+        "2 prefill 0..1",
+    ];
+    assert_eq!(decisions(Policy::ChunkedPrefill), chunks);
+}
