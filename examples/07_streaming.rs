@@ -27,13 +27,13 @@ fn run(args: &GenerateArgs) -> cli::Result<()> {
         return cli::score(args, &pretrained, &prompt);
     }
     let request = args.request(prompt, 60)?;
+    let mut uses = Uses::new(args, &pretrained.model);
     let inference = InferenceBuilder::new()
         .with_model(pretrained)
         .with_chunk(args.chunk)
         .build(streaming_handler)?;
     inference.warm_up()?;
 
-    let mut uses = Uses::new(args);
     stream(&inference, request.clone(), &mut uses)?;
     collect(&inference, request.clone(), &mut uses)?;
     cancel(&inference, request.clone(), &mut uses)?;

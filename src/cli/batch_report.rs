@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Result;
 use super::report::{bytes, why};
-use super::terminal::write;
+use super::terminal::{note, write};
 use super::{BOLD, BatchArgs, DIM};
 use crate::generate::{Generation, Options};
 use crate::pretrained::Pretrained;
@@ -53,10 +53,25 @@ impl<'a> BatchReport<'a> {
     pub fn finish(self, generations: &[Generation]) -> Result<()> {
         let total = self.start.elapsed();
         if self.args.json {
-            write(&self.json(generations)?)
+            write(&self.json(generations)?)?;
         } else {
-            write(&self.text(generations, total)?)
+            write(&self.text(generations, total)?)?;
         }
+        self.args.model.report_blocks(self.pretrained.model.kv_pool());
+        if self.args.model.block_report {
+            note(&self.shared(generations));
+        }
+        Ok(())
+    }
+
+    /// What the prefix cache and preemption did, in words.
+    fn shared(&self, generations: &[Generation]) -> String {
+        let prompt: usize = self.prompts.iter().map(Vec::len).sum();
+        let cached: usize = generations.iter().map(|found| found.cached_tokens).sum();
+        let preemptions: usize = generations.iter().map(|found| found.preemptions).sum();
+        format!(
+            "  {cached} of {prompt} prompt tokens from the prefix cache, {preemptions} preemptions\n"
+        )
     }
 
     fn json(&self, generations: &[Generation]) -> Result<String> {
@@ -72,6 +87,8 @@ impl<'a> BatchReport<'a> {
                 "tokens_per_second": self.rate(index, found),
                 "padding": self.padding(index),
                 "kv_cache_bytes": found.kv_cache_bytes,
+                "cached_tokens": found.cached_tokens,
+                "preemptions": found.preemptions,
                 "logits_hash": found.logits_hash,
             });
             let _ = writeln!(out, "{object}");

@@ -52,6 +52,9 @@ impl fmt::Display for Advice<'_> {
             LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
             LibraryError::WeightsTooLarge { .. } => out.write_str(" (`--dtype f16`)"),
             LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
+            LibraryError::KvPoolFull { .. } | LibraryError::KvPoolTooSmall { .. } => {
+                out.write_str(" (`--kv-cache-bytes`, `--max-tokens`)")
+            }
             LibraryError::NoChatTemplate | LibraryError::ChatTemplate { .. } => {
                 out.write_str(", or leave out `--chat`")
             }

@@ -1,12 +1,15 @@
 //! The flags that say which model, and where it is computed.
 
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
 use super::ModelSource;
 use super::Result;
+use super::report::bytes;
 use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
-use crate::kernels::{Cpu, Simd};
+use crate::kernels::{BLOCK, Cpu, Simd};
+use crate::kv::KvPool;
 use crate::pretrained::Pretrained;
 
 /// The flags that say which model, and where it is computed.
@@ -28,6 +31,14 @@ pub struct ModelArgs {
     /// memory, and half the bytes to be read at each step.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
+
+    /// The most memory for keys and values, such as 64MiB [default: half of what is free]
+    #[arg(long, value_name = "BYTES")]
+    pub kv_cache_bytes: Option<ByteSize>,
+
+    /// Say at the end how many blocks of keys and values were in use, on standard error
+    #[arg(long)]
+    pub block_report: bool,
 
     /// On the CPU, how many threads compute [default: one for each core]
     #[arg(long, value_name = "N")]
@@ -60,12 +71,23 @@ impl ModelArgs {
         if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
-        let pretrained = self.cpu()?.enter(|| match &self.source {
+        let mut pretrained = self.cpu()?.enter(|| match &self.source {
             None => Ok(Pretrained::bundled(&device, self.dtype)?),
             Some(source) => source.load(&device, self.dtype),
         })?;
         warn_of_unused(&pretrained.unused);
+        if let Some(ByteSize(bytes)) = self.kv_cache_bytes {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);
+        }
         Ok((pretrained, device))
+    }
+
+    /// With `--block-report`: the blocks of all KV caches, on standard error.
+    pub(super) fn report_blocks(&self, pool: &KvPool) {
+        if self.block_report {
+            note(&blocks(pool));
+        }
     }
 
     /// The CPU settings: instruction set and threads.
@@ -79,6 +101,21 @@ impl ModelArgs {
         };
         Cpu::new(simd, self.threads.unwrap_or_else(Cpu::cores))
     }
+}
+
+/// The blocks that were in use at once, in words.
+fn blocks(pool: &KvPool) -> String {
+    let of_budget = match pool.budget() {
+        usize::MAX => String::new(),
+        budget => format!(" of {} ({})", pool.max_blocks(), bytes(budget)),
+    };
+    let peak = pool.peak_bytes();
+    format!(
+        "  {} blocks of {BLOCK} positions at most{of_budget}, {} each, {} in all\n",
+        peak.div_ceil(pool.block_bytes()),
+        bytes(pool.block_bytes()),
+        bytes(peak),
+    )
 }
 
 /// Warns on standard error of tensors that the model does not use.

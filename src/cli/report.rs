@@ -134,6 +134,7 @@ impl<'a> Report<'a> {
         if !self.args.json {
             note(&self.summary(generation, prefill, decode));
         }
+        self.args.model.report_blocks(self.pretrained.model.kv_pool());
         Ok(())
     }
 
@@ -213,6 +214,7 @@ pub(super) fn bytes(n: usize) -> String {
     match n {
         0 => "none".to_owned(),
         n if n < 1 << 20 => format!("{:.0} KiB", n as f64 / 1024.0),
-        n => format!("{:.1} MiB", n as f64 / (1024.0 * 1024.0)),
+        n if n < 1 << 30 => format!("{:.1} MiB", n as f64 / (1024.0 * 1024.0)),
+        n => format!("{:.1} GiB", n as f64 / (1024.0 * 1024.0 * 1024.0)),
     }
 }

@@ -7,10 +7,13 @@ use serde_json::{Map, Value, json};
 use super::{BOLD, DIM, GenerateArgs};
 use super::{Error, Result};
 use crate::inference::{Completion, TokenOutput};
+use crate::kv::KvPool;
+use crate::model::Model;
 
 /// Shows each use as it runs, or all of them as one JSON object at the end.
 pub struct Uses<'a> {
     args: &'a GenerateArgs,
+    kv_pool: KvPool,
     name: &'static str,
     /// The tokens of the current use.
     tokens: Vec<TokenOutput>,
@@ -18,9 +21,16 @@ pub struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    /// A report without uses.
-    pub fn new(args: &'a GenerateArgs) -> Self {
-        Self { args, name: "", tokens: Vec::new(), json: Map::new() }
+    /// A report without uses of `model`.
+    pub fn new(args: &'a GenerateArgs, model: &Model) -> Self {
+        let kv_pool = model.kv_pool().clone();
+        Self {
+            args,
+            kv_pool,
+            name: "",
+            tokens: Vec::new(),
+            json: Map::new(),
+        }
     }
 
     /// Whether texts are shown.
@@ -89,10 +99,12 @@ impl<'a> Uses<'a> {
     /// # Errors
     /// A closed standard output.
     pub fn finish(self) -> Result<()> {
-        if self.is_shown() {
-            return Ok(());
+        if !self.is_shown() {
+            let json = Value::Object(self.json);
+            writeln!(io::stdout(), "{json}").map_err(Error::Output)?;
         }
-        writeln!(io::stdout(), "{}", Value::Object(self.json)).map_err(Error::Output)
+        self.args.model.report_blocks(&self.kv_pool);
+        Ok(())
     }
 
     fn write(&self, text: &str) -> Result<()> {
