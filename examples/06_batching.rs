@@ -43,10 +43,12 @@ fn run(args: &BatchArgs) -> cli::Result<()> {
     let options = args.options(prompts.len());
 
     let mut report = BatchReport::start(args, &pretrained, &prompts, &options);
-    let generations = generate::batched(&pretrained.model, &prompts, &options, &mut |place, _| {
+    let mut batch = args.batch(&pretrained.model);
+    let generations = batch.run(&prompts, &options, &mut |place, _| {
         report.token(place);
         ControlFlow::Continue(())
     })?;
+    args.write_record(&mut batch)?;
     report.finish(&generations)
 }
 // ANCHOR_END: run

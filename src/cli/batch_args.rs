@@ -9,7 +9,8 @@ use super::{Error, Result};
 use super::{ModelArgs, SamplingArgs, at_least_one};
 use crate::device::OpenDevice;
 use crate::files;
-use crate::generate::Options;
+use crate::generate::{Batch, Options};
+use crate::model::Model;
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 
@@ -52,6 +53,11 @@ pub struct BatchArgs {
     /// Go on after the model has ended its text
     #[arg(long)]
     pub ignore_eos: bool,
+
+    /// Keep all that the engine was told, planned and computed, as JSON lines: `cargo xtask replay`
+    /// repeats it
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 
     /// Print JSON, and nothing else, on standard output
     #[arg(long)]
@@ -104,6 +110,34 @@ impl BatchArgs {
         } else {
             Ok(texts)
         }
+    }
+
+    /// A batch without sequences, which keeps a record if one was asked for.
+    pub fn batch<'m>(&self, model: &'m Model) -> Batch<'m> {
+        let mut batch = Batch::new(model);
+        if self.record.is_some() {
+            batch.keep_record();
+        }
+        batch
+    }
+
+    /// Writes the record of a batch, if one was asked for.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write_record(&self, batch: &mut Batch<'_>) -> Result<()> {
+        let Some(path) = &self.record else {
+            return Ok(());
+        };
+        let io = |source| crate::Error::Io { path: path.clone(), source };
+        let mut lines = Vec::new();
+        for entry in batch.take_record() {
+            let written = serde_json::to_writer(&mut lines, &entry).map_err(IoError::from);
+            written.map_err(io)?;
+            lines.push(b'\n');
+        }
+        std::fs::write(path, lines).map_err(io)?;
+        Ok(())
     }
 
     /// The options of each prompt. Seeds count up from `--seed`, so that equal prompts give

@@ -105,16 +105,16 @@ impl ModelArgs {
 
 /// The blocks that were in use at once, in words.
 fn blocks(pool: &KvPool) -> String {
-    let of_budget = match pool.budget() {
-        usize::MAX => String::new(),
-        budget => format!(" of {} ({})", pool.max_blocks(), bytes(budget)),
+    let (peak, block) = (pool.peak_bytes(), pool.block_bytes());
+    let (max_blocks, budget) = match pool.budget() {
+        usize::MAX => (String::new(), String::new()),
+        budget => (format!(" of {}", pool.max_blocks()), format!(" of {}", bytes(budget))),
     };
-    let peak = pool.peak_bytes();
     format!(
-        "  {} blocks of {BLOCK} positions at most{of_budget}, {} each, {} in all\n",
-        peak.div_ceil(pool.block_bytes()),
-        bytes(pool.block_bytes()),
+        "  KV cache: at most {}{max_blocks} blocks in use, {}{budget}; a block is {BLOCK} positions, {}\n",
+        peak.div_ceil(block),
         bytes(peak),
+        bytes(block),
     )
 }
 

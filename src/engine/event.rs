@@ -39,3 +39,16 @@ pub enum Event {
     /// The sequence has ended, for whatever reason.
     Leave { id: SequenceId },
 }
+
+impl Event {
+    /// The sequence to which it happens.
+    pub fn id(&self) -> SequenceId {
+        match self {
+            Self::Arrive { id, .. }
+            | Self::Token { id, .. }
+            | Self::Pause { id }
+            | Self::Resume { id }
+            | Self::Leave { id } => *id,
+        }
+    }
+}

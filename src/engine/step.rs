@@ -92,11 +92,8 @@ impl<'m> Engine<'m> {
         max_tokens: usize,
         chunk: usize,
     ) -> Result<SequenceId> {
-        self.model.check_prompt(prompt)?;
         let id = SequenceId(self.next_id);
-        let prompt = prompt.to_vec();
-        self.handle(Event::Arrive { id, prompt, max_tokens, chunk })?;
-        self.next_id += 1;
+        self.handle(Event::Arrive { id, prompt: prompt.to_vec(), max_tokens, chunk })?;
         Ok(id)
     }
 
@@ -120,7 +117,6 @@ impl<'m> Engine<'m> {
     /// Removes a sequence and gives back its blocks.
     pub fn leave(&mut self, id: SequenceId) {
         self.tell(Event::Leave { id });
-        self.forget(id);
     }
 
     fn forget(&mut self, id: SequenceId) {
@@ -133,9 +129,21 @@ impl<'m> Engine<'m> {
         let _ = self.handle(event);
     }
 
-    fn handle(&mut self, event: Event) -> Result<()> {
+    /// Takes note of any event, of a recorded run for example.
+    ///
+    /// # Errors
+    /// As [`arrive`](Self::arrive).
+    pub fn handle(&mut self, event: Event) -> Result<()> {
+        if let Event::Arrive { prompt, .. } = &event {
+            self.model.check_prompt(prompt)?;
+        }
         let entry = self.record.is_some().then(|| Entry::Event { event: event.clone() });
+        let id = event.id();
+        if matches!(event, Event::Leave { .. }) {
+            self.forget(id);
+        }
         self.scheduler.handle(event)?;
+        self.next_id = self.next_id.max(id.0 + 1);
         self.note(entry);
         Ok(())
     }

@@ -7,6 +7,7 @@ mod common;
 mod flags;
 mod folders;
 mod kernels;
+mod memory;
 mod output;
 mod prompts;
 

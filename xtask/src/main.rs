@@ -10,8 +10,10 @@ mod figures;
 mod greedy_loops;
 mod load_cost;
 mod loss_chart;
+mod mutants;
 mod parity;
 mod random_checkpoint;
+mod replay;
 mod roofline;
 mod shallow_checkpoint;
 #[cfg(feature = "train")]
@@ -56,6 +58,10 @@ enum Command {
     WidgetData,
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
+    /// Plant bugs into the scheduler, and see that its test finds each
+    Mutants,
+    /// Repeat a run that `06_batching --record` has kept: the same plans, and the same bits
+    Replay(replay::ReplayArgs),
     /// Write a folder with the shape of a published model and random weights
     RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
     /// Write the bundled model without its last blocks
@@ -81,6 +87,8 @@ fn main() -> Result<()> {
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
         Command::Parity(args) => parity::run(&args),
+        Command::Mutants => mutants::run(),
+        Command::Replay(args) => replay::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::ShallowCheckpoint(args) => shallow_checkpoint::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),

@@ -1,0 +1,174 @@
+//! `cargo xtask replay`: repeats a recorded run of the engine.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::engine::{Decision, Engine, EngineConfig, Entry, SequenceId};
+use slowburn::model::Model;
+use slowburn::pretrained::Pretrained;
+
+/// Every event of the record happens again, at the same step. The plans must be those of the
+/// record, and so must the bits of all logits that it has hashes of. Tokens are taken from the
+/// record.
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// The record
+    file: PathBuf,
+    /// The model folder; without it, the model inside the crate
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// What weights, keys and values were stored in
+    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    dtype: Precision,
+}
+
+pub fn run(args: &ReplayArgs) -> Result<()> {
+    let text = fs::read_to_string(&args.file)
+        .with_context(|| format!("cannot read {}", args.file.display()))?;
+    let entries = parse(&text)?;
+    let device = device::open(DeviceChoice::Cpu)?;
+    let pretrained = match &args.model {
+        Some(folder) => Pretrained::load(folder, &device, args.dtype)?,
+        None => Pretrained::bundled(&device, args.dtype)?,
+    };
+    println!("{}", replay(pretrained.model, &entries)?);
+    Ok(())
+}
+
+fn parse(text: &str) -> Result<Vec<Entry>> {
+    let entry = |(index, line)| {
+        serde_json::from_str(line)
+            .with_context(|| format!("line {} is no entry of a record", index + 1))
+    };
+    text.lines().enumerate().map(entry).collect()
+}
+
+/// Repeats a run, and says what was the same.
+fn replay(model: Model, entries: &[Entry]) -> Result<String> {
+    let (config, max_blocks) = start(entries)?;
+    let block_bytes = model.kv_pool().block_bytes();
+    let model = model.with_kv_cache_bytes(max_blocks.saturating_mul(block_bytes));
+    let mut engine = Engine::new(&model, config);
+    engine.keep_record();
+    let (mut steps, mut rows) = (0, 0);
+    // What the last step has computed here.
+    let mut computed: HashMap<SequenceId, String> = HashMap::new();
+    for (index, entry) in entries.iter().enumerate().skip(1) {
+        let line = index + 1;
+        match entry {
+            Entry::Start { .. } => bail!("line {line}: a record has one start"),
+            Entry::Event { event } => engine.handle(event.clone())?,
+            Entry::Step { decisions } => {
+                engine.take_record();
+                engine.step();
+                let mut found = engine.take_record().into_iter();
+                check_decisions(line, decisions, found.next())?;
+                computed = found.filter_map(row).collect();
+                steps += 1;
+            }
+            Entry::Logits { id, hash } => {
+                let found = computed.remove(id);
+                ensure!(
+                    found.as_ref() == Some(hash),
+                    "line {line}: other bits: the logits of sequence {id} had the hash {hash}, and have {}",
+                    found.as_deref().unwrap_or("none")
+                );
+                rows += 1;
+            }
+            Entry::Failed { id } => engine.handle(slowburn::engine::Event::Leave { id: *id })?,
+            Entry::Lost => engine.lose_blocks(),
+        }
+    }
+    Ok(format!("{steps} steps: the same plans; {rows} rows of logits: the same bits"))
+}
+
+fn start(entries: &[Entry]) -> Result<(EngineConfig, usize)> {
+    match entries.first() {
+        Some(&Entry::Start { config, max_blocks, .. }) => Ok((config, max_blocks)),
+        _ => bail!("the first line of a record is its start: was this file written by --record?"),
+    }
+}
+
+fn row(entry: Entry) -> Option<(SequenceId, String)> {
+    match entry {
+        Entry::Logits { id, hash } => Some((id, hash)),
+        _ => None,
+    }
+}
+
+fn check_decisions(line: usize, recorded: &[Decision], found: Option<Entry>) -> Result<()> {
+    let Some(Entry::Step { decisions }) = found else {
+        bail!("line {line}: the engine recorded no step");
+    };
+    let show = |decisions: &[Decision]| {
+        decisions.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    ensure!(
+        decisions == recorded,
+        "line {line}: another plan.\nRecorded: {}\nNow: {}",
+        show(recorded),
+        show(&decisions)
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use slowburn::engine::Event;
+    use slowburn::generate::{Batch, Options};
+
+    use super::*;
+
+    fn model() -> Model {
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        Pretrained::bundled(&device, Precision::F32).unwrap().model
+    }
+
+    /// The record of a batch with so little memory that sequences are preempted.
+    fn record() -> Vec<Entry> {
+        let model = model();
+        let bytes = 4 * model.kv_pool().block_bytes();
+        let model = model.with_kv_cache_bytes(bytes);
+        let mut batch = Batch::new(&model);
+        batch.keep_record();
+        let prompts: Vec<Vec<u32>> = (0..4).map(|i| vec![5 + i; 40]).collect();
+        let options = Options { max_tokens: 30, ignore_eos: true, ..Options::default() };
+        let options = vec![options; prompts.len()];
+        let found = batch.run(&prompts, &options, &mut |_, _| std::ops::ControlFlow::Continue(()));
+        assert!(found.unwrap().iter().any(|found| found.preemptions > 0));
+        let lines: Vec<String> =
+            batch.take_record().iter().map(|entry| serde_json::to_string(entry).unwrap()).collect();
+        parse(&lines.join("\n")).unwrap()
+    }
+
+    #[test]
+    fn a_recorded_run_is_repeated_and_a_changed_record_is_found_out() {
+        let record = record();
+        let said = replay(model(), &record).unwrap();
+        assert!(said.ends_with("120 rows of logits: the same bits"), "{said}");
+
+        let mut other_token = record.clone();
+        let token = other_token.iter_mut().find_map(|entry| match entry {
+            Entry::Event { event: Event::Token { token, .. } } => Some(token),
+            _ => None,
+        });
+        *token.unwrap() ^= 1;
+        let error = replay(model(), &other_token).unwrap_err().to_string();
+        assert!(error.contains("other bits"), "{error}");
+
+        let mut other_config = record.clone();
+        if let Entry::Start { config, .. } = &mut other_config[0] {
+            config.token_budget = 7;
+        }
+        let error = replay(model(), &other_config).unwrap_err().to_string();
+        assert!(error.contains("another plan"), "{error}");
+
+        let error = replay(model(), &record[1..]).unwrap_err().to_string();
+        assert!(error.contains("its start"), "{error}");
+        assert!(parse("{\"entry\":\"strange\"}").unwrap_err().to_string().contains("line 1"));
+    }
+}
