@@ -59,6 +59,8 @@ struct World {
     memory: HashMap<BlockId, Vec<u64>>,
     requests: BTreeMap<SequenceId, Request>,
     running: BTreeSet<SequenceId>,
+    /// Those that were ever admitted.
+    admitted: BTreeSet<SequenceId>,
     next_id: u64,
     finished: usize,
     preempted: usize,
@@ -76,6 +78,7 @@ impl World {
         let config = EngineConfig {
             policy,
             max_running: 1 + below(rng, 6),
+            max_admitted: 1 + below(rng, 10),
             token_budget: 1 + below(rng, 40),
             prefix_cache: below(rng, 8) > 0,
         };
@@ -87,6 +90,7 @@ impl World {
             memory: HashMap::new(),
             requests: BTreeMap::new(),
             running: BTreeSet::new(),
+            admitted: BTreeSet::new(),
             next_id: 0,
             finished: 0,
             preempted: 0,
@@ -127,6 +131,7 @@ impl World {
     fn leave(&mut self, id: SequenceId) {
         self.requests.remove(&id);
         self.running.remove(&id);
+        self.admitted.remove(&id);
         self.handle(Event::Leave { id });
     }
 
@@ -159,11 +164,18 @@ impl World {
             .filter(|(id, request)| !request.is_paused && !self.running.contains(id))
             .map(|(&id, _)| id)
             .collect();
+        let max_admitted = self.config.max_admitted.max(self.config.max_running);
         for decision in &plan.decisions {
             match *decision {
                 Decision::Admitted { id, cached } => {
-                    assert_eq!(waiting.pop_first(), Some(id), "in order of arrival: {plan:?}");
+                    let may_start = self.admitted.len() < max_admitted;
+                    let is_next = |other: &&SequenceId| may_start || self.admitted.contains(other);
+                    let next = waiting.iter().find(is_next).copied();
+                    assert_eq!(next, Some(id), "in order of arrival: {plan:?}");
+                    waiting.remove(&id);
                     self.running.insert(id);
+                    self.admitted.insert(id);
+                    assert!(self.admitted.len() <= max_admitted);
                     self.shared += cached;
                 }
                 Decision::Preempted { id, .. } => {
@@ -186,6 +198,7 @@ impl World {
         };
         assert!(self.running.len() <= max_running);
         assert_eq!(self.scheduler.running(), self.running.len());
+        assert_eq!(self.scheduler.suspended(), self.admitted.len() - self.running.len());
 
         // Nobody waits for a token because others read their prompts.
         let in_plan: BTreeSet<_> = plan.chunks.iter().map(|chunk| chunk.id).collect();
@@ -209,7 +222,11 @@ impl World {
             let is_deferred = plan.decisions.contains(&Decision::Deferred { id: first });
             assert!(is_deferred || in_plan.contains(&first), "{first} does not advance: {plan:?}");
         }
-        let is_runnable = self.requests.values().any(|request| !request.is_paused);
+        let may_start = self.admitted.len() < max_admitted;
+        let is_runnable = self.requests.iter().any(|(id, request)| {
+            !request.is_paused
+                && (self.running.contains(id) || may_start || self.admitted.contains(id))
+        });
         assert_eq!(plan.tokens() > 0, is_runnable, "{plan:?}");
     }
 
@@ -408,7 +425,7 @@ fn the_youngest_is_preempted_and_comes_back() {
     }
     // Both fill their second block.
     assert_eq!(step(&mut scheduler), ["1 preempted, 8 tokens to compute again", "0 decode"]);
-    assert_eq!((scheduler.running(), scheduler.waiting()), (1, 1));
+    assert_eq!((scheduler.running(), scheduler.suspended()), (1, 1));
     assert_eq!(step(&mut scheduler), ["0 decode"]);
     scheduler.handle(Event::Leave { id: SequenceId(0) }).unwrap();
     assert_eq!(step(&mut scheduler), ["1 admitted", "1 prefill 0..9"]);
@@ -456,7 +473,13 @@ fn what_could_never_fit_is_refused_when_it_arrives() {
 #[test]
 fn policies_differ_in_who_takes_part() {
     let decisions = |policy| {
-        let config = EngineConfig { policy, max_running: 2, token_budget: 4, prefix_cache: false };
+        let config = EngineConfig {
+            policy,
+            max_running: 2,
+            token_budget: 4,
+            prefix_cache: false,
+            ..EngineConfig::default()
+        };
         let mut scheduler = scheduler(config, 100);
         arrive(&mut scheduler, 0, &[1; 6], 2);
         arrive(&mut scheduler, 1, &[2; 3], 9);

@@ -11,6 +11,9 @@ pub struct EngineConfig {
     pub policy: Policy,
     /// The most sequences in a step, at least 1.
     pub max_running: usize,
+    /// The most sequences that were admitted and have not ended, at least `max_running`: those that
+    /// do not run are paused, or wait to go on.
+    pub max_admitted: usize,
     /// The most tokens in a step, at least 1. Decodes come first, prompts share what they leave;
     /// but every running sequence decodes and one prompt token is read, whatever the budget.
     pub token_budget: usize,
@@ -58,6 +61,7 @@ impl Default for EngineConfig {
         Self {
             policy: Policy::ChunkedPrefill,
             max_running: 64,
+            max_admitted: 128,
             token_budget: 512,
             prefix_cache: true,
         }

@@ -23,8 +23,13 @@ pub struct Scheduler {
     /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
     is_paged: bool,
     sequences: BTreeMap<SequenceId, Sequence>,
+    /// Those that were never admitted.
+    queued: BTreeSet<SequenceId>,
+    /// Those that were admitted, and wait to go on: preempted, or resumed.
     waiting: BTreeSet<SequenceId>,
     running: BTreeSet<SequenceId>,
+    /// The number of those that were admitted: running, waiting and paused.
+    admitted: usize,
     /// Those that hold blocks without running: paused, or resumed and not admitted yet.
     parked: BTreeSet<SequenceId>,
 }
@@ -47,8 +52,10 @@ impl Scheduler {
             blocks: BlockManager::new(block_size, max_blocks, config.prefix_cache),
             is_paged: true,
             sequences: BTreeMap::new(),
+            queued: BTreeSet::new(),
             waiting: BTreeSet::new(),
             running: BTreeSet::new(),
+            admitted: 0,
             parked: BTreeSet::new(),
         }
     }
@@ -80,9 +87,19 @@ impl Scheduler {
         self.running.len()
     }
 
-    /// The number of sequences that wait to be admitted.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// The number of sequences that were never admitted.
+    pub fn queued(&self) -> usize {
+        self.queued.len()
+    }
+
+    /// The number of sequences that were admitted and do not run: preempted, paused, or resumed.
+    pub fn suspended(&self) -> usize {
+        self.admitted - self.running.len()
+    }
+
+    /// Whether the next step has anything to do.
+    pub fn has_work(&self) -> bool {
+        !self.running.is_empty() || self.next_to_admit().is_some()
     }
 
     /// The number of all sequences: running, waiting and paused.
@@ -162,11 +179,12 @@ impl Scheduler {
             chunk: chunk.max(1),
             table: BlockTable::default(),
             state: State::Waiting,
+            was_admitted: false,
             cached: 0,
             preemptions: 0,
         };
         self.sequences.insert(id, sequence);
-        self.waiting.insert(id);
+        self.queued.insert(id);
         Ok(())
     }
 
@@ -185,7 +203,9 @@ impl Scheduler {
     fn leave(&mut self, id: SequenceId) {
         if let Some(mut sequence) = self.sequences.remove(&id) {
             self.blocks.release(&mut sequence.table);
+            self.admitted -= usize::from(sequence.was_admitted);
         }
+        self.queued.remove(&id);
         self.waiting.remove(&id);
         self.running.remove(&id);
         self.parked.remove(&id);
@@ -195,10 +215,16 @@ impl Scheduler {
         let Some(sequence) = self.sequences.get_mut(&id) else {
             return;
         };
+        if state == State::Running && !sequence.was_admitted {
+            sequence.was_admitted = true;
+            self.admitted += 1;
+        }
         sequence.state = state;
+        let (was_admitted, waits) = (sequence.was_admitted, state == State::Waiting);
         let holds_blocks = !sequence.table.blocks().is_empty();
         set(&mut self.running, id, state == State::Running);
-        set(&mut self.waiting, id, state == State::Waiting);
+        set(&mut self.queued, id, waits && !was_admitted);
+        set(&mut self.waiting, id, waits && was_admitted);
         set(&mut self.parked, id, state != State::Running && holds_blocks);
     }
 
@@ -227,8 +253,8 @@ impl Scheduler {
             }
         }
         // Admission, in order of arrival. Not in a step that had to preempt.
-        while may_admit && !draft.has_preempted && left > 0 && self.has_slot() {
-            let Some(&id) = self.waiting.first() else {
+        while may_admit && !draft.has_preempted && left > 0 {
+            let Some(id) = self.next_to_admit().filter(|_| self.has_slot()) else {
                 break;
             };
             if !self.admit(id, &mut draft) {
@@ -276,6 +302,13 @@ impl Scheduler {
             _ => self.config.max_running.max(1),
         };
         self.running.len() < max_running
+    }
+
+    /// The first in the order of arrival that may be admitted.
+    fn next_to_admit(&self) -> Option<SequenceId> {
+        let may_start = self.admitted < self.config.max_admitted.max(self.config.max_running);
+        let queued = self.queued.first().filter(|_| may_start);
+        queued.into_iter().chain(self.waiting.first()).min().copied()
     }
 
     // ANCHOR: admit

@@ -14,6 +14,8 @@ pub(super) struct Sequence {
     pub(super) chunk: usize,
     pub(super) table: BlockTable,
     pub(super) state: State,
+    /// Whether it was ever admitted.
+    pub(super) was_admitted: bool,
     /// How many prompt tokens were found in the prefix cache.
     pub(super) cached: usize,
     pub(super) preemptions: usize,

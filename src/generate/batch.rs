@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
-use crate::engine::{Engine, EngineConfig, Entry, Outcome, Scheduler, SequenceId};
+use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, Scheduler, SequenceId};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::panics;
@@ -18,6 +18,10 @@ use crate::sampling::Sampler;
 pub struct Batch<'m> {
     engine: Engine<'m>,
     sequences: BTreeMap<SequenceId, SequenceState>,
+    /// Those that are complete, and leave in the next step.
+    finished: Vec<SequenceId>,
+    /// The plan of the last step.
+    plan: Plan,
 }
 
 /// The outcome of a step for one sequence.
@@ -42,6 +46,8 @@ impl<'m> Batch<'m> {
         Self {
             engine: Engine::new(model, config),
             sequences: BTreeMap::new(),
+            finished: Vec::new(),
+            plan: Plan::default(),
         }
     }
 
@@ -70,6 +76,7 @@ impl<'m> Batch<'m> {
         let model = self.engine.model();
         let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
         let id = self.engine.arrive(prompt, state.tokens_left(), options.chunk)?;
+        self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         self.sequences.insert(id, state);
         Ok(id)
     }
@@ -79,8 +86,9 @@ impl<'m> Batch<'m> {
     /// a chunk of its prompt. Returns the new tokens in the order in which the sequences joined,
     /// then the sequences that have ended, which leave and give back their blocks.
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
-        let mut ended = self.remove_finished(); // those that may generate nothing
-        let (_, mut outcomes) = self.engine.step();
+        let mut ended = self.remove_finished();
+        let (plan, mut outcomes) = self.engine.step();
+        self.plan = plan;
         outcomes.sort_by_key(|(id, _)| *id);
         let mut events = Vec::new();
         for (id, outcome) in outcomes {
@@ -116,13 +124,13 @@ impl<'m> Batch<'m> {
                 ControlFlow::Continue(())
             })
         })??;
+        self.finished.extend(state.is_finished().then_some(id));
         self.engine.push(id, token);
         Ok(output)
     }
 
     fn remove_finished(&mut self) -> Vec<(SequenceId, Event)> {
-        let finished = self.sequences.iter().filter(|(_, state)| state.is_finished());
-        let finished: Vec<_> = finished.map(|(&id, _)| id).collect();
+        let finished = std::mem::take(&mut self.finished);
         let end = |id| Some((id, Event::Finished(self.leave(id)?)));
         finished.into_iter().filter_map(end).collect()
     }
@@ -142,6 +150,16 @@ impl<'m> Batch<'m> {
     /// to those that need them.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
         self.engine.set_paused(id, paused);
+    }
+
+    /// Whether the next step has anything to do.
+    pub fn has_work(&self) -> bool {
+        !self.finished.is_empty() || self.scheduler().has_work()
+    }
+
+    /// The plan of the last step.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// The number of sequences, including waiting and paused ones.

@@ -61,10 +61,10 @@ impl<M, S> InferenceBuilder<M, S> {
         self
     }
 
-    /// The maximum number of sequences that back-pressure may pause while
-    /// [`with_max_running`](Self::with_max_running) others run. Each keeps its KV cache. More
-    /// paused sequences leave fewer slots to run; when the whole batch is paused, no sequence joins
-    /// until a paused one is read, cancelled, or reaches its deadline.
+    /// The maximum number of sequences that sit out while
+    /// [`with_max_running`](Self::with_max_running) others run, because back-pressure pauses them or
+    /// others needed their memory. When there are as many and none can go on, no queued sequence is
+    /// admitted until a paused one is read, cancelled, or reaches its deadline.
     pub fn with_max_paused(mut self, sequences: usize) -> Self {
         self.limits.max_paused = sequences;
         self
@@ -79,7 +79,8 @@ impl<M, S> InferenceBuilder<M, S> {
     }
 
     /// The maximum number of prompt tokens that a sequence prefills in one step (chunked prefill),
-    /// at least 1. After each chunk the other sequences decode a token, and deadlines are checked.
+    /// at least 1. In the same step the other sequences decode a token; after it, deadlines are
+    /// checked. All prompts together get at most 512 tokens of a step.
     pub fn with_chunk(mut self, tokens: usize) -> Self {
         self.limits.chunk = tokens.max(1);
         self

@@ -5,12 +5,12 @@ use std::sync::mpsc::SyncSender;
 use super::Load;
 use super::callback::Call;
 use super::job::JobId;
-use super::waiting::WaitingSequence;
+use super::queued::QueuedSequence;
 
 /// A command to the model thread.
 pub(super) enum Command<M> {
     /// Enqueue the sequences of a job.
-    Run(Vec<WaitingSequence>),
+    Run(Vec<QueuedSequence>),
     /// Answer, between two steps.
     Ask(Question<M>),
     /// Check a job again: it was cancelled, or its reader has caught up.

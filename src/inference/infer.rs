@@ -17,9 +17,9 @@ use super::job::{JobId, RunningJob};
 use super::model_handle::{ModelHandle, submit};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
+use super::queued::QueuedSequence;
 use super::started::{StartedSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
-use super::waiting::WaitingSequence;
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::error::{Error, Result};
 use crate::generate::{self, Options};
@@ -51,8 +51,8 @@ pub(super) type HandlerFn<I, O, M, S> =
 pub struct Load {
     /// Sequences that take part in each step.
     pub running: usize,
-    /// Paused sequences: their reader is behind, or it has caught up and all running slots are
-    /// taken.
+    /// Sequences that were admitted and sit out: their reader is behind, or has caught up while all
+    /// running slots are taken, or others needed their blocks.
     pub paused: usize,
     /// Sequences in the queue.
     pub waiting: usize,
@@ -89,10 +89,10 @@ impl<I, O, M, S> Inference<I, O, M, S> {
             return Err(Error::NothingStarted);
         }
         let permits = self.queue.acquire(started.len())?;
-        let waiting = zip(started, permits).enumerate().map(|(index, (start, permit))| {
-            WaitingSequence { job: job.clone(), index, start, permit }
+        let queued = zip(started, permits).enumerate().map(|(index, (start, permit))| {
+            QueuedSequence { job: job.clone(), index, start, permit }
         });
-        self.commands.send(Command::Run(waiting.collect())).map_err(|_| Error::ShutDown)
+        self.commands.send(Command::Run(queued.collect())).map_err(|_| Error::ShutDown)
     }
 }
 
@@ -193,7 +193,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
         let started = started.close();
 
-        let max_tokens = started.iter().map(|start| start.max_tokens).sum();
+        let max_tokens = started.iter().map(|start| start.sequence.max_tokens).sum();
         let job = Arc::new(RunningJob::new(
             id,
             cancel.clone(),

@@ -1,5 +1,7 @@
 //! The limits on concurrent work.
 
+use crate::engine::EngineConfig;
+
 /// The limits of an [`Inference`](super::Inference).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -7,7 +9,7 @@ pub(super) struct Limits {
     pub(super) stream_capacity: usize,
     /// Sequences in a step.
     pub(super) max_running: usize,
-    /// Paused sequences in the batch, beside `max_running`.
+    /// Sequences that were admitted and sit out, beside `max_running`.
     pub(super) max_paused: usize,
     /// Sequences in the queue.
     pub(super) max_waiting: usize,
@@ -28,8 +30,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sequences that hold a KV cache.
-    pub(super) fn max_in_batch(&self) -> usize {
-        self.max_running.saturating_add(self.max_paused)
+    /// The settings of the scheduler.
+    pub(super) fn engine(&self) -> EngineConfig {
+        EngineConfig {
+            max_running: self.max_running,
+            max_admitted: self.max_running.saturating_add(self.max_paused),
+            ..EngineConfig::default()
+        }
     }
 }

@@ -43,9 +43,9 @@
 //! function that starts work without waiting for it. The handler runs in the thread that calls
 //! [`spawn`](InferRequest::spawn): there it validates and tokenizes the request, and passes
 //! [`prepare`](ModelHandle::prepare)d sequences, each with a callback, to the model thread. The
-//! model thread runs the sequences of all jobs in one [`Batch`](crate::generate::Batch). Each step
-//! gives every sequence a token and calls its callback, which emits items to the job's
-//! [`OutStream`].
+//! model thread runs the sequences of all jobs in one [`Batch`](crate::generate::Batch), whose
+//! [`Scheduler`](crate::engine::Scheduler) decides who takes part in a step. Those that decode get a
+//! token, and their callback is called, which emits items to the job's [`OutStream`].
 //!
 //! A handler that waited for its tokens would need a thread to wait in. A thread per job does not
 //! scale to many jobs; in a thread pool, as many slow readers as the pool has threads block every
@@ -58,9 +58,11 @@
 //! - Streams are bounded. [`OutStream::emit`] never blocks; when the stream is full, the job's
 //!   sequences pause and the others go on.
 //! - All other resources are bounded too: running sequences
-//!   ([`with_max_running`](InferenceBuilder::with_max_running)), paused sequences, which keep their
-//!   KV caches ([`with_max_paused`](InferenceBuilder::with_max_paused)), and queued sequences
-//!   ([`with_max_waiting`](InferenceBuilder::with_max_waiting)). A job that finds the queue full
+//!   ([`with_max_running`](InferenceBuilder::with_max_running)), paused sequences
+//!   ([`with_max_paused`](InferenceBuilder::with_max_paused)), queued sequences
+//!   ([`with_max_waiting`](InferenceBuilder::with_max_waiting)), and the memory of keys and values
+//!   ([`Model::with_kv_cache_bytes`](crate::model::Model::with_kv_cache_bytes)). A paused sequence
+//!   keeps its blocks only until another needs them; they are computed again when it goes on. A job that finds the queue full
 //!   ends with [`Error::QueueFull`](crate::Error). A caller that spawns more jobs than fit into the
 //!   batch must read them in spawn order or concurrently: a queued job cannot join while the jobs
 //!   before it are not read.
@@ -90,12 +92,11 @@ mod model_thread;
 mod permits;
 mod progress;
 mod prompt;
-mod queue;
+mod queued;
 mod request;
 mod sequence;
 mod started;
 mod stream;
-mod waiting;
 mod worker;
 
 pub use crate::generate::FinishReason;

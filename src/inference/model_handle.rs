@@ -10,10 +10,10 @@ use super::GenerateRequest;
 use super::callback::{Call, OnToken};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
-use super::started::{StartedSequence, StartedSequences};
+use super::started::{NewSequence, StartedSequence, StartedSequences};
 use crate::error::{Error, Result};
+use crate::generate::TokenOutput;
 use crate::generate::token_limit::TokenLimit;
-use crate::generate::{Options, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sampling::{Rule, Sampler};
@@ -37,15 +37,15 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
         let pretrained: &Pretrained = (*self.model).borrow();
         let prompt = request.prompt.ids(pretrained)?;
         let limit = TokenLimit::new(&pretrained.model, &prompt, request.max_tokens)?;
-        Ok(PreparedSequence {
-            started: self.started.clone(),
+        let sequence = NewSequence {
             max_tokens: limit.left,
             prompt,
             options: request.options(),
             sampler: Sampler::new(&request.sampling)?,
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
-        })
+        };
+        Ok(PreparedSequence { started: self.started.clone(), sequence })
     }
 }
 
@@ -83,23 +83,18 @@ pub(super) fn submit<M, R: Send + 'static>(
 /// A validated and tokenized sequence, not started yet.
 pub struct PreparedSequence {
     started: StartedSequences,
-    prompt: Vec<u32>,
-    options: Options,
-    sampler: Sampler,
-    stop: Vec<String>,
-    deadline: Option<Instant>,
-    max_tokens: usize,
+    sequence: NewSequence,
 }
 
 impl PreparedSequence {
     /// The token ids of the prompt.
     pub fn prompt_ids(&self) -> &[u32] {
-        &self.prompt
+        &self.sequence.prompt
     }
 
     /// Adds a rule to the sampler, as [`Sampler::with_rule`] does. It runs in the model thread.
     pub fn with_rule(mut self, rule: Arc<Rule>) -> Self {
-        self.sampler = self.sampler.with_rule(rule);
+        self.sequence.sampler = self.sequence.sampler.with_rule(rule);
         self
     }
 
@@ -113,14 +108,7 @@ impl PreparedSequence {
         self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        self.started.push(StartedSequence {
-            prompt: self.prompt,
-            options: self.options,
-            sampler: self.sampler,
-            stop: self.stop,
-            deadline: self.deadline,
-            max_tokens: self.max_tokens,
-            on_token: OnToken::new(on_token),
-        })
+        let (sequence, on_token) = (self.sequence, OnToken::new(on_token));
+        self.started.push(StartedSequence { sequence, on_token })
     }
 }

@@ -1,12 +1,13 @@
-//! A sequence in the batch.
+//! A sequence in the model thread.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::callback::OnToken;
 use super::job::RunningJob;
-use super::started::StartedSequence;
-use super::waiting::WaitingSequence;
+use super::permits::Permit;
+use super::queued::QueuedSequence;
+use super::started::{NewSequence, StartedSequence};
 use super::{Completion, FinishReason, Timings, Usage};
 use crate::engine::SequenceId;
 use crate::error::Result;
@@ -15,7 +16,7 @@ use crate::generate::{Batch, Options, TokenOutput};
 use crate::panics;
 use crate::tokenizer::Tokenizer;
 
-pub(super) struct RunningSequence<'m> {
+pub(super) struct LiveSequence<'m> {
     pub(super) id: SequenceId,
     pub(super) job: Arc<RunningJob>,
     index: usize,
@@ -24,30 +25,29 @@ pub(super) struct RunningSequence<'m> {
     on_token: OnToken,
     prompt_tokens: usize,
     tokens: usize,
-    joined: Instant,
+    /// The sequence's slot in the queue, until it is admitted.
+    permit: Option<Permit>,
+    admitted: Option<Instant>,
     first_token: Option<Instant>,
     last_token: Option<Instant>,
 }
 
-impl<'m> RunningSequence<'m> {
-    /// Moves a queued sequence into the batch, which frees its slot in the queue.
+impl<'m> LiveSequence<'m> {
+    /// Adds a sequence to the batch, where it waits to be admitted.
     ///
     /// # Errors
-    /// The batch cannot admit the sequence.
+    /// A sequence that the KV caches could never hold.
     pub(super) fn join(
-        waiting: WaitingSequence,
+        queued: QueuedSequence,
         batch: &mut Batch<'m>,
         tokenizer: &'m Tokenizer,
         chunk: usize,
     ) -> Result<Self> {
-        let WaitingSequence { job, index, start, permit: _permit } = waiting;
-        let StartedSequence { prompt, options, sampler, stop, deadline, on_token, .. } = start;
+        let QueuedSequence { job, index, start, permit } = queued;
+        let StartedSequence { sequence, on_token } = start;
+        let NewSequence { prompt, options, sampler, stop, deadline, .. } = sequence;
         let options = Options { chunk, ..options };
-        let join = || batch.join_with_sampler(&prompt, &options, sampler);
-        // An accelerator that runs out of memory panics.
-        let id = panics::contain("the model", join).flatten()?;
-        let joined = Instant::now();
-        job.start(joined);
+        let id = batch.join_with_sampler(&prompt, &options, sampler)?;
         Ok(Self {
             id,
             job,
@@ -57,22 +57,22 @@ impl<'m> RunningSequence<'m> {
             on_token,
             prompt_tokens: prompt.len(),
             tokens: 0,
-            joined,
+            permit: Some(permit),
+            admitted: None,
             first_token: None,
             last_token: None,
         })
     }
 
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.deadline
+    /// Notes that the sequence was admitted, which frees its slot in the queue.
+    pub(super) fn admit(&mut self, now: Instant) {
+        self.permit = None;
+        self.admitted.get_or_insert(now);
+        self.job.start(now);
     }
 
-    /// Why the sequence must end before the next step, if it must.
-    pub(super) fn over(&self, now: Instant) -> Option<FinishReason> {
-        if self.job.is_over() {
-            return Some(FinishReason::Cancelled);
-        }
-        self.deadline.is_some_and(|deadline| deadline <= now).then_some(FinishReason::Deadline)
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     // ANCHOR: push
@@ -97,6 +97,8 @@ impl<'m> RunningSequence<'m> {
 
     /// Ends the sequence: emits the text held back, and reports the completion to the job.
     pub(super) fn end(mut self, reason: FinishReason) {
+        // Freed before the completion, so that a caller that sees it can use the slot.
+        self.permit = None;
         let timings = self.timings();
         let usage = Usage {
             prompt_tokens: self.prompt_tokens,
@@ -125,7 +127,7 @@ impl<'m> RunningSequence<'m> {
         let gaps = u32::try_from(self.tokens.saturating_sub(1)).unwrap_or(u32::MAX);
         let span = self.first_token.zip(self.last_token).map(|(first, last)| last - first);
         Timings {
-            queue: since(self.joined),
+            queue: self.admitted.map_or_else(|| self.job.submitted.elapsed(), since),
             ttft: self.first_token.map(since),
             tpot: span.and_then(|span| span.checked_div(gaps)),
             total: self.job.submitted.elapsed(),

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::Sampler;
 
-/// A sequence to be queued.
-pub(super) struct StartedSequence {
+/// A validated and tokenized sequence.
+pub(super) struct NewSequence {
     pub(super) prompt: Vec<u32>,
     pub(super) options: Options,
     pub(super) sampler: Sampler,
@@ -17,6 +17,11 @@ pub(super) struct StartedSequence {
     pub(super) deadline: Option<Instant>,
     /// The sequence's token limit.
     pub(super) max_tokens: usize,
+}
+
+/// A sequence to be queued.
+pub(super) struct StartedSequence {
+    pub(super) sequence: NewSequence,
     pub(super) on_token: OnToken,
 }
 

@@ -1,18 +1,17 @@
 //! The model thread: one batch for the sequences of all jobs.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use super::command::{Command, Question};
-use super::job::{JobId, RunningJob};
+use super::job::JobId;
 use super::limits::Limits;
 use super::model_thread;
-use super::queue::Queue;
-use super::sequence::RunningSequence;
-use super::waiting::WaitingSequence;
+use super::queued::QueuedSequence;
+use super::sequence::LiveSequence;
 use super::{FinishReason, Load};
-use crate::engine::SequenceId;
+use crate::engine::{Decision, SequenceId};
 use crate::error::{Error, Result};
 use crate::generate::{Batch, Event, TokenOutput};
 use crate::panics;
@@ -27,10 +26,14 @@ pub(super) struct Worker<'m, M> {
     pretrained: &'m Pretrained,
     commands: Receiver<Command<M>>,
     questions: VecDeque<Question<M>>,
-    waiting: Queue,
-    /// The sequences in the batch, in the order in which they joined.
-    sequences: Vec<RunningSequence<'m>>,
     batch: Batch<'m>,
+    /// All sequences of the batch. No step visits those that wait to be admitted, so that it costs
+    /// the same however many they are.
+    sequences: BTreeMap<SequenceId, LiveSequence<'m>>,
+    /// Those that were admitted.
+    admitted: BTreeSet<SequenceId>,
+    of_jobs: BTreeSet<(JobId, SequenceId)>,
+    deadlines: BTreeSet<(Instant, SequenceId)>,
     limits: Limits,
 }
 
@@ -46,9 +49,11 @@ impl<'m, M> Worker<'m, M> {
             pretrained,
             commands,
             questions: VecDeque::new(),
-            waiting: Queue::default(),
-            sequences: Vec::new(),
-            batch: Batch::new(&pretrained.model),
+            batch: Batch::with_config(&pretrained.model, limits.engine()),
+            sequences: BTreeMap::new(),
+            admitted: BTreeSet::new(),
+            of_jobs: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
             limits,
         }
     }
@@ -60,7 +65,6 @@ impl<'m, M> Worker<'m, M> {
         while self.take_commands() {
             self.end_what_is_over();
             self.pause_what_is_behind();
-            self.admit();
             self.step();
         }
         self.shut_down();
@@ -94,18 +98,44 @@ impl<'m, M> Worker<'m, M> {
             match command {
                 Command::Run(sequences) => self.enqueue(sequences),
                 Command::Ask(question) => self.questions.push_back(question),
-                Command::LookAt(job) => self.end_waiting(job),
+                Command::LookAt(job) => self.end_if_over(job),
                 Command::ShutDown => goes_on = false,
             }
         }
         goes_on
     }
 
-    fn enqueue(&mut self, sequences: Vec<WaitingSequence>) {
-        let job = sequences.first().map(|waiting| waiting.job.id);
-        sequences.into_iter().for_each(|waiting| self.waiting.push(waiting));
-        // The job may have been cancelled before it was queued.
-        job.into_iter().for_each(|job| self.end_waiting(job));
+    /// Adds the sequences of a job to the batch.
+    fn enqueue(&mut self, sequences: Vec<QueuedSequence>) {
+        let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
+        for queued in sequences {
+            let job = queued.job.clone();
+            // The job may have been cancelled already, or failed with its first sequence.
+            match LiveSequence::join(queued, &mut self.batch, tokenizer, chunk) {
+                Ok(sequence) => self.insert(sequence),
+                Err(error) => job.fail(error),
+            }
+            self.end_if_over(job.id);
+        }
+    }
+
+    fn insert(&mut self, sequence: LiveSequence<'m>) {
+        let id = sequence.id;
+        self.of_jobs.insert((sequence.job.id, id));
+        self.deadlines.extend(sequence.deadline().map(|deadline| (deadline, id)));
+        self.sequences.insert(id, sequence);
+    }
+
+    /// Removes a sequence from the batch.
+    fn remove(&mut self, id: SequenceId) -> Option<LiveSequence<'m>> {
+        self.batch.leave(id);
+        self.admitted.remove(&id);
+        let sequence = self.sequences.remove(&id)?;
+        self.of_jobs.remove(&(sequence.job.id, id));
+        if let Some(deadline) = sequence.deadline() {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(sequence)
     }
 
     fn answer_next(&mut self) {
@@ -118,21 +148,14 @@ impl<'m, M> Worker<'m, M> {
 
     /// Whether there is work without another command.
     fn is_busy(&self) -> bool {
-        let now = Instant::now();
-        let is_busy = |sequence: &RunningSequence<'_>| {
-            !sequence.job.is_behind() || sequence.over(now).is_some()
-        };
-        !self.questions.is_empty()
-            || (!self.waiting.is_empty() && self.has_room())
-            || self.sequences.iter().any(is_busy)
+        !self.questions.is_empty() || self.batch.has_work()
     }
 
     /// Sleeps until the next command or deadline.
     fn wait(&self) -> Option<Command<M>> {
-        let deadlines = self.sequences.iter().filter_map(RunningSequence::deadline);
-        let received = match deadlines.chain(self.waiting.deadline()).min() {
+        let received = match self.deadlines.first() {
             None => self.commands.recv().map_err(RecvTimeoutError::from),
-            Some(deadline) => {
+            Some((deadline, _)) => {
                 let time = deadline.saturating_duration_since(Instant::now());
                 self.commands.recv_timeout(time)
             }
@@ -147,72 +170,57 @@ impl<'m, M> Worker<'m, M> {
 
     fn end_what_is_over(&mut self) {
         let now = Instant::now();
-        while let Some(waiting) = self.waiting.pop_late(now) {
-            waiting.end(FinishReason::Deadline);
+        while let Some(&(deadline, id)) = self.deadlines.first()
+            && deadline <= now
+        {
+            self.end(id, Ok(FinishReason::Deadline));
         }
-        let over = |sequence: &RunningSequence<'_>| Some((sequence.id, sequence.over(now)?));
-        let over: Vec<_> = self.sequences.iter().filter_map(over).collect();
-        for (id, reason) in over {
-            self.end(id, Ok(reason));
-        }
-    }
-
-    /// Ends the queued sequences of `job`, if the job is over.
-    fn end_waiting(&mut self, job: JobId) {
-        while let Some(waiting) = self.waiting.pop_over(job) {
-            waiting.end(FinishReason::Cancelled);
+        let is_over = |id: &SequenceId| self.sequences[id].job.is_over();
+        let over: Vec<_> = self.admitted.iter().copied().filter(is_over).collect();
+        for id in over {
+            self.end(id, Ok(FinishReason::Cancelled));
         }
     }
 
-    // ANCHOR: pause
-    /// Back-pressure: a slow reader pauses only its own sequences. If more sequences are ready than
-    /// may run, those that joined first run.
-    fn pause_what_is_behind(&mut self) {
-        let mut running = 0;
-        for sequence in &self.sequences {
-            let runs = running < self.limits.max_running && !sequence.job.is_behind();
-            self.batch.set_paused(sequence.id, !runs);
-            running += usize::from(runs);
-        }
-    }
-    // ANCHOR_END: pause
-
-    /// The number of sequences whose reader is not behind.
-    fn ready(&self) -> usize {
-        self.sequences.iter().filter(|sequence| !sequence.job.is_behind()).count()
-    }
-
-    /// Whether the batch may hold one more KV cache.
-    fn has_room(&self) -> bool {
-        self.sequences.len() < self.limits.max_in_batch()
-    }
-
-    /// Admits queued sequences in order. Paused sequences do not count as running: they take memory
-    /// but no compute.
-    fn admit(&mut self) {
-        let mut ready = self.ready();
-        while ready < self.limits.max_running && self.has_room() {
-            let Some(next) = self.waiting.pop() else {
-                return;
-            };
-            let job = next.job.clone();
-            let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
-            match RunningSequence::join(next, &mut self.batch, tokenizer, chunk) {
-                Ok(sequence) => {
-                    self.sequences.push(sequence);
-                    ready += 1;
+    /// Ends the sequences of `job`, if the job is over.
+    fn end_if_over(&mut self, job: JobId) {
+        let range = (job, SequenceId(0))..=(job, SequenceId(u64::MAX));
+        let ids: Vec<_> = self.of_jobs.range(range).map(|&(_, id)| id).collect();
+        let is_over = |id: &SequenceId| self.sequences[id].job.is_over();
+        if ids.first().is_some_and(is_over) {
+            for id in ids {
+                if let Some(sequence) = self.remove(id) {
+                    sequence.end(FinishReason::Cancelled);
                 }
-                Err(error) => self.fail(&job, error),
             }
         }
     }
 
-    /// Runs one step: a token for every running sequence.
+    // ANCHOR: pause
+    /// Back-pressure: a slow reader pauses only its own sequences. Those whose reader has caught up
+    /// wait for a slot.
+    fn pause_what_is_behind(&mut self) {
+        for &id in &self.admitted {
+            self.batch.set_paused(id, self.sequences[&id].job.is_behind());
+        }
+    }
+    // ANCHOR_END: pause
+
+    /// Runs one step: a token for every sequence that decodes.
     fn step(&mut self) {
+        let now = Instant::now();
         let events = match panics::contain("the model", || self.batch.step()) {
             Ok(events) => events,
             Err(error) => return self.start_over(&error),
         };
+        for decision in &self.batch.plan().decisions {
+            if let Decision::Admitted { id, .. } = decision
+                && let Some(sequence) = self.sequences.get_mut(id)
+            {
+                sequence.admit(now);
+                self.admitted.insert(*id);
+            }
+        }
         for (id, event) in events {
             match event {
                 Event::Token(output) => match self.push(id, output) {
@@ -227,52 +235,43 @@ impl<'m, M> Worker<'m, M> {
     }
 
     fn push(&mut self, id: SequenceId, output: TokenOutput) -> Result<Option<FinishReason>> {
-        match self.position(id) {
-            Some(index) => self.sequences[index].push(output),
+        match self.sequences.get_mut(&id) {
+            Some(sequence) => sequence.push(output),
             None => Ok(None),
         }
     }
 
-    /// Removes a sequence from the batch and reports its outcome to its job.
+    /// Removes a sequence and reports its outcome to its job. If the job has failed with it, its
+    /// other sequences end too.
     fn end(&mut self, id: SequenceId, outcome: Result<FinishReason>) {
-        self.batch.leave(id);
-        let Some(index) = self.position(id) else {
+        let Some(sequence) = self.remove(id) else {
             return;
         };
-        let sequence = self.sequences.remove(index);
         let job = sequence.job.clone();
         match outcome {
             Ok(reason) => sequence.end(reason),
             Err(error) => job.fail(error),
         }
-        self.end_waiting(job.id);
+        self.end_if_over(job.id);
     }
 
-    /// Fails a job and ends its queued sequences.
-    fn fail(&mut self, job: &RunningJob, error: Error) {
-        job.fail(error);
-        self.end_waiting(job.id);
-    }
-
-    /// The index of a sequence. The list is sorted, because ids grow in the order of joining.
-    fn position(&self, id: SequenceId) -> Option<usize> {
-        self.sequences.binary_search_by_key(&id, |sequence| sequence.id).ok()
-    }
-
-    /// Fails all running jobs after a device panic, which leaves the KV caches in an unknown state.
+    /// Fails all jobs after a panic that left the batch in an unknown state.
     fn start_over(&mut self, error: &Error) {
-        self.batch = Batch::new(&self.pretrained.model);
-        for sequence in std::mem::take(&mut self.sequences) {
-            self.fail(&sequence.job, Error::Device(error.to_string()));
+        self.batch = Batch::with_config(&self.pretrained.model, self.limits.engine());
+        self.admitted.clear();
+        self.of_jobs.clear();
+        self.deadlines.clear();
+        for sequence in std::mem::take(&mut self.sequences).into_values() {
+            sequence.job.fail(Error::Device(error.to_string()));
         }
     }
 
     fn load(&self) -> Load {
-        let running = self.ready().min(self.limits.max_running);
+        let scheduler = self.batch.scheduler();
         Load {
-            running,
-            paused: self.sequences.len() - running,
-            waiting: self.waiting.len(),
+            running: scheduler.running(),
+            paused: scheduler.suspended(),
+            waiting: scheduler.queued(),
             kv_cache_bytes: self.batch.kv_cache_bytes(),
         }
     }
@@ -280,10 +279,7 @@ impl<'m, M> Worker<'m, M> {
     fn shut_down(mut self) {
         // Commands sent before the channel closes end in the same way.
         self.take_in(None);
-        while let Some(waiting) = self.waiting.pop() {
-            waiting.end(FinishReason::Shutdown);
-        }
-        for sequence in self.sequences {
+        for sequence in self.sequences.into_values() {
             sequence.end(FinishReason::Shutdown);
         }
     }

@@ -14,7 +14,7 @@ use crate::memory;
 /// A budget of bytes for the KV caches of one model, and the blocks that they share.
 ///
 /// Memory is allocated when positions are about to be written. Blocks that a cache gives back are
-/// kept for the next one. A clone is a handle to the same pool.
+/// kept for the next one, until no cache has any. A clone is a handle to the same pool.
 #[derive(Debug, Clone)]
 pub struct KvPool(Arc<Shared>);
 
@@ -180,7 +180,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.pool.usage().bytes -= self.bytes;
+        let mut usage = self.pool.usage();
+        usage.bytes -= self.bytes;
+        if usage.bytes == 0 {
+            // Nobody generates: the memory may be of use to others.
+            usage.spare = Vec::new();
+        }
     }
 }
 
@@ -227,9 +232,11 @@ mod tests {
         assert_eq!((pool.bytes(), pool.usage().spare.len()), (2 * block, 3));
         let four = pool.take(3).unwrap();
         assert_eq!((pool.bytes(), pool.usage().spare.len()), (5 * block, 0));
-        drop((two, four));
+        drop(four);
+        assert_eq!(pool.usage().spare.len(), 3, "never more than were in use at once");
+        drop(two);
         assert_eq!((pool.bytes(), pool.peak_bytes()), (0, 5 * block));
-        assert_eq!(pool.usage().spare.len(), 5, "never more than were in use at once");
+        assert_eq!(pool.usage().spare.len(), 0, "nobody needs them");
     }
 
     #[test]

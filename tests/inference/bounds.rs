@@ -110,8 +110,9 @@ fn as_many_run_as_may_when_all_are_read_at_once() {
             assert_eq!(job.join().unwrap().finish_reason, FinishReason::Cancelled);
         }
         // Where a character was incomplete, more than two tokens came at once, and that job is
-        // still behind: these need not be the first two.
-        assert_eq!(tokens.lock().unwrap().len(), 2, "{tokens:?}");
+        // still behind: this need not be the first.
+        // The last one goes on in its slot, so that one is left for all of them.
+        assert_eq!(tokens.lock().unwrap().len(), 1, "{tokens:?}");
     });
 }
 

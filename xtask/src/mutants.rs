@@ -60,7 +60,7 @@ const MUTANTS: [Mutant; 12] = [
         edits: &[Edit {
             file: SCHEDULER,
             from: "if self.sequences[&id].decodes() && self.is_running(id) {",
-            to: "if self.sequences[&id].decodes() && self.is_running(id) && self.waiting.is_empty() {",
+            to: "if self.sequences[&id].decodes() && self.is_running(id) && self.queued.is_empty() {",
         }],
     },
     Mutant {
@@ -137,8 +137,8 @@ const MUTANTS: [Mutant; 12] = [
         name: "later sequences are admitted before the first in the queue",
         edits: &[Edit {
             file: SCHEDULER,
-            from: "self.waiting.first()",
-            to: "self.waiting.last()",
+            from: "self.queued.first()",
+            to: "self.queued.last()",
         }],
     },
 ];
