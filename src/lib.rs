@@ -2,9 +2,10 @@
 //!
 //! - [`tokenizer`]: text to token ids and back, and chat templates
 //! - [`model`]: token ids to logits, with or without a KV cache
-//! - [`kv`]: the KV cache
+//! - [`kv`]: the KV cache, in blocks that sequences can share
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
+//! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`generate`]: the generation loops
 //! - `inference`: a service for concurrent requests, on one thread that owns the model (not on
 //!   wasm32, which has no threads)
