@@ -84,11 +84,13 @@ pub enum Chapter {
     KvCache,
     Batching,
     Streaming,
+    Scheduler,
+    PagedKv,
     Kernels,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -99,6 +101,8 @@ impl Chapter {
         Self::KvCache,
         Self::Batching,
         Self::Streaming,
+        Self::Scheduler,
+        Self::PagedKv,
         Self::Kernels,
     ];
 
@@ -115,6 +119,8 @@ impl Chapter {
             Self::KvCache => "kv_cache",
             Self::Batching => "batching",
             Self::Streaming => "streaming",
+            Self::Scheduler => "scheduler",
+            Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",
         }
     }
