@@ -14,6 +14,7 @@ mod kernels;
 mod kv_cache;
 mod model;
 mod naive_loop;
+mod paged_kv;
 mod streaming;
 mod temperature;
 mod tokens;

@@ -7,6 +7,7 @@ pub mod kernels;
 pub mod kv_cache;
 pub mod model;
 pub mod naive_loop;
+pub mod paged_kv;
 pub mod streaming;
 pub mod temperature;
 pub mod tokens;

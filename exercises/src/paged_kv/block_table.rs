@@ -1,0 +1,39 @@
+//! A block table: in which block, and in which slot of it, a position lies.
+
+/// The block table of one sequence.
+#[derive(Debug, Clone)]
+pub struct BlockTable {
+    /// The ids of the blocks. The first holds the first positions of the sequence, the second those
+    /// that follow, and so on. The ids are in no order, and need not be next to each other.
+    pub blocks: Vec<u32>,
+    /// How many positions are written. There are at least as many blocks as that takes; there may
+    /// be more, reserved for what comes.
+    pub length: usize,
+}
+
+/// Where the keys and values of a position lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub block: u32,
+    /// Which position of the block it is, from 0.
+    pub slot: usize,
+}
+
+/// Looks up `positions` in a table whose blocks hold `block_size` positions each.
+///
+/// - Returns one entry for each of `positions`, in their order. They may come in any order, more
+///   than once, and be however great.
+/// - `None` for a position that is not written, also where a block is reserved for it.
+/// - `block_size` is at least 1, and need not be a power of two.
+///
+/// ```text
+/// block_size 4, blocks 7 2 5, length 9
+///
+/// position        0  1  2  3    4  5  6  7    8
+/// block, slot     7: 0  1  2  3 2: 0  1  2  3 5: 0
+///
+/// positions 5, 0, 8, 9    ->    block 2 slot 1,  block 7 slot 0,  block 5 slot 0,  None
+/// ```
+pub fn look_up(table: &BlockTable, block_size: usize, positions: &[usize]) -> Vec<Option<Place>> {
+    todo!()
+}

@@ -1,0 +1,68 @@
+//! Copy on write: two sequences that share blocks, until one of them writes.
+//!
+//! Why: a fork costs a count for each block, and the one copy that it will need is put off until
+//! somebody writes; of two sequences, the one that writes second finds itself alone and copies
+//! nothing. Only the last block can be written, and only while it has room, so at most one block is
+//! ever copied, however long the shared part is. The free block is looked for before anything
+//! changes: a refusal leaves all as it was.
+//!
+//! What it costs: a copy of at most a block, in all layers. A pool that holds keys and values does it
+//! before the pass: where a step fails half way, no sequence has been changed.
+//!
+//! A common wrong turn: to copy whatever is shared. A full block is not written again, and copying
+//! it makes two blocks of one: it is what sharing was to avoid. The next one is to forget that the
+//! old block has lost an owner: it is copied once more by the last one that holds it, and is never
+//! free again.
+
+/// Positions of a block.
+pub const BLOCK_SIZE: usize = 4;
+
+/// A pool of blocks. A token stands for the keys and values of its position.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    /// What the blocks hold; the index is the block's id.
+    pub slots: Vec<[char; BLOCK_SIZE]>,
+    /// How many tables hold each block. A block without an owner is free.
+    pub owners: Vec<u32>,
+}
+
+/// The block table of a sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub blocks: Vec<usize>,
+    /// How many positions are written.
+    pub length: usize,
+}
+
+/// A second sequence that begins as the first does.
+pub fn fork(pool: &mut Pool, table: &Table) -> Table {
+    for &block in &table.blocks {
+        pool.owners[block] += 1;
+    }
+    table.clone()
+}
+
+/// Appends a token to one sequence, and changes no other. `false` where no block is free.
+pub fn append(pool: &mut Pool, table: &mut Table, token: char) -> bool {
+    let slot = table.length % BLOCK_SIZE;
+    let last = table.blocks.last().copied().filter(|_| slot > 0);
+    let block = match last {
+        Some(block) if pool.owners[block] == 1 => block,
+        shared_or_none => {
+            let Some(new) = pool.owners.iter().position(|&owners| owners == 0) else {
+                return false;
+            };
+            pool.owners[new] = 1;
+            if let Some(shared) = shared_or_none {
+                pool.slots[new] = pool.slots[shared];
+                pool.owners[shared] -= 1;
+                table.blocks.pop();
+            }
+            table.blocks.push(new);
+            new
+        }
+    };
+    pool.slots[block][slot] = token;
+    table.length += 1;
+    true
+}

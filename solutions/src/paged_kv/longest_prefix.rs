@@ -1,0 +1,50 @@
+//! The longest prefix of a prompt that is in the prefix cache.
+//!
+//! Why: the hash of a block can be computed only from that of its parent, so the walk goes from the
+//! first block on and ends by itself at the first that is missing. The last token is taken off before
+//! the walk begins: what is left has exactly the full blocks that may be taken, and no case needs a
+//! correction afterwards.
+//!
+//! What it costs: the tokens of the prefix are hashed once and compared once, some microseconds
+//! where their keys and values would take milliseconds or seconds. The comparison settles the
+//! block's own tokens, and the hash is trusted for those before: they were compared on the way.
+//!
+//! A common wrong turn: to believe the hash. A collision is rare, and when it comes, one user's
+//! answer is computed from another's prompt. The other one is to take the whole prompt where it is
+//! cached: there is nothing left to compute then, and no logits to draw the first token from.
+
+use std::collections::HashMap;
+
+/// What the first block of a text has for a parent.
+pub const ROOT: u64 = 0;
+
+/// A full block in the prefix cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CachedBlock {
+    pub block: u32,
+    /// The tokens whose keys and values it holds.
+    pub tokens: Vec<u32>,
+}
+
+/// The ids of the blocks that need not be computed for `prompt`, from its beginning on. The last
+/// token is always computed.
+pub fn longest_prefix(
+    cache: &HashMap<u64, CachedBlock>,
+    prompt: &[u32],
+    block_size: usize,
+    hash: &dyn Fn(u64, &[u32]) -> u64,
+) -> Vec<u32> {
+    let Some((_, before_the_last)) = prompt.split_last() else {
+        return Vec::new();
+    };
+    let mut parent = ROOT;
+    let mut blocks = Vec::new();
+    for tokens in before_the_last.chunks_exact(block_size) {
+        parent = hash(parent, tokens);
+        let Some(cached) = cache.get(&parent).filter(|cached| cached.tokens == tokens) else {
+            break;
+        };
+        blocks.push(cached.block);
+    }
+    blocks
+}

@@ -1,0 +1,39 @@
+//! The head of a table goes before its tail.
+
+use std::collections::{HashMap, VecDeque};
+
+#[derive(Debug, Clone, Default)]
+pub struct PrefixCache {
+    owners: HashMap<u32, u32>,
+    idle: VecDeque<u32>,
+}
+
+impl PrefixCache {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn acquire(&mut self, blocks: &[u32]) {
+        for &block in blocks {
+            *self.owners.entry(block).or_default() += 1;
+            self.idle.retain(|&idle| idle != block);
+        }
+    }
+
+    pub fn release(&mut self, blocks: &[u32]) {
+        for block in blocks {
+            let Some(owners) = self.owners.get_mut(block) else {
+                continue;
+            };
+            *owners -= 1;
+            if *owners == 0 {
+                self.owners.remove(block);
+                self.idle.push_back(*block);
+            }
+        }
+    }
+
+    pub fn evict(&mut self) -> Option<u32> {
+        self.idle.pop_front()
+    }
+}
