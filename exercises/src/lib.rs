@@ -15,6 +15,7 @@ mod kv_cache;
 mod model;
 mod naive_loop;
 mod paged_kv;
+mod scheduler;
 mod streaming;
 mod temperature;
 mod tokens;

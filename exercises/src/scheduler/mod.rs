@@ -1,0 +1,26 @@
+//! 09 The scheduler
+
+mod prompt_chunks;
+
+#[path = "../../suite/scheduler/prompt_chunks.rs"]
+mod prompt_chunks_tests;
+
+mod one_step;
+
+#[path = "../../suite/scheduler/one_step.rs"]
+mod one_step_tests;
+
+mod starved;
+
+#[path = "../../suite/scheduler/starved.rs"]
+mod starved_tests;
+
+mod full_hit;
+
+#[path = "../../suite/scheduler/full_hit.rs"]
+mod full_hit_tests;
+
+mod preemption;
+
+#[path = "../../suite/scheduler/preemption.rs"]
+mod preemption_tests;

@@ -1,0 +1,62 @@
+//! The plan of one step: who computes how many tokens.
+
+/// Positions of a block of keys and values.
+pub const BLOCK_SIZE: usize = 4;
+
+/// A sequence that runs or waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    /// How many tokens its prompt has, at least 1.
+    pub prompt: usize,
+    /// How many positions have their keys and values, 0 for one that waits. As long as these are
+    /// fewer than `prompt`, the prompt is being read; after that, the sequence decodes.
+    pub computed: usize,
+}
+
+/// What one step may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How many tokens it computes, at least 1.
+    pub token_budget: usize,
+    /// How many sequences run at most.
+    pub max_running: usize,
+    /// How many blocks are free for the prompts of those that are admitted.
+    pub free_blocks: usize,
+}
+
+/// The part of one sequence in a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    pub name: char,
+    /// At least 1.
+    pub tokens: usize,
+    /// Whether logits are wanted of the last of them.
+    pub wants_logits: bool,
+}
+
+/// Plans one step, in this order. `running` and `waiting` are in the order of arrival.
+///
+/// 1. **Decodes.** Every running sequence that decodes computes one token, and its logits are
+///    wanted. Together they may take more than the budget.
+/// 2. **Chunks.** Running sequences whose prompt is being read share what is left of the budget,
+///    first come, first served: each takes as much of it as it has use for. If nothing is left after
+///    the decodes, the first of them computes one token all the same. Logits are wanted of the last
+///    token of a prompt.
+/// 3. **Admission.** Waiting sequences join, as long as fewer than `max_running` run, there is
+///    budget left, and enough blocks are free for the whole prompt of the next one. Whoever joins
+///    takes these blocks, and a chunk out of what is left of the budget. Nobody overtakes: where the
+///    first cannot join, those behind it wait too.
+///
+/// ```text
+/// token_budget 10, max_running 4, free_blocks 5
+///
+/// running   A: prompt 5, computed 7     B: prompt 12, computed 8    C: prompt 3, computed 3
+/// waiting   D: prompt 9                 E: prompt 2
+///
+/// plan      A 1, logits    C 1, logits    B 4, logits    D 4
+///           D takes 3 blocks. No token is left for E, and no place.
+/// ```
+pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<Work> {
+    todo!()
+}

@@ -1,0 +1,63 @@
+//! Preemption: who gives up its blocks when there is none left.
+
+/// A sequence, wherever it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    /// When it arrived: the smaller, the older. No two are equal.
+    pub arrival: usize,
+    /// Its prompt, and what has been generated.
+    pub tokens: Vec<u32>,
+    /// How many of `tokens` have their keys and values in `blocks`.
+    pub computed: usize,
+    pub blocks: Vec<u32>,
+}
+
+/// The sequences of a server. Each list is in the order of arrival. No block is shared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduler {
+    /// Each of them holds at least one block.
+    pub running: Vec<Sequence>,
+    /// Those whose reader does not read: they take no part in the steps until it does. They may hold
+    /// blocks.
+    pub paused: Vec<Sequence>,
+    /// They hold no blocks. The first of them is admitted next.
+    pub waiting: Vec<Sequence>,
+    /// The free blocks, in any order.
+    pub free: Vec<u32>,
+}
+
+impl Scheduler {
+    /// Sees to it that `count` blocks are free, because `name`, which runs, needs them. As long as
+    /// there are fewer, one sequence after the other gives up all its blocks, and no more sequences
+    /// than it takes:
+    ///
+    /// 1. First the paused ones, the youngest first, whether older than `name` or not: they would not
+    ///    go on now anyway. Such a sequence stays paused. One that holds no block has none to give.
+    /// 2. Then the running ones, the youngest first. Such a sequence waits again, at its place in the
+    ///    order of arrival. If `name` is itself the youngest that runs, then it is the one: nobody
+    ///    older is preempted for it.
+    ///
+    /// Whoever gives up its blocks keeps all its tokens, and has none of them computed any more. They
+    /// will be computed again, without being generated again.
+    ///
+    /// Returns whether `count` blocks are free and `name` still runs.
+    ///
+    /// ```text
+    /// make_room('B', 2)
+    ///
+    ///           before                          after
+    /// running   A 0: 10 11   B 1: 12   D 3: 13  A 0: 10 11   B 1: 12
+    /// paused    C 2: 14                         C 2: no blocks
+    /// waiting   E 4                             D 3   E 4
+    /// free      none                            13 14          true
+    ///
+    /// then make_room('B', 3)
+    ///
+    /// running   A 0: 10 11                      waiting   B 1   D 3   E 4
+    /// paused    C 2: no blocks                  free      12 13 14     false: B waits
+    /// ```
+    pub fn make_room(&mut self, name: char, count: usize) -> bool {
+        todo!()
+    }
+}

@@ -1,0 +1,37 @@
+//! A prompt in chunks, out of what the decodes leave of the token budget.
+
+/// What one step computes of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chunk {
+    /// The position of its first token in the prompt, from 0.
+    pub start: usize,
+    /// How many tokens it has.
+    pub tokens: usize,
+    /// Whether the step has to compute logits for its last token.
+    pub wants_logits: bool,
+}
+
+/// The chunks in which a prompt of `prompt` tokens is read, one at each step.
+///
+/// - A step computes `token_budget` tokens. `decodes` says how many sequences decode at each step:
+///   each of them takes one token of the budget, and comes before the prompt. Behind the end of
+///   `decodes`, nobody decodes any more.
+/// - A chunk has as many tokens as are left of the budget, and no more than are left of the prompt.
+///   Where the decodes leave nothing, it has one token all the same: otherwise a busy server would
+///   never read the prompt.
+/// - Logits are wanted of the last token of the prompt, and of no other: the first new token is
+///   drawn from them.
+/// - `prompt` and `token_budget` are at least 1, and may be however great, as `decodes` may be.
+///
+/// ```text
+/// prompt_chunks(10, 4, &[1, 4, 2])
+///
+/// step   decodes   chunk
+/// 0      1         3 tokens from 0
+/// 1      4         1 token  from 3       nothing was left
+/// 2      2         2 tokens from 4
+/// 3      -         4 tokens from 6       wants logits
+/// ```
+pub fn prompt_chunks(prompt: usize, token_budget: usize, decodes: &[usize]) -> Vec<Chunk> {
+    todo!()
+}

@@ -1,0 +1,31 @@
+//! 09 The scheduler
+
+pub mod prompt_chunks;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/prompt_chunks.rs"]
+mod prompt_chunks_tests;
+
+pub mod one_step;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/one_step.rs"]
+mod one_step_tests;
+
+pub mod starved;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/starved.rs"]
+mod starved_tests;
+
+pub mod full_hit;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/full_hit.rs"]
+mod full_hit_tests;
+
+pub mod preemption;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/preemption.rs"]
+mod preemption_tests;

@@ -1,0 +1,89 @@
+//! The plan of one step: who computes how many tokens.
+//!
+//! Why: the three parts are three promises, in the order of their weight. Whoever is being read to
+//! gets a token at each step, so TPOT does not depend on who else comes. Whoever runs gets on, by one
+//! token at the least, so no prompt waits for ever behind decodes. And whoever waits joins where it
+//! costs those nothing. The plan is a function of what it is given: no clock, no thread, so that a
+//! test can ask it anything.
+//!
+//! What it costs: strictness. A short prompt waits behind a long one, though it would fit. Let it
+//! overtake, and on a busy server the long one never finds enough free blocks at once.
+//!
+//! A common wrong turn: to take the budget for a limit of the decodes too. Then the last of the
+//! running sequences gets no token while the batch is full, and since the order is that of arrival,
+//! it is the same one at each step.
+
+/// Positions of a block of keys and values.
+pub const BLOCK_SIZE: usize = 4;
+
+/// A sequence that runs or waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    /// How many tokens its prompt has, at least 1.
+    pub prompt: usize,
+    /// How many positions have their keys and values.
+    pub computed: usize,
+}
+
+/// What one step may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How many tokens it computes, at least 1.
+    pub token_budget: usize,
+    /// How many sequences run at most.
+    pub max_running: usize,
+    /// How many blocks are free for the prompts of those that are admitted.
+    pub free_blocks: usize,
+}
+
+/// The part of one sequence in a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    pub name: char,
+    /// At least 1.
+    pub tokens: usize,
+    /// Whether logits are wanted of the last of them.
+    pub wants_logits: bool,
+}
+
+/// Plans one step: decodes, then chunks of prompts, then admission.
+pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<Work> {
+    let (decoding, reading): (Vec<&Sequence>, Vec<&Sequence>) =
+        running.iter().partition(|sequence| sequence.computed >= sequence.prompt);
+
+    let mut plan: Vec<Work> = decoding
+        .iter()
+        .map(|sequence| Work { name: sequence.name, tokens: 1, wants_logits: true })
+        .collect();
+    let mut budget = limits.token_budget.saturating_sub(decoding.len());
+    if !reading.is_empty() {
+        budget = budget.max(1);
+    }
+
+    for sequence in reading {
+        plan.extend(chunk(sequence, &mut budget));
+    }
+
+    let mut places = limits.max_running.saturating_sub(running.len());
+    let mut free_blocks = limits.free_blocks;
+    for sequence in waiting {
+        let blocks = sequence.prompt.div_ceil(BLOCK_SIZE);
+        if places == 0 || budget == 0 || blocks > free_blocks {
+            break;
+        }
+        places -= 1;
+        free_blocks -= blocks;
+        plan.extend(chunk(sequence, &mut budget));
+    }
+    plan
+}
+
+/// As much of the prompt as the budget allows. None where nothing is left of it.
+fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
+    let left = sequence.prompt - sequence.computed;
+    let tokens = left.min(*budget);
+    *budget -= tokens;
+    let wants_logits = tokens == left;
+    (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
+}

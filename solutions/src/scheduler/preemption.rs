@@ -1,0 +1,69 @@
+//! Preemption: who gives up its blocks when there is none left.
+//!
+//! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need not
+//! ask whether somebody is older than the one in need: it comes to that one first. The oldest
+//! sequence can be preempted only by itself, and then it is alone: so somebody always gets to the end,
+//! and its blocks are free. Paused sequences come first, because their blocks serve nobody now.
+//!
+//! What it costs: to compute the tokens of whoever was preempted once more. That is a prefill, many
+//! tokens in one pass over the weights, and cheaper than the decode steps that it took. The tokens
+//! themselves are kept: its reader has seen them, and a generator that drew them will not draw them
+//! again.
+//!
+//! A common wrong turn: to preempt somebody other than the one in need at any price. Two sequences
+//! that need a block each then preempt each other in turn, and both compute for ever and get
+//! nowhere. Another one is the end of the queue: whoever was preempted once waits behind all that
+//! came after it, and while new ones come, it is preempted again and again.
+
+/// A sequence, wherever it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    /// When it arrived: the smaller, the older.
+    pub arrival: usize,
+    /// Its prompt, and what has been generated.
+    pub tokens: Vec<u32>,
+    /// How many of `tokens` have their keys and values in `blocks`.
+    pub computed: usize,
+    pub blocks: Vec<u32>,
+}
+
+/// The sequences of a server. Each list is in the order of arrival.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduler {
+    pub running: Vec<Sequence>,
+    /// Those whose reader does not read.
+    pub paused: Vec<Sequence>,
+    /// They hold no blocks. The first of them is admitted next.
+    pub waiting: Vec<Sequence>,
+    /// The free blocks, in any order.
+    pub free: Vec<u32>,
+}
+
+impl Scheduler {
+    /// Sees to it that `count` blocks are free for `name`. False where it had to give up its own.
+    pub fn make_room(&mut self, name: char, count: usize) -> bool {
+        while self.free.len() < count {
+            if let Some(paused) = self.paused.iter_mut().rfind(|paused| !paused.blocks.is_empty()) {
+                give_up(paused, &mut self.free);
+                continue;
+            }
+            let Some(mut youngest) = self.running.pop() else {
+                return false;
+            };
+            give_up(&mut youngest, &mut self.free);
+            let is_in_need = youngest.name == name;
+            let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
+            self.waiting.insert(place, youngest);
+            if is_in_need {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn give_up(sequence: &mut Sequence, free: &mut Vec<u32>) {
+    free.append(&mut sequence.blocks);
+    sequence.computed = 0;
+}

@@ -1,0 +1,39 @@
+//! A prompt in chunks, out of what the decodes leave of the token budget.
+//!
+//! Why: a step takes about as long as it has tokens, once they are many. So a budget bounds how long
+//! everybody waits for the next token, and a prompt has to be content with what the decodes leave.
+//! `saturating_sub` says that it cannot be less than nothing, and `max(1)` that the prompt goes on
+//! all the same: a step is one token longer for it, and no prompt waits for ever.
+//!
+//! What it costs: TTFT. The reader of a long prompt waits for several steps that also serve others.
+//! And each chunk reads all weights once more than one pass over the whole prompt would.
+//!
+//! A common wrong turn: to ask for logits of every chunk. They are right, and nobody draws from
+//! them: the head is the largest matrix of a small model. Another one is to know the last chunk by
+//! its being shorter than the budget: a prompt that ends with the budget has no shorter one.
+
+/// What one step computes of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chunk {
+    /// The position of its first token in the prompt, from 0.
+    pub start: usize,
+    /// How many tokens it has.
+    pub tokens: usize,
+    /// Whether the step has to compute logits for its last token.
+    pub wants_logits: bool,
+}
+
+/// The chunks in which a prompt of `prompt` tokens is read, one at each step.
+pub fn prompt_chunks(prompt: usize, token_budget: usize, decodes: &[usize]) -> Vec<Chunk> {
+    let mut decodes = decodes.iter().copied();
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    while start < prompt {
+        let left = token_budget.saturating_sub(decodes.next().unwrap_or(0)).max(1);
+        let tokens = left.min(prompt - start);
+        let wants_logits = start + tokens == prompt;
+        chunks.push(Chunk { start, tokens, wants_logits });
+        start += tokens;
+    }
+    chunks
+}

@@ -1,0 +1,61 @@
+//! Each prompt reads one token at least, and not only the first.
+
+pub const BLOCK_SIZE: usize = 4;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    pub prompt: usize,
+    pub computed: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub token_budget: usize,
+    pub max_running: usize,
+    pub free_blocks: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    pub name: char,
+    pub tokens: usize,
+    pub wants_logits: bool,
+}
+
+pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<Work> {
+    let (decoding, reading): (Vec<&Sequence>, Vec<&Sequence>) =
+        running.iter().partition(|sequence| sequence.computed >= sequence.prompt);
+
+    let mut plan: Vec<Work> = decoding
+        .iter()
+        .map(|sequence| Work { name: sequence.name, tokens: 1, wants_logits: true })
+        .collect();
+    let mut budget = limits.token_budget.saturating_sub(decoding.len());
+
+    for sequence in reading {
+        budget = budget.max(1);
+        plan.extend(chunk(sequence, &mut budget));
+    }
+
+    let mut places = limits.max_running.saturating_sub(running.len());
+    let mut free_blocks = limits.free_blocks;
+    for sequence in waiting {
+        let blocks = sequence.prompt.div_ceil(BLOCK_SIZE);
+        if places == 0 || budget == 0 || blocks > free_blocks {
+            break;
+        }
+        places -= 1;
+        free_blocks -= blocks;
+        plan.extend(chunk(sequence, &mut budget));
+    }
+    plan
+}
+
+fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
+    let left = sequence.prompt - sequence.computed;
+    let tokens = left.min(*budget);
+    *budget -= tokens;
+    let wants_logits = tokens == left;
+    (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
+}

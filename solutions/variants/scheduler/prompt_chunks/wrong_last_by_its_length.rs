@@ -1,0 +1,22 @@
+//! The last chunk is known by its being shorter than the room.
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chunk {
+    pub start: usize,
+    pub tokens: usize,
+    pub wants_logits: bool,
+}
+
+pub fn prompt_chunks(prompt: usize, token_budget: usize, decodes: &[usize]) -> Vec<Chunk> {
+    let mut decodes = decodes.iter().copied();
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    while start < prompt {
+        let left = token_budget.saturating_sub(decodes.next().unwrap_or(0)).max(1);
+        let tokens = left.min(prompt - start);
+        let wants_logits = tokens < left;
+        chunks.push(Chunk { start, tokens, wants_logits });
+        start += tokens;
+    }
+    chunks
+}

@@ -1,0 +1,39 @@
+//! The stub as it is.
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    pub unread: usize,
+    pub remaining: usize,
+}
+
+pub fn step(running: &mut Vec<Sequence>, token_budget: usize) -> Vec<char> {
+    let mut budget = token_budget;
+    let mut shares = vec![0; running.len()];
+    // A new reader should see something soon: prompts are read without delay.
+    for (sequence, share) in running.iter().zip(&mut shares) {
+        *share = sequence.unread.min(budget);
+        budget -= *share;
+    }
+    // Those that decode need one token each.
+    for (sequence, share) in running.iter().zip(&mut shares) {
+        if sequence.unread == 0 {
+            *share = budget.min(1);
+            budget -= *share;
+        }
+    }
+    carry_out(running, &shares)
+}
+
+fn carry_out(running: &mut Vec<Sequence>, shares: &[usize]) -> Vec<char> {
+    let mut got_token = Vec::new();
+    for (sequence, &share) in running.iter_mut().zip(shares) {
+        sequence.unread = sequence.unread.saturating_sub(share);
+        if share > 0 && sequence.unread == 0 {
+            sequence.remaining -= 1;
+            got_token.push(sequence.name);
+        }
+    }
+    running.retain(|sequence| sequence.remaining > 0);
+    got_token
+}

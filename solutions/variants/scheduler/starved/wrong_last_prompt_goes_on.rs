@@ -1,0 +1,45 @@
+//! Where nothing is left it is the last prompt that reads one token.
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    pub unread: usize,
+    pub remaining: usize,
+}
+
+pub fn step(running: &mut Vec<Sequence>, token_budget: usize) -> Vec<char> {
+    let decoding = running.iter().filter(|sequence| sequence.unread == 0).count();
+    // At least one token, so that a prompt is read however many decode.
+    let mut left = token_budget.saturating_sub(decoding).max(1);
+    let mut shares = Vec::new();
+    for sequence in running.iter() {
+        if sequence.unread == 0 {
+            shares.push(1);
+            continue;
+        }
+        let share = sequence.unread.min(left);
+        left -= share;
+        shares.push(share);
+    }
+    let decoding = running.iter().filter(|sequence| sequence.unread == 0).count();
+    if decoding >= token_budget
+        && let Some(first) = running.iter().position(|sequence| sequence.unread > 0)
+        && let Some(last) = running.iter().rposition(|sequence| sequence.unread > 0)
+    {
+        shares.swap(first, last);
+    }
+    carry_out(running, &shares)
+}
+
+fn carry_out(running: &mut Vec<Sequence>, shares: &[usize]) -> Vec<char> {
+    let mut got_token = Vec::new();
+    for (sequence, &share) in running.iter_mut().zip(shares) {
+        sequence.unread = sequence.unread.saturating_sub(share);
+        if share > 0 && sequence.unread == 0 {
+            sequence.remaining -= 1;
+            got_token.push(sequence.name);
+        }
+    }
+    running.retain(|sequence| sequence.remaining > 0);
+    got_token
+}

@@ -1,0 +1,37 @@
+//! Where the decodes take the budget, no prompt goes on.
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    pub unread: usize,
+    pub remaining: usize,
+}
+
+pub fn step(running: &mut Vec<Sequence>, token_budget: usize) -> Vec<char> {
+    let decoding = running.iter().filter(|sequence| sequence.unread == 0).count();
+    let mut left = token_budget.saturating_sub(decoding);
+    let mut shares = Vec::new();
+    for sequence in running.iter() {
+        if sequence.unread == 0 {
+            shares.push(1);
+            continue;
+        }
+        let share = sequence.unread.min(left);
+        left -= share;
+        shares.push(share);
+    }
+    carry_out(running, &shares)
+}
+
+fn carry_out(running: &mut Vec<Sequence>, shares: &[usize]) -> Vec<char> {
+    let mut got_token = Vec::new();
+    for (sequence, &share) in running.iter_mut().zip(shares) {
+        sequence.unread = sequence.unread.saturating_sub(share);
+        if share > 0 && sequence.unread == 0 {
+            sequence.remaining -= 1;
+            got_token.push(sequence.name);
+        }
+    }
+    running.retain(|sequence| sequence.remaining > 0);
+    got_token
+}
