@@ -29,8 +29,9 @@ pub struct Place {
 /// ```text
 /// block_size 4, blocks 7 2 5, length 9
 ///
-/// position        0  1  2  3    4  5  6  7    8
-/// block, slot     7: 0  1  2  3 2: 0  1  2  3 5: 0
+/// positions 0 1 2 3     block 7, slots 0 1 2 3
+/// positions 4 5 6 7     block 2, slots 0 1 2 3
+/// position  8           block 5, slot  0
 ///
 /// positions 5, 0, 8, 9    ->    block 2 slot 1,  block 7 slot 0,  block 5 slot 0,  None
 /// ```

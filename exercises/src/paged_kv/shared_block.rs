@@ -94,7 +94,7 @@ impl Pool {
     /// Sees to it that the next position of `table` has a slot that it may write. False where that
     /// takes a block and none is free.
     fn make_room(&mut self, table: &mut Table) -> bool {
-        let is_full = table.length % BLOCK_SIZE == 0;
+        let is_full = table.length.is_multiple_of(BLOCK_SIZE);
         match table.blocks.last().copied() {
             Some(last) if !is_full && self.owners[last] == 1 => true,
             Some(shared) if !is_full => {

@@ -67,7 +67,7 @@ impl Pool {
     }
 
     fn make_room(&mut self, table: &mut Table) -> bool {
-        let is_full = table.length % BLOCK_SIZE == 0;
+        let is_full = table.length.is_multiple_of(BLOCK_SIZE);
         match table.blocks.last().copied() {
             Some(last) if !is_full && self.owners[last] == 1 => true,
             Some(shared) if !is_full => {
