@@ -15,10 +15,13 @@ mod layers;
 mod model_args;
 mod model_source;
 mod nucleus;
+mod policies;
 mod report;
+mod schedule_args;
 mod score;
 mod settings;
 mod terminal;
+mod timeline;
 #[cfg(not(target_arch = "wasm32"))]
 mod uses;
 
@@ -48,11 +51,14 @@ pub use layers::{LayerTimes, layer_times};
 pub use model_args::{ModelArgs, SimdChoice};
 pub use model_source::ModelSource;
 pub use nucleus::{NucleusReport, NucleusStep};
+pub use policies::policies;
 pub use report::Report;
+pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
 pub use score::score;
 pub use settings::{Setting, settings};
 use terminal::note;
 pub use terminal::{BOLD, DIM, bar, print, quoted};
+pub use timeline::{Timeline, timeline};
 #[cfg(not(target_arch = "wasm32"))]
 pub use uses::Uses;
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use slowburn::chart::{
     Axis, BatchSizePoint, Distribution, Format, LineChart, LossPoint, NucleusStep, Series,
-    Survivors, batch_sizes, distributions, entropy, lines, loss, nucleus, survivors,
+    Survivors, TimelineMark, TimelineStep, batch_sizes, distributions, entropy, lines, loss,
+    nucleus, survivors, timeline,
 };
 use slowburn::chart::{Error, Result};
 use tempfile::TempDir;
@@ -42,7 +43,7 @@ fn batch_size_point(sequences: usize) -> BatchSizePoint {
 type Chart = (&'static str, fn(&Path) -> Result<()>);
 
 /// Every chart, on sound data.
-const CHARTS: [Chart; 7] = [
+const CHARTS: [Chart; 8] = [
     ("distributions", |path| {
         distributions(path, "a <title> & more", &TOKENS, &[0.5, 1.0, 2.0].map(distribution))
     }),
@@ -60,6 +61,20 @@ const CHARTS: [Chart; 7] = [
     }),
     ("batch sizes", |path| {
         batch_sizes(path, "batch sizes", &[1, 4, 16].map(batch_size_point))
+    }),
+    ("timeline", |path| {
+        use TimelineMark::{Absent, Decode, Preempted, Prefill, Waiting};
+        let step = |(end, marks): (f64, [TimelineMark; 2])| TimelineStep {
+            end_seconds: end,
+            tokens: 7,
+            marks: marks.to_vec(),
+        };
+        let steps = [
+            (0.1, [Prefill, Absent]),
+            (0.3, [Decode, Waiting]),
+            (0.4, [Decode, Preempted]),
+        ];
+        timeline(path, "timeline", &steps.map(step), Some(8))
     }),
     ("loss", |path| {
         let points =

@@ -7,6 +7,7 @@
 //! | [`survivors`] | which tokens a filter keeps, at several settings | `.svg`, `.png` |
 //! | [`nucleus`] | how many tokens top-p keeps at each step, beside top-k | `.svg`, `.png` |
 //! | [`batch_sizes`] | throughput and time per token against batch size | `.svg`, `.png` |
+//! | [`timeline`] | what each step of a scheduler did for each sequence | `.svg`, `.png` |
 //! | [`loss`] | a training run | `.svg`, `.png` |
 //! | [`lines`] | line charts of any data | `.svg`, `.png` |
 //!
@@ -38,6 +39,7 @@ mod probability;
 mod raster;
 mod survivors;
 mod theme;
+mod timeline;
 mod token;
 
 pub use axis::{Axis, Scale};
@@ -50,3 +52,4 @@ pub use lines::{LineChart, Series, lines};
 pub use loss::{LossPoint, loss};
 pub use nucleus::{NucleusStep, nucleus};
 pub use survivors::{Survivors, survivors};
+pub use timeline::{TimelineMark, TimelineStep, timeline};

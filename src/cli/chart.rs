@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Result;
-use super::{BatchSize, NucleusReport, Setting};
+use super::{BatchSize, NucleusReport, Setting, Timeline};
 use crate::pretrained::Pretrained;
 use crate::sampling::SamplingParams;
 
@@ -30,6 +30,8 @@ pub enum Chart<'a> {
     Nucleus(&'a NucleusReport<'a>),
     /// Throughput and time per token against batch size.
     BatchSizes(&'a [BatchSize]),
+    /// What each step did for each request, over time.
+    Timeline(&'a Timeline<'a>),
 }
 
 /// Draws a figure to `path`, whose extension selects the format. `prompt` is the ids before the
@@ -59,8 +61,12 @@ mod plot {
     use std::path::Path;
 
     use super::Chart;
-    use crate::chart::{self, BatchSizePoint, Distribution, Format, NucleusStep, Survivors};
+    use crate::chart::{
+        self, BatchSizePoint, Distribution, Format, NucleusStep, Survivors, TimelineMark,
+        TimelineStep,
+    };
     use crate::cli::Result;
+    use crate::cli::timeline::Mark;
     use crate::cli::{BatchSize, Setting};
     use crate::pretrained::Pretrained;
     use crate::sampling::statistics::{entropy_bits, ranked};
@@ -124,6 +130,23 @@ mod plot {
                 };
                 let points: Vec<_> = rows.iter().map(point).collect();
                 Ok(chart::batch_sizes(path, "What a batch of each size reaches", &points)?)
+            }
+            Chart::Timeline(timeline) => {
+                let title = format!("Who takes part in each step: {}", timeline.policy());
+                let mark = |mark: &Mark| match mark {
+                    Mark::Absent => TimelineMark::Absent,
+                    Mark::Prefill(_) => TimelineMark::Prefill,
+                    Mark::Decode => TimelineMark::Decode,
+                    Mark::Preempted => TimelineMark::Preempted,
+                    Mark::Waiting | Mark::Deferred | Mark::Stalled => TimelineMark::Waiting,
+                };
+                let step = |(end, marks): (f64, &[Mark])| TimelineStep {
+                    end_seconds: end,
+                    tokens: marks.iter().map(|mark| mark.tokens()).sum(),
+                    marks: marks.iter().map(mark).collect(),
+                };
+                let steps: Vec<_> = timeline.steps().map(step).collect();
+                Ok(chart::timeline(path, &title, &steps, timeline.budget())?)
             }
         }
     }

@@ -10,6 +10,7 @@ mod kernels;
 mod memory;
 mod output;
 mod prompts;
+mod scheduler;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

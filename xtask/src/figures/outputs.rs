@@ -151,6 +151,34 @@ pub const OUTPUTS: &[Output] = &[
         "cargo run --release --example 05_kv_cache -- --seed 43 --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
     ),
     timed("streaming.txt", "cargo run --release --example 07_streaming"),
+    timed("scheduler.txt", "cargo run --release --example 09_scheduler"),
+    timed(
+        "scheduler-whole.txt",
+        "cargo run --release --example 09_scheduler -- --policy continuous-batch",
+    ),
+    Output {
+        timed: true,
+        ..drawn(
+            &["scheduler.svg"],
+            "cargo run --release --features plot --example 09_scheduler -- --max-tokens 30 --chart scheduler.svg",
+        )
+    },
+    timed(
+        "scheduler-policies.txt",
+        "cargo run --release --example 09_scheduler -- --compare",
+    ),
+    timed(
+        "scheduler-budget.txt",
+        "cargo run --release --example 09_scheduler -- --token-budget 512 --chunk 512",
+    ),
+    timed(
+        "scheduler-blocks.txt",
+        "cargo run --release --example 09_scheduler -- --prompt \"Once upon a time\" --prompt \"The storm\" --prompt \"It was late\" --prompt \"One day\" --kv-cache-bytes 600KiB",
+    ),
+    timed(
+        "scheduler-queue.txt",
+        "cargo run --release --example 09_scheduler -- --max-running 2",
+    ),
     timed("kernels.txt", "cargo run --release --example 11_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
     timed("tried.txt", "cargo bench --bench tried -- --quick"),

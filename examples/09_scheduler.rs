@@ -1,0 +1,82 @@
+//! The scheduler: who takes part in which step, when requests come one after the other.
+//!
+//! cargo run --release --example 09_scheduler
+//! cargo run --release --example 09_scheduler -- --policy continuous-batch
+//! cargo run --release --example 09_scheduler -- --compare
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use slowburn::cli::{self, Chart, ScheduleArgs, ScheduledRequest, Timeline};
+use slowburn::engine::{EngineConfig, Policy};
+use slowburn::generate::Batch;
+use slowburn::model::Model;
+
+/// Shows which tokens of which requests each step computes
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+
+    /// Time all policies: of three runs each, the fastest counts
+    #[arg(long, conflicts_with = "policy")]
+    compare: bool,
+
+    /// Draw the timeline (.svg or .png; needs --features plot)
+    #[arg(long, conflicts_with = "compare", value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli::exit(if cli.compare {
+        compare(&cli.schedule)
+    } else {
+        show(&cli)
+    })
+}
+
+fn show(Cli { schedule: args, chart, .. }: &Cli) -> cli::Result<()> {
+    let (pretrained, _) = args.batch.load()?;
+    let requests = args.requests(&pretrained)?;
+    let timeline = run(&pretrained.model, &requests, args.config())?;
+    if let Some(file) = chart {
+        cli::draw(file, &Chart::Timeline(&timeline), &pretrained, &requests[0].prompt)?;
+    }
+    cli::timeline(args, &pretrained, &timeline)
+}
+
+// ANCHOR: run
+fn run<'a>(
+    model: &Model,
+    requests: &'a [ScheduledRequest],
+    config: EngineConfig,
+) -> cli::Result<Timeline<'a>> {
+    let mut batch = Batch::with_config(model, config);
+    batch.keep_record();
+    let mut timeline = Timeline::start(requests, config);
+    while !timeline.is_over() {
+        for place in timeline.arriving() {
+            let ScheduledRequest { prompt, options, .. } = &requests[place];
+            timeline.arrived(place, batch.join(prompt, options)?);
+        }
+        let events = batch.step();
+        timeline.step(&batch.take_record(), events)?;
+    }
+    Ok(timeline)
+}
+// ANCHOR_END: run
+
+fn compare(args: &ScheduleArgs) -> cli::Result<()> {
+    let (pretrained, _) = args.batch.load()?;
+    let requests = args.requests(&pretrained)?;
+    let fastest = |policy| {
+        let config = EngineConfig { policy, ..args.config() };
+        let once = |_| run(&pretrained.model, &requests, config);
+        let runs = (0..3).map(once).collect::<cli::Result<Vec<_>>>()?;
+        Ok(runs.into_iter().min_by_key(Timeline::time))
+    };
+    let timelines = Policy::ALL.into_iter().map(fastest).collect::<cli::Result<Vec<_>>>()?;
+    cli::policies(args, &timelines.into_iter().flatten().collect::<Vec<_>>())
+}
