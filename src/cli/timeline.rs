@@ -310,7 +310,7 @@ impl<'a> Timeline<'a> {
     fn write_table(&self, out: &mut String) {
         let _ = writeln!(
             out,
-            "{:>57}{:>10}\n   arrives  prompt  cached  new  waited{:>8}{:>10}{:>10}\
+            "{:>56}{:>9}\n   arrives  prompt  cached  new  waited{:>8}{:>9}{:>9}\
              {:>11}{:>7}",
             "first token after", "longest", "steps", "ms", "gap ms", "preempted", "again"
         );
@@ -321,7 +321,7 @@ impl<'a> Timeline<'a> {
             let (steps, ttft) = row.ttft().unwrap_or_default();
             let _ = writeln!(
                 out,
-                "{:<3}{:>7}{:>8}{:>8}{:>5}{:>8}{steps:>8}{:>10.1}{:>10.1}{:>11}{:>7}",
+                "{:<3}{:>7}{:>8}{:>8}{:>5}{:>8}{steps:>8}{:>9.1}{:>9.1}{:>11}{:>7}",
                 place + 1,
                 row.arrived.unwrap_or_default().0,
                 self.requests[place].prompt.len(),
