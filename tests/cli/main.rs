@@ -9,6 +9,7 @@ mod folders;
 mod kernels;
 mod memory;
 mod output;
+mod paged;
 mod prompts;
 mod scheduler;
 
