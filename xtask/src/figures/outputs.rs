@@ -179,6 +179,35 @@ pub const OUTPUTS: &[Output] = &[
         "scheduler-queue.txt",
         "cargo run --release --example 09_scheduler -- --max-running 2",
     ),
+    printed("paged.txt", "cargo run --release --example 10_paged_kv -- --max-tokens 20"),
+    printed(
+        "paged-hashes.txt",
+        "cargo run --release --example 10_paged_kv -- --max-tokens 20 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "paged-apart-hashes.txt",
+        "cargo run --release --example 10_paged_kv -- --max-tokens 20 --no-prefix-cache --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    timed("paged-compare.txt", "cargo run --release --example 10_paged_kv -- --compare"),
+    Output {
+        exit_code: 1,
+        ..printed(
+            "paged-refused.txt",
+            "cargo run --release --example 10_paged_kv -- --kv-cache-bytes 360KiB",
+        )
+    },
+    printed(
+        "paged-tight.txt",
+        "cargo run --release --example 10_paged_kv -- --kv-cache-bytes 840KiB",
+    ),
+    printed(
+        "paged-thrash.txt",
+        "cargo run --release --example 10_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 240KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
+    ),
+    printed(
+        "paged-no-thrash.txt",
+        "cargo run --release --example 10_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 360KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
+    ),
     timed("kernels.txt", "cargo run --release --example 11_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
     timed("tried.txt", "cargo bench --bench tried -- --quick"),
