@@ -59,8 +59,7 @@ fn measure(args: &PagedArgs) -> cli::Result<()> {
     let model = &pretrained.model;
     let prompts = args.long_prompts(&pretrained)?;
     let go_on = |options| Options { ignore_eos: true, ..options };
-    let options: Vec<_> =
-        args.options(prompts.len(), ANSWER).into_iter().map(go_on).collect();
+    let options: Vec<_> = args.options(prompts.len(), ANSWER).into_iter().map(go_on).collect();
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..args.rounds {
         for (rounds, prefix_cache) in [(&mut without, false), (&mut with, true)] {

@@ -29,7 +29,6 @@ pub struct Requests {
 }
 
 impl Requests {
-    // ANCHOR: requests
     /// Runs these prompts to their ends, with a cold prefix cache.
     ///
     /// # Errors
@@ -82,7 +81,6 @@ impl Requests {
         found.first_tokens.sort();
         Ok(found)
     }
-    // ANCHOR_END: requests
 
     fn median(&self) -> Duration {
         median(&self.first_tokens)

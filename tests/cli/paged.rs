@@ -27,7 +27,12 @@ fn count(value: &Value) -> usize {
 }
 
 fn sum(report: &Value, field: &str) -> usize {
-    report["sequences"].as_array().unwrap().iter().map(|sequence| count(&sequence[field])).sum()
+    report["sequences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sequence| count(&sequence[field]))
+        .sum()
 }
 
 #[test]
@@ -77,7 +82,10 @@ fn blocks_are_shared_and_change_no_bit() {
 #[test]
 fn little_memory_preempts_and_evicts_and_changes_no_bit() {
     // Six blocks of 120 KiB.
-    let (tight, ample) = (paged(&["--kv-cache-bytes", "720KiB", "--max-tokens", "40"]), paged(&["--max-tokens", "40"]));
+    let (tight, ample) = (
+        paged(&["--kv-cache-bytes", "720KiB", "--max-tokens", "40"]),
+        paged(&["--max-tokens", "40"]),
+    );
     assert_eq!(texts(&tight), texts(&ample));
     assert!(sum(&tight, "preemptions") + count(&tight["prefix_cache"]["evictions"]) > 0);
     assert_eq!(sum(&ample, "preemptions"), 0);
