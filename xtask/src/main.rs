@@ -16,6 +16,7 @@ mod random_checkpoint;
 mod replay;
 mod roofline;
 mod shallow_checkpoint;
+mod simulate;
 #[cfg(feature = "train")]
 mod train;
 #[cfg(not(feature = "train"))]
@@ -72,6 +73,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Simulate the scheduler in virtual time, with many requests
+    Simulate(simulate::SimulateArgs),
 }
 
 fn main() -> Result<()> {
@@ -94,5 +97,6 @@ fn main() -> Result<()> {
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
     }
 }

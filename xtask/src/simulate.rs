@@ -1,0 +1,332 @@
+//! `cargo xtask simulate`: the scheduler of the library in virtual time. What a policy does to the
+//! waiting of thousands of requests is known in a second, also for a machine that is not there.
+//!
+//! A discrete-event simulation: requests arrive at times that are drawn from a seed, the scheduler
+//! plans steps, and a step takes what a linear function of its work says. That function is fitted
+//! to measured steps of a model, or given. `--check` compares the predictions with the engine in
+//! real time.
+
+mod calibrate;
+mod chart;
+mod check;
+mod cost;
+mod fit;
+mod log;
+mod percentiles;
+mod preset;
+mod recorder;
+mod report;
+mod request;
+mod run;
+mod setup;
+mod table;
+mod target;
+mod traffic;
+mod variants;
+mod work;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde::Serialize;
+use slowburn::engine::{EngineConfig, Policy};
+use slowburn::kernels::BLOCK;
+
+use crate::bench::Ours;
+use cost::{StepCost, significant};
+use log::Log;
+use report::Report;
+use setup::Setup;
+use table::{Table, time};
+use target::{Target, TargetArgs};
+use traffic::{Arrivals, MeanLengths, Requests, Traffic};
+use variants::{Sweep, Variant};
+
+/// Times between tokens are those between neighbours of one request, over all requests. TTFT and
+/// end-to-end times begin at the arrival. Throughput counts output tokens, from the start to the
+/// last of them. `cached` is the share of prompt tokens that came from the prefix cache.
+#[derive(Args)]
+pub struct SimulateArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// How many requests arrive [default: 1000, with --check as many as take about 6 seconds]
+    #[arg(long)]
+    requests: Option<usize>,
+    /// Arrivals per second [default: 1.2 times as many as one at a time can serve]
+    #[arg(long)]
+    rate: Option<f64>,
+    /// How the times between arrivals are distributed
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson)]
+    arrivals: Arrivals,
+    /// The log whose lengths the requests have
+    #[arg(long, value_enum, default_value_t = Log::Conversation)]
+    log: Log,
+    /// The factor on all lengths of the log [default: context / 4096, at most 1: nine of ten
+    /// conversations fit]
+    #[arg(long)]
+    scale: Option<f64>,
+    /// The length of a system prompt, in front of the prompts of the log
+    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
+    shared_prompt: usize,
+    /// The share of requests that begin with it, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    shared_share: f64,
+    /// The most sequences in a step
+    #[arg(long, default_value_t = EngineConfig::default().max_running)]
+    max_running: usize,
+    /// The most tokens in a step with chunked prefill [default: an eighth of the context]
+    #[arg(long, value_name = "TOKENS")]
+    token_budget: Option<usize>,
+    /// The positions of a block
+    #[arg(long, default_value_t = BLOCK)]
+    block_size: usize,
+    /// Vary one setting of chunked prefill with the prefix cache, in place of the policy
+    #[arg(long, value_enum)]
+    sweep: Option<Sweep>,
+    /// The seed of arrivals, lengths and tokens
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the times (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Serve the requests in real time too, and compare
+    #[arg(long, conflicts_with_all = ["sweep", "json", "chart"])]
+    check: bool,
+}
+
+/// How much more arrives than one at a time can serve.
+const LOAD: f64 = 1.2;
+/// A context in which nine of ten conversations of the log fit: the 90th percentiles of prompt and
+/// output are 2735 and 424 tokens.
+const WHOLE_LENGTHS: f64 = 4096.0;
+const REQUESTS: usize = 1000;
+
+/// All that the command found out.
+#[derive(Serialize)]
+struct Results<'a> {
+    target: &'a Target,
+    rate: f64,
+    seed: u64,
+    scale: f64,
+    mean_lengths: MeanLengths,
+    shortened: usize,
+    runs: Vec<&'a Report>,
+}
+
+pub fn run(args: &SimulateArgs) -> Result<()> {
+    ensure!(
+        !args.check || args.block_size == BLOCK,
+        "the engine has blocks of {BLOCK} positions: leave out --block-size or --check"
+    );
+    // All that can be wrong is found before anything is measured.
+    if let Some(rate) = args.rate {
+        ensure!(rate > 0.0 && rate.is_finite(), "a rate is a number above 0, not {rate}");
+    }
+    let (target, ours) = args.target.target(args.check)?;
+    let setup = args.setup(&target);
+    setup.check()?;
+    let mut traffic = args.traffic(&target);
+    let mut requests = traffic.requests()?;
+    let rate = args.rate.unwrap_or_else(|| default_rate(&requests, &target.cost));
+    if args.check && args.requests.is_none() {
+        traffic.count = ((check::SECONDS * rate).ceil() as usize).max(1);
+        requests = traffic.requests()?;
+    }
+    let requests = requests.at_rate(rate)?;
+    if !args.json {
+        print!("{}", describe(&target, &traffic, &requests, rate, &setup));
+    }
+    if args.check {
+        let ours = ours.context("there is no model to check with")?;
+        return check(ours, &target, &requests, setup, traffic.shared_prompt > 0);
+    }
+    let variants = match args.sweep {
+        Some(sweep) => sweep.variants(setup, target.context),
+        None => variants::policies(setup, traffic.shared_prompt > 0),
+    };
+    let mut rows = Vec::new();
+    for variant in variants {
+        variant.setup.check()?;
+        let report = run::run(&requests.list, &variant.setup, &target.cost, target.vocab)?;
+        rows.push((variant, report));
+    }
+    if args.json {
+        let results = Results {
+            target: &target,
+            rate,
+            seed: traffic.seed,
+            scale: traffic.scale,
+            mean_lengths: requests.mean_lengths(),
+            shortened: requests.shortened,
+            runs: rows.iter().map(|(_, report)| report).collect(),
+        };
+        println!("{}", serde_json::to_string_pretty(&results)?);
+    } else {
+        print!("{}", table(args.sweep.map_or("policy", Sweep::name), &rows));
+    }
+    if let Some(file) = &args.chart {
+        match args.sweep {
+            Some(sweep) => chart::sweep(file, sweep, &rows)?,
+            None => chart::policies(file, &rows)?,
+        }
+    }
+    Ok(())
+}
+
+impl SimulateArgs {
+    fn setup(&self, target: &Target) -> Setup {
+        let eighth = (target.context / 8).max(1);
+        Setup {
+            config: EngineConfig {
+                policy: Policy::ChunkedPrefill,
+                max_running: self.max_running,
+                token_budget: self.token_budget.unwrap_or(eighth),
+                prefix_cache: false,
+            },
+            block_size: self.block_size,
+            kv_cache: target.kv_cache,
+        }
+    }
+
+    fn traffic(&self, target: &Target) -> Traffic {
+        let scale = (target.context as f64 / WHOLE_LENGTHS).min(1.0);
+        Traffic {
+            seed: self.seed,
+            count: self.requests.unwrap_or(REQUESTS),
+            arrivals: self.arrivals,
+            log: self.log,
+            scale: self.scale.unwrap_or(scale),
+            context: target.context,
+            shared_prompt: self.shared_prompt,
+            shared_share: self.shared_share,
+        }
+    }
+}
+
+/// More than one at a time can serve, to two significant digits.
+fn default_rate(requests: &Requests, cost: &StepCost) -> f64 {
+    let busy: f64 = requests.list.iter().map(|request| cost.alone(request)).sum();
+    let rate = LOAD * requests.list.len() as f64 / busy;
+    let unit = 10f64.powf(rate.log10().floor() - 1.0);
+    (rate / unit).round() * unit
+}
+
+/// Serves the requests in real time with each policy, and prints how that compares.
+fn check(
+    ours: Ours,
+    target: &Target,
+    requests: &Requests,
+    setup: Setup,
+    is_shared: bool,
+) -> Result<()> {
+    let bytes = setup.blocks().saturating_mul(ours.model.kv_pool().block_bytes());
+    let model = ours.model.with_kv_cache_bytes(bytes);
+    let mut pairs = Vec::new();
+    for policy in Policy::ALL {
+        let setup = setup.with(policy, is_shared);
+        let predicted = run::run(&requests.list, &setup, &target.cost, target.vocab)?;
+        let measured = check::measure(&model, &requests.list, &setup)?;
+        pairs.push((policy.to_string(), predicted, measured));
+    }
+    print!("{}", check::table(&pairs));
+    Ok(())
+}
+
+/// What is simulated, in a few lines.
+fn describe(
+    target: &Target,
+    traffic: &Traffic,
+    requests: &Requests,
+    rate: f64,
+    setup: &Setup,
+) -> String {
+    let mut text = format!("{}\n", target.name);
+    if let Some(fit) = &target.fit {
+        text += &format!(
+            "The fitted cost is off by {:.0} % at the median step, by {:.0} % at the 95th \
+             percentile.\n",
+            100.0 * fit.median_error,
+            100.0 * fit.p95_error
+        );
+    }
+    let mut costs = Table::new(["a step costs", "µs"]);
+    let names = [
+        "in any case",
+        "for each prefill token",
+        "for each decode",
+        "for each position that a decode attends to",
+        "for each position that a prefill token attends to",
+    ];
+    for (name, seconds) in names.into_iter().zip(target.cost.coefficients()) {
+        costs.row([name.to_owned(), significant(1e6 * seconds)]);
+    }
+    text += &format!("\n{}\nAgain without measuring: --cost {}\n", costs.text(), target.cost);
+    let MeanLengths { prompt, output } = requests.mean_lengths();
+    text += &format!(
+        "\n{} requests, {}, {} per second, seed {}\n",
+        requests.list.len(),
+        traffic.arrivals,
+        significant(rate),
+        traffic.seed
+    );
+    text += &format!(
+        "{prompt:.0} prompt and {output:.0} output tokens on average; {} shortened to fit into a \
+         context of {}\n",
+        requests.shortened, traffic.context
+    );
+    if traffic.shared_prompt > 0 {
+        text += &format!(
+            "{:.0} % begin with the same {} tokens\n",
+            100.0 * traffic.shared_share,
+            traffic.shared_prompt
+        );
+    }
+    let config = setup.config;
+    text += &format!(
+        "Up to {} sequences in a step, a token budget of {}, {} blocks of {} positions\n\n",
+        config.max_running,
+        config.token_budget,
+        setup.blocks(),
+        setup.block_size
+    );
+    text
+}
+
+/// A row for each run.
+fn table(first: &str, rows: &[(Variant, Report)]) -> String {
+    let mut table = Table::new([
+        first,
+        "finished",
+        "TTFT p50",
+        "p99",
+        "between tokens p50",
+        "p99",
+        "end to end p50",
+        "p99",
+        "tokens/s",
+        "preemptions",
+        "cached",
+        "peak blocks",
+    ]);
+    for (variant, report) in rows {
+        table.row([
+            variant.label.clone(),
+            format!("{} of {}", report.finished, report.requests),
+            time(report.time_to_first_token.p50),
+            time(report.time_to_first_token.p99),
+            time(report.inter_token.p50),
+            time(report.inter_token.p99),
+            time(report.end_to_end.p50),
+            time(report.end_to_end.p99),
+            format!("{:.0}", report.throughput),
+            report.preemptions.to_string(),
+            format!("{:.0} %", 100.0 * report.cached_share()),
+            format!("{} of {}", report.peak_blocks, report.kv_blocks),
+        ]);
+    }
+    table.text()
+}

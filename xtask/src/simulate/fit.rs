@@ -1,0 +1,179 @@
+//! The cost of a step, fitted to steps that were measured.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::cost::StepCost;
+use super::percentiles::percentile;
+use super::work::Work;
+
+/// A step that was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub work: Work,
+    pub seconds: f64,
+}
+
+/// A fitted cost, and its relative error on the steps that it was fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Fit {
+    pub cost: StepCost,
+    pub median_error: f64,
+    /// The 95th percentile.
+    pub p95_error: f64,
+}
+
+const LEN: usize = StepCost::LEN;
+
+impl Fit {
+    /// The cost with the least sum of squared relative errors, of those without a negative
+    /// coefficient. With relative errors a short step counts as much as a long one: most steps of a
+    /// batch are short.
+    pub fn of(samples: &[Sample]) -> Result<Self> {
+        // Each row times the coefficients should be 1.
+        let rows: Vec<[f64; LEN]> = samples
+            .iter()
+            .map(|sample| StepCost::factors(&sample.work).map(|factor| factor / sample.seconds))
+            .collect();
+        // Where a coefficient would be negative, the best without negative ones has zeros: all
+        // choices of zeros are tried.
+        let choices = (1..1u32 << LEN).filter_map(|chosen| least_squares(&rows, chosen));
+        let (_, coefficients) = choices
+            .filter(|coefficients| coefficients.iter().all(|number| *number >= 0.0))
+            .map(|coefficients| (squared_error(&rows, &coefficients), coefficients))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .context("the measured steps are too few or too much alike to fit a cost to")?;
+        let cost = StepCost::from_coefficients(coefficients);
+        let error = |sample: &Sample| (cost.of(&sample.work) / sample.seconds - 1.0).abs();
+        let mut errors: Vec<f64> = samples.iter().map(error).collect();
+        Ok(Self {
+            cost,
+            median_error: percentile(&mut errors, 50.0),
+            p95_error: percentile(&mut errors, 95.0),
+        })
+    }
+}
+
+/// The coefficients for which `row * coefficients` is closest to 1, with zeros for all whose bit in
+/// `chosen` is not set. None if they are not determined.
+fn least_squares(rows: &[[f64; LEN]], chosen: u32) -> Option<[f64; LEN]> {
+    let columns: Vec<usize> = (0..LEN).filter(|column| chosen >> column & 1 == 1).collect();
+    // Columns of equal length: products of tokens and of positions differ by many powers of ten.
+    let norm = |&column: &usize| rows.iter().map(|row| row[column].powi(2)).sum::<f64>().sqrt();
+    let norms: Vec<f64> = columns.iter().map(norm).collect();
+    if norms.contains(&0.0) {
+        return None;
+    }
+    let scaled = |row: &[f64; LEN]| -> Vec<f64> {
+        columns.iter().zip(&norms).map(|(&column, norm)| row[column] / norm).collect()
+    };
+    // The normal equations, with the right-hand side as the last column.
+    let count = columns.len();
+    let mut equations = vec![vec![0.0; count + 1]; count];
+    for row in rows.iter().map(scaled) {
+        for (equation, factor) in equations.iter_mut().zip(&row) {
+            for (sum, other) in equation.iter_mut().zip(row.iter().chain([&1.0])) {
+                *sum += factor * other;
+            }
+        }
+    }
+    let solution = solve(equations)?;
+    let mut coefficients = [0.0; LEN];
+    for ((&column, norm), value) in columns.iter().zip(norms).zip(solution) {
+        coefficients[column] = value / norm;
+    }
+    Some(coefficients)
+}
+
+/// Gaussian elimination with partial pivoting. None if the equations have no single solution.
+fn solve(mut equations: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let count = equations.len();
+    for column in 0..count {
+        let size = |row: &usize| equations[*row][column].abs();
+        let pivot = (column..count).max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        equations.swap(column, pivot);
+        if !(equations[column][column].abs() > 1e-12) {
+            return None;
+        }
+        let pivot = equations[column].clone();
+        for (row, equation) in equations.iter_mut().enumerate() {
+            if row != column {
+                let factor = equation[column] / pivot[column];
+                for (number, above) in equation.iter_mut().zip(&pivot) {
+                    *number -= factor * above;
+                }
+            }
+        }
+    }
+    Some(
+        equations
+            .iter()
+            .enumerate()
+            .map(|(row, equation)| equation[count] / equation[row])
+            .collect(),
+    )
+}
+
+fn squared_error(rows: &[[f64; LEN]], coefficients: &[f64; LEN]) -> f64 {
+    let product = |row: &[f64; LEN]| row.iter().zip(coefficients).map(|(a, b)| a * b).sum::<f64>();
+    rows.iter().map(|row| (product(row) - 1.0).powi(2)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cost::tests::cost;
+    use super::*;
+
+    /// Steps of many sizes, whose times are those of `cost`, up to an error.
+    fn samples(cost: &StepCost, error: impl Fn(usize) -> f64) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for decodes in [0, 1, 2, 8, 24] {
+            for before in [16, 200, 400] {
+                for new in [0, 1, 60, 250] {
+                    let mut work = Work::default();
+                    (0..decodes).for_each(|_| work.add(before, 1, 0));
+                    if new > 0 {
+                        work.add(0, new, new);
+                    }
+                    let seconds = cost.of(&work) * (1.0 + error(samples.len()));
+                    samples.push(Sample { work, seconds });
+                }
+            }
+        }
+        samples
+    }
+
+    #[test]
+    fn known_coefficients_are_recovered() {
+        let fit = Fit::of(&samples(&cost(), |_| 0.0)).unwrap();
+        let pairs = fit.cost.coefficients().into_iter().zip(cost().coefficients());
+        for (found, expected) in pairs {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+        }
+        assert!(fit.p95_error < 1e-9);
+    }
+
+    #[test]
+    fn noise_moves_them_a_little_and_is_reported() {
+        let noise = |n: usize| if n.is_multiple_of(2) { 0.05 } else { -0.05 };
+        let fit = Fit::of(&samples(&cost(), noise)).unwrap();
+        assert!((fit.cost.fixed / cost().fixed - 1.0).abs() < 0.05);
+        assert!((fit.cost.prefill_token / cost().prefill_token - 1.0).abs() < 0.05);
+        assert!((0.03..0.07).contains(&fit.median_error), "{}", fit.median_error);
+    }
+
+    #[test]
+    fn no_coefficient_is_negative() {
+        // Attention that is faster the more it attends to.
+        let cost = StepCost { decode_position: -1e-9, ..cost() };
+        let fit = Fit::of(&samples(&cost, |_| 0.0)).unwrap();
+        assert_eq!(fit.cost.decode_position, 0.0);
+        assert!(fit.cost.coefficients().iter().all(|number| *number >= 0.0));
+        assert!(fit.p95_error < 0.02, "{}", fit.p95_error);
+    }
+
+    #[test]
+    fn without_steps_there_is_no_fit() {
+        assert!(Fit::of(&[]).is_err());
+    }
+}

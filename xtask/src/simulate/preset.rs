@@ -1,0 +1,128 @@
+//! Costs from first principles.
+
+use clap::ValueEnum;
+
+use super::cost::StepCost;
+
+/// A model on a machine, known by the numbers of their data sheets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Llama 3 8B in bf16 on an NVIDIA H100 SXM
+    #[value(name = "llama-8b-h100")]
+    Llama8bH100,
+}
+
+/// The dimensions of a Llama model in bf16.
+struct Model {
+    parameters: f64,
+    n_layers: f64,
+    n_heads: f64,
+    n_kv_heads: f64,
+    head_dim: f64,
+}
+
+/// The peaks of a GPU's data sheet.
+struct Gpu {
+    /// Bytes per second.
+    bandwidth: f64,
+    /// Floating-point operations per second in dense bf16.
+    arithmetic: f64,
+    /// Bytes.
+    memory: f64,
+}
+
+/// The configuration in `meta-llama/Meta-Llama-3-8B`.
+const LLAMA_8B: Model = Model {
+    parameters: 8.03e9,
+    n_layers: 32.0,
+    n_heads: 32.0,
+    n_kv_heads: 8.0,
+    head_dim: 128.0,
+};
+
+/// NVIDIA H100 Tensor Core GPU data sheet, SXM: 3.35 TB/s, 989 Tflop/s (half of the number with
+/// sparsity), 80 GB.
+const H100: Gpu = Gpu { bandwidth: 3.35e12, arithmetic: 989e12, memory: 80e9 };
+
+const BYTES: f64 = 2.0;
+/// Assumptions: the shares of its peaks that a good engine reaches, and the share of the memory
+/// that holds weights, keys and values; the rest is for activations.
+const OF_BANDWIDTH: f64 = 0.8;
+const OF_ARITHMETIC: f64 = 0.5;
+const OF_MEMORY: f64 = 0.9;
+
+impl Preset {
+    fn parts(self) -> (Model, Gpu) {
+        match self {
+            Self::Llama8bH100 => (LLAMA_8B, H100),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llama8bH100 => "Llama 3 8B in bf16 on an H100 SXM, from data sheets",
+        }
+    }
+
+    pub fn context(self) -> usize {
+        match self {
+            Self::Llama8bH100 => 8192,
+        }
+    }
+
+    pub fn vocab(self) -> usize {
+        match self {
+            Self::Llama8bH100 => 128_256,
+        }
+    }
+
+    /// A step reads all weights once. A token multiplies by all of them: two operations each. A
+    /// decode reads the keys and values of every position that it attends to. A prompt token shares
+    /// that with many others, and multiplies: two operations for the elements of its queries with
+    /// the keys, and two with the values.
+    pub fn cost(self) -> StepCost {
+        let (model, gpu) = self.parts();
+        let bandwidth = OF_BANDWIDTH * gpu.bandwidth;
+        let arithmetic = OF_ARITHMETIC * gpu.arithmetic;
+        let token = 2.0 * model.parameters / arithmetic;
+        let queries = model.n_layers * model.n_heads * model.head_dim;
+        StepCost {
+            fixed: BYTES * model.parameters / bandwidth,
+            prefill_token: token,
+            decode_token: token,
+            decode_position: model.position_bytes() / bandwidth,
+            prefill_position: 4.0 * queries / arithmetic,
+        }
+    }
+
+    /// The positions that fit beside the weights.
+    pub fn kv_cache(self) -> usize {
+        let (model, gpu) = self.parts();
+        let free = OF_MEMORY * gpu.memory - BYTES * model.parameters;
+        (free / model.position_bytes()) as usize
+    }
+}
+
+impl Model {
+    /// The keys and values of a position.
+    fn position_bytes(&self) -> f64 {
+        2.0 * BYTES * self.n_layers * self.n_kv_heads * self.head_dim
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_data_sheets() {
+        let preset = Preset::Llama8bH100;
+        let cost = preset.cost();
+        // 16 GB at 2.7 TB/s; 16 Gflop at 495 Tflop/s; 128 KiB of keys and values.
+        assert!((cost.fixed * 1e3 - 5.99).abs() < 0.01, "{cost}");
+        assert!((cost.prefill_token * 1e6 - 32.5).abs() < 0.1, "{cost}");
+        assert!((cost.decode_position * 1e9 - 48.9).abs() < 0.1, "{cost}");
+        assert!((cost.prefill_position * 1e9 - 1.06).abs() < 0.01, "{cost}");
+        assert!((420_000..430_000).contains(&preset.kv_cache()), "{}", preset.kv_cache());
+    }
+}
