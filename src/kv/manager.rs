@@ -183,13 +183,17 @@ impl BlockManager {
     }
     // ANCHOR_END: extend
 
-    /// The chained hashes of the full blocks of `tokens` after those of `table`.
+    /// The chained hashes of the full blocks of `tokens` after those of `table`; none without a
+    /// prefix cache, where no block can be shared.
     pub(crate) fn next_hashes(
         &self,
         table: &BlockTable,
         tokens: &[u32],
     ) -> impl Iterator<Item = u64> {
-        let start = table.links.len() * self.block_size;
+        let start = match self.prefixes {
+            Some(_) => table.links.len() * self.block_size,
+            None => tokens.len(),
+        };
         let blocks = tokens.get(start..).unwrap_or_default().chunks_exact(self.block_size);
         blocks.scan(table.last_link().hash, |hash, tokens| {
             *hash = chained_hash(*hash, tokens);
