@@ -53,7 +53,8 @@ pub struct SimulateArgs {
     /// How many requests arrive [default: 1000, with --check as many as take about 6 seconds]
     #[arg(long)]
     requests: Option<usize>,
-    /// Arrivals per second [default: 1.2 times as many as one at a time can serve]
+    /// Arrivals per second [default: 1.2 times as many as one at a time can serve, 0.8 times with
+    /// --check]
     #[arg(long)]
     rate: Option<f64>,
     /// How the times between arrivals are distributed
@@ -100,6 +101,9 @@ pub struct SimulateArgs {
 
 /// How much more arrives than one at a time can serve.
 const LOAD: f64 = 1.2;
+/// The same with `--check`: where more arrives than is served, the queue multiplies the smallest
+/// error.
+const CHECK_LOAD: f64 = 0.8;
 /// A context in which nine of ten conversations of the log fit: the 90th percentiles of prompt and
 /// output are 2735 and 424 tokens.
 const WHOLE_LENGTHS: f64 = 4096.0;
@@ -131,7 +135,10 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
     setup.check()?;
     let mut traffic = args.traffic(&target);
     let mut requests = traffic.requests()?;
-    let rate = args.rate.unwrap_or_else(|| default_rate(&requests, &target.cost));
+    let rate = args.rate.unwrap_or_else(|| {
+        let load = if args.check { CHECK_LOAD } else { LOAD };
+        default_rate(&requests, &target.cost, load)
+    });
     if args.check && args.requests.is_none() {
         traffic.count = ((check::SECONDS * rate).ceil() as usize).max(1);
         requests = traffic.requests()?;
@@ -207,10 +214,10 @@ impl SimulateArgs {
     }
 }
 
-/// More than one at a time can serve, to two significant digits.
-fn default_rate(requests: &Requests, cost: &StepCost) -> f64 {
+/// `load` times as many requests per second as one at a time can serve, to two significant digits.
+fn default_rate(requests: &Requests, cost: &StepCost, load: f64) -> f64 {
     let busy: f64 = requests.list.iter().map(|request| cost.alone(request)).sum();
-    let rate = LOAD * requests.list.len() as f64 / busy;
+    let rate = load * requests.list.len() as f64 / busy;
     let unit = 10f64.powf(rate.log10().floor() - 1.0);
     (rate / unit).round() * unit
 }
@@ -253,7 +260,7 @@ fn describe(
             100.0 * fit.p95_error
         );
     }
-    let mut costs = Table::new(["a step costs", "µs"]);
+    let mut costs = Table::new(1, ["a step costs", "µs"]);
     let names = [
         "in any case",
         "for each prefill token",
@@ -298,20 +305,23 @@ fn describe(
 
 /// A row for each run.
 fn table(first: &str, rows: &[(Variant, Report)]) -> String {
-    let mut table = Table::new([
-        first,
-        "finished",
-        "TTFT p50",
-        "p99",
-        "between tokens p50",
-        "p99",
-        "end to end p50",
-        "p99",
-        "tokens/s",
-        "preemptions",
-        "cached",
-        "peak blocks",
-    ]);
+    let mut table = Table::new(
+        1,
+        [
+            first,
+            "finished",
+            "TTFT p50",
+            "p99",
+            "between tokens p50",
+            "p99",
+            "end to end p50",
+            "p99",
+            "tokens/s",
+            "preemptions",
+            "cached",
+            "peak blocks",
+        ],
+    );
     for (variant, report) in rows {
         table.row([
             variant.label.clone(),
@@ -329,4 +339,94 @@ fn table(first: &str, rows: &[(Variant, Report)]) -> String {
         ]);
     }
     table.text()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        simulate: SimulateArgs,
+    }
+
+    fn parse(words: &str) -> Result<SimulateArgs, clap::Error> {
+        let words = ["simulate"].into_iter().chain(words.split_whitespace());
+        Ok(Cli::try_parse_from(words)?.simulate)
+    }
+
+    #[test]
+    fn settings_that_exclude_each_other_are_refused() {
+        for words in [
+            "--cost 1,2,3,4 --preset llama-8b-h100",
+            "--check --preset llama-8b-h100",
+            "--check --sweep block-size",
+            "--check --json",
+            "--cost 1,2,3",
+            "--sweep rate",
+        ] {
+            assert!(parse(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_setting_out_of_range_is_an_error_and_not_a_panic() {
+        for words in [
+            "--requests 0",
+            "--requests 99999999999999",
+            "--rate 0",
+            "--rate NaN",
+            "--scale 0",
+            "--scale=-1",
+            "--shared-share 2",
+            "--shared-prompt 18446744073709551615",
+            "--context 0",
+            "--context 18446744073709551615",
+            "--kv-cache 0",
+            "--kv-cache 18446744073709551615",
+            "--block-size 0",
+            "--max-running 0",
+            "--token-budget 0",
+            "--check --block-size 16",
+        ] {
+            let args = parse(&format!("--cost 500,60,50,0.1 {words}")).unwrap();
+            assert!(run(&args).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_chart_is_drawn_of_policies_and_of_a_sweep() {
+        let folder = tempfile::tempdir().unwrap();
+        for (words, label) in [
+            ("", "chunked prefill"),
+            ("--sweep token-budget", "token budget"),
+        ] {
+            let file = folder.path().join("chart.svg");
+            let words = format!("--cost 500,60,50,0.1 --requests 50 {words} --chart");
+            let args = parse(&format!("{words} {}", file.display())).unwrap();
+            run(&args).unwrap();
+            let svg = std::fs::read_to_string(&file).unwrap();
+            assert!(svg.contains(label) && svg.contains("time to first token (ms)"), "{label}");
+        }
+    }
+
+    #[test]
+    fn the_default_rate_is_a_multiple_of_what_one_at_a_time_serves() {
+        let requests = traffic::tests::traffic(200).requests().unwrap();
+        let cost = cost::tests::cost();
+        let rate = default_rate(&requests, &cost, 0.5);
+        let setup = Setup {
+            config: EngineConfig { policy: Policy::OneAtATime, ..EngineConfig::default() },
+            block_size: 32,
+            kv_cache: 1 << 16,
+        };
+        // All are there from the start: it is never idle.
+        let requests = requests.at_rate(1e9).unwrap();
+        let report = run::run(&requests.list, &setup, &cost, 1000).unwrap();
+        let served = 200.0 / report.seconds;
+        assert!((rate / (0.5 * served) - 1.0).abs() < 0.05, "{rate} {served}");
+    }
 }

@@ -10,7 +10,6 @@ use slowburn::model::Model;
 use super::fit::Sample;
 use super::request::Request;
 use super::work::Work;
-use crate::bench::median;
 
 /// How many sequences decode at once.
 const DECODES: [usize; 7] = [0, 1, 2, 4, 8, 16, 24];
@@ -18,8 +17,9 @@ const DECODES: [usize; 7] = [0, 1, 2, 4, 8, 16, 24];
 const CHUNKS: [usize; 4] = [16, 64, 128, 256];
 /// Decodes without a prompt beside them, for each of [`DECODES`].
 const STEPS: usize = 4;
-/// How often each step is measured, after once that is not counted. The median counts.
-const ROUNDS: usize = 3;
+/// How often each step is measured, after once that is not counted. The least counts: other programs
+/// only make a step longer.
+const ROUNDS: usize = 5;
 /// No more positions are in front of a decode: other lengths follow from these.
 const LONGEST: usize = 512;
 
@@ -45,7 +45,10 @@ pub fn samples(model: &Model) -> Result<Vec<Sample>> {
         }
     }
     // The steps of all rounds are the same, only their times differ.
-    let seconds = |step: usize| median(rounds.iter().map(|samples| samples[step].seconds));
+    let seconds = |step: usize| {
+        let rounds = rounds.iter().map(|samples| samples[step].seconds);
+        rounds.fold(f64::INFINITY, f64::min)
+    };
     let first = rounds.first().into_iter().flatten();
     Ok(first
         .enumerate()

@@ -80,13 +80,7 @@ pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Rep
 
 /// A table of predictions and measurements.
 pub fn table(pairs: &[(String, Report, Report)]) -> String {
-    let mut table = Table::new([
-        "policy",
-        "",
-        "predicted",
-        "measured",
-        "predicted / measured",
-    ]);
+    let mut table = Table::new(2, ["policy", "", "predicted", "measured", "difference"]);
     for (label, predicted, measured) in pairs {
         for (n, (name, value, format)) in QUANTITIES.iter().enumerate() {
             let [predicted, measured] = [predicted, measured].map(value);

@@ -4,7 +4,7 @@ use serde::Serialize;
 use slowburn::engine::{Scheduler, SequenceId};
 use slowburn::kv::PrefixStats;
 
-use super::percentiles::{Percentiles, percentile};
+use super::percentiles::{Percentiles, percentile, sorted};
 use super::recorder::Recorder;
 use super::setup::Setup;
 
@@ -76,13 +76,10 @@ impl Counts {
 impl Report {
     pub fn new(setup: &Setup, requests: usize, recorder: Recorder, counts: &Counts) -> Self {
         let Recorder {
-            mut time_to_first_token,
-            mut inter_token,
-            mut end_to_end,
-            tokens,
-            end,
-            ..
+            time_to_first_token, inter_token, end_to_end, tokens, end, ..
         } = recorder;
+        let [time_to_first_token, inter_token, end_to_end] =
+            [time_to_first_token, inter_token, end_to_end].map(sorted);
         Self {
             policy: setup.config.policy.to_string(),
             prefix_cache: setup.config.prefix_cache,
@@ -98,12 +95,12 @@ impl Report {
             seconds: end,
             throughput: tokens as f64 / end,
             curves: Curves {
-                time_to_first_token: curve(&mut time_to_first_token),
-                inter_token: curve(&mut inter_token),
+                time_to_first_token: curve(&time_to_first_token),
+                inter_token: curve(&inter_token),
             },
-            time_to_first_token: Percentiles::of(&mut time_to_first_token),
-            inter_token: Percentiles::of(&mut inter_token),
-            end_to_end: Percentiles::of(&mut end_to_end),
+            time_to_first_token: Percentiles::of(&time_to_first_token),
+            inter_token: Percentiles::of(&inter_token),
+            end_to_end: Percentiles::of(&end_to_end),
             preemptions: counts.preemptions,
             prompt_tokens: counts.prompt_tokens,
             cached_tokens: counts.cached_tokens,
@@ -120,9 +117,7 @@ impl Report {
     }
 }
 
-fn curve(values: &mut [f64]) -> Vec<f64> {
-    if values.is_empty() {
-        return Vec::new();
-    }
-    (1..100).map(|percent| percentile(values, f64::from(percent))).collect()
+fn curve(values: &[f64]) -> Vec<f64> {
+    let percents = if values.is_empty() { 0..0 } else { 1..100 };
+    percents.map(|percent| percentile(values, f64::from(percent))).collect()
 }

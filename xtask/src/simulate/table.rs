@@ -6,11 +6,13 @@ use super::cost::significant;
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    /// The number of columns from the left that hold text. The others hold numbers.
+    texts: usize,
 }
 
 impl Table {
-    pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        Self { rows: vec![headings.map(str::to_owned).to_vec()] }
+    pub fn new<const N: usize>(texts: usize, headings: [&str; N]) -> Self {
+        Self { rows: vec![headings.map(str::to_owned).to_vec()], texts }
     }
 
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
@@ -28,16 +30,21 @@ impl Table {
         let mut text = String::new();
         for (n, row) in self.rows.iter().enumerate() {
             let cells = row.iter().zip(&widths).enumerate();
-            // Numbers to the right, the label to the left.
-            text.extend(cells.map(|(column, (cell, &width))| match column {
-                0 => format!("| {cell:<width$} "),
-                _ => format!("| {cell:>width$} "),
+            text.extend(cells.map(|(column, (cell, &width))| {
+                if column < self.texts {
+                    format!("| {cell:<width$} ")
+                } else {
+                    format!("| {cell:>width$} ")
+                }
             }));
             text += "|\n";
             if n == 0 {
-                text.extend(widths.iter().enumerate().map(|(column, width)| match column {
-                    0 => format!("|{}", "-".repeat(width + 2)),
-                    _ => format!("|{}:", "-".repeat(width + 1)),
+                text.extend(widths.iter().enumerate().map(|(column, width)| {
+                    if column < self.texts {
+                        format!("|{}", "-".repeat(width + 2))
+                    } else {
+                        format!("|{}:", "-".repeat(width + 1))
+                    }
                 }));
                 text += "|\n";
             }
@@ -62,7 +69,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let mut table = Table::new(["policy", "TTFT"]);
+        let mut table = Table::new(1, ["policy", "TTFT"]);
         table.row(["one at a time".to_owned(), time(0.0123)]);
         table.row(["other".to_owned(), time(f64::NAN)]);
         let expected = "| policy        |    TTFT |\n|---------------|--------:|\n\

@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
@@ -60,7 +60,11 @@ pub struct Traffic {
     pub shared_share: f64,
 }
 
-/// Requests and how they came out.
+/// So that the memory of this machine is not what ends a simulation.
+const MOST_REQUESTS: usize = 10_000_000;
+const LONGEST_CONTEXT: usize = 10_000_000;
+
+/// Requests, and how many of them are not as they were drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requests {
     pub list: Vec<Request>,
@@ -78,7 +82,16 @@ pub struct MeanLengths {
 impl Traffic {
     /// The requests, with one arrival per second on average.
     pub fn requests(&self) -> Result<Requests> {
-        ensure!(self.count >= 1, "there is nothing to simulate without a request");
+        ensure!(
+            (1..=MOST_REQUESTS).contains(&self.count),
+            "from 1 to {MOST_REQUESTS} requests can be simulated, not {}",
+            self.count
+        );
+        ensure!(
+            (2..=LONGEST_CONTEXT).contains(&self.context),
+            "a context has from 2 to {LONGEST_CONTEXT} tokens, not {}",
+            self.context
+        );
         ensure!(
             self.scale > 0.0 && self.scale.is_finite(),
             "the scale of lengths is a number above 0, not {}",
@@ -90,7 +103,7 @@ impl Traffic {
             self.shared_share
         );
         ensure!(
-            self.shared_prompt + 2 <= self.context,
+            self.shared_prompt <= self.context - 2,
             "a system prompt of {} tokens leaves no room for a request in a context of {}",
             self.shared_prompt,
             self.context
@@ -110,13 +123,14 @@ impl Traffic {
             // Drawn for every request, so that a share does not affect lengths.
             let is_shared = random_share(&mut random) < self.shared_share;
             let shared = if is_shared { self.shared_prompt } else { 0 };
-            let fitting = own.min(self.context - shared - 1);
-            let prompt = shared + fitting;
-            let fitting_output = output.min(self.context - prompt);
+            // A long prompt leaves room for its output.
+            let room = self.context - shared;
+            let fitting_output = output.min(room / 2);
+            let fitting = own.min(room - fitting_output);
             shortened += usize::from(fitting < own || fitting_output < output);
             Request {
                 arrival: now,
-                prompt,
+                prompt: shared + fitting,
                 shared,
                 output: fitting_output,
                 seed: self.seed,
@@ -129,7 +143,6 @@ impl Traffic {
 
 /// A number from 0 on and below 1.
 fn random_share(random: &mut ChaCha8Rng) -> f64 {
-    use rand_chacha::rand_core::Rng;
     f64::from(random.next_u32()) / 2f64.powi(32)
 }
 
@@ -156,7 +169,7 @@ impl Requests {
 
 #[cfg(test)]
 pub mod tests {
-    use super::super::percentiles::percentile;
+    use super::super::percentiles::{percentile, sorted};
     use super::*;
 
     /// Conversation in a context of 4096.
@@ -196,9 +209,8 @@ pub mod tests {
     fn lengths_have_the_medians_of_the_log_and_fit_into_the_context() {
         let requests = traffic(20_000).requests().unwrap();
         let median = |length: fn(&Request) -> usize| {
-            let mut lengths: Vec<f64> =
-                requests.list.iter().map(|request| length(request) as f64).collect();
-            percentile(&mut lengths, 50.0)
+            let lengths = requests.list.iter().map(|request| length(request) as f64);
+            percentile(&sorted(lengths.collect()), 50.0)
         };
         assert!((median(|request| request.prompt) / 1020.0 - 1.0).abs() < 0.04);
         assert!((median(|request| request.output) / 129.0 - 1.0).abs() < 0.04);
@@ -219,7 +231,7 @@ pub mod tests {
         let alone = traffic(4000).requests().unwrap();
         for (a, b) in a.list.iter().zip(&alone.list) {
             assert_eq!(a.arrival, b.arrival);
-            assert!(a.prompt - a.shared == b.prompt || a.prompt == 4095);
+            assert!(a.prompt - a.shared == b.prompt || a.prompt + a.output == 4096);
         }
     }
 
@@ -227,6 +239,10 @@ pub mod tests {
     fn settings_out_of_range_are_refused() {
         let refused = [
             Traffic { count: 0, ..traffic(1) },
+            Traffic { count: usize::MAX, ..traffic(1) },
+            Traffic { context: 1, ..traffic(1) },
+            Traffic { context: usize::MAX, ..traffic(1) },
+            Traffic { shared_prompt: usize::MAX, ..traffic(1) },
             Traffic { scale: 0.0, ..traffic(1) },
             Traffic { scale: f64::NAN, ..traffic(1) },
             Traffic { shared_share: 1.5, ..traffic(1) },
@@ -240,6 +256,8 @@ pub mod tests {
         }
         // The largest lengths are shortened like others.
         let endless = Traffic { scale: 1e300, ..traffic(5) }.requests().unwrap();
-        assert!(endless.list.iter().all(|request| request.prompt == 4095 && request.output == 1));
+        assert!(
+            endless.list.iter().all(|request| request.prompt == 2048 && request.output == 2048)
+        );
     }
 }
