@@ -191,6 +191,7 @@ impl SimulateArgs {
             config: EngineConfig {
                 policy: Policy::ChunkedPrefill,
                 max_running: self.max_running,
+                max_admitted: usize::MAX,
                 token_budget: self.token_budget.unwrap_or(eighth),
                 prefix_cache: false,
             },

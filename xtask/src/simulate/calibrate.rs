@@ -70,6 +70,7 @@ impl<'m> Schedule<'m> {
         let config = EngineConfig {
             policy: Policy::ChunkedPrefill,
             max_running: usize::MAX,
+            max_admitted: usize::MAX,
             token_budget: CHUNKS[3] + DECODES[6],
             prefix_cache: true,
         };

@@ -143,8 +143,12 @@ mod tests {
             })
             .collect();
         for policy in Policy::ALL {
-            let config =
-                EngineConfig { policy, max_running: 8, token_budget: 50, prefix_cache: true };
+            let config = EngineConfig {
+                policy,
+                max_running: 8,
+                token_budget: 50,
+                ..EngineConfig::default()
+            };
             let setup = Setup { config, block_size, kv_cache: 20 * block_size };
             let vocab = model.config().vocab_size;
             let predicted = run(&requests, &setup, &cost(), vocab).unwrap();

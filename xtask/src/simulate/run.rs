@@ -74,7 +74,13 @@ mod tests {
 
     /// As many as fit are running, 300 positions for each on average.
     fn setup(policy: Policy, prefix_cache: bool) -> Setup {
-        let config = EngineConfig { policy, max_running: 32, token_budget: 256, prefix_cache };
+        let config = EngineConfig {
+            policy,
+            max_running: 32,
+            max_admitted: usize::MAX,
+            token_budget: 256,
+            prefix_cache,
+        };
         Setup { config, block_size: 32, kv_cache: 10_000 }
     }
 
