@@ -5,7 +5,7 @@ use super::*;
 const PAGED: &str = "10_paged_kv";
 
 /// On the CPU, where blocks are shared.
-const CPU: [&str; 4] = ["--device", "cpu", "--max-tokens", "8"];
+const CPU: [&str; 2] = ["--device", "cpu"];
 
 fn paged(more: &[&str]) -> Value {
     succeed_in_json(PAGED, &[&CPU, more].concat())
@@ -82,10 +82,7 @@ fn blocks_are_shared_and_change_no_bit() {
 #[test]
 fn little_memory_preempts_and_evicts_and_changes_no_bit() {
     // Six blocks of 120 KiB.
-    let (tight, ample) = (
-        paged(&["--kv-cache-bytes", "720KiB", "--max-tokens", "40"]),
-        paged(&["--max-tokens", "40"]),
-    );
+    let (tight, ample) = (paged(&["--kv-cache-bytes", "720KiB"]), paged(&[]));
     assert_eq!(texts(&tight), texts(&ample));
     assert!(sum(&tight, "preemptions") + count(&tight["prefix_cache"]["evictions"]) > 0);
     assert_eq!(sum(&ample, "preemptions"), 0);
