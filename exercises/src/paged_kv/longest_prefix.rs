@@ -9,6 +9,8 @@ pub const ROOT: u64 = 0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
+    /// The block before it, none for the first of a text.
+    pub parent: Option<u32>,
     /// The tokens whose keys and values it holds.
     pub tokens: Vec<u32>,
 }
@@ -20,8 +22,8 @@ pub struct CachedBlock {
 ///
 /// - The blocks follow each other from the beginning of the prompt. The first that is not in the cache
 ///   ends them, whatever is cached of the blocks behind it.
-/// - Two blocks may have the same hash. A block whose tokens are not those of the prompt is not in the
-///   cache.
+/// - Two blocks may have the same hash, so the hash alone is no proof. What is found has to hold the
+///   tokens of the prompt, behind the block that was found before.
 /// - The last token of the prompt is always computed: the step needs its logits. So a block with the
 ///   last token in it is never taken.
 /// - A block holds `block_size` tokens, at least 1. The prompt may be empty.

@@ -38,15 +38,15 @@ pub struct Work {
 /// Plans one step, in this order. `running` and `waiting` are in the order of arrival.
 ///
 /// 1. **Decodes.** Every running sequence that decodes computes one token, and its logits are
-///    wanted. Together they may take more than the budget.
-/// 2. **Chunks.** Running sequences whose prompt is being read share what is left of the budget,
-///    first come, first served: each takes as much of it as it has use for. If nothing is left after
-///    the decodes, the first of them computes one token all the same. Logits are wanted of the last
-///    token of a prompt.
-/// 3. **Admission.** Waiting sequences join, as long as fewer than `max_running` run, there is
-///    budget left, and enough blocks are free for the whole prompt of the next one. Whoever joins
-///    takes these blocks, and a chunk out of what is left of the budget. Nobody overtakes: where the
-///    first cannot join, those behind it wait too.
+///    wanted. Together they may take more than the budget. If they leave nothing of it, one token is
+///    left all the same, so that prompts are read on a busy server too.
+/// 2. **Chunks.** Running sequences whose prompt is being read share what is left, first come, first
+///    served: each takes as much of it as it has use for. Logits are wanted of the last token of a
+///    prompt.
+/// 3. **Admission.** Waiting sequences join, as long as fewer than `max_running` run, a token is
+///    left, and enough blocks are free for the whole prompt of the next one. Whoever joins takes
+///    these blocks, and a chunk out of what is left. Nobody overtakes: where the first cannot join,
+///    those behind it wait too.
 ///
 /// ```text
 /// token_budget 10, max_running 4, free_blocks 5

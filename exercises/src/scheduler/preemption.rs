@@ -34,14 +34,14 @@ impl Scheduler {
     ///
     /// 1. First the paused ones, the youngest first, whether older than `name` or not: they would not
     ///    go on now anyway. Such a sequence stays paused. One that holds no block has none to give.
-    /// 2. Then the running ones, the youngest first. Such a sequence waits again, at its place in the
-    ///    order of arrival. If `name` is itself the youngest that runs, then it is the one: nobody
-    ///    older is preempted for it.
+    /// 2. Then the running ones that are younger than `name`, the youngest first. Such a sequence waits
+    ///    again, at its place in the order of arrival. Nobody older gives up anything.
     ///
     /// Whoever gives up its blocks keeps all its tokens, and has none of them computed any more. They
     /// will be computed again, without being generated again.
     ///
-    /// Returns whether `count` blocks are free and `name` still runs.
+    /// Returns whether `count` blocks are free now. If not, `name` goes on running and keeps its
+    /// blocks, and sits out this step: once somebody older ends, there are more.
     ///
     /// ```text
     /// make_room('B', 2)
@@ -52,10 +52,7 @@ impl Scheduler {
     /// waiting   E 4                             D 3   E 4
     /// free      none                            13 14          true
     ///
-    /// then make_room('B', 3)
-    ///
-    /// running   A 0: 10 11                      waiting   B 1   D 3   E 4
-    /// paused    C 2: no blocks                  free      12 13 14     false: B waits
+    /// then make_room('B', 3)                    nothing changes, false: only A is left, and older
     /// ```
     pub fn make_room(&mut self, name: char, count: usize) -> bool {
         todo!()

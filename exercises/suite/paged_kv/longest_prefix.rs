@@ -16,11 +16,12 @@ fn good(parent: u64, tokens: &[u32]) -> u64 {
 fn cache(texts: &[&[u32]], block_size: usize, hash: Hash) -> Cache {
     let mut cache = Cache::new();
     for text in texts {
-        let mut parent = ROOT;
+        let (mut hashed, mut parent) = (ROOT, None);
         for tokens in text.chunks_exact(block_size) {
-            parent = hash(parent, tokens);
+            hashed = hash(hashed, tokens);
             let block = 30 + cache.len() as u32;
-            cache.entry(parent).or_insert(CachedBlock { block, tokens: tokens.to_vec() });
+            let new = CachedBlock { block, parent, tokens: tokens.to_vec() };
+            parent = Some(cache.entry(hashed).or_insert(new).block);
         }
     }
     cache
@@ -130,12 +131,25 @@ fn tokens_decide_where_hashes_agree() {
     let (text, prompt) = ([1, 2, 3, 4, 5, 6], [1, 2, 4, 3, 5, 6, 7]);
     let case = case(rule, &[&text], &prompt, 2).given("hash", "the sum of all tokens so far");
     case.equal(vec![30], longest_prefix(&cache(&[&text], 2, sum), &prompt, 2, &sum));
-    let zero: Hash = |_, _| 0;
-    let case = self::case("every block has the hash 0", &[&[1, 2]], &[1, 2, 3, 4, 5], 2);
-    case.equal(
-        vec![30],
-        longest_prefix(&cache(&[&[1, 2]], 2, zero), &[1, 2, 3, 4, 5], 2, &zero),
-    );
+}
+
+#[test]
+fn the_block_before_has_to_be_the_one_that_was_found() {
+    let own: Hash = |_, tokens| tokens.iter().map(|&token| u64::from(token)).sum();
+    let rule = "a block with the same tokens behind other ones is no hit";
+    for (text, prompt, expected) in [
+        ([1, 2, 5, 6], [3, 4, 5, 6, 7], vec![]),
+        ([1, 2, 3, 4], [1, 2, 1, 2, 3], vec![30]),
+        ([1, 2, 3, 4], [1, 2, 3, 4, 5], vec![30, 31]),
+    ] {
+        let case = case(rule, &[&text], &prompt, 2).given("hash", "the sum of the block's tokens");
+        let cache = cache(&[&text], 2, own);
+        case.equal(expected, longest_prefix(&cache, &prompt, 2, &own));
+    }
+    let case = case(rule, &[&[1, 2, 5, 6], &[3, 4]], &[3, 4, 5, 6, 7], 2)
+        .given("hash", "the sum of the block's tokens");
+    let cache = cache(&[&[1, 2, 5, 6], &[3, 4]], 2, own);
+    case.equal(vec![32], longest_prefix(&cache, &[3, 4, 5, 6, 7], 2, &own));
 }
 
 #[test]

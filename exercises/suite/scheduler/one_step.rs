@@ -124,10 +124,18 @@ fn who_waits_gets_what_is_left() {
         "A 1 logits, B 9 logits, C 2 logits",
     );
     check(rule, (11, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 9 logits, C 1");
-    let rule = "where nothing is left nobody joins, not even for one token";
-    check(rule, (1, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits");
+    let rule = "where the prompts take all that is left nobody joins";
     check(rule, (3, 4, 9), (&[('A', 9, 3)], &waiting), "A 3");
     check(rule, (1, 4, 9), (&[('A', 1, 1), ('D', 3, 1)], &waiting), "A 1 logits, D 1");
+    let rule =
+        "where the decodes leave nothing and no prompt is read, the one token is for who joins";
+    check(rule, (1, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 1");
+    check(
+        rule,
+        (1, 4, 9),
+        (&[('A', 1, 1), ('D', 1, 1)], &waiting),
+        "A 1 logits, D 1 logits, B 1",
+    );
 }
 
 #[test]
@@ -207,7 +215,7 @@ fn all_prompts_are_read_in_the_end() {
             let work = run(limits, &running, &waiting);
             let decoding = running.iter().filter(|s| s.2 >= s.1).count();
             let total: usize = work.iter().map(|work| work.tokens).sum();
-            let most = limits.0.max(decoding + usize::from(decoding < running.len()));
+            let most = limits.0.max(decoding + 1);
             case.holds(total <= most && total > 0, &format!("1 to {most} tokens"), shown(&work));
             for Work { name, tokens, .. } in &work {
                 if let Some(at) = waiting.iter().position(|s| s.0 == *name) {

@@ -6,8 +6,8 @@
 //! correction afterwards.
 //!
 //! What it costs: the tokens of the prefix are hashed once and compared once, some microseconds
-//! where their keys and values would take milliseconds or seconds. The comparison settles the
-//! block's own tokens, and the hash is trusted for those before: they were compared on the way.
+//! where their keys and values would take milliseconds or seconds. One comparison of a parent stands
+//! for all tokens before the block: those of the parent were compared on the way, and so on.
 //!
 //! A common wrong turn: to believe the hash. A collision is rare, and when it comes, one user's
 //! answer is computed from another's prompt. The other one is to take the whole prompt where it is
@@ -22,6 +22,8 @@ pub const ROOT: u64 = 0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
+    /// The block before it, none for the first of a text.
+    pub parent: Option<u32>,
     /// The tokens whose keys and values it holds.
     pub tokens: Vec<u32>,
 }
@@ -41,10 +43,12 @@ pub fn longest_prefix(
     let mut blocks = Vec::new();
     for tokens in before_the_last.chunks_exact(block_size) {
         parent = hash(parent, tokens);
-        let Some(cached) = cache.get(&parent).filter(|cached| cached.tokens == tokens) else {
-            break;
-        };
-        blocks.push(cached.block);
+        match cache.get(&parent) {
+            Some(cached) if cached.tokens == tokens && cached.parent == blocks.last().copied() => {
+                blocks.push(cached.block);
+            }
+            _ => break,
+        }
     }
     blocks
 }

@@ -1,9 +1,9 @@
 //! The plan of one step: who computes how many tokens.
 //!
 //! Why: the three parts are three promises, in the order of their weight. Whoever is being read to
-//! gets a token at each step, so TPOT does not depend on who else comes. Whoever runs gets on, by one
-//! token at the least, so no prompt waits for ever behind decodes. And whoever waits joins where it
-//! costs those nothing. The plan is a function of what it is given: no clock, no thread, so that a
+//! gets a token at each step, so TPOT does not depend on who else comes. Whoever runs gets on: the one
+//! token at the least keeps a full batch of decodes from holding up prompts for ever. And whoever
+//! waits joins where it costs those nothing. The plan is a function of what it is given: no clock, no thread, so that a
 //! test can ask it anything.
 //!
 //! What it costs: strictness. A short prompt waits behind a long one, though it would fit. Let it
@@ -56,34 +56,31 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
         .iter()
         .map(|sequence| Work { name: sequence.name, tokens: 1, wants_logits: true })
         .collect();
-    let mut budget = limits.token_budget.saturating_sub(decoding.len());
-    if !reading.is_empty() {
-        budget = budget.max(1);
-    }
-
+    // At least one token, so that prompts are read however many decode.
+    let mut left = limits.token_budget.saturating_sub(decoding.len()).max(1);
     for sequence in reading {
-        plan.extend(chunk(sequence, &mut budget));
+        plan.extend(chunk(sequence, &mut left));
     }
 
     let mut places = limits.max_running.saturating_sub(running.len());
     let mut free_blocks = limits.free_blocks;
     for sequence in waiting {
         let blocks = sequence.prompt.div_ceil(BLOCK_SIZE);
-        if places == 0 || budget == 0 || blocks > free_blocks {
+        if places == 0 || left == 0 || blocks > free_blocks {
             break;
         }
         places -= 1;
         free_blocks -= blocks;
-        plan.extend(chunk(sequence, &mut budget));
+        plan.extend(chunk(sequence, &mut left));
     }
     plan
 }
 
-/// As much of the prompt as the budget allows. None where nothing is left of it.
-fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
-    let left = sequence.prompt - sequence.computed;
-    let tokens = left.min(*budget);
-    *budget -= tokens;
-    let wants_logits = tokens == left;
+/// As much of the prompt as there are tokens left. None where there are none.
+fn chunk(sequence: &Sequence, left: &mut usize) -> Option<Work> {
+    let unread = sequence.prompt - sequence.computed;
+    let tokens = unread.min(*left);
+    *left -= tokens;
+    let wants_logits = tokens == unread;
     (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
 }

@@ -1,9 +1,10 @@
 //! Preemption: who gives up its blocks when there is none left.
 //!
 //! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need not
-//! ask whether somebody is older than the one in need: it comes to that one first. The oldest
-//! sequence can be preempted only by itself, and then it is alone: so somebody always gets to the end,
-//! and its blocks are free. Paused sequences come first, because their blocks serve nobody now.
+//! compare ages: where the last one is the one in need, nobody younger runs. The oldest sequence gives
+//! its blocks to nobody and may take those of all others. So it gets to its end, whatever happens,
+//! its blocks are free, and another one is the oldest. Paused sequences come first, because their
+//! blocks serve nobody now.
 //!
 //! What it costs: to compute the tokens of whoever was preempted once more. That is a prefill, many
 //! tokens in one pass over the weights, and cheaper than the decode steps that it took. The tokens
@@ -41,23 +42,20 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Sees to it that `count` blocks are free for `name`. False where it had to give up its own.
+    /// Sees to it that `count` blocks are free for `name`. False where those of the paused and of the
+    /// younger sequences are not enough.
     pub fn make_room(&mut self, name: char, count: usize) -> bool {
         while self.free.len() < count {
             if let Some(paused) = self.paused.iter_mut().rfind(|paused| !paused.blocks.is_empty()) {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let Some(mut youngest) = self.running.pop() else {
+            let Some(mut youngest) = self.running.pop_if(|youngest| youngest.name != name) else {
                 return false;
             };
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

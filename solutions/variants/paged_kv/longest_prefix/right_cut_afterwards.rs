@@ -7,6 +7,7 @@ pub const ROOT: u64 = 0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
+    pub parent: Option<u32>,
     pub tokens: Vec<u32>,
 }
 
@@ -16,11 +17,15 @@ pub fn longest_prefix(
     block_size: usize,
     hash: &dyn Fn(u64, &[u32]) -> u64,
 ) -> Vec<u32> {
-    let mut parent = ROOT;
+    let (mut parent, mut before) = (ROOT, None);
     let cached = prompt.chunks_exact(block_size).map_while(|tokens| {
         parent = hash(parent, tokens);
         let cached = cache.get(&parent)?;
-        (cached.tokens == tokens).then_some(cached.block)
+        if cached.tokens != tokens || cached.parent != before {
+            return None;
+        }
+        before = Some(cached.block);
+        before
     });
     let most = prompt.len().saturating_sub(1) / block_size;
     cached.take(most).collect()

@@ -7,6 +7,7 @@ pub const ROOT: u64 = 0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
+    pub parent: Option<u32>,
     pub tokens: Vec<u32>,
 }
 
@@ -23,10 +24,12 @@ pub fn longest_prefix(
     let mut blocks = Vec::new();
     for tokens in before_the_last.chunks_exact(block_size) {
         parent = hash(parent, tokens);
-        let Some(cached) = cache.get(&parent).filter(|cached| cached.tokens == tokens) else {
-            continue;
-        };
-        blocks.push(cached.block);
+        match cache.get(&parent) {
+            Some(cached) if cached.tokens == tokens => {
+                blocks.push(cached.block);
+            }
+            _ => continue,
+        }
     }
     blocks
 }

@@ -7,6 +7,7 @@ pub const ROOT: u64 = 0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
+    pub parent: Option<u32>,
     pub tokens: Vec<u32>,
 }
 
@@ -23,13 +24,15 @@ pub fn longest_prefix(
     let mut blocks = Vec::new();
     for tokens in before_the_last.chunks_exact(block_size) {
         parent = hash(parent, tokens);
-        let Some(cached) = cache
-            .get(&parent)
-            .filter(|cached| tokens.iter().all(|token| cached.tokens.contains(token)))
-        else {
-            break;
-        };
-        blocks.push(cached.block);
+        match cache.get(&parent) {
+            Some(cached)
+                if tokens.iter().all(|token| cached.tokens.contains(token))
+                    && cached.parent == blocks.last().copied() =>
+            {
+                blocks.push(cached.block);
+            }
+            _ => break,
+        }
     }
     blocks
 }

@@ -29,37 +29,31 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
     for sequence in running.iter().filter(decodes) {
         plan.push(Work { name: sequence.name, tokens: 1, wants_logits: true });
     }
+    let most = limits.token_budget.max(plan.len().saturating_add(1));
     let mut spent = plan.len();
     for sequence in running.iter().filter(|sequence| !decodes(sequence)) {
-        let is_first = spent == plan.len();
-        let least = usize::from(is_first && spent >= limits.token_budget);
-        let mut room = limits.token_budget.saturating_sub(spent).max(least);
-        let before = room;
+        let mut room = most - spent;
         plan.extend(chunk(sequence, &mut room));
-        spent += before - room;
-        if spent >= limits.token_budget {
-            break;
-        }
+        spent = most - room;
     }
     let (mut count, mut blocks) = (running.len(), 0_usize);
     for sequence in waiting {
         blocks = blocks.saturating_add(sequence.prompt.div_ceil(BLOCK_SIZE));
-        let mut room = limits.token_budget.saturating_sub(spent);
+        let mut room = most - spent;
         if room == 0 || count >= limits.max_running || blocks > limits.free_blocks {
             return plan;
         }
         count += 1;
-        let before = room;
         plan.extend(chunk(sequence, &mut room));
-        spent += before - room;
+        spent = most - room;
     }
     plan
 }
 
-fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
-    let left = sequence.prompt - sequence.computed;
-    let tokens = left.min(*budget);
-    *budget -= tokens;
-    let wants_logits = tokens == left;
+fn chunk(sequence: &Sequence, left: &mut usize) -> Option<Work> {
+    let unread = sequence.prompt - sequence.computed;
+    let tokens = unread.min(*left);
+    *left -= tokens;
+    let wants_logits = tokens == unread;
     (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
 }

@@ -51,10 +51,10 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
     plan
 }
 
-fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
-    let left = sequence.prompt - sequence.computed;
-    let tokens = left.min(*budget);
-    *budget -= tokens;
-    let wants_logits = tokens == left;
+fn chunk(sequence: &Sequence, left: &mut usize) -> Option<Work> {
+    let unread = sequence.prompt - sequence.computed;
+    let tokens = unread.min(*left);
+    *left -= tokens;
+    let wants_logits = tokens == unread;
     (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
 }

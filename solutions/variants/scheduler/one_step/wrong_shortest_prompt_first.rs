@@ -31,13 +31,10 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
         .iter()
         .map(|sequence| Work { name: sequence.name, tokens: 1, wants_logits: true })
         .collect();
-    let mut budget = limits.token_budget.saturating_sub(decoding.len());
-    if !reading.is_empty() {
-        budget = budget.max(1);
-    }
-
+    // At least one token, so that prompts are read however many decode.
+    let mut left = limits.token_budget.saturating_sub(decoding.len()).max(1);
     for sequence in reading {
-        plan.extend(chunk(sequence, &mut budget));
+        plan.extend(chunk(sequence, &mut left));
     }
 
     let mut places = limits.max_running.saturating_sub(running.len());
@@ -46,20 +43,20 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
     waiting.sort_by_key(|sequence| sequence.prompt);
     for sequence in waiting {
         let blocks = sequence.prompt.div_ceil(BLOCK_SIZE);
-        if places == 0 || budget == 0 || blocks > free_blocks {
+        if places == 0 || left == 0 || blocks > free_blocks {
             break;
         }
         places -= 1;
         free_blocks -= blocks;
-        plan.extend(chunk(sequence, &mut budget));
+        plan.extend(chunk(sequence, &mut left));
     }
     plan
 }
 
-fn chunk(sequence: &Sequence, budget: &mut usize) -> Option<Work> {
-    let left = sequence.prompt - sequence.computed;
-    let tokens = left.min(*budget);
-    *budget -= tokens;
-    let wants_logits = tokens == left;
+fn chunk(sequence: &Sequence, left: &mut usize) -> Option<Work> {
+    let unread = sequence.prompt - sequence.computed;
+    let tokens = unread.min(*left);
+    *left -= tokens;
+    let wants_logits = tokens == unread;
     (tokens > 0).then_some(Work { name: sequence.name, tokens, wants_logits })
 }

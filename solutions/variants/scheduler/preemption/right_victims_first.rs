@@ -22,10 +22,9 @@ impl Scheduler {
         let is_younger = |other: &&Sequence| other.name != name;
         let paused: Vec<&Sequence> = self.paused.iter().rev().collect();
         let younger: Vec<&Sequence> = self.running.iter().rev().take_while(is_younger).collect();
-        let in_need = self.running.iter().filter(|sequence| sequence.name == name);
         let mut free = self.free.len();
         let mut victims = Vec::new();
-        for sequence in paused.into_iter().chain(younger).chain(in_need) {
+        for sequence in paused.into_iter().chain(younger) {
             if free < count && !sequence.blocks.is_empty() {
                 free += sequence.blocks.len();
                 victims.push(sequence.name);
@@ -45,7 +44,7 @@ impl Scheduler {
             self.waiting.push(sequence);
         }
         self.waiting.sort_by_key(|sequence| sequence.arrival);
-        !victims.contains(&name)
+        free >= count
     }
 }
 

@@ -24,15 +24,14 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let at = self.running.iter().rposition(|other| other.name != name).unwrap_or(0);
-            let mut youngest = self.running.remove(at);
+            let other = self.running.iter().rposition(|other| other.name != name);
+            let Some(other) = other else {
+                return false;
+            };
+            let mut youngest = self.running.remove(other);
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

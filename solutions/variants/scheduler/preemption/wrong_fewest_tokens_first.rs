@@ -24,19 +24,16 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let fewest =
-                (0..self.running.len()).rev().min_by_key(|&i| self.running[i].tokens.len());
+            let in_need = self.running.iter().position(|other| other.name == name);
+            let younger = in_need.map_or(0, |at| at + 1)..self.running.len();
+            let fewest = younger.rev().min_by_key(|&i| self.running[i].tokens.len());
             let Some(fewest) = fewest else {
                 return false;
             };
             let mut youngest = self.running.remove(fewest);
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

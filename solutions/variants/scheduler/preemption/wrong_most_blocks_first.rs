@@ -1,4 +1,4 @@
-//! The sequence with the most blocks is preempted.
+//! The younger sequence with the most blocks is preempted.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequence {
@@ -24,18 +24,16 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let most = (0..self.running.len()).max_by_key(|&i| self.running[i].blocks.len());
+            let in_need = self.running.iter().position(|other| other.name == name);
+            let younger = in_need.map_or(0, |at| at + 1)..self.running.len();
+            let most = younger.max_by_key(|&i| self.running[i].blocks.len());
             let Some(most) = most else {
                 return false;
             };
             let mut youngest = self.running.remove(most);
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

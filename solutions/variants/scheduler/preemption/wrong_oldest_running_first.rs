@@ -24,17 +24,14 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            if self.running.is_empty() {
+            let oldest = self.running.iter().position(|other| other.name != name);
+            let Some(oldest) = oldest else {
                 return false;
-            }
-            let mut youngest = self.running.remove(0);
+            };
+            let mut youngest = self.running.remove(oldest);
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

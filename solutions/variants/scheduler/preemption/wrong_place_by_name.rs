@@ -24,16 +24,12 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let Some(mut youngest) = self.running.pop() else {
+            let Some(mut youngest) = self.running.pop_if(|youngest| youngest.name != name) else {
                 return false;
             };
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.name < youngest.name);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

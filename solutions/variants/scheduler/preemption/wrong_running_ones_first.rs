@@ -20,22 +20,18 @@ pub struct Scheduler {
 impl Scheduler {
     pub fn make_room(&mut self, name: char, count: usize) -> bool {
         while self.free.len() < count {
-            let others = self.running.iter().any(|other| other.name != name);
-            if !others && let Some(paused) = self.paused.iter_mut().rfind(|s| !s.blocks.is_empty())
+            let is_last = self.running.last().is_some_and(|last| last.name == name);
+            if is_last && let Some(paused) = self.paused.iter_mut().rfind(|s| !s.blocks.is_empty())
             {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let Some(mut youngest) = self.running.pop() else {
+            let Some(mut youngest) = self.running.pop_if(|youngest| youngest.name != name) else {
                 return false;
             };
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return false;
-            }
         }
         true
     }

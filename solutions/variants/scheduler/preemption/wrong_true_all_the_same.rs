@@ -1,4 +1,4 @@
-//! The one in need was preempted, and true is returned where blocks are free.
+//! True is returned, whether there are enough blocks or not.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequence {
@@ -24,16 +24,12 @@ impl Scheduler {
                 give_up(paused, &mut self.free);
                 continue;
             }
-            let Some(mut youngest) = self.running.pop() else {
-                return false;
+            let Some(mut youngest) = self.running.pop_if(|youngest| youngest.name != name) else {
+                return true;
             };
             give_up(&mut youngest, &mut self.free);
-            let is_in_need = youngest.name == name;
             let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
             self.waiting.insert(place, youngest);
-            if is_in_need {
-                return self.free.len() >= count;
-            }
         }
         true
     }

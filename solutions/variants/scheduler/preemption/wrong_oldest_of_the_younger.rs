@@ -1,0 +1,43 @@
+//! Of those that are younger, the oldest is preempted first.
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequence {
+    pub name: char,
+    pub arrival: usize,
+    pub tokens: Vec<u32>,
+    pub computed: usize,
+    pub blocks: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduler {
+    pub running: Vec<Sequence>,
+    pub paused: Vec<Sequence>,
+    pub waiting: Vec<Sequence>,
+    pub free: Vec<u32>,
+}
+
+impl Scheduler {
+    pub fn make_room(&mut self, name: char, count: usize) -> bool {
+        while self.free.len() < count {
+            if let Some(paused) = self.paused.iter_mut().rfind(|paused| !paused.blocks.is_empty()) {
+                give_up(paused, &mut self.free);
+                continue;
+            }
+            let in_need = self.running.iter().position(|other| other.name == name);
+            let Some(next) = in_need.map(|at| at + 1).filter(|&at| at < self.running.len()) else {
+                return false;
+            };
+            let mut youngest = self.running.remove(next);
+            give_up(&mut youngest, &mut self.free);
+            let place = self.waiting.partition_point(|other| other.arrival < youngest.arrival);
+            self.waiting.insert(place, youngest);
+        }
+        true
+    }
+}
+
+fn give_up(sequence: &mut Sequence, free: &mut Vec<u32>) {
+    free.append(&mut sequence.blocks);
+    sequence.computed = 0;
+}
