@@ -72,6 +72,20 @@ impl Plan {
     }
 }
 
+impl Decision {
+    /// The sequence that it is about.
+    pub fn id(&self) -> SequenceId {
+        match self {
+            Self::Admitted { id, .. }
+            | Self::Prefill { id, .. }
+            | Self::Decode { id }
+            | Self::Deferred { id }
+            | Self::Stalled { id }
+            | Self::Preempted { id, .. } => *id,
+        }
+    }
+}
+
 impl fmt::Display for Decision {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,7 @@ use super::sequence::{Sequence, State};
 use super::{Chunk, Decision, EngineConfig, Event, Plan, Policy, SequenceId};
 use crate::engine::plan::Memory;
 use crate::error::{Error, Result};
-use crate::kv::{BlockId, BlockManager, BlockTable};
+use crate::kv::{BlockId, BlockManager, BlockTable, Extension};
 
 /// Decides which tokens of which sequences each step computes.
 ///
@@ -180,6 +180,7 @@ impl Scheduler {
             table: BlockTable::default(),
             state: State::Waiting,
             was_admitted: false,
+            has_computed: false,
             cached: 0,
             preemptions: 0,
         };
@@ -248,7 +249,8 @@ impl Scheduler {
         };
         let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if !self.sequences[&id].decodes() && self.is_running(id) {
+            if left > 0 && !self.sequences[&id].decodes() && self.is_running(id) {
+                self.extend(id, &mut draft);
                 left -= self.prefill(id, left, &mut draft);
             }
         }
@@ -270,8 +272,10 @@ impl Scheduler {
     /// now on.
     pub fn complete(&mut self, chunks: &[Chunk]) {
         for Chunk { id, positions, .. } in chunks {
-            if let Some(Sequence { table, tokens, .. }) = self.sequences.get_mut(id) {
-                self.blocks.commit(table, &tokens[..positions.end]);
+            if let Some(sequence) = self.sequences.get_mut(id) {
+                let tokens = &sequence.tokens[..positions.end];
+                self.blocks.commit(&mut sequence.table, tokens);
+                sequence.has_computed = true;
             }
         }
     }
@@ -283,6 +287,7 @@ impl Scheduler {
         self.blocks = BlockManager::new(block_size, max_blocks, self.config.prefix_cache);
         for (&id, sequence) in &mut self.sequences {
             sequence.table = BlockTable::default();
+            sequence.has_computed = false;
             if sequence.state == State::Running {
                 sequence.state = State::Waiting;
                 self.waiting.insert(id);
@@ -315,23 +320,27 @@ impl Scheduler {
     /// Admits a waiting sequence, if there are blocks for all its tokens so far. It may take those
     /// of parked sequences, but nobody's who runs.
     fn admit(&mut self, id: SequenceId, draft: &mut Draft) -> bool {
-        self.share_prefix(id, draft);
-        let Some(sequence) = self.sequences.get(&id) else {
+        let Some(sequence) = self.sequences.get_mut(&id) else {
             return false;
         };
-        let cached = sequence.table.length();
         let length = if self.is_paged {
             sequence.tokens.len()
         } else {
             sequence.max_length
         };
+        let extension = self.blocks.extend(&mut sequence.table, &sequence.tokens);
         while self.blocks.missing(&self.sequences[&id].table, length) > self.blocks.available() {
             let Some(parked) = self.last_parked_except(id) else {
+                if let Some(sequence) = self.sequences.get_mut(&id) {
+                    self.blocks.undo(&mut sequence.table, extension);
+                }
                 return false;
             };
             self.take_blocks(parked, draft);
         }
+        self.share(id, extension, draft);
         self.set_state(id, State::Running);
+        let cached = self.sequences[&id].table.length();
         draft.plan.decisions.push(Decision::Admitted { id, cached });
         if !self.is_paged
             && let Some(Sequence { table, .. }) = self.sequences.get_mut(&id)
@@ -345,10 +354,6 @@ impl Scheduler {
 
     /// Lets a sequence read its next chunk, of up to `left` tokens, and returns their number.
     fn prefill(&mut self, id: SequenceId, left: usize, draft: &mut Draft) -> usize {
-        if left == 0 {
-            return 0;
-        }
-        self.share_prefix(id, draft);
         let sequence = &self.sequences[&id];
         let is_aligned = sequence.table.length().is_multiple_of(self.blocks.block_size());
         let mut next = self.blocks.next_hashes(&sequence.table, &sequence.tokens);
@@ -364,23 +369,29 @@ impl Scheduler {
         self.read(id, sequence.unread().min(left).min(chunk), draft)
     }
 
-    /// Appends to a sequence what the prefix cache has of its next tokens.
-    fn share_prefix(&mut self, id: SequenceId, draft: &mut Draft) {
-        let Some(Sequence { table, tokens, prompt, preemptions, cached, .. }) =
-            self.sequences.get_mut(&id)
-        else {
-            return;
-        };
-        let before = table.length();
-        let new = self.blocks.extend(table, tokens);
-        let blocks = table.blocks();
-        let share = |&block: &BlockId| Memory::Share { id, block };
-        draft.plan.memory.extend(blocks[blocks.len() - new..].iter().map(share));
-        if *preemptions == 0 {
-            *cached += table.length().min(*prompt) - before.min(*prompt);
+    /// Appends to a running sequence what the prefix cache has of its next tokens.
+    fn extend(&mut self, id: SequenceId, draft: &mut Draft) {
+        if let Some(Sequence { table, tokens, .. }) = self.sequences.get_mut(&id) {
+            let extension = self.blocks.extend(table, tokens);
+            self.share(id, extension, draft);
         }
-        if new > 0 && !self.running.contains(&id) {
-            self.parked.insert(id);
+    }
+
+    /// Takes note of the blocks that a sequence has taken from the prefix cache.
+    fn share(&mut self, id: SequenceId, extension: Extension, draft: &mut Draft) {
+        let size = self.blocks.block_size();
+        self.blocks.count(extension);
+        if let Some(Sequence { table, prompt, preemptions, cached, .. }) =
+            self.sequences.get_mut(&id)
+        {
+            let blocks = table.blocks();
+            let first = blocks.len() - extension.found;
+            let share = |&block: &BlockId| Memory::Share { id, block };
+            draft.plan.memory.extend(blocks[first..].iter().map(share));
+            if *preemptions == 0 {
+                let before = table.length() - extension.found * size;
+                *cached += table.length().min(*prompt) - before.min(*prompt);
+            }
         }
     }
 
@@ -442,17 +453,25 @@ impl Scheduler {
     fn preempt(&mut self, id: SequenceId, draft: &mut Draft) {
         draft.has_preempted = true;
         draft.plan.chunks.retain(|chunk| chunk.id != id);
+        draft.plan.decisions.retain(|decision| decision.id() != id);
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            sequence.has_computed = true; // it counts, whatever it has done so far
+        }
         self.take_blocks(id, draft);
         self.set_state(id, State::Waiting);
     }
 
+    /// Takes all blocks of a sequence. One that has only shared blocks loses no work.
     fn take_blocks(&mut self, id: SequenceId, draft: &mut Draft) {
         if let Some(sequence) = self.sequences.get_mut(&id) {
             let tokens = sequence.table.length();
-            sequence.preemptions += 1;
             self.blocks.release(&mut sequence.table);
             draft.plan.memory.push(Memory::Release { id });
-            draft.plan.decisions.push(Decision::Preempted { id, tokens });
+            if sequence.has_computed {
+                sequence.has_computed = false;
+                sequence.preemptions += 1;
+                draft.plan.decisions.push(Decision::Preempted { id, tokens });
+            }
         }
         self.parked.remove(&id);
     }

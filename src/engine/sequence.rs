@@ -16,6 +16,8 @@ pub(super) struct Sequence {
     pub(super) state: State,
     /// Whether it was ever admitted.
     pub(super) was_admitted: bool,
+    /// Whether any of its blocks holds what it computed itself, and not only what was shared.
+    pub(super) has_computed: bool,
     /// How many prompt tokens were found in the prefix cache.
     pub(super) cached: usize,
     pub(super) preemptions: usize,

@@ -40,6 +40,14 @@ impl BlockTable {
     }
 }
 
+/// What a sequence has taken from the prefix cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extension {
+    looked_up: usize,
+    /// The number of blocks.
+    pub(crate) found: usize,
+}
+
 /// Too few blocks are free. Nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full;
@@ -154,21 +162,22 @@ impl BlockManager {
     // ANCHOR_END: reserve
 
     // ANCHOR: extend
-    /// Appends blocks of the prefix cache, as long as they hold the next of `tokens`, and returns
-    /// how many. The last token is always left to be computed: its logits are wanted.
+    /// Appends blocks of the prefix cache, as long as they hold the next of `tokens`. The last token
+    /// is always left to be computed: its logits are wanted.
     ///
     /// Only at the end of a full block: a block that is partly filled gets its own copy of the
     /// rest.
-    pub(crate) fn extend(&mut self, table: &mut BlockTable, tokens: &[u32]) -> usize {
+    pub(crate) fn extend(&mut self, table: &mut BlockTable, tokens: &[u32]) -> Extension {
         let size = self.block_size;
+        let mut extension = Extension { looked_up: 0, found: 0 };
         let Some(prefixes) = &mut self.prefixes else {
-            return 0;
+            return extension;
         };
         if !table.length.is_multiple_of(size) || table.blocks.len() != table.length / size {
-            return 0;
+            return extension;
         }
-        let first = table.blocks.len();
         while table.length + size < tokens.len() {
+            extension.looked_up += 1;
             let next = &tokens[table.length..table.length + size];
             let Some((block, link)) = prefixes.find(table.last_link(), next) else {
                 break;
@@ -178,10 +187,29 @@ impl BlockManager {
             table.blocks.push(block);
             table.links.push(link);
             table.length += size;
+            extension.found += 1;
         }
-        table.blocks.len() - first
+        extension
     }
     // ANCHOR_END: extend
+
+    /// Counts an extension that is kept.
+    pub(crate) fn count(&mut self, extension: Extension) {
+        if let Some(prefixes) = &mut self.prefixes {
+            prefixes.stats.lookups += extension.looked_up as u64;
+            prefixes.stats.hits += extension.found as u64;
+        }
+    }
+
+    /// Gives back the blocks of the last extension.
+    pub(crate) fn undo(&mut self, table: &mut BlockTable, extension: Extension) {
+        let kept = table.blocks.len() - extension.found;
+        for block in table.blocks.split_off(kept).into_iter().rev() {
+            self.disown(block);
+        }
+        table.links.truncate(kept);
+        table.length -= extension.found * self.block_size;
+    }
 
     /// The chained hashes of the full blocks of `tokens` after those of `table`; none without a
     /// prefix cache, where no block can be shared.
@@ -225,15 +253,19 @@ impl BlockManager {
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.
         for block in blocks.into_iter().rev() {
-            let owners = &mut self.owners[block.0 as usize];
-            *owners -= 1;
-            if *owners > 0 {
-                continue;
-            }
-            let stays = self.prefixes.as_mut().is_some_and(|prefixes| prefixes.set_idle(block));
-            if !stays {
-                self.free.push(block);
-            }
+            self.disown(block);
+        }
+    }
+
+    fn disown(&mut self, block: BlockId) {
+        let owners = &mut self.owners[block.0 as usize];
+        *owners -= 1;
+        if *owners > 0 {
+            return;
+        }
+        let stays = self.prefixes.as_mut().is_some_and(|prefixes| prefixes.set_idle(block));
+        if !stays {
+            self.free.push(block);
         }
     }
     // ANCHOR_END: release

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::kernels::{self, BLOCK};
 pub use blocks::Blocks;
+pub(crate) use manager::Extension;
 pub use manager::{BlockId, BlockManager, BlockTable};
 pub use pool::KvPool;
 pub(crate) use pool::SharedBlock;

@@ -11,6 +11,7 @@ mod greedy_loops;
 mod load_cost;
 mod loss_chart;
 mod mutants;
+mod paged_cost;
 mod parity;
 mod random_checkpoint;
 mod replay;
@@ -59,6 +60,8 @@ enum Command {
     WidgetData,
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
+    /// Measure what scattered blocks of keys and values cost a decode step
+    PagedCost(paged_cost::PagedCostArgs),
     /// Plant bugs into the scheduler, and see that its test finds each
     Mutants,
     /// Repeat a run that `06_batching --record` has kept: the same plans, and the same bits
@@ -90,6 +93,7 @@ fn main() -> Result<()> {
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
         Command::Parity(args) => parity::run(&args),
+        Command::PagedCost(args) => paged_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
