@@ -12,9 +12,11 @@ use super::request::Request;
 use super::work::Work;
 
 /// How many sequences decode at once.
-const DECODES: [usize; 7] = [0, 1, 2, 4, 8, 16, 24];
+const DECODES: [usize; 7] = [0, 1, 2, 4, 8, 16, MOST_DECODES];
+const MOST_DECODES: usize = 24;
 /// Prompt tokens that are read beside them.
-const CHUNKS: [usize; 4] = [16, 64, 128, 256];
+const CHUNKS: [usize; 4] = [16, 64, 128, LONGEST_CHUNK];
+const LONGEST_CHUNK: usize = 256;
 /// Decodes without a prompt beside them, for each of [`DECODES`].
 const STEPS: usize = 4;
 /// How often each step is measured, after once that is not counted. The least counts: other programs
@@ -27,7 +29,7 @@ const LONGEST: usize = 512;
 pub fn samples(model: &Model) -> Result<Vec<Sample>> {
     let context = model.config().context_length;
     // A sequence decodes once in each step of its engine, and a prompt takes two steps at most.
-    let room = 2 * DECODES.iter().max().unwrap_or(&0) + DECODES.len() * (STEPS + CHUNKS.len());
+    let room = 2 * MOST_DECODES + DECODES.len() * (STEPS + CHUNKS.len());
     ensure!(
         context > 2 * room,
         "a context of {context} is too short to measure steps; give --cost"
@@ -70,9 +72,9 @@ impl<'m> Schedule<'m> {
         let config = EngineConfig {
             policy: Policy::ChunkedPrefill,
             max_running: usize::MAX,
-            max_admitted: usize::MAX,
-            token_budget: CHUNKS[3] + DECODES[6],
+            token_budget: LONGEST_CHUNK + MOST_DECODES,
             prefix_cache: true,
+            ..EngineConfig::default()
         };
         Self {
             engine: Engine::new(model, config),
@@ -91,7 +93,7 @@ impl<'m> Schedule<'m> {
                 self.arrive(length)?;
                 decoding += 1;
                 // A long prompt takes several steps.
-                for _ in 0..length.div_ceil(CHUNKS[3]) {
+                for _ in 0..length.div_ceil(LONGEST_CHUNK) {
                     self.step(samples)?;
                 }
             }

@@ -147,6 +147,7 @@ mod tests {
                 policy,
                 max_running: 8,
                 token_budget: 50,
+                prefix_cache: true,
                 ..EngineConfig::default()
             };
             let setup = Setup { config, block_size, kv_cache: 20 * block_size };
