@@ -226,6 +226,19 @@ pub const OUTPUTS: &[Output] = &[
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
     on_request("peers.md", "cargo xtask bench --peers"),
+    on_request("simulate-check.md", "cargo xtask simulate --check"),
+    printed(
+        "simulate-10.md",
+        "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256",
+    ),
+    printed(
+        "simulate-15.md",
+        "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 15 --max-running 256",
+    ),
+    printed(
+        "simulate-shared.md",
+        "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256 --shared-prompt 1000 --shared-share 0.8",
+    ),
     Output {
         figures: &["roofline-ember.svg"],
         ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
