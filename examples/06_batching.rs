@@ -19,7 +19,7 @@ struct Cli {
     batch: BatchArgs,
 
     /// Time batches of 1, 2, 4, 8 and 16 sequences: of three runs each, the fastest counts
-    #[arg(long)]
+    #[arg(long, conflicts_with = "record")]
     compare: bool,
 
     /// Draw what --compare found (.svg or .png; needs --features plot)
@@ -48,8 +48,7 @@ fn run(args: &BatchArgs) -> cli::Result<()> {
         report.token(place);
         ControlFlow::Continue(())
     })?;
-    args.write_record(&mut batch)?;
-    report.finish(&generations)
+    report.finish(&mut batch, &generations)
 }
 // ANCHOR_END: run
 

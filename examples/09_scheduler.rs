@@ -20,7 +20,7 @@ struct Cli {
     schedule: ScheduleArgs,
 
     /// Time all policies: of three runs each, the fastest counts
-    #[arg(long, conflicts_with = "policy")]
+    #[arg(long, conflicts_with_all = ["policy", "record"])]
     compare: bool,
 
     /// Draw the timeline (.svg or .png; needs --features plot)
@@ -41,6 +41,7 @@ fn show(Cli { schedule: args, chart, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.batch.load()?;
     let requests = args.requests(&pretrained)?;
     let timeline = run(&pretrained.model, &requests, args.config())?;
+    args.batch.record.write(timeline.record())?;
     if let Some(file) = chart {
         cli::draw(file, &Chart::Timeline(&timeline), &pretrained, &requests[0].prompt)?;
     }
@@ -62,7 +63,7 @@ fn run<'a>(
             timeline.arrived(place, batch.join(prompt, options)?);
         }
         let events = batch.step();
-        timeline.step(&batch.take_record(), events)?;
+        timeline.step(batch.take_record(), events)?;
     }
     Ok(timeline)
 }

@@ -21,7 +21,7 @@ struct Cli {
     paged: PagedArgs,
 
     /// Time requests with and without the prefix cache, and measure the memory of many stories
-    #[arg(long)]
+    #[arg(long, conflicts_with = "record")]
     compare: bool,
 }
 
@@ -39,13 +39,14 @@ fn run(args: &PagedArgs) -> cli::Result<()> {
     let pretrained = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let mut batch = Batch::with_config(&pretrained.model, args.config());
+    batch.keep_record();
     let mut ids = Vec::new();
     for (prompt, options) in
         zip(&prompts, args.options(prompts.len(), args.max_tokens.unwrap_or(40)))
     {
         ids.push(batch.join(prompt, &options)?);
     }
-    let mut report = PagedReport::start(args, &pretrained, &prompts, ids, &mut batch);
+    let mut report = PagedReport::start(args, &pretrained, &prompts, ids);
     while !batch.is_empty() {
         let events = batch.step();
         report.step(&mut batch, events)?;

@@ -19,6 +19,8 @@ mod paged;
 mod paged_args;
 mod paged_compare;
 mod policies;
+mod prefill_time;
+mod record_args;
 mod report;
 mod schedule_args;
 mod score;
@@ -58,6 +60,7 @@ pub use paged::{BlockTables, PagedReport};
 pub use paged_args::PagedArgs;
 pub use paged_compare::{Requests, paged_comparison};
 pub use policies::policies;
+pub use record_args::RecordArgs;
 pub use report::Report;
 pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
 pub use score::score;
@@ -122,10 +125,13 @@ impl GenerateArgs {
     ///
     /// # Errors
     /// Sampling parameters out of range, checked before loading; a device that cannot be used; a
-    /// model that cannot be loaded.
+    /// model that cannot be loaded; a logit bias for a token that the model does not have.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
-        self.sampling.params().validate()?;
-        self.model.load()
+        let sampling = self.sampling.params();
+        sampling.validate()?;
+        let (pretrained, device) = self.model.load()?;
+        sampling.check_vocabulary(pretrained.model.config().vocab_size)?;
+        Ok((pretrained, device))
     }
 
     /// The prompt's token ids. An empty prompt is the begin-of-sequence token.
@@ -233,6 +239,11 @@ pub struct SamplingArgs {
     )]
     pub presence_penalty: f32,
 
+    /// Add this to the score of a token, from -100 (never) to 100 (always): 262=-100. May be given
+    /// several times
+    #[arg(long, value_name = "ID=BIAS", allow_negative_numbers = true)]
+    pub logit_bias: Vec<TokenBias>,
+
     /// The same seed writes the same text; another seed, another text
     #[arg(long, default_value_t = 42, value_name = "N")]
     pub seed: u64,
@@ -260,6 +271,7 @@ impl SamplingArgs {
             repetition_penalty: self.repetition_penalty,
             frequency_penalty: self.frequency_penalty,
             presence_penalty: self.presence_penalty,
+            logit_bias: self.logit_bias.iter().map(|&TokenBias(id, bias)| (id, bias)).collect(),
             seed: self.seed,
         }
     }
@@ -290,6 +302,25 @@ impl FromStr for PromptIds {
             })
         };
         pieces.map(id).collect::<Result<_, _>>().map(PromptIds)
+    }
+}
+
+/// A token id and its logit bias.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenBias(u32, f32);
+
+impl FromStr for TokenBias {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> crate::Result<Self> {
+        let parts = text
+            .split_once('=')
+            .and_then(|(id, bias)| Some(Self(id.trim().parse().ok()?, bias.trim().parse().ok()?)));
+        parts.ok_or_else(|| crate::Error::Parameter {
+            name: "a logit bias",
+            value: format!("`{text}`"),
+            allowed: "a token id and a number, as in 262=-100",
+        })
     }
 }
 

@@ -14,6 +14,7 @@
 //! - `hub` (feature `hub`): models from the Hugging Face Hub
 //! - [`device`]: the backend and its precision
 //! - [`cli`]: the shared flags and output of the examples
+//! - `serve` (feature `serve`): a server with the API of OpenAI
 //! - `chart` (feature `plot`): figures
 //!
 //! ```
@@ -55,6 +56,10 @@ mod outside;
 mod panics;
 pub mod pretrained;
 pub mod sampling;
+#[cfg(feature = "serve")]
+pub mod serve;
+#[cfg(not(target_arch = "wasm32"))]
+mod sync;
 pub mod tokenizer;
 
 pub use error::{Error, Result};

@@ -14,12 +14,7 @@ fn special_tokens() -> SpecialTokens {
 }
 
 fn message(json: &Value) -> Message {
-    let role = match json["role"].as_str().unwrap() {
-        "system" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        other => panic!("no message is said by {other}"),
-    };
+    let role: Role = serde_json::from_value(json["role"].clone()).unwrap();
     Message::new(role, json["content"].as_str().unwrap())
 }
 
@@ -113,6 +108,43 @@ fn read_tokenizer(change: impl FnOnce(&mut Value)) -> Tokenizer {
 
 fn with_config(tokenizer: Tokenizer, config: &Value) -> Tokenizer {
     tokenizer.with_config(config.to_string().as_bytes(), "tokenizer_config.json").unwrap()
+}
+
+/// Every role reaches the template by its name. A template that does not know it raises, or writes
+/// it, or leaves the message out, as in transformers.
+#[test]
+fn a_template_gets_every_role_by_its_name() {
+    let source = "{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}";
+    let roles = ["system", "developer", "user", "assistant", "tool"];
+    let role = |name: &str| serde_json::from_value::<Role>(json!(name)).unwrap();
+    let messages: Vec<_> = roles.iter().map(|name| Message::new(role(name), "x")).collect();
+    let render = |source: &str, messages: &[Message]| {
+        let options = ChatOptions::default();
+        ChatTemplate::new(source, "test.jinja").render(messages, &special_tokens(), &options)
+    };
+    assert_eq!(
+        render(source, &messages).unwrap(),
+        "system:x;developer:x;user:x;assistant:x;tool:x;"
+    );
+    let strict = "{% for m in messages %}{% if m.role not in ['system', 'user'] %}\
+                  {{ raise_exception('no ' + m.role) }}{% endif %}{{ m.role }};{% endfor %}";
+    let error = render(strict, &messages).unwrap_err().to_string();
+    assert!(error.contains("no developer"), "{error}");
+    assert!(serde_json::from_value::<Role>(json!("robot")).is_err());
+}
+
+#[test]
+fn what_a_developer_says_is_the_systems_where_the_template_knows_no_developer() {
+    let plain = "{% for m in messages %}{{ m.role }} {% endfor %}";
+    let knows = "{% for m in messages %}{{ m.role }} {% if m.role == 'developer' %}!{% endif %}{% endfor %}";
+    let messages = [Role::Developer, Role::User].map(|role| Message::new(role, "Hello"));
+    for (source, expected) in [(plain, "system user "), (knows, "developer !user ")] {
+        let template = ChatTemplate::new(source, "test.jinja");
+        let tokenizer = read_tokenizer(|_| ()).with_chat_template(template.clone());
+        let ids = tokenizer.encode_chat(&messages, &ChatOptions::default()).unwrap();
+        assert_eq!(ids, tokenizer.encode(expected).unwrap());
+        assert_eq!(template.adapt(&messages)[0].content, "Hello");
+    }
 }
 
 fn encode_hello(tokenizer: &Tokenizer) -> slowburn::Result<Vec<u32>> {

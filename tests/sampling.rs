@@ -155,6 +155,61 @@ fn frequency_and_presence_count_in_the_output_alone() {
 }
 
 #[test]
+fn a_logit_bias_is_added_before_everything_else() {
+    let biased = |logit_bias: &[(u32, f32)]| SamplingParams {
+        logit_bias: logit_bias.iter().copied().collect(),
+        ..SamplingParams::default()
+    };
+    let params = biased(&[(0, -1.5), (2, 3.0)]);
+    assert_eq!(distribution(&params, &[1.0, 2.0, 0.5]), softmax(&[-0.5, 2.0, 3.5]));
+    // Before the temperature divides.
+    let hot = SamplingParams { temperature: 2.0, ..params.clone() };
+    assert_close(&distribution(&hot, &[1.0, 2.0, 0.5]), &softmax(&[-0.25, 1.0, 1.75]), 1e-6);
+    // Greedy takes the best of the sums.
+    let greedy = SamplingParams { temperature: 0.0, ..params.clone() };
+    assert_eq!(distribution(&greedy, &[1.0, 2.0, 0.5]), [0.0, 0.0, 1.0]);
+    // The repetition penalty divides the sum: 1 - 1.5 is negative, and so is multiplied.
+    let penalised = SamplingParams { repetition_penalty: 2.0, ..params };
+    let found = Sampler::new(&penalised).unwrap().distribution(&[1.0, 2.0, 0.5], &[0, 2], &[]);
+    assert_eq!(found.unwrap(), softmax(&[-1.0, 2.0, 1.75]));
+    // The ends all but force and all but ban, and what is removed stays removed.
+    let ends = biased(&[(0, -100.0), (1, 100.0), (2, 100.0)]);
+    let found = distribution(&ends, &[5.0, -5.0, f32::NEG_INFINITY, 4.0]);
+    assert!(found[1] > 0.999_999 && found[2] == 0.0, "{found:?}");
+}
+
+#[test]
+fn a_logit_bias_is_within_bounds_and_for_tokens_that_exist() {
+    let read = |json: &str| serde_json::from_str::<SamplingParams>(json);
+    let params = read(r#"{"logit_bias": {"3": -100, "0": 1.5}}"#).unwrap();
+    assert_eq!(params.logit_bias, [(0, 1.5), (3, -100.0)].into());
+    assert_eq!(read(&serde_json::to_string(&params).unwrap()).unwrap(), params);
+    params.validate().unwrap();
+    params.check_vocabulary(4).unwrap();
+    let error = params.check_vocabulary(3).unwrap_err().to_string();
+    assert!(error.starts_with("logit_bias is for token id 3"), "{error}");
+    for (bias, problem) in [
+        (-100.5, "-100.5 for token id 7"),
+        (101.0, "101"),
+        (f32::NAN, "NaN"),
+    ] {
+        let params = SamplingParams { logit_bias: [(7, bias)].into(), ..SamplingParams::default() };
+        let error = params.validate().unwrap_err().to_string();
+        assert!(error.contains(problem) && error.ends_with("from -100 to 100"), "{error}");
+    }
+    for (wrong, problem) in [
+        (r#"{"logit_bias": {"a": 1}}"#, "a token id"),
+        (r#"{"logit_bias": {"-1": 1}}"#, "a token id"),
+        (r#"{"logit_bias": {"4294967296": 1}}"#, "a token id"),
+        (r#"{"logit_bias": [1]}"#, "a map from token ids"),
+        (r#"{"logit_bias": {"1": "much"}}"#, "f32"),
+    ] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn a_rule_of_the_callers_own_is_applied_and_checked() {
     let ban = |banned: &'static [usize]| {
         let rule = move |scores: &mut [f32], _: &[u32], _: &[u32]| {
@@ -377,11 +432,12 @@ prop_compose! {
         repetition_penalty in positive(),
         frequency_penalty in -2f32..=2.0,
         presence_penalty in -2f32..=2.0,
+        logit_bias in prop::collection::btree_map(0u32..9, -100f32..=100.0, 0..4),
         seed in any::<u64>(),
     ) -> SamplingParams {
         SamplingParams {
             temperature, top_k, top_p, min_p, typical_p, repetition_penalty, frequency_penalty,
-            presence_penalty, seed,
+            presence_penalty, logit_bias, seed,
         }
     }
 }

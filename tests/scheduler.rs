@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use slowburn::engine::{Chunk, Decision, EngineConfig, Event, Plan, Policy, Scheduler, SequenceId};
 use slowburn::kv::BlockId;
+use slowburn::model::Logits;
 
 /// A random number below `end`.
 fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
@@ -49,6 +50,9 @@ struct Request {
     prompt: Vec<u32>,
     max_tokens: usize,
     is_paused: bool,
+    /// Of so many positions of the prompt the logits have come. The whole prompt, where nobody
+    /// wants them.
+    scored: usize,
 }
 
 /// A scheduler, the memory of its blocks, and what the test knows of both.
@@ -65,6 +69,12 @@ struct World {
     finished: usize,
     preempted: usize,
     shared: usize,
+    /// Tokens that were computed.
+    computed: usize,
+    /// Of them, those that got the token after one that was sampled.
+    decoded: usize,
+    /// Prompt tokens that were scored.
+    scored: usize,
 }
 
 impl World {
@@ -95,6 +105,9 @@ impl World {
             finished: 0,
             preempted: 0,
             shared: 0,
+            computed: 0,
+            decoded: 0,
+            scored: 0,
         }
     }
 
@@ -109,13 +122,19 @@ impl World {
         if prompt.is_empty() {
             prompt.push(0);
         }
-        let (max_tokens, chunk) = (1 + below(rng, 20), 1 + below(rng, 20));
+        let (mut max_tokens, chunk) = (1 + below(rng, 20), 1 + below(rng, 20));
+        // Some want the logits of their prompt, and a few of them no token.
+        let prompt_logits = below(rng, 4) == 0;
+        if prompt_logits && below(rng, 4) == 0 {
+            max_tokens = 0;
+        }
         let length = prompt.len() + max_tokens;
         let capacity = self.scheduler.blocks().max_blocks() * self.block_size;
-        let event = Event::Arrive { id, prompt: prompt.clone(), max_tokens, chunk };
+        let event = Event::Arrive { id, prompt: prompt.clone(), max_tokens, chunk, prompt_logits };
         assert_eq!(self.scheduler.handle(event).is_ok(), length <= capacity);
         if length <= capacity {
-            self.requests.insert(id, Request { prompt, max_tokens, is_paused: false });
+            let scored = if prompt_logits { 0 } else { prompt.len() };
+            self.requests.insert(id, Request { prompt, max_tokens, is_paused: false, scored });
         }
     }
 
@@ -232,12 +251,31 @@ impl World {
 
     /// Computes one chunk on the memory, and samples where logits are wanted.
     fn run(&mut self, chunk: &Chunk) {
-        let Chunk { id, positions, wants_logits } = chunk;
+        let Chunk { id, positions, logits } = chunk;
         let tokens = self.scheduler.tokens(*id);
         let table = self.scheduler.table(*id).unwrap();
         assert_eq!(positions.start, table.length());
         assert!(!positions.is_empty() && positions.end <= tokens.len());
-        assert_eq!(*wants_logits, positions.end == tokens.len());
+        let Request { prompt, scored, .. } = &self.requests[id];
+        let is_last = positions.end == tokens.len();
+        let scores = *scored < prompt.len().min(positions.end);
+        assert_eq!(
+            *logits,
+            match (scores, is_last) {
+                (true, _) => Logits::All,
+                (false, true) => Logits::Last,
+                (false, false) => Logits::None,
+            }
+        );
+        let to_score = self.scheduler.to_score(chunk);
+        if scores {
+            // The next tokens that were not scored, whatever is computed again before them.
+            assert_eq!(to_score.start, *scored);
+            assert_eq!(to_score.end, positions.end.clamp(*scored, prompt.len() - 1));
+            assert!(positions.start <= *scored);
+        } else {
+            assert!(to_score.is_empty());
+        }
         for position in positions.clone() {
             let block = table.blocks()[position / self.block_size];
             assert_eq!(self.scheduler.blocks().owners(block), 1, "a shared block is written to");
@@ -249,12 +287,21 @@ impl World {
             self.memory[&block][position % self.block_size]
         });
         let token = next_token(read);
+        let request = self.requests.get_mut(id).unwrap();
+        request.scored = request.scored.max(positions.end.min(request.prompt.len()));
+        self.scored += to_score.len();
+        self.computed += positions.len();
+        self.decoded += usize::from(self.decodes(*id));
         self.scheduler.complete(std::slice::from_ref(chunk));
-        if !wants_logits {
+        if !is_last {
             return;
         }
         let id = *id;
-        self.handle(Event::Token { id, token });
+        let Request { prompt, max_tokens, scored, .. } = &self.requests[&id];
+        assert_eq!(*scored, prompt.len(), "a token is sampled after the whole prompt");
+        if *max_tokens > 0 {
+            self.handle(Event::Token { id, token });
+        }
         let Request { prompt, max_tokens, .. } = &self.requests[&id];
         let tokens = self.scheduler.tokens(id);
         if tokens.len() == prompt.len() + max_tokens {
@@ -278,6 +325,13 @@ impl World {
         }
         assert_eq!(blocks.owned(), owners.len());
         assert_eq!(blocks.owned() + blocks.available(), blocks.max_blocks());
+        let counts = blocks.counts();
+        assert_eq!((counts.used, counts.cached), (owners.len(), blocks.idle()));
+        assert_eq!(counts.used + counts.cached + counts.free, counts.total);
+        let stats = self.scheduler.stats();
+        assert_eq!(stats.decode_tokens, self.decoded as u64);
+        assert_eq!(stats.prefill_tokens, (self.computed - self.decoded) as u64);
+        assert_eq!(stats.preemptions, self.preempted as u64);
     }
 
     /// Runs everything to its end.
@@ -340,6 +394,7 @@ fn play(seed: u64) -> (usize, World) {
 fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
+    let mut scored = 0;
     for seed in 0.. {
         if events >= least {
             break;
@@ -347,6 +402,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         let (count, world) = play(seed);
         events += count;
         finished += world.finished;
+        scored += world.scored;
         preempted += world.preempted;
         shared += world.shared;
         evicted += world.scheduler.blocks().prefix_stats().evictions;
@@ -354,6 +410,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     // All that should be tested has happened.
     let rare = events / 200;
     assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
+    assert!(scored > rare);
 }
 
 fn scheduler(config: EngineConfig, max_blocks: usize) -> Scheduler {
@@ -362,14 +419,21 @@ fn scheduler(config: EngineConfig, max_blocks: usize) -> Scheduler {
 
 fn arrive(scheduler: &mut Scheduler, id: u64, prompt: &[u32], max_tokens: usize) {
     let (id, prompt) = (SequenceId(id), prompt.to_vec());
-    scheduler.handle(Event::Arrive { id, prompt, max_tokens, chunk: usize::MAX }).unwrap();
+    let event = Event::Arrive {
+        id,
+        prompt,
+        max_tokens,
+        chunk: usize::MAX,
+        prompt_logits: false,
+    };
+    scheduler.handle(event).unwrap();
 }
 
 /// Runs a step in which every sequence that may gets token 9.
 fn step(scheduler: &mut Scheduler) -> Vec<String> {
     let plan = scheduler.plan();
     scheduler.complete(&plan.chunks);
-    for Chunk { id, .. } in plan.chunks.iter().filter(|chunk| chunk.wants_logits) {
+    for Chunk { id, .. } in plan.chunks.iter().filter(|chunk| chunk.logits == Logits::Last) {
         scheduler.handle(Event::Token { id: *id, token: 9 }).unwrap();
     }
     plan.decisions.iter().map(ToString::to_string).collect()
@@ -412,6 +476,39 @@ fn a_prompt_that_is_cached_to_its_end_still_computes_its_last_token() {
     let decisions = step(&mut scheduler);
     assert_eq!(decisions[1..], ["1 admitted, 4 tokens from the cache", "1 prefill 4..8"]);
     assert_eq!(scheduler.tokens(SequenceId(1)), [1, 1, 1, 1, 1, 1, 1, 1, 9]);
+}
+
+/// It computes all of its prompt, though the cache has the beginning, and others find what it has
+/// computed.
+#[test]
+fn a_prompt_that_is_scored_takes_nothing_from_the_prefix_cache_but_fills_it() {
+    let mut scheduler = scheduler(EngineConfig::default(), 100);
+    let arrive = |scheduler: &mut Scheduler, id, length, prompt_logits| {
+        let (id, prompt) = (SequenceId(id), (0..length).collect());
+        let (max_tokens, chunk) = (1, usize::MAX);
+        let event = Event::Arrive { id, prompt, max_tokens, chunk, prompt_logits };
+        scheduler.handle(event).unwrap();
+    };
+    arrive(&mut scheduler, 0, 5, false);
+    step(&mut scheduler);
+    arrive(&mut scheduler, 1, 13, true);
+    // Nor does it wait for a block that another one computes.
+    arrive(&mut scheduler, 2, 13, true);
+    arrive(&mut scheduler, 3, 13, false);
+    let decisions = step(&mut scheduler);
+    assert_eq!(
+        decisions[1..5],
+        [
+            "1 admitted",
+            "1 prefill 0..13",
+            "2 admitted",
+            "2 prefill 0..13"
+        ]
+    );
+    assert_eq!(decisions[5], "3 admitted, 4 tokens from the cache");
+    assert_eq!(step(&mut scheduler).last().unwrap(), "3 prefill 12..13");
+    let cached = [1, 2, 3].map(|id| scheduler.cached_tokens(SequenceId(id)));
+    assert_eq!(cached, [0, 0, 12]);
 }
 
 #[test]
@@ -464,6 +561,7 @@ fn what_could_never_fit_is_refused_when_it_arrives() {
         prompt: vec![1; 9],
         max_tokens: 8,
         chunk: 1,
+        prompt_logits: false,
     };
     let error = scheduler.handle(event).unwrap_err().to_string();
     assert!(error.contains("17 tokens") && error.contains("room for 16"), "{error}");

@@ -133,6 +133,56 @@ fn texts_stream_whole_where_bytes_stand_in_for_characters() {
     }
 }
 
+/// The bytes of the tokens of a text, one after the other.
+fn joined_bytes(tokenizer: &Tokenizer, ids: &[u32]) -> Vec<u8> {
+    ids.iter().filter_map(|&id| tokenizer.token_bytes(id)).flatten().collect()
+}
+
+#[test]
+fn the_bytes_of_tokens_are_those_of_the_text() {
+    for case in cases("byte-level") {
+        let found = joined_bytes(byte_level(), &case.ids);
+        assert_eq!(found, case.decoded.as_bytes(), "{:?}", case.text);
+    }
+    // The space that the encoder puts before a text is the first token's.
+    for (tokenizer, is_whole) in [(sentencepiece(), false), (byte_fallback(), true)] {
+        for case in cases("sentencepiece") {
+            let ids = tokenizer.encode(&case.text).unwrap();
+            let expected = match (is_whole, case.text.is_empty()) {
+                (_, true) => String::new(),
+                (true, false) => format!(" {}", case.text),
+                (false, false) => format!(" {}", case.decoded),
+            };
+            let found = joined_bytes(tokenizer, &ids);
+            assert_eq!(found, expected.as_bytes(), "{:?}", case.text);
+        }
+    }
+}
+
+#[test]
+fn a_token_has_the_same_bytes_in_every_place() {
+    let bytes = |tokenizer: &Tokenizer, token: &str| {
+        tokenizer.token_bytes(id_of(tokenizer, token)).map(|bytes| bytes.to_vec())
+    };
+    // A part of a character: the letters stand for the bytes 0x80 and 0xF0, and for a space.
+    assert_eq!(bytes(byte_level(), "\u{122}"), Some(vec![0x80]));
+    assert_eq!(bytes(byte_level(), "\u{F0}"), Some(vec![0xF0]));
+    assert_eq!(bytes(byte_level(), "\u{120}"), Some(vec![b' ']));
+    for tokenizer in [sentencepiece(), byte_fallback()] {
+        assert_eq!(bytes(tokenizer, "▁"), Some(vec![b' ']));
+        let word = tokenizer.encode("a").unwrap()[0];
+        assert_eq!(tokenizer.token_bytes(word).unwrap()[0], b' ', "also where it comes first");
+    }
+    assert_eq!(bytes(byte_fallback(), "<0x00>"), Some(vec![0]));
+    assert_eq!(bytes(byte_fallback(), "<0xAB>"), Some(vec![0xAB]));
+    // No text: special tokens, and ids that there are not. In one file the bytes are special.
+    assert_eq!(bytes(sentencepiece(), "<0xAB>"), None);
+    for tokenizer in [byte_level(), sentencepiece(), byte_fallback()] {
+        assert_eq!(bytes(tokenizer, "</s>"), None);
+        assert_eq!(tokenizer.token_bytes(tokenizer.largest_id().unwrap() + 1), None);
+    }
+}
+
 /// A character in several tokens: the first ones say nothing, the last one says all.
 #[test]
 fn a_character_in_parts_comes_at_once() {
@@ -336,6 +386,22 @@ proptest! {
         split in any::<Index>(),
     ) {
         assert_streams(byte_fallback(), &ids, split.index(ids.len() + 1));
+    }
+
+    #[test]
+    fn any_ids_have_the_bytes_that_they_decode_to(ids in any_ids(byte_level(), 0..610u32)) {
+        let bytes = joined_bytes(byte_level(), &ids);
+        prop_assert_eq!(String::from_utf8_lossy(&bytes), byte_level().decode(&ids).unwrap());
+    }
+
+    #[test]
+    fn any_text_has_the_bytes_of_its_tokens(text in any_text()) {
+        let ids = byte_level().encode(&text).unwrap();
+        prop_assert_eq!(joined_bytes(byte_level(), &ids), text.as_bytes());
+        let ids = byte_fallback().encode(&text).unwrap();
+        let found = joined_bytes(byte_fallback(), &ids);
+        let space = if text.is_empty() { "" } else { " " };
+        prop_assert_eq!(found, format!("{space}{text}").into_bytes());
     }
 
     #[test]

@@ -84,13 +84,14 @@ pub enum Chapter {
     KvCache,
     Batching,
     Streaming,
+    Server,
     Scheduler,
     PagedKv,
     Kernels,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -101,6 +102,7 @@ impl Chapter {
         Self::KvCache,
         Self::Batching,
         Self::Streaming,
+        Self::Server,
         Self::Scheduler,
         Self::PagedKv,
         Self::Kernels,
@@ -119,6 +121,7 @@ impl Chapter {
             Self::KvCache => "kv_cache",
             Self::Batching => "batching",
             Self::Streaming => "streaming",
+            Self::Server => "server",
             Self::Scheduler => "scheduler",
             Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",

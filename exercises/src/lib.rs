@@ -16,6 +16,7 @@ mod model;
 mod naive_loop;
 mod paged_kv;
 mod scheduler;
+mod server;
 mod streaming;
 mod temperature;
 mod tokens;

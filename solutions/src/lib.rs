@@ -9,6 +9,7 @@ pub mod model;
 pub mod naive_loop;
 pub mod paged_kv;
 pub mod scheduler;
+pub mod server;
 pub mod streaming;
 pub mod temperature;
 pub mod tokens;

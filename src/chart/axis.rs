@@ -154,6 +154,27 @@ impl Span {
         self
     }
 
+    /// With every tick, every second or every third, and so on: as many as it takes that no two
+    /// labels of these `widths` come closer than `gap` on an axis of this `length`.
+    pub fn thinned(self, length: f64, widths: &[f64], gap: f64) -> Self {
+        let places: Vec<(f64, f64)> = self
+            .ticks
+            .iter()
+            .map(|&tick| length * self.part(tick))
+            .zip(widths.iter().copied())
+            .collect();
+        let has_room = |every: &usize| {
+            let kept: Vec<_> = places.iter().step_by(*every).collect();
+            kept.windows(2).all(|pair| {
+                let ((left, before), (right, after)) = (pair[0], pair[1]);
+                right - left >= (before + after) / 2.0 + gap
+            })
+        };
+        let every = (1..=places.len()).find(has_room).unwrap_or(1);
+        let ticks = self.ticks.iter().copied().step_by(every).collect();
+        Self { ticks, ..self }
+    }
+
     pub fn without_ticks(self) -> Self {
         Self { ticks: vec![], ..self }
     }
@@ -278,6 +299,18 @@ mod tests {
         assert_eq!(few(100.0), ["0", "100"]);
         assert_eq!(few(80.0), ["0", "40", "80"]);
         assert_eq!(few(50.0), ["0", "50"]);
+    }
+
+    #[test]
+    fn labels_that_would_touch_are_left_out() {
+        let span = || Span::tight(Scale::Log, [30.0, 2e6].into_iter());
+        let widths = [20.0, 30.0, 40.0, 50.0, 60.0];
+        assert_eq!(labels(&span().thinned(600.0, &widths, 8.0)).len(), 5);
+        // At a distance of 62: between the last two there is too little room.
+        let few = labels(&span().thinned(300.0, &widths, 8.0));
+        assert_eq!(few, ["100", "10\u{2009}000", "1\u{2009}000\u{2009}000"]);
+        assert_eq!(labels(&span().thinned(40.0, &widths, 8.0)), ["100"]);
+        assert!(labels(&span().without_ticks().thinned(60.0, &[], 8.0)).is_empty());
     }
 
     #[test]

@@ -49,6 +49,8 @@ const LEGEND_ROW: f64 = 22.0;
 /// Width of a legend swatch, and the gap after it.
 const SWATCH: f64 = 24.0;
 const GAP: f64 = 6.0;
+/// The least space between two tick labels.
+const TICK_GAP: f64 = 4.0;
 
 /// Draws charts in rows of two; a single chart takes the whole width.
 ///
@@ -113,6 +115,9 @@ impl LineChart {
             width: width - indent - 10.0,
             height: HEIGHT,
         };
+        let widths = x.labels().map(|label| Text::new(TICK).width(&label));
+        let widths = widths.collect::<Result<Vec<_>>>()?;
+        let x = x.thinned(frame.width, &widths, TICK_GAP);
         let mut plane = plane(area, frame, &x, &y, Ticks::Both)?;
         label_x(area, frame, 28.0, &self.x.label)?;
         label_y(area, frame, left, &self.y.label)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Error, Result};
-use super::{ModelArgs, SamplingArgs, at_least_one};
+use super::{ModelArgs, RecordArgs, SamplingArgs, at_least_one};
 use crate::device::OpenDevice;
 use crate::files;
 use crate::generate::{Batch, Options};
@@ -54,10 +54,8 @@ pub struct BatchArgs {
     #[arg(long)]
     pub ignore_eos: bool,
 
-    /// Keep all that the engine was told, planned and computed, as JSON lines: `cargo xtask replay`
-    /// repeats it
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    #[command(flatten)]
+    pub record: RecordArgs,
 
     /// Print JSON, and nothing else, on standard output
     #[arg(long)]
@@ -112,32 +110,13 @@ impl BatchArgs {
         }
     }
 
-    /// A batch without sequences, which keeps a record if one was asked for.
+    /// A batch without sequences, which keeps a record if one was asked for, or a report on blocks.
     pub fn batch<'m>(&self, model: &'m Model) -> Batch<'m> {
         let mut batch = Batch::new(model);
-        if self.record.is_some() {
+        if self.record.record.is_some() || self.model.block_report {
             batch.keep_record();
         }
         batch
-    }
-
-    /// Writes the record of a batch, if one was asked for.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn write_record(&self, batch: &mut Batch<'_>) -> Result<()> {
-        let Some(path) = &self.record else {
-            return Ok(());
-        };
-        let io = |source| crate::Error::Io { path: path.clone(), source };
-        let mut lines = Vec::new();
-        for entry in batch.take_record() {
-            let written = serde_json::to_writer(&mut lines, &entry).map_err(IoError::from);
-            written.map_err(io)?;
-            lines.push(b'\n');
-        }
-        std::fs::write(path, lines).map_err(io)?;
-        Ok(())
     }
 
     /// The options of each prompt. Seeds count up from `--seed`, so that equal prompts give

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Result;
+use super::paged::saved_time_text;
+use super::prefill_time::PrefillTime;
 use super::report::{bytes, why};
 use super::terminal::{note, write};
 use super::{BOLD, BatchArgs, DIM};
-use crate::generate::{Generation, Options};
+use crate::engine::Entry;
+use crate::generate::{Batch, Generation, Options};
 use crate::pretrained::Pretrained;
 
 /// Measures a batch and prints it.
@@ -19,6 +22,7 @@ pub struct BatchReport<'a> {
     prompts: &'a [Vec<u32>],
     options: &'a [Options],
     start: Instant,
+    first_token: Option<Duration>,
     /// The time of each sequence's last token.
     last_token: Vec<Duration>,
 }
@@ -37,21 +41,27 @@ impl<'a> BatchReport<'a> {
             prompts,
             options,
             start: Instant::now(),
+            first_token: None,
             last_token: vec![Duration::ZERO; prompts.len()],
         }
     }
 
     /// Records one more token of the sequence at `index`.
     pub fn token(&mut self, index: usize) {
-        self.last_token[index] = self.start.elapsed();
+        let now = self.start.elapsed();
+        self.first_token.get_or_insert(now);
+        self.last_token[index] = now;
     }
 
-    /// Stops the timer and prints the report, or a JSON object for each sequence.
+    /// Stops the timer, prints the report, or a JSON object for each sequence, and writes the
+    /// record.
     ///
     /// # Errors
-    /// Ids that cannot be decoded; a closed standard output.
-    pub fn finish(self, generations: &[Generation]) -> Result<()> {
+    /// Ids that cannot be decoded; a closed standard output; a file that cannot be written.
+    pub fn finish(self, batch: &mut Batch<'_>, generations: &[Generation]) -> Result<()> {
         let total = self.start.elapsed();
+        let record = batch.take_record();
+        self.args.record.write(&record)?;
         if self.args.json {
             write(&self.json(generations)?)?;
         } else {
@@ -59,18 +69,24 @@ impl<'a> BatchReport<'a> {
         }
         self.args.model.report_blocks(self.pretrained.model.kv_pool());
         if self.args.model.block_report {
-            note(&self.shared(generations));
+            note(&self.shared(batch, &record, generations));
         }
         Ok(())
     }
 
     /// What the prefix cache and preemption did, in words.
-    fn shared(&self, generations: &[Generation]) -> String {
+    fn shared(&self, batch: &Batch<'_>, record: &[Entry], generations: &[Generation]) -> String {
         let prompt: usize = self.prompts.iter().map(Vec::len).sum();
         let cached: usize = generations.iter().map(|found| found.cached_tokens).sum();
         let preemptions: usize = generations.iter().map(|found| found.preemptions).sum();
+        let stats = batch.scheduler().blocks().prefix_stats();
+        let saved = bytes(stats.saved_bytes(self.pretrained.model.kv_pool().block_bytes()));
+        let first_token = self.first_token.unwrap_or_default();
+        let time = PrefillTime::until_first_token(record, first_token).of(cached);
         format!(
-            "  {cached} of {prompt} prompt tokens from the prefix cache, {preemptions} preemptions\n"
+            "  {cached} of {prompt} prompt tokens from the prefix cache, {preemptions} preemptions\n  \
+             saved: {saved} of keys and values\n{}",
+            time.map_or_else(String::new, saved_time_text),
         )
     }
 

@@ -84,7 +84,7 @@ impl ModelArgs {
     }
 
     /// With `--block-report`: the blocks of all KV caches, on standard error.
-    pub(super) fn report_blocks(&self, pool: &KvPool) {
+    pub(crate) fn report_blocks(&self, pool: &KvPool) {
         if self.block_report {
             note(&blocks(pool));
         }

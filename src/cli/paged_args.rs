@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ModelArgs, Result, SamplingArgs, at_least_one};
+use super::{ModelArgs, RecordArgs, Result, SamplingArgs, at_least_one};
 use crate::engine::EngineConfig;
 use crate::generate::Options;
 use crate::pretrained::Pretrained;
@@ -62,6 +62,9 @@ pub struct PagedArgs {
     /// With --compare: write so many stories
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = at_least_one)]
     pub stories: usize,
+
+    #[command(flatten)]
+    pub record: RecordArgs,
 
     /// Print one JSON object, and nothing else, on standard output
     #[arg(long)]

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::terminal::print;
 use super::timeline::milliseconds;
 use super::{Result, ScheduleArgs, Timeline};
+use crate::engine::Policy;
 
 /// Prints what each policy makes of the same requests.
 ///
@@ -26,6 +27,9 @@ pub fn policies(args: &ScheduleArgs, timelines: &[Timeline<'_>]) -> Result<()> {
                 "longest_ttft_seconds": ttft.longest.as_secs_f64(),
                 "mean_gap_seconds": gaps.mean.as_secs_f64(),
                 "longest_gap_seconds": gaps.longest.as_secs_f64(),
+                "p99_gap_seconds": percentile(timeline.gaps(), 99).as_secs_f64(),
+                "median_prefill_step_seconds":
+                    percentile(timeline.prefill_steps(), 50).as_secs_f64(),
                 "tokens_per_second": tokens_per_second(timeline),
                 "logits_hashes": hashes,
             })
@@ -64,6 +68,8 @@ fn table(timelines: &[Timeline<'_>]) -> String {
             tokens_per_second(timeline),
         );
     }
+    let chunked = timelines.iter().find(|timeline| timeline.policy() == Policy::ChunkedPrefill);
+    let _ = chunked.map(|timeline| writeln!(out, "\n{}", in_chunks(timeline)));
     let _ = writeln!(
         out,
         "\n{}",
@@ -74,6 +80,24 @@ fn table(timelines: &[Timeline<'_>]) -> String {
         }
     );
     out
+}
+
+/// What the chunks of prompts cost those who decode.
+fn in_chunks(timeline: &Timeline<'_>) -> String {
+    let gap = milliseconds(percentile(timeline.gaps(), 99));
+    let step = milliseconds(percentile(timeline.prefill_steps(), 50));
+    format!(
+        "{}: between two tokens, the 99th percentile is {gap:.1} ms,\n{:.2} times the median step that reads a chunk ({step:.1} ms).",
+        timeline.policy(),
+        gap / step.max(1e-9)
+    )
+}
+
+/// The nearest-rank percentile; zero of nothing.
+fn percentile(mut times: Vec<Duration>, percent: usize) -> Duration {
+    times.sort_unstable();
+    let rank = (times.len() * percent).div_ceil(100);
+    times.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 fn wrote_the_same(timelines: &[Timeline<'_>]) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::iter;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub struct Timeline<'a> {
     place_of: BTreeMap<SequenceId, usize>,
     rows: Vec<Row>,
     steps: Vec<Step>,
+    record: Vec<Entry>,
 }
 
 /// What happened to a request.
@@ -103,6 +105,7 @@ impl<'a> Timeline<'a> {
             place_of: BTreeMap::new(),
             rows: requests.iter().map(|_| Row::default()).collect(),
             steps: Vec::new(),
+            record: Vec::new(),
         }
     }
 
@@ -136,7 +139,7 @@ impl<'a> Timeline<'a> {
     ///
     /// # Errors
     /// That of a sequence that has failed.
-    pub fn step(&mut self, record: &[Entry], events: Vec<(SequenceId, Event)>) -> Result<()> {
+    pub fn step(&mut self, record: Vec<Entry>, events: Vec<(SequenceId, Event)>) -> Result<()> {
         let (step, end) = (self.steps.len(), self.start.elapsed());
         let is_there = |row: &Row| row.arrived.is_some() && row.generation.is_none();
         let mut marks: Vec<Mark> = (self.rows.iter())
@@ -149,7 +152,7 @@ impl<'a> Timeline<'a> {
             })
             .collect();
         let mut decisions = Vec::new();
-        for entry in record {
+        for entry in &record {
             if let Entry::Step { decisions: these } = entry {
                 decisions.extend(these);
             }
@@ -179,6 +182,7 @@ impl<'a> Timeline<'a> {
             }
         }
         self.steps.push(Step { decisions, marks, end });
+        self.record.extend(record);
         Ok(())
     }
 
@@ -199,6 +203,11 @@ impl<'a> Timeline<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// The record of all steps.
+    pub fn record(&self) -> &[Entry] {
+        &self.record
     }
 
     /// The time of all steps.
@@ -238,6 +247,17 @@ impl<'a> Timeline<'a> {
     /// The times between two tokens of a request, of all requests.
     pub(super) fn gaps(&self) -> Vec<Duration> {
         self.rows.iter().flat_map(Row::gaps).collect()
+    }
+
+    /// The times of the steps in which somebody read a prompt.
+    pub(super) fn prefill_steps(&self) -> Vec<Duration> {
+        let starts = iter::once(Duration::ZERO).chain(self.steps.iter().map(|step| step.end));
+        let with_start = starts.zip(&self.steps);
+        let reads = |step: &Step| step.marks.iter().any(|mark| matches!(mark, Mark::Prefill(_)));
+        with_start
+            .filter(|(_, step)| reads(step))
+            .map(|(start, step)| step.end.saturating_sub(start))
+            .collect()
     }
 
     /// The number of steps in which a request that was there computed nothing.

@@ -118,13 +118,14 @@ impl<'a> Uses<'a> {
 }
 
 fn object(outputs: &[TokenOutput], completion: &Completion) -> Value {
-    let Completion { finish_reason, usage, timings } = completion;
+    let Completion { finish_reason, usage, preemptions, timings, .. } = completion;
     let text: String = outputs.iter().map(|output| output.token.as_str()).collect();
     json!({
         "text": text,
         "tokens": outputs,
         "finish_reason": finish_reason,
         "usage": usage,
+        "preemptions": preemptions,
         "queue_seconds": timings.queue.as_secs_f64(),
         "ttft_seconds": timings.ttft.map(|time| time.as_secs_f64()),
         "tpot_seconds": timings.tpot.map(|time| time.as_secs_f64()),
@@ -132,7 +133,7 @@ fn object(outputs: &[TokenOutput], completion: &Completion) -> Value {
 }
 
 fn summary(completion: &Completion) -> String {
-    let Completion { finish_reason, usage, timings } = completion;
+    let Completion { finish_reason, usage, timings, .. } = completion;
     let milliseconds = |time: Option<std::time::Duration>| match time {
         Some(time) => format!("{:.1} ms", 1e3 * time.as_secs_f64()),
         None => "none".to_owned(),

@@ -1,6 +1,7 @@
 //! What happens to the sequences of a scheduler between two steps.
 
 use std::fmt;
+use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,10 @@ pub enum Event {
         max_tokens: usize,
         /// The most prompt tokens that it reads in a step, at least 1.
         chunk: usize,
+        /// Whether all logits of the prompt are wanted, not only the last. Its first tokens are
+        /// then computed even if the prefix cache has them.
+        #[serde(default, skip_serializing_if = "Not::not")]
+        prompt_logits: bool,
     },
     /// A token was sampled from the logits of the last step.
     Token { id: SequenceId, token: u32 },

@@ -10,11 +10,13 @@ mod plan;
 mod record;
 mod scheduler;
 mod sequence;
+mod stats;
 mod step;
 
 pub use config::{EngineConfig, Policy};
 pub use event::{Event, SequenceId};
 pub use plan::{Chunk, Decision, Plan};
-pub use record::Entry;
+pub use record::{Entry, write_record};
 pub use scheduler::Scheduler;
+pub use stats::EngineStats;
 pub use step::{Engine, Outcome};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SequenceId;
 use crate::kv::BlockId;
+use crate::model::Logits;
 
 /// The plan of a step: which tokens of which sequences are computed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,8 +26,9 @@ pub struct Chunk {
     pub id: SequenceId,
     /// Their positions in the sequence.
     pub positions: Range<usize>,
-    /// Whether the logits of the last of them are wanted: it is the last token so far.
-    pub wants_logits: bool,
+    /// Which of their logits are wanted: the last where it is that of the last token so far, and
+    /// all of a prompt whose logits were asked for.
+    pub logits: Logits,
 }
 
 /// A decision about one sequence.

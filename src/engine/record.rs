@@ -1,5 +1,7 @@
 //! The record of a run: all that an engine was told, planned and computed.
 
+use std::io::{self, Write};
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -22,18 +24,46 @@ pub enum Entry {
     Step { decisions: Vec<Decision> },
     /// A sequence got logits: the first 16 hexadecimal digits of the SHA-256 of their bits.
     Logits { id: SequenceId, hash: String },
+    /// A sequence got logits of its prompt, whose first row is the distribution of the token at
+    /// `position`: the hash of all their bits, in the same form.
+    PromptLogits {
+        id: SequenceId,
+        position: usize,
+        hash: String,
+    },
     /// A sequence failed, and has left.
     Failed { id: SequenceId },
     /// The device lost all keys and values, and every sequence is computed again.
     Lost,
 }
 
+/// Writes entries as JSON lines, which `cargo xtask replay` reads.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_record(entries: &[Entry], to: &mut dyn Write) -> io::Result<()> {
+    for entry in entries {
+        serde_json::to_writer(&mut *to, entry)?;
+        to.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
 impl Entry {
     /// The entry of these logits, `[vocab]`.
     pub(super) fn logits(id: SequenceId, logits: &[f32]) -> Self {
-        let mut hash = Sha256::new();
-        logits.iter().for_each(|logit| hash.update(logit.to_le_bytes()));
-        let hash = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Self::Logits { id, hash }
+        Self::Logits { id, hash: hash_of(logits) }
     }
+
+    /// The entry of these logits, `[vocab]` each, of the prompt tokens from `position` on.
+    pub(super) fn prompt_logits(id: SequenceId, position: usize, rows: &[Vec<f32>]) -> Self {
+        let hash = hash_of(rows.iter().flatten());
+        Self::PromptLogits { id, position, hash }
+    }
+}
+
+fn hash_of<'a>(logits: impl IntoIterator<Item = &'a f32>) -> String {
+    let mut hash = Sha256::new();
+    logits.into_iter().for_each(|logit| hash.update(logit.to_le_bytes()));
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }

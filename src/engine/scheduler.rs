@@ -1,9 +1,10 @@
 //! The scheduler: state and events in, the plan of a step out.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 
 use super::sequence::{Sequence, State};
-use super::{Chunk, Decision, EngineConfig, Event, Plan, Policy, SequenceId};
+use super::{Chunk, Decision, EngineConfig, EngineStats, Event, Plan, Policy, SequenceId};
 use crate::engine::plan::Memory;
 use crate::error::{Error, Result};
 use crate::kv::{BlockId, BlockManager, BlockTable, Extension};
@@ -32,6 +33,7 @@ pub struct Scheduler {
     admitted: usize,
     /// Those that hold blocks without running: paused, or resumed and not admitted yet.
     parked: BTreeSet<SequenceId>,
+    stats: EngineStats,
 }
 
 /// A plan in the making.
@@ -57,6 +59,7 @@ impl Scheduler {
             running: BTreeSet::new(),
             admitted: 0,
             parked: BTreeSet::new(),
+            stats: EngineStats::default(),
         }
     }
 
@@ -70,6 +73,11 @@ impl Scheduler {
     /// The blocks: who owns them, and what the prefix cache has done.
     pub fn blocks(&self) -> &BlockManager {
         &self.blocks
+    }
+
+    /// What was computed so far.
+    pub fn stats(&self) -> EngineStats {
+        self.stats
     }
 
     /// The settings.
@@ -127,6 +135,16 @@ impl Scheduler {
         self.sequences.get(&id).map_or(0, |sequence| sequence.max_length)
     }
 
+    /// The positions of a chunk whose logits are wanted and were not computed before, to score the
+    /// prompt tokens at the positions after them. Ask before the chunk is
+    /// [complete](Self::complete).
+    pub fn to_score(&self, chunk: &Chunk) -> Range<usize> {
+        self.sequences.get(&chunk.id).map_or(0..0, |sequence| {
+            let start = chunk.positions.start.max(sequence.scored);
+            start..chunk.positions.end.min(sequence.prompt.saturating_sub(1)).max(start)
+        })
+    }
+
     /// How many prompt tokens of a sequence were found in the prefix cache.
     pub fn cached_tokens(&self, id: SequenceId) -> usize {
         self.sequences.get(&id).map_or(0, |sequence| sequence.cached)
@@ -144,8 +162,8 @@ impl Scheduler {
     /// A sequence that all blocks together could not hold.
     pub fn handle(&mut self, event: Event) -> Result<()> {
         match event {
-            Event::Arrive { id, prompt, max_tokens, chunk } => {
-                return self.arrive(id, prompt, max_tokens, chunk);
+            Event::Arrive { id, prompt, max_tokens, chunk, prompt_logits } => {
+                return self.arrive(id, prompt, max_tokens, chunk, prompt_logits);
             }
             Event::Token { id, token } => {
                 if let Some(sequence) = self.sequences.get_mut(&id) {
@@ -166,6 +184,7 @@ impl Scheduler {
         prompt: Vec<u32>,
         max_tokens: usize,
         chunk: usize,
+        prompt_logits: bool,
     ) -> Result<()> {
         let max_length = prompt.len().saturating_add(max_tokens);
         let capacity = self.blocks.max_blocks().saturating_mul(self.blocks.block_size());
@@ -174,6 +193,7 @@ impl Scheduler {
         }
         let sequence = Sequence {
             prompt: prompt.len(),
+            scored: if prompt_logits { 0 } else { prompt.len() },
             tokens: prompt,
             max_length,
             chunk: chunk.max(1),
@@ -264,6 +284,7 @@ impl Scheduler {
             }
             left -= self.prefill(id, left, &mut draft);
         }
+        self.stats.steps += u64::from(!draft.plan.chunks.is_empty());
         draft.plan
     }
     // ANCHOR_END: plan
@@ -273,8 +294,15 @@ impl Scheduler {
     pub fn complete(&mut self, chunks: &[Chunk]) {
         for Chunk { id, positions, .. } in chunks {
             if let Some(sequence) = self.sequences.get_mut(id) {
+                let computed = if sequence.decodes() {
+                    &mut self.stats.decode_tokens
+                } else {
+                    &mut self.stats.prefill_tokens
+                };
+                *computed += positions.len() as u64;
                 let tokens = &sequence.tokens[..positions.end];
                 self.blocks.commit(&mut sequence.table, tokens);
+                sequence.scored = sequence.scored.max(positions.end.min(sequence.prompt));
                 sequence.has_computed = true;
             }
         }
@@ -283,8 +311,7 @@ impl Scheduler {
     /// Takes all blocks from all sequences, and empties the prefix cache: what the blocks held is
     /// lost. Every sequence waits, and will be computed again.
     pub fn forget_blocks(&mut self) {
-        let (block_size, max_blocks) = (self.blocks.block_size(), self.blocks.max_blocks());
-        self.blocks = BlockManager::new(block_size, max_blocks, self.config.prefix_cache);
+        self.blocks.clear();
         for (&id, sequence) in &mut self.sequences {
             sequence.table = BlockTable::default();
             sequence.has_computed = false;
@@ -328,7 +355,7 @@ impl Scheduler {
         } else {
             sequence.max_length
         };
-        let extension = self.blocks.extend(&mut sequence.table, &sequence.tokens);
+        let extension = sequence.extend(&mut self.blocks);
         while self.blocks.missing(&self.sequences[&id].table, length) > self.blocks.available() {
             let Some(parked) = self.last_parked_except(id) else {
                 if let Some(sequence) = self.sequences.get_mut(&id) {
@@ -357,7 +384,8 @@ impl Scheduler {
         let sequence = &self.sequences[&id];
         let is_aligned = sequence.table.length().is_multiple_of(self.blocks.block_size());
         let mut next = self.blocks.next_hashes(&sequence.table, &sequence.tokens);
-        if is_aligned && next.next().is_some_and(|hash| draft.in_progress.contains(&hash)) {
+        let is_in_progress = next.next().is_some_and(|hash| draft.in_progress.contains(&hash));
+        if is_aligned && is_in_progress && sequence.may_share() {
             draft.plan.decisions.push(Decision::Deferred { id });
             return 0;
         }
@@ -371,8 +399,8 @@ impl Scheduler {
 
     /// Appends to a running sequence what the prefix cache has of its next tokens.
     fn extend(&mut self, id: SequenceId, draft: &mut Draft) {
-        if let Some(Sequence { table, tokens, .. }) = self.sequences.get_mut(&id) {
-            let extension = self.blocks.extend(table, tokens);
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            let extension = sequence.extend(&mut self.blocks);
             self.share(id, extension, draft);
         }
     }
@@ -431,7 +459,7 @@ impl Scheduler {
             return 0;
         }
         let positions = start..start + new;
-        let wants_logits = positions.end == sequence.tokens.len();
+        let logits = sequence.logits(&positions);
         draft.plan.decisions.push(if sequence.decodes() {
             Decision::Decode { id }
         } else {
@@ -439,7 +467,7 @@ impl Scheduler {
             draft.in_progress.extend(self.blocks.next_hashes(&sequence.table, tokens));
             Decision::Prefill { id, start, tokens: new }
         });
-        draft.plan.chunks.push(Chunk { id, positions, wants_logits });
+        draft.plan.chunks.push(Chunk { id, positions, logits });
         new
     }
     // ANCHOR_END: read
@@ -470,6 +498,7 @@ impl Scheduler {
             if sequence.has_computed {
                 sequence.has_computed = false;
                 sequence.preemptions += 1;
+                self.stats.preemptions += 1;
                 draft.plan.decisions.push(Decision::Preempted { id, tokens });
             }
         }

@@ -1,6 +1,9 @@
 //! What a scheduler knows of a sequence.
 
-use crate::kv::BlockTable;
+use std::ops::Range;
+
+use crate::kv::{BlockManager, BlockTable, Extension};
+use crate::model::Logits;
 
 /// What a scheduler knows of a sequence.
 #[derive(Debug)]
@@ -8,6 +11,9 @@ pub(super) struct Sequence {
     /// The prompt, and what was sampled.
     pub(super) tokens: Vec<u32>,
     pub(super) prompt: usize,
+    /// The logits of the prompt are wanted from this position on: the length of the prompt if none
+    /// are, or none any more.
+    pub(super) scored: usize,
     /// The most tokens it may have.
     pub(super) max_length: usize,
     /// The most tokens that it reads in a step, while it has several to read.
@@ -39,5 +45,30 @@ impl Sequence {
     /// Whether it has read all tokens but the last.
     pub(super) fn decodes(&self) -> bool {
         self.unread() == 1 && self.tokens.len() > self.prompt
+    }
+
+    /// Whether it may take blocks of the prefix cache. Their logits are not computed.
+    pub(super) fn may_share(&self) -> bool {
+        self.scored == self.prompt
+    }
+
+    /// Appends what the prefix cache has of its next tokens, if it may take that.
+    pub(super) fn extend(&mut self, blocks: &mut BlockManager) -> Extension {
+        if self.may_share() {
+            blocks.extend(&mut self.table, &self.tokens)
+        } else {
+            Extension::default()
+        }
+    }
+
+    /// Which logits of its tokens at `positions` are wanted.
+    pub(super) fn logits(&self, positions: &Range<usize>) -> Logits {
+        if self.scored < self.prompt.min(positions.end) {
+            Logits::All
+        } else if positions.end == self.tokens.len() {
+            Logits::Last
+        } else {
+            Logits::None
+        }
     }
 }

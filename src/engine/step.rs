@@ -36,6 +36,13 @@ pub struct Engine<'m> {
 pub enum Outcome {
     /// The logits of the next token, `[vocab]`.
     Logits(Vec<f32>),
+    /// Logits of prompt tokens, `[vocab]` each: the first row is the distribution of the token at
+    /// `position`, and so on. They come in order, each once, for all tokens of the prompt but the
+    /// first, whatever was computed again.
+    PromptLogits {
+        position: usize,
+        rows: Vec<Vec<f32>>,
+    },
     /// The sequence failed, and has left.
     Failed(Error),
 }
@@ -92,8 +99,32 @@ impl<'m> Engine<'m> {
         max_tokens: usize,
         chunk: usize,
     ) -> Result<SequenceId> {
-        let id = SequenceId(self.next_id);
-        self.handle(Event::Arrive { id, prompt: prompt.to_vec(), max_tokens, chunk })?;
+        self.add(prompt, max_tokens, chunk, false)
+    }
+
+    /// As [`arrive`](Self::arrive), and asks for the logits of all prompt tokens: see
+    /// [`Outcome::PromptLogits`]. The logits of a chunk take `[chunk, vocab]` numbers.
+    ///
+    /// # Errors
+    /// As [`arrive`](Self::arrive).
+    pub fn arrive_to_score(
+        &mut self,
+        prompt: &[u32],
+        max_tokens: usize,
+        chunk: usize,
+    ) -> Result<SequenceId> {
+        self.add(prompt, max_tokens, chunk, true)
+    }
+
+    fn add(
+        &mut self,
+        prompt: &[u32],
+        max_tokens: usize,
+        chunk: usize,
+        prompt_logits: bool,
+    ) -> Result<SequenceId> {
+        let (id, prompt) = (SequenceId(self.next_id), prompt.to_vec());
+        self.handle(Event::Arrive { id, prompt, max_tokens, chunk, prompt_logits })?;
         Ok(id)
     }
 
@@ -198,6 +229,9 @@ impl<'m> Engine<'m> {
         if self.record.is_some() {
             self.note(outcomes.iter().map(|(id, outcome)| match outcome {
                 Outcome::Logits(logits) => Entry::logits(*id, logits),
+                Outcome::PromptLogits { position, rows } => {
+                    Entry::prompt_logits(*id, *position, rows)
+                }
                 Outcome::Failed(_) => Entry::Failed { id: *id },
             }));
         }
@@ -285,15 +319,10 @@ impl<'m> Engine<'m> {
         self.put_back(chunks, caches);
         match rows {
             Ok(rows) => {
+                let outcomes = self.outcomes(chunks, rows);
                 self.scheduler.complete(chunks);
                 self.share_full_blocks(chunks);
-                let wanted = chunks.iter().filter(|chunk| chunk.wants_logits);
-                Pass::Done(
-                    wanted
-                        .map(|chunk| chunk.id)
-                        .zip(rows.into_iter().map(Outcome::Logits))
-                        .collect(),
-                )
+                Pass::Done(outcomes)
             }
             Err(error) => Pass::Failed(error),
         }
@@ -304,16 +333,37 @@ impl<'m> Engine<'m> {
     fn forward(&self, chunks: &[Chunk], caches: &mut [KvCache]) -> Result<Vec<Vec<f32>>> {
         let inputs = chunks.iter().zip(caches).map(|(chunk, cache)| {
             let tokens = &self.scheduler.tokens(chunk.id)[chunk.positions.clone()];
-            let logits = if chunk.wants_logits {
-                Logits::Last
-            } else {
-                Logits::None
-            };
-            Input::after(cache, tokens).with_logits(logits)
+            Input::after(cache, tokens).with_logits(chunk.logits)
         });
         self.model.forward(&mut inputs.collect::<Vec<_>>())
     }
     // ANCHOR_END: forward
+
+    /// Hands out the rows of a pass, `[vocab]` each.
+    fn outcomes(&self, chunks: &[Chunk], rows: Vec<Vec<f32>>) -> Vec<(SequenceId, Outcome)> {
+        let mut outcomes = Vec::new();
+        let mut rows = rows.into_iter();
+        for chunk in chunks {
+            let Chunk { id, positions, logits } = chunk;
+            let count = match logits {
+                Logits::None => 0,
+                Logits::Last => 1,
+                Logits::All => positions.len(),
+            };
+            let mut own: Vec<_> = rows.by_ref().take(count).collect();
+            let is_last = positions.end == self.scheduler.tokens(*id).len();
+            let next = own.pop_if(|_| is_last);
+            let wanted = self.scheduler.to_score(chunk);
+            let known = wanted.start - positions.start;
+            let rows: Vec<_> = own.into_iter().skip(known).take(wanted.len()).collect();
+            if !rows.is_empty() {
+                let position = wanted.start + 1;
+                outcomes.push((*id, Outcome::PromptLogits { position, rows }));
+            }
+            outcomes.extend(next.map(|logits| (*id, Outcome::Logits(logits))));
+        }
+        outcomes
+    }
 
     #[cfg(test)]
     fn panic_if_poisoned(&self, chunks: &[Chunk]) {
@@ -377,6 +427,7 @@ mod tests {
                         texts[index].push(greedy(&logits));
                         engine.push(id, greedy(&logits));
                     }
+                    Outcome::PromptLogits { .. } => panic!("nobody has asked"),
                     Outcome::Failed(error) => {
                         assert!(error.to_string().contains("the device is lost"), "{error}");
                         failed.push(id);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::score::CHUNK;
 use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
 use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, Scheduler, SequenceId};
@@ -75,7 +76,11 @@ impl<'m> Batch<'m> {
     ) -> Result<SequenceId> {
         let model = self.engine.model();
         let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
-        let id = self.engine.arrive(prompt, state.tokens_left(), options.chunk)?;
+        let tokens = state.tokens_left();
+        let id = match options.prompt_logprobs {
+            None => self.engine.arrive(prompt, tokens, options.chunk)?,
+            Some(_) => self.engine.arrive_to_score(prompt, tokens, options.chunk.min(CHUNK))?,
+        };
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         self.sequences.insert(id, state);
         Ok(id)
@@ -94,6 +99,7 @@ impl<'m> Batch<'m> {
         for (id, outcome) in outcomes {
             let token = match outcome {
                 Outcome::Logits(logits) => self.next_token(id, &logits),
+                Outcome::PromptLogits { rows, .. } => self.score_prompt(id, &rows).map(|()| None),
                 Outcome::Failed(error) => Err(error),
             };
             match token {
@@ -116,6 +122,11 @@ impl<'m> Batch<'m> {
         let Some(state) = self.sequences.get_mut(&id) else {
             return Ok(None);
         };
+        if state.tokens_left() == 0 {
+            state.finish_without_tokens();
+            self.finished.push(id);
+            return Ok(None);
+        }
         let mut output = None;
         // The sampler may hold the caller's rules. A panic in one fails only this sequence.
         let token = panics::contain("a sampling rule", || {
@@ -127,6 +138,11 @@ impl<'m> Batch<'m> {
         self.finished.extend(state.is_finished().then_some(id));
         self.engine.push(id, token);
         Ok(output)
+    }
+
+    /// Scores the next prompt tokens of a sequence by their rows of logits, `[vocab]` each.
+    fn score_prompt(&mut self, id: SequenceId, rows: &[Vec<f32>]) -> Result<()> {
+        self.sequences.get_mut(&id).map_or(Ok(()), |state| state.score_prompt(rows))
     }
 
     fn remove_finished(&mut self) -> Vec<(SequenceId, Event)> {

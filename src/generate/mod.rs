@@ -52,6 +52,16 @@ pub struct Options {
     pub ignore_eos: bool,
     /// Report the log-probability of each token, and of this many of the most likely ones.
     pub logprobs: Option<usize>,
+    /// Report the log-probability of each prompt token but the first, as [`score`] does, and of this
+    /// many of the most likely tokens at its place. With `max_tokens: 0`, the prompt is scored and
+    /// nothing is generated.
+    ///
+    /// Only in a [`Batch`]. [`naive`] and [`cached`] refuse it: they ask the model for the logits to
+    /// sample from and for no others, and where nothing else runs, [`score`] gives the same numbers.
+    /// A sequence that asks for this takes nothing from the prefix cache, whose blocks hold no
+    /// logits, and reads its prompt in chunks of at most 64 tokens, whose logits are
+    /// `[chunk, vocab]`.
+    pub prompt_logprobs: Option<usize>,
     /// Tokens that end the text as an end-of-sequence token does, also with `ignore_eos`.
     pub stop_ids: Vec<u32>,
     /// Whether to hash the logits: see [`Generation::logits_hash`].
@@ -66,6 +76,7 @@ impl Default for Options {
             sampling: SamplingParams::default(),
             ignore_eos: false,
             logprobs: None,
+            prompt_logprobs: None,
             stop_ids: Vec::new(),
             hash_logits: false,
         }
@@ -88,6 +99,9 @@ pub struct Generation {
     pub ids: Vec<u32>,
     /// One for each of `ids`, where [`Options::logprobs`] asked for it.
     pub logprobs: Vec<TokenLogprobs>,
+    /// One for each prompt token but the first, where [`Options::prompt_logprobs`] asked for it;
+    /// fewer, if the sequence left before it had read its prompt.
+    pub prompt_logprobs: Vec<TokenLogprobs>,
     /// Why the generation ended.
     pub finish_reason: FinishReason,
     /// The memory of the KV cache, in bytes.

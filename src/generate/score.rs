@@ -28,7 +28,7 @@ impl Score {
 }
 
 /// Tokens per forward pass: the logits of each take a row of `[vocab]`.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// Computes the log-probability of each token of `ids`, with those of the `top` most likely tokens.
 ///
@@ -43,14 +43,25 @@ pub fn score(model: &Model, ids: &[u32], top: usize) -> Result<Score> {
     for (chunk, targets) in context.chunks(CHUNK).zip(targets.chunks(CHUNK)) {
         let rows =
             model.forward(&mut [Input::after(&mut cache, chunk).with_logits(Logits::All)])?;
-        for (logits, &target) in rows.iter().zip(targets) {
-            if !logits.iter().all(|logit| logit.is_finite()) {
-                let problem = "not all of them are finite";
-                return Err(Error::Logits { step: tokens.len(), problem });
-            }
-            tokens.push(logprobs(logits, target, top));
-        }
+        score_rows(&rows, targets, top, &mut tokens)?;
     }
     Ok(Score { tokens })
+}
+
+/// Appends the log-probability of each of `targets` by its row of logits, `[vocab]`, to `tokens`.
+pub(super) fn score_rows(
+    rows: &[Vec<f32>],
+    targets: &[u32],
+    top: usize,
+    tokens: &mut Vec<TokenLogprobs>,
+) -> Result<()> {
+    for (logits, &target) in rows.iter().zip(targets) {
+        if !logits.iter().all(|logit| logit.is_finite()) {
+            let problem = "not all of them are finite";
+            return Err(Error::Logits { step: tokens.len(), problem });
+        }
+        tokens.push(logprobs(logits, target, top));
+    }
+    Ok(())
 }
 // ANCHOR_END: score

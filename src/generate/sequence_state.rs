@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use sha2::{Digest, Sha256};
 
+use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 
@@ -16,23 +17,34 @@ pub(super) struct SequenceState {
     sampler: Sampler,
     ids: Vec<u32>,
     logprobs: Vec<TokenLogprobs>,
+    prompt_logprobs: Vec<TokenLogprobs>,
     limit: TokenLimit,
     finish_reason: Option<FinishReason>,
     end_ids: Vec<u32>,
     stop_ids: Vec<u32>,
     /// For how many of the most likely tokens to report log-probabilities.
     top: Option<usize>,
+    /// The same for the tokens of the prompt.
+    prompt_top: Option<usize>,
     /// The hash of all logits so far, if requested.
     hash: Option<Sha256>,
 }
 
 impl SequenceState {
-    /// Checks the prompt and the parameters before anything is computed.
+    /// For a loop that has one sequence. Checks the prompt and the parameters before anything is
+    /// computed.
     pub(super) fn new(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
+        if let Some(top) = options.prompt_logprobs {
+            return Err(Error::Parameter {
+                name: "prompt_logprobs",
+                value: top.to_string(),
+                allowed: "left out of a loop for one sequence: call `generate::score`, or join a `Batch`",
+            });
+        }
         Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
     }
 
-    /// As [`new`](Self::new), but with `sampler` instead of `options.sampling`.
+    /// For a batch, and with `sampler` instead of `options.sampling`.
     pub(super) fn with_sampler(
         model: &Model,
         prompt: &[u32],
@@ -40,6 +52,7 @@ impl SequenceState {
         sampler: Sampler,
     ) -> Result<Self> {
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
+        sampler.params().check_vocabulary(model.config().vocab_size)?;
         let end_ids = if options.ignore_eos {
             Vec::new()
         } else {
@@ -50,11 +63,14 @@ impl SequenceState {
             sampler,
             ids: Vec::new(),
             logprobs: Vec::new(),
+            prompt_logprobs: Vec::new(),
             limit,
-            finish_reason: (limit.left == 0).then(|| limit.reason()),
+            finish_reason: (limit.left == 0 && options.prompt_logprobs.is_none())
+                .then(|| limit.reason()),
             end_ids,
             stop_ids: options.stop_ids.clone(),
             top: options.logprobs,
+            prompt_top: options.prompt_logprobs,
             hash: options.hash_logits.then(Sha256::new),
         })
     }
@@ -66,6 +82,18 @@ impl SequenceState {
 
     pub(super) fn is_finished(&self) -> bool {
         self.finish_reason.is_some()
+    }
+
+    /// Takes the rows of logits, `[vocab]` each, of the next prompt tokens.
+    pub(super) fn score_prompt(&mut self, rows: &[Vec<f32>]) -> Result<()> {
+        let targets = &self.prompt[1 + self.prompt_logprobs.len()..];
+        let top = self.prompt_top.unwrap_or(0);
+        score_rows(rows, targets, top, &mut self.prompt_logprobs)
+    }
+
+    /// Ends a sequence that was to generate nothing, now that its prompt is read.
+    pub(super) fn finish_without_tokens(&mut self) {
+        self.finish_reason = Some(self.limit.reason());
     }
 
     // ANCHOR: next_token
@@ -114,6 +142,7 @@ impl SequenceState {
         Generation {
             ids: self.ids,
             logprobs: self.logprobs,
+            prompt_logprobs: self.prompt_logprobs,
             finish_reason: self.finish_reason.unwrap_or(FinishReason::Stopped),
             kv_cache_bytes,
             cached_tokens: 0,

@@ -1,30 +1,38 @@
 //! Builds an [`Inference`] from a model and a handler.
 
 use std::borrow::Borrow;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::io::Write;
+use std::sync::Arc;
 
 use super::Inference;
 use super::handler::{Handler, JobContext};
 use super::limits::Limits;
 use super::permits::Semaphore;
+use super::recorder::Recorder;
 use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::pretrained::Pretrained;
+use crate::sync::atomic::AtomicU64;
+use crate::sync::{mpsc, thread};
 
 /// The settings of an [`Inference`] before it is built.
 pub struct InferenceBuilder<M = (), S = ()> {
     model: M,
     state: S,
     limits: Limits,
+    recorder: Recorder,
 }
 
 impl InferenceBuilder {
-    /// The default limits, without a model or state: 16 items per stream, 64 running sequences, 64
-    /// paused ones and 1,024 queued ones.
+    /// The default limits, without a model or state: 16 items of a stream per sequence, 64 running
+    /// sequences, 64 paused ones and 1,024 queued ones, 512 tokens per step.
     pub fn new() -> Self {
-        Self { model: (), state: (), limits: Limits::default() }
+        Self {
+            model: (),
+            state: (),
+            limits: Limits::default(),
+            recorder: Recorder::default(),
+        }
     }
 }
 
@@ -38,17 +46,18 @@ impl<M, S> InferenceBuilder<M, S> {
     /// The model to serve: a [`Pretrained`], a shared `Arc` of one, or a type of your own that
     /// borrows as one.
     pub fn with_model<N: Borrow<Pretrained>>(self, model: N) -> InferenceBuilder<N, S> {
-        let Self { state, limits, .. } = self;
-        InferenceBuilder { model, state, limits }
+        let Self { state, limits, recorder, .. } = self;
+        InferenceBuilder { model, state, limits, recorder }
     }
 
     /// The [`State`](super::State) that handlers get, unless the job brings its own.
     pub fn with_state<T>(self, state: T) -> InferenceBuilder<M, T> {
-        let Self { model, limits, .. } = self;
-        InferenceBuilder { model, state, limits }
+        let Self { model, limits, recorder, .. } = self;
+        InferenceBuilder { model, state, limits, recorder }
     }
 
-    /// The capacity of a job's stream in items, at least 1. A job with a full stream pauses.
+    /// The capacity of a job's stream in items for each of its sequences, at least 1. A job with a
+    /// full stream pauses.
     pub fn with_stream_capacity(mut self, items: usize) -> Self {
         self.limits.stream_capacity = items.max(1);
         self
@@ -80,9 +89,36 @@ impl<M, S> InferenceBuilder<M, S> {
 
     /// The maximum number of prompt tokens that a sequence prefills in one step (chunked prefill),
     /// at least 1. In the same step the other sequences decode a token; after it, deadlines are
-    /// checked. All prompts together get at most 512 tokens of a step.
+    /// checked. All prompts together get what the decodes leave of the
+    /// [token budget](Self::with_token_budget).
     pub fn with_chunk(mut self, tokens: usize) -> Self {
         self.limits.chunk = tokens.max(1);
+        self
+    }
+
+    /// The token budget of a step, at least 1: the maximum number of tokens that all sequences
+    /// compute together. Every running sequence decodes and one prompt token is read, whatever the
+    /// budget. A small budget keeps the time between two tokens short while prompts are read; a
+    /// large one reads prompts faster. The default is 512.
+    pub fn with_token_budget(mut self, tokens: usize) -> Self {
+        self.limits.token_budget = tokens.max(1);
+        self
+    }
+
+    /// Whether a sequence takes full blocks of the KV cache from sequences whose prompt began with
+    /// the same tokens, instead of computing them; on by default. It changes no token, but the time
+    /// of a request may tell that somebody else has sent the same beginning. Only the CPU has blocks
+    /// that can be shared.
+    pub fn with_prefix_cache(mut self, enabled: bool) -> Self {
+        self.limits.prefix_cache = enabled;
+        self
+    }
+
+    /// Writes all that the engine is told, plans and computes, as JSON lines, after each step and in
+    /// the model thread: `cargo xtask replay` repeats it. The tokens of all prompts and texts are
+    /// in it. The record ends where the writer fails, or where the batch is lost to a panic.
+    pub fn with_record(mut self, to: impl Write + Send + 'static) -> Self {
+        self.recorder = Recorder::new(to);
         self
     }
 
@@ -99,10 +135,10 @@ impl<M, S> InferenceBuilder<M, S> {
     {
         let (commands, received) = mpsc::channel();
         let model = Arc::new(self.model);
-        let (shared, limits) = (model.clone(), self.limits);
+        let (shared, limits, recorder) = (model.clone(), self.limits, self.recorder);
         let work = move || {
             let model: &M = &shared;
-            Worker::new(model, model.borrow(), received, limits).run();
+            Worker::new(model, model.borrow(), received, limits, recorder).run();
         };
         let thread = thread::Builder::new()
             .name("slowburn model".to_owned())

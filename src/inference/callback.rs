@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Progress, TokenOutput};
+use super::{Completion, Progress, TokenOutput};
 use crate::error::Result;
 use crate::panics;
 
@@ -31,6 +31,32 @@ impl OnToken {
 impl Drop for OnToken {
     fn drop(&mut self) {
         panics::discard(std::mem::replace(&mut self.0, Box::new(|_| ControlFlow::Break(()))));
+    }
+}
+
+/// A handler's callback for the end of a sequence.
+pub(super) struct OnEnd(Option<OnEndFn>);
+
+type OnEndFn = Box<dyn FnOnce(&Completion) + Send>;
+
+impl OnEnd {
+    pub(super) fn new(on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
+        Self(Some(Box::new(on_end)))
+    }
+
+    /// # Errors
+    /// A callback that panics.
+    pub(super) fn tell(&mut self, completion: &Completion) -> Result<()> {
+        match self.0.take() {
+            Some(on_end) => panics::contain("the handler's callback", || on_end(completion)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for OnEnd {
+    fn drop(&mut self) {
+        panics::discard(self.0.take());
     }
 }
 

@@ -1,7 +1,8 @@
 //! Cancellation of a job.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// Wakes the model thread, which sleeps while it has no work.
 #[derive(Clone)]

@@ -1,11 +1,10 @@
 //! The commands that the model thread receives.
 
-use std::sync::mpsc::SyncSender;
-
 use super::Load;
 use super::callback::Call;
 use super::job::JobId;
 use super::queued::QueuedSequence;
+use crate::sync::mpsc::SyncSender;
 
 /// A command to the model thread.
 pub(super) enum Command<M> {

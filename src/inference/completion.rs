@@ -5,13 +5,20 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::FinishReason;
+use crate::sampling::TokenLogprobs;
 
-/// Why a sequence ended, its token counts and its timings.
+/// Why a sequence ended, its token counts, its preemptions and its timings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// Why the sequence ended.
     pub finish_reason: FinishReason,
     pub usage: Usage,
+    /// One for each prompt token but the first, where
+    /// [`GenerateRequest::prompt_logprobs`](super::GenerateRequest::prompt_logprobs) asked for it;
+    /// fewer, if the sequence ended before it had read its prompt.
+    pub prompt_logprobs: Vec<TokenLogprobs>,
+    /// How often the sequence lost its blocks of the KV cache to others, and was computed again.
+    pub preemptions: usize,
     pub timings: Timings,
 }
 
@@ -22,6 +29,9 @@ pub struct Usage {
     pub prompt_tokens: usize,
     /// Tokens generated and emitted, without the stop token.
     pub completion_tokens: usize,
+    /// Tokens of the prompt that the prefix cache had, so that they were not computed; not those
+    /// that the sequence found again after a preemption.
+    pub cached_tokens: usize,
 }
 
 /// The timings of a sequence. All but `tpot` count from submission.

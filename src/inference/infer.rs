@@ -4,9 +4,6 @@ use std::borrow::Borrow;
 use std::iter::zip;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::callback::OnProgress;
@@ -21,10 +18,15 @@ use super::queued::QueuedSequence;
 use super::started::{StartedSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
+use crate::engine::EngineStats;
 use crate::error::{Error, Result};
 use crate::generate::{self, Options};
+use crate::kv::{BlockCounts, PrefixStats};
 use crate::panics;
 use crate::pretrained::Pretrained;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::mpsc::{self, Sender};
+use crate::sync::thread::JoinHandle;
 
 /// A model that serves requests from any number of callers, on a thread of its own.
 ///
@@ -46,7 +48,8 @@ pub struct Inference<I = GenerateRequest, O = TokenOutput, M = Pretrained, S = (
 pub(super) type HandlerFn<I, O, M, S> =
     Box<dyn Fn(&JobContext<I, O, M, S>) -> Result<()> + Send + Sync>;
 
-/// The number of sequences in each state, and the memory of their KV caches.
+/// The number of sequences in each state, the memory of their KV caches, and what was done since
+/// the inference was built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Sequences that take part in each step.
@@ -56,8 +59,23 @@ pub struct Load {
     pub paused: usize,
     /// Sequences in the queue.
     pub waiting: usize,
-    /// The memory of the KV caches.
+    /// The memory of the blocks that sequences hold.
     pub kv_cache_bytes: usize,
+    /// The blocks of the KV cache.
+    pub kv_blocks: BlockCounts,
+    /// The memory of one block, in bytes.
+    pub kv_block_bytes: usize,
+    /// What the prefix cache has done, in blocks.
+    pub prefix_cache: PrefixStats,
+    /// Steps, tokens and preemptions.
+    pub engine: EngineStats,
+}
+
+impl Load {
+    /// Whether there is no sequence, and none holds memory.
+    pub fn is_idle(&self) -> bool {
+        [self.running, self.paused, self.waiting, self.kv_cache_bytes] == [0; 4]
+    }
 }
 
 impl<I, O, M, S> Inference<I, O, M, S> {
@@ -192,6 +210,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         };
         let result = panics::contain("the handler", || (inference.handler)(&context)).flatten();
         let started = started.close();
+        channel.widen(started.len());
 
         let max_tokens = started.iter().map(|start| start.sequence.max_tokens).sum();
         let job = Arc::new(RunningJob::new(

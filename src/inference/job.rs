@@ -1,6 +1,6 @@
 //! A job, from the caller's side and from the model thread's.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::callback::OnProgress;
@@ -9,8 +9,13 @@ use super::model_thread::check_may_wait;
 use super::stream::{JobStream, Reader};
 use super::{Completion, Progress};
 use crate::error::{Error, Result};
+use crate::sync::{Mutex, MutexGuard};
 
-/// A request in progress. Dropping the job cancels it.
+/// A request in progress. Dropping the job cancels it, before its next step.
+///
+/// With the feature `async`, a task reads [`stream`](Self::stream) to its end, as a
+/// `futures::Stream`, and then calls [`join_all`](Self::join_all), which no longer waits. A task that
+/// is dropped in between drops the job, and so cancels it.
 #[must_use = "a job that is dropped is cancelled"]
 pub struct Job<O> {
     /// The items that the handler emits.
@@ -29,7 +34,8 @@ impl<O> Job<O> {
         self.cancel.clone()
     }
 
-    /// Waits for the job to end, and drops unread items. For a handler that starts several
+    /// Waits for the job to end, and drops unread items. Once the stream has ended, so has the job:
+    /// then this returns at once, whatever the model thread does. For a handler that starts several
     /// sequences, returns the completion of the first.
     ///
     /// # Errors

@@ -15,16 +15,23 @@ pub(super) struct Limits {
     pub(super) max_waiting: usize,
     /// Prompt tokens that a sequence prefills in one step.
     pub(super) chunk: usize,
+    /// Tokens that all sequences together compute in one step.
+    pub(super) token_budget: usize,
+    /// Whether sequences share the blocks of equal prefixes.
+    pub(super) prefix_cache: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
+        let EngineConfig { token_budget, prefix_cache, .. } = EngineConfig::default();
         Self {
             stream_capacity: 16,
             max_running: 64,
             max_paused: 64,
             max_waiting: 1024,
             chunk: 256,
+            token_budget,
+            prefix_cache,
         }
     }
 }
@@ -35,6 +42,8 @@ impl Limits {
         EngineConfig {
             max_running: self.max_running,
             max_admitted: self.max_running.saturating_add(self.max_paused),
+            token_budget: self.token_budget,
+            prefix_cache: self.prefix_cache,
             ..EngineConfig::default()
         }
     }

@@ -34,7 +34,13 @@
 //!   steps.
 //! - A sampler for each request: its parameters ([`GenerateRequest::sampling`]), and rules of your
 //!   own ([`PreparedSequence::with_rule`]).
+//! - Scores: [`GenerateRequest::prompt_logprobs`] reports how likely the model finds each token of
+//!   the prompt.
+//! - Metrics: [`Inference::load`] counts sequences, blocks of the KV cache, steps, tokens, prefix
+//!   hits and preemptions.
 //! - Warm-up: [`Inference::warm_up`] pays the one-time costs of a device before the first request.
+//! - A record of all that the engine was told, planned and computed, to run it again:
+//!   [`InferenceBuilder::with_record`].
 //! - Without a thread: [`Pretrained::generate_streaming`](crate::pretrained::Pretrained::generate_streaming).
 //!
 //! # Design
@@ -93,6 +99,7 @@ mod permits;
 mod progress;
 mod prompt;
 mod queued;
+mod recorder;
 mod request;
 mod sequence;
 mod started;

@@ -3,20 +3,20 @@
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
 
-use super::GenerateRequest;
-use super::callback::{Call, OnToken};
+use super::callback::{Call, OnEnd, OnToken};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
 use super::started::{NewSequence, StartedSequence, StartedSequences};
+use super::{Completion, GenerateRequest};
 use crate::error::{Error, Result};
 use crate::generate::TokenOutput;
 use crate::generate::token_limit::TokenLimit;
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sampling::{Rule, Sampler};
+use crate::sync::mpsc::{self, Sender};
 
 /// One job's handle to the model. `M` is the type given to the builder: a [`Pretrained`], or a type
 /// that borrows as one.
@@ -31,12 +31,14 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
     /// Validates a request and tokenizes its prompt, in the calling thread.
     ///
     /// # Errors
-    /// A field out of its range; a prompt that the model cannot continue.
+    /// A field out of its range; a prompt that the model cannot continue; a logit bias for a token
+    /// that is not in the vocabulary.
     pub fn prepare(&self, request: &GenerateRequest) -> Result<PreparedSequence> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
         let prompt = request.prompt.ids(pretrained)?;
         let limit = TokenLimit::new(&pretrained.model, &prompt, request.max_tokens)?;
+        request.sampling.check_vocabulary(pretrained.model.config().vocab_size)?;
         let sequence = NewSequence {
             max_tokens: limit.left,
             prompt,
@@ -45,7 +47,7 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
         };
-        Ok(PreparedSequence { started: self.started.clone(), sequence })
+        Ok(PreparedSequence { started: self.started.clone(), sequence, on_end: None })
     }
 }
 
@@ -84,6 +86,7 @@ pub(super) fn submit<M, R: Send + 'static>(
 pub struct PreparedSequence {
     started: StartedSequences,
     sequence: NewSequence,
+    on_end: Option<OnEnd>,
 }
 
 impl PreparedSequence {
@@ -98,6 +101,14 @@ impl PreparedSequence {
         self
     }
 
+    /// Calls `on_end` when the sequence has ended and its last token was emitted, in the model
+    /// thread: in a job of several sequences, the others may go on. It is not called for a job that
+    /// fails.
+    pub fn on_end(mut self, on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
+        self.on_end = Some(OnEnd::new(on_end));
+        self
+    }
+
     /// Enqueues the sequence once the handler returns. `on_token` is called with each token, in
     /// order, in the model thread, and blocks all other sequences. The sequence stops when
     /// `on_token` breaks.
@@ -108,7 +119,7 @@ impl PreparedSequence {
         self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        let (sequence, on_token) = (self.sequence, OnToken::new(on_token));
-        self.started.push(StartedSequence { sequence, on_token })
+        let Self { started, sequence, on_end } = self;
+        started.push(StartedSequence { sequence, on_token: OnToken::new(on_token), on_end })
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
+use crate::sync::thread_local;
 
 thread_local! {
     /// Whether the current thread is a model thread.
@@ -11,7 +12,7 @@ thread_local! {
 
 /// Marks the current thread as a model thread.
 pub(super) fn enter() {
-    IS_MODEL_THREAD.set(true);
+    IS_MODEL_THREAD.with(|is_model_thread| is_model_thread.set(true));
 }
 
 /// Checks that this thread may wait for a model. A callback runs in the model thread: waiting there
@@ -20,7 +21,7 @@ pub(super) fn enter() {
 /// # Errors
 /// The current thread is a model thread, of this model or of another.
 pub(super) fn check_may_wait() -> Result<()> {
-    if IS_MODEL_THREAD.get() {
+    if IS_MODEL_THREAD.with(Cell::get) {
         Err(Error::WaitInModelThread)
     } else {
         Ok(())

@@ -1,9 +1,9 @@
 //! Admission to the queue: a semaphore that never blocks.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// The slots of the queue. Each taken slot belongs to a sequence that is queued or about to be.
 pub(super) struct Semaphore {

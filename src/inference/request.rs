@@ -18,7 +18,7 @@ use crate::tokenizer::StopStrings;
 pub struct GenerateRequest {
     /// The text or token ids to continue.
     pub prompt: Prompt,
-    /// The maximum number of tokens to generate.
+    /// The maximum number of tokens to generate: 1 or greater, or 0 with `prompt_logprobs`.
     #[serde(default = "default_max_tokens")]
     pub max_tokens: usize,
     /// How each token is sampled.
@@ -37,6 +37,11 @@ pub struct GenerateRequest {
     /// Report the log-probability of each token, and of this many of the most likely tokens.
     #[serde(default)]
     pub logprobs: Option<usize>,
+    /// Report the log-probability of each prompt token but the first, and of this many of the most
+    /// likely tokens at its place, in the [`Completion`](super::Completion). `max_tokens` may then be
+    /// 0: nothing is generated.
+    #[serde(default)]
+    pub prompt_logprobs: Option<usize>,
     /// The longest that the sequence may take, time in the queue included. In JSON: seconds.
     #[serde(default, with = "seconds")]
     pub deadline: Option<Duration>,
@@ -58,6 +63,7 @@ impl GenerateRequest {
             stop_ids: Vec::new(),
             ignore_eos: false,
             logprobs: None,
+            prompt_logprobs: None,
             deadline: None,
         }
     }
@@ -122,6 +128,12 @@ impl GenerateRequest {
         self
     }
 
+    /// Adds `bias` for the token `id` to [`SamplingParams::logit_bias`].
+    pub fn with_logit_bias(mut self, id: u32, bias: f32) -> Self {
+        self.sampling.logit_bias.insert(id, bias);
+        self
+    }
+
     /// Sets [`SamplingParams::seed`].
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.sampling.seed = seed;
@@ -152,6 +164,12 @@ impl GenerateRequest {
         self
     }
 
+    /// Sets [`prompt_logprobs`](Self::prompt_logprobs).
+    pub fn with_prompt_logprobs(mut self, top: usize) -> Self {
+        self.prompt_logprobs = Some(top);
+        self
+    }
+
     /// Sets [`deadline`](Self::deadline).
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -167,8 +185,8 @@ impl GenerateRequest {
         let refuse = |name, value: &str, allowed| {
             Err(Error::Parameter { name, value: value.to_owned(), allowed })
         };
-        if self.max_tokens == 0 {
-            return refuse("max_tokens", "0", "1 or greater");
+        if self.max_tokens == 0 && self.prompt_logprobs.is_none() {
+            return refuse("max_tokens", "0", "1 or greater, or 0 with `prompt_logprobs`");
         }
         StopStrings::validate(&self.stop)?;
         if self.deadline == Some(Duration::ZERO) {
@@ -184,6 +202,7 @@ impl GenerateRequest {
             sampling: self.sampling.clone(),
             ignore_eos: self.ignore_eos,
             logprobs: self.logprobs,
+            prompt_logprobs: self.prompt_logprobs,
             stop_ids: self.stop_ids.clone(),
             ..Options::default()
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::OnToken;
+use super::callback::{OnEnd, OnToken};
 use super::job::RunningJob;
 use super::permits::Permit;
 use super::queued::QueuedSequence;
@@ -12,7 +12,7 @@ use super::{Completion, FinishReason, Timings, Usage};
 use crate::engine::SequenceId;
 use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
-use crate::generate::{Batch, Options, TokenOutput};
+use crate::generate::{Batch, Generation, Options, TokenOutput};
 use crate::panics;
 use crate::tokenizer::Tokenizer;
 
@@ -23,6 +23,7 @@ pub(super) struct LiveSequence<'m> {
     text: TextBuffer<'m>,
     deadline: Option<Instant>,
     on_token: OnToken,
+    on_end: Option<OnEnd>,
     prompt_tokens: usize,
     tokens: usize,
     /// The sequence's slot in the queue, until it is admitted.
@@ -44,7 +45,7 @@ impl<'m> LiveSequence<'m> {
         chunk: usize,
     ) -> Result<Self> {
         let QueuedSequence { job, index, start, permit } = queued;
-        let StartedSequence { sequence, on_token } = start;
+        let StartedSequence { sequence, on_token, on_end } = start;
         let NewSequence { prompt, options, sampler, stop, deadline, .. } = sequence;
         let options = Options { chunk, ..options };
         let id = batch.join_with_sampler(&prompt, &options, sampler)?;
@@ -55,6 +56,7 @@ impl<'m> LiveSequence<'m> {
             text: TextBuffer::new(tokenizer, &prompt, &stop),
             deadline,
             on_token,
+            on_end,
             prompt_tokens: prompt.len(),
             tokens: 0,
             permit: Some(permit),
@@ -95,14 +97,18 @@ impl<'m> LiveSequence<'m> {
     }
     // ANCHOR_END: push
 
-    /// Ends the sequence: emits the text held back, and reports the completion to the job.
-    pub(super) fn end(mut self, reason: FinishReason) {
+    /// Ends the sequence, which has left the batch with this: emits the text held back, and reports
+    /// the completion to the job.
+    pub(super) fn end(mut self, generation: Generation) {
+        let Generation { prompt_logprobs, cached_tokens, preemptions, .. } = generation;
+        let reason = generation.finish_reason;
         // Freed before the completion, so that a caller that sees it can use the slot.
         self.permit = None;
         let timings = self.timings();
         let usage = Usage {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.tokens,
+            cached_tokens,
         };
         let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
         let rest = rest.and_then(|(held, stopped_by)| {
@@ -115,7 +121,13 @@ impl<'m> LiveSequence<'m> {
         match rest {
             Ok(stopped_by) => {
                 let finish_reason = stopped_by.map_or(reason, FinishReason::StopString);
-                self.job.complete(self.index, Completion { finish_reason, usage, timings });
+                let completion =
+                    Completion { finish_reason, usage, prompt_logprobs, preemptions, timings };
+                let told = self.on_end.map_or(Ok(()), |mut on_end| on_end.tell(&completion));
+                match told {
+                    Ok(()) => self.job.complete(self.index, completion),
+                    Err(error) => self.job.fail(error),
+                }
             }
             Err(error) => self.job.fail(error),
         }

@@ -1,12 +1,13 @@
 //! The sequences that a handler has started, before they are queued.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use super::callback::OnToken;
+use super::callback::{OnEnd, OnToken};
 use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::Sampler;
+use crate::sync::Mutex;
 
 /// A validated and tokenized sequence.
 pub(super) struct NewSequence {
@@ -23,6 +24,7 @@ pub(super) struct NewSequence {
 pub(super) struct StartedSequence {
     pub(super) sequence: NewSequence,
     pub(super) on_token: OnToken,
+    pub(super) on_end: Option<OnEnd>,
 }
 
 /// The sequences that a handler has started; `None` once the handler has returned.

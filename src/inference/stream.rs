@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use super::Completion;
 use super::cancel::{CancelToken, Doorbell};
 use super::model_thread::check_may_wait;
 use crate::error::Result;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// A job's completions, one per sequence, in the order in which the handler started them.
 pub(super) type Outcome = Result<Vec<Completion>>;
@@ -17,13 +18,13 @@ pub(super) type Outcome = Result<Vec<Completion>>;
 pub(super) struct Channel<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    capacity: usize,
     /// Rung when a full stream is read, so that the paused sequences go on.
     doorbell: Doorbell,
 }
 
 struct State<T> {
     items: VecDeque<T>,
+    capacity: usize,
     /// The reader is gone: further items are dropped.
     discarded: bool,
     ended: bool,
@@ -44,18 +45,21 @@ impl<T> Channel<T> {
     pub(super) fn new(capacity: usize, doorbell: Doorbell) -> Self {
         let state = State {
             items: VecDeque::new(),
+            capacity,
             discarded: false,
             ended: false,
             outcome: None,
             #[cfg(feature = "async")]
             waker: None,
         };
-        Self {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            capacity,
-            doorbell,
-        }
+        Self { state: Mutex::new(state), changed: Condvar::new(), doorbell }
+    }
+
+    /// Makes room for the items of so many sequences, instead of one. Called before any of them
+    /// runs.
+    pub(super) fn widen(&self, sequences: usize) {
+        let mut state = self.lock();
+        state.capacity = state.capacity.saturating_mul(sequences.max(1));
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -97,7 +101,7 @@ impl<T> Channel<T> {
 
     /// Takes the next item. If the stream was full, wakes the model thread to resume the job.
     fn pop(&self, mut state: MutexGuard<'_, State<T>>) -> Option<T> {
-        let was_behind = state.items.len() == self.capacity;
+        let was_behind = state.items.len() == state.capacity;
         let item = state.items.pop_front();
         drop(state);
         if was_behind {
@@ -140,7 +144,8 @@ pub(super) trait Reader: Send + Sync {
 
 impl<T: Send> Reader for Channel<T> {
     fn is_behind(&self) -> bool {
-        self.lock().items.len() >= self.capacity
+        let state = self.lock();
+        state.items.len() >= state.capacity
     }
 
     fn end(&self, outcome: Outcome) {

@@ -1,7 +1,6 @@
 //! The model thread: one batch for the sequences of all jobs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use super::command::{Command, Question};
@@ -9,13 +8,16 @@ use super::job::JobId;
 use super::limits::Limits;
 use super::model_thread;
 use super::queued::QueuedSequence;
+use super::recorder::Recorder;
 use super::sequence::LiveSequence;
 use super::{FinishReason, Load};
-use crate::engine::{Decision, SequenceId};
+use crate::engine::{Decision, EngineStats, SequenceId};
 use crate::error::{Error, Result};
-use crate::generate::{Batch, Event, TokenOutput};
+use crate::generate::{Batch, Event, Generation, TokenOutput};
+use crate::kv::PrefixStats;
 use crate::panics;
 use crate::pretrained::Pretrained;
+use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 
 /// The most commands to take between two steps, so that a busy sender cannot delay the step.
 const AT_ONCE: usize = 1024;
@@ -34,7 +36,12 @@ pub(super) struct Worker<'m, M> {
     admitted: BTreeSet<SequenceId>,
     of_jobs: BTreeSet<(JobId, SequenceId)>,
     deadlines: BTreeSet<(Instant, SequenceId)>,
+    /// Those that have left the batch in this step, and are not reported yet.
+    finished: BTreeMap<SequenceId, Generation>,
     limits: Limits,
+    /// What batches before this one have done.
+    before: (EngineStats, PrefixStats),
+    recorder: Recorder,
 }
 
 impl<'m, M> Worker<'m, M> {
@@ -43,18 +50,26 @@ impl<'m, M> Worker<'m, M> {
         pretrained: &'m Pretrained,
         commands: Receiver<Command<M>>,
         limits: Limits,
+        recorder: Recorder,
     ) -> Self {
+        let mut batch = Batch::with_config(&pretrained.model, limits.engine());
+        if recorder.is_on() {
+            batch.keep_record();
+        }
         Self {
             model,
             pretrained,
             commands,
             questions: VecDeque::new(),
-            batch: Batch::with_config(&pretrained.model, limits.engine()),
+            batch,
             sequences: BTreeMap::new(),
             admitted: BTreeSet::new(),
             of_jobs: BTreeSet::new(),
             deadlines: BTreeSet::new(),
+            finished: BTreeMap::new(),
             limits,
+            before: Default::default(),
+            recorder,
         }
     }
 
@@ -126,7 +141,7 @@ impl<'m, M> Worker<'m, M> {
         self.sequences.insert(id, sequence);
     }
 
-    /// Removes a sequence from the batch.
+    /// Removes a sequence, from the batch too if it is still in there.
     fn remove(&mut self, id: SequenceId) -> Option<LiveSequence<'m>> {
         self.batch.leave(id);
         self.admitted.remove(&id);
@@ -173,12 +188,12 @@ impl<'m, M> Worker<'m, M> {
         while let Some(&(deadline, id)) = self.deadlines.first()
             && deadline <= now
         {
-            self.end(id, Ok(FinishReason::Deadline));
+            self.end(id, FinishReason::Deadline);
         }
         let is_over = |id: &SequenceId| self.sequences[id].job.is_over();
         let over: Vec<_> = self.admitted.iter().copied().filter(is_over).collect();
         for id in over {
-            self.end(id, Ok(FinishReason::Cancelled));
+            self.end(id, FinishReason::Cancelled);
         }
     }
 
@@ -189,8 +204,10 @@ impl<'m, M> Worker<'m, M> {
         let is_over = |id: &SequenceId| self.sequences[id].job.is_over();
         if ids.first().is_some_and(is_over) {
             for id in ids {
-                if let Some(sequence) = self.remove(id) {
-                    sequence.end(FinishReason::Cancelled);
+                if let Some(generation) = self.leave(id, FinishReason::Cancelled)
+                    && let Some(sequence) = self.remove(id)
+                {
+                    sequence.end(generation);
                 }
             }
         }
@@ -213,6 +230,7 @@ impl<'m, M> Worker<'m, M> {
             Ok(events) => events,
             Err(error) => return self.start_over(&error),
         };
+        self.recorder.write(&self.batch.take_record());
         for decision in &self.batch.plan().decisions {
             if let Decision::Admitted { id, .. } = decision
                 && let Some(sequence) = self.sequences.get_mut(id)
@@ -221,16 +239,26 @@ impl<'m, M> Worker<'m, M> {
                 self.admitted.insert(*id);
             }
         }
+        let (mut tokens, mut failed) = (Vec::new(), Vec::new());
         for (id, event) in events {
             match event {
-                Event::Token(output) => match self.push(id, output) {
-                    Ok(None) => {}
-                    Ok(Some(reason)) => self.end(id, Ok(reason)),
-                    Err(error) => self.end(id, Err(error)),
-                },
-                Event::Finished(found) => self.end(id, Ok(found.finish_reason)),
-                Event::Failed(error) => self.end(id, Err(error)),
+                Event::Token(output) => tokens.push((id, output)),
+                Event::Finished(generation) => drop(self.finished.insert(id, generation)),
+                Event::Failed(error) => failed.push((id, error)),
             }
+        }
+        for (id, output) in tokens {
+            match self.push(id, output) {
+                Ok(None) => {}
+                Ok(Some(reason)) => self.end(id, reason),
+                Err(error) => self.report(id, Err(error)),
+            }
+        }
+        for (id, error) in failed {
+            self.report(id, Err(error));
+        }
+        while let Some((id, generation)) = self.finished.pop_first() {
+            self.report(id, Ok(generation));
         }
     }
 
@@ -241,15 +269,28 @@ impl<'m, M> Worker<'m, M> {
         }
     }
 
+    /// Ends a sequence for a reason that the batch does not know.
+    fn end(&mut self, id: SequenceId, reason: FinishReason) {
+        if let Some(generation) = self.leave(id, reason) {
+            self.report(id, Ok(generation));
+        }
+    }
+
+    /// Takes a sequence out of the batch, with its output so far.
+    fn leave(&mut self, id: SequenceId, reason: FinishReason) -> Option<Generation> {
+        let generation = self.batch.leave(id).or_else(|| self.finished.remove(&id))?;
+        Some(Generation { finish_reason: reason, ..generation })
+    }
+
     /// Removes a sequence and reports its outcome to its job. If the job has failed with it, its
     /// other sequences end too.
-    fn end(&mut self, id: SequenceId, outcome: Result<FinishReason>) {
+    fn report(&mut self, id: SequenceId, outcome: Result<Generation>) {
         let Some(sequence) = self.remove(id) else {
             return;
         };
         let job = sequence.job.clone();
         match outcome {
-            Ok(reason) => sequence.end(reason),
+            Ok(generation) => sequence.end(generation),
             Err(error) => job.fail(error),
         }
         self.end_if_over(job.id);
@@ -257,6 +298,8 @@ impl<'m, M> Worker<'m, M> {
 
     /// Fails all jobs after a panic that left the batch in an unknown state.
     fn start_over(&mut self, error: &Error) {
+        self.before = self.stats();
+        self.recorder.end();
         self.batch = Batch::with_config(&self.pretrained.model, self.limits.engine());
         self.admitted.clear();
         self.of_jobs.clear();
@@ -268,19 +311,33 @@ impl<'m, M> Worker<'m, M> {
 
     fn load(&self) -> Load {
         let scheduler = self.batch.scheduler();
+        let (engine, prefix_cache) = self.stats();
         Load {
             running: scheduler.running(),
             paused: scheduler.suspended(),
             waiting: scheduler.queued(),
             kv_cache_bytes: self.batch.kv_cache_bytes(),
+            kv_blocks: scheduler.blocks().counts(),
+            kv_block_bytes: self.pretrained.model.kv_pool().block_bytes(),
+            prefix_cache,
+            engine,
         }
+    }
+
+    /// What was done since the start, by all batches.
+    fn stats(&self) -> (EngineStats, PrefixStats) {
+        let (scheduler, (engine, prefixes)) = (self.batch.scheduler(), self.before);
+        (engine + scheduler.stats(), prefixes + scheduler.blocks().prefix_stats())
     }
 
     fn shut_down(mut self) {
         // Commands sent before the channel closes end in the same way.
         self.take_in(None);
-        for sequence in self.sequences.into_values() {
-            sequence.end(FinishReason::Shutdown);
+        for (id, sequence) in std::mem::take(&mut self.sequences) {
+            if let Some(generation) = self.leave(id, FinishReason::Shutdown) {
+                sequence.end(generation);
+            }
         }
+        self.recorder.write(&self.batch.take_record());
     }
 }

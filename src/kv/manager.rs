@@ -41,7 +41,7 @@ impl BlockTable {
 }
 
 /// What a sequence has taken from the prefix cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Extension {
     looked_up: usize,
     /// The number of blocks.
@@ -51,6 +51,19 @@ pub(crate) struct Extension {
 /// Too few blocks are free. Nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full;
+
+/// How many blocks there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// Those that at least one sequence holds.
+    pub used: usize,
+    /// Those that only the prefix cache holds. They are taken when no block is free.
+    pub cached: usize,
+    /// Those that hold nothing.
+    pub free: usize,
+    /// All of them.
+    pub total: usize,
+}
 
 /// A fixed number of blocks: their owners, and which of them can be found by their tokens.
 #[derive(Debug)]
@@ -103,6 +116,12 @@ impl BlockManager {
     /// The number of blocks that only the prefix cache holds.
     pub fn idle(&self) -> usize {
         self.prefixes.as_ref().map_or(0, PrefixCache::idle)
+    }
+
+    /// The number of blocks of each kind.
+    pub fn counts(&self) -> BlockCounts {
+        let (used, cached, total) = (self.owned(), self.idle(), self.max_blocks);
+        BlockCounts { used, cached, free: total - used - cached, total }
     }
 
     /// The number of tables that hold a block.
@@ -161,6 +180,15 @@ impl BlockManager {
     }
     // ANCHOR_END: reserve
 
+    /// Forgets what all blocks hold and who owns them. The tables must be given up too.
+    pub(crate) fn clear(&mut self) {
+        self.owners.clear();
+        self.free.clear();
+        if let Some(prefixes) = &mut self.prefixes {
+            prefixes.clear();
+        }
+    }
+
     // ANCHOR: extend
     /// Appends blocks of the prefix cache, as long as they hold the next of `tokens`. The last token
     /// is always left to be computed: its logits are wanted.
@@ -169,7 +197,7 @@ impl BlockManager {
     /// rest.
     pub(crate) fn extend(&mut self, table: &mut BlockTable, tokens: &[u32]) -> Extension {
         let size = self.block_size;
-        let mut extension = Extension { looked_up: 0, found: 0 };
+        let mut extension = Extension::default();
         let Some(prefixes) = &mut self.prefixes else {
             return extension;
         };

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::kernels::{self, BLOCK};
 pub use blocks::Blocks;
 pub(crate) use manager::Extension;
-pub use manager::{BlockId, BlockManager, BlockTable};
+pub use manager::{BlockCounts, BlockId, BlockManager, BlockTable};
 pub use pool::KvPool;
 pub(crate) use pool::SharedBlock;
 pub use prefix::PrefixStats;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Add;
 
 use super::BlockId;
 
@@ -17,7 +18,7 @@ pub(super) struct Link {
 /// The chain without blocks.
 pub(super) const ROOT: Link = Link { hash: 0, serial: 0 };
 
-/// What the prefix cache has done so far.
+/// What the prefix cache has done so far. Each number only grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrefixStats {
     /// Full blocks that were looked up.
@@ -26,6 +27,25 @@ pub struct PrefixStats {
     pub hits: u64,
     /// Blocks without an owner whose memory was taken for something else.
     pub evictions: u64,
+}
+
+impl Add for PrefixStats {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            lookups: self.lookups + other.lookups,
+            hits: self.hits + other.hits,
+            evictions: self.evictions + other.evictions,
+        }
+    }
+}
+
+impl PrefixStats {
+    /// The keys and values that were found and not computed, in blocks of this many bytes.
+    pub fn saved_bytes(&self, block_bytes: usize) -> usize {
+        usize::try_from(self.hits).unwrap_or(usize::MAX).saturating_mul(block_bytes)
+    }
 }
 
 /// The full blocks that can be shared.
@@ -126,6 +146,11 @@ impl PrefixCache {
         Some(block)
     }
     // ANCHOR_END: evict
+
+    /// Forgets all blocks.
+    pub(super) fn clear(&mut self) {
+        *self = Self { stats: self.stats, ..Self::default() };
+    }
 
     /// The number of blocks without an owner.
     pub(super) fn idle(&self) -> usize {

@@ -17,6 +17,7 @@ pub mod encoder;
 pub mod feed_forward;
 pub mod gpt2;
 pub mod linear;
+mod logits;
 pub mod norm;
 pub mod pass;
 pub mod rope;
@@ -31,6 +32,7 @@ use crate::kernels::{self, Cpu};
 use crate::kv::{KvCache, KvPool, KvShape};
 use architecture::Architecture;
 pub use config::ModelConfig;
+pub use logits::Logits;
 use pass::Pass;
 pub use source::Source;
 pub use weight::{PackedWeight, Weight};
@@ -56,18 +58,6 @@ pub struct Input<'a> {
     /// `tokens` is the whole sequence.
     cache: Option<&'a mut KvCache>,
     logits: Logits,
-}
-
-/// The tokens of an [`Input`] to compute logits for. The cost of the head is proportional to their
-/// number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logits {
-    /// None: a prefill chunk that is not the last.
-    None,
-    /// The last: to sample the next token.
-    Last,
-    /// All: to score a text.
-    All,
 }
 
 impl<'a> Input<'a> {

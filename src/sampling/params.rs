@@ -1,7 +1,10 @@
 //! The sampling parameters of a request.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::logit_bias;
 use crate::error::{Error, Result};
 
 /// The parameters of a [`Sampler`](super::Sampler). The default samples from the model's unmodified
@@ -27,6 +30,10 @@ pub struct SamplingParams {
     pub frequency_penalty: f32,
     /// Subtracted once from the score of each token that occurs in the output.
     pub presence_penalty: f32,
+    /// Added to the score of a token, by token id, before the penalties: from -100, which all but
+    /// bans the token, to 100, which all but forces it. In JSON, the ids are strings.
+    #[serde(deserialize_with = "logit_bias::deserialize")]
+    pub logit_bias: BTreeMap<u32, f32>,
     /// The seed of the generator.
     pub seed: u64,
 }
@@ -42,13 +49,14 @@ impl Default for SamplingParams {
             repetition_penalty: 1.0,
             frequency_penalty: 0.0,
             presence_penalty: 0.0,
+            logit_bias: BTreeMap::new(),
             seed: 0,
         }
     }
 }
 
 impl SamplingParams {
-    /// Checks every parameter.
+    /// Checks every parameter that does not depend on the model.
     ///
     /// # Errors
     /// The first invalid parameter, with its value and allowed range.
@@ -78,7 +86,30 @@ impl SamplingParams {
         }
         require("repetition_penalty", repetition_penalty, "greater than 0 (1 is off)", positive)?;
         require("frequency_penalty", frequency, penalty, is_penalty)?;
-        require("presence_penalty", presence, penalty, is_penalty)
+        require("presence_penalty", presence, penalty, is_penalty)?;
+        match self.logit_bias.iter().find(|(_, bias)| !(-100.0..=100.0).contains(*bias)) {
+            None => Ok(()),
+            Some((id, bias)) => Err(Error::Parameter {
+                name: "logit_bias",
+                value: format!("{bias} for token id {id}"),
+                allowed: "from -100 to 100",
+            }),
+        }
+    }
+
+    /// Checks that every token id is one of a vocabulary of this size.
+    ///
+    /// # Errors
+    /// The greatest id, if it is outside.
+    pub fn check_vocabulary(&self, vocab_size: usize) -> Result<()> {
+        match self.logit_bias.last_key_value() {
+            Some((&id, _)) if id as usize >= vocab_size => Err(Error::Parameter {
+                name: "logit_bias",
+                value: format!("for token id {id}, in a vocabulary of {vocab_size} tokens"),
+                allowed: "for ids of the vocabulary",
+            }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::{
-    SamplingParams, draw, greedy, min_p, penalties, softmax, temperature, top_k, top_p, typical,
+    SamplingParams, draw, greedy, logit_bias, min_p, penalties, softmax, temperature, top_k, top_p,
+    typical,
 };
 use crate::error::{Error, Result};
 use crate::panics;
@@ -37,6 +38,11 @@ impl Sampler {
             rules: Vec::new(),
             generator: ChaCha12Rng::seed_from_u64(params.seed),
         })
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &SamplingParams {
+        &self.params
     }
 
     /// Adds a custom rule, applied to the scores before the temperature.
@@ -75,6 +81,7 @@ impl Sampler {
 
         let params = &self.params;
         let mut scores = logits.to_vec();
+        logit_bias::apply(&mut scores, &params.logit_bias);
         if params.repetition_penalty != 1.0 {
             penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
             check(&scores).map_err(after("the repetition penalty"))?;

@@ -5,22 +5,26 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 use minijinja::Value;
 use minijinja::value::Serde;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::config::SpecialTokens;
 use super::jinja;
 use crate::error::{Error, Result};
 
 /// The author of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions on how to answer.
     System,
+    /// The same, in the newer models of OpenAI: see [`ChatTemplate::adapt`].
+    Developer,
     /// The person who asks.
     User,
     /// The model.
     Assistant,
+    /// A tool that the model has called.
+    Tool,
 }
 
 /// One message of a conversation.
@@ -69,6 +73,21 @@ impl ChatTemplate {
     /// that a model with an invalid template can still generate.
     pub fn new(source: impl Into<String>, origin: impl Into<String>) -> Self {
         Self { source: source.into(), origin: origin.into() }
+    }
+
+    /// The messages for a template that does not know the role `developer`: the role is `system`
+    /// instead, as in OpenAI's API, where each stands for the other. A template that names the role
+    /// anywhere gets the messages as they are, and so does every template from
+    /// [`render`](Self::render), as in transformers.
+    pub fn adapt(&self, messages: &[Message]) -> Vec<Message> {
+        let knows_developer = self.source.contains("developer");
+        let adapt = |message: &Message| match message.role {
+            Role::Developer if !knows_developer => {
+                Message { role: Role::System, ..message.clone() }
+            }
+            _ => message.clone(),
+        };
+        messages.iter().map(adapt).collect()
     }
 
     /// Formats a conversation, up to the start of the assistant's answer.

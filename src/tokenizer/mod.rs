@@ -7,6 +7,7 @@ mod file_check;
 mod incremental;
 mod jinja;
 mod stop_strings;
+mod token_bytes;
 
 use std::str::FromStr;
 
@@ -101,6 +102,11 @@ impl Tokenizer {
         self
     }
 
+    /// Whether the model came with a chat template.
+    pub fn has_chat_template(&self) -> bool {
+        self.chat_template.is_some()
+    }
+
     // ANCHOR: encode
     /// The ids of `text`, with the special tokens that `tokenizer.json` adds.
     ///
@@ -111,14 +117,17 @@ impl Tokenizer {
     }
     // ANCHOR_END: encode
 
-    /// The ids of a conversation, up to the start of the assistant's answer.
+    /// The ids of a conversation, up to the start of the assistant's answer. Messages of a developer
+    /// are those of the system for a template that does not know the role: see
+    /// [`ChatTemplate::adapt`].
     ///
     /// # Errors
     /// A model without a chat template; the errors of [`ChatTemplate::render`] and
     /// [`Tokenizer::encode`].
     pub fn encode_chat(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
         let template = self.chat_template.as_ref().ok_or(Error::NoChatTemplate)?;
-        self.encode_with(&template.render(messages, &self.special_tokens, options)?, false)
+        let messages = template.adapt(messages);
+        self.encode_with(&template.render(&messages, &self.special_tokens, options)?, false)
     }
 
     // ANCHOR: encode_with
@@ -169,16 +178,21 @@ impl Tokenizer {
             Some(token) if self.inner.get_added_vocabulary().is_special_token(&token) => {
                 TokenKind::Silent
             }
-            Some(token) if self.decoding == Decoding::Rows && is_byte(&token) => TokenKind::Byte,
+            Some(token) if self.decoding == Decoding::Rows && byte_of(&token).is_some() => {
+                TokenKind::Byte
+            }
             Some(_) => TokenKind::Text,
         }
     }
 }
 
-/// Whether `token` is one of the byte tokens `<0x00>` to `<0xFF>`.
-fn is_byte(token: &str) -> bool {
-    let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
-    digits.is_some_and(|digits| digits.len() == 2 && u8::from_str_radix(digits, 16).is_ok())
+/// The byte of one of the byte tokens `<0x00>` to `<0xFF>`.
+fn byte_of(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    match digits.len() {
+        2 => u8::from_str_radix(digits, 16).ok(),
+        _ => None,
+    }
 }
 
 /// Calls the crate `tokenizers`, and catches its panics on some files and texts.

@@ -14,6 +14,8 @@ fn flags_out_of_range_exit_with_2() {
             (["--temperature", "-1"], "temperature is -1"),
             (["--temperature", "nan"], "temperature is NaN"),
             (["--temperature", "inf"], "temperature is inf"),
+            (["--logit-bias", "3=-101"], "logit_bias is -101 for token id 3"),
+            (["--logit-bias", "99999=1"], "logit_bias is for token id 99999"),
             (["--prompt", &long], "context length"),
             (["--prompt-ids", "99999"], "99999 is outside the vocabulary"),
             (["--prompt-ids", "1,4294967295"], "4294967295 is outside the vocabulary"),
@@ -61,6 +63,7 @@ fn flags_that_are_not_understood_are_refused_by_clap() {
         fail_in_clap(name, &["--prompt-ids", "1,-2"], "a token id is `-2`");
         fail_in_clap(name, &["--prompt-ids", "1", "--prompt", "a"], "cannot be used with");
         fail_in_clap(name, &["--max-tokens", "many"], "--max-tokens");
+        fail_in_clap(name, &["--logit-bias", "3"], "a logit bias is `3`");
         fail_in_clap(name, &["--device", "abacus"], "abacus");
         fail_in_clap(name, &["--nonsense"], "--nonsense");
         fail_in_clap(name, &["--system", "Be brief."], "--chat");
@@ -105,6 +108,7 @@ fn what_has_no_effect_on_greedy_decoding_is_named() {
     let text = |flags: &[&str]| succeed("01_greedy", &[flags, &["--max-tokens", "30"]].concat());
     assert_eq!(text(&["--temperature", "2", "--top-k", "3", "--seed", "7"]), text(&[]));
     assert_ne!(text(&["--repetition-penalty", "3"]), text(&[]));
+    assert_ne!(text(&["--logit-bias", "3=100"]), text(&[]));
 }
 
 #[cfg(not(feature = "hub"))]

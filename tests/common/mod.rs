@@ -2,8 +2,13 @@
 
 #![allow(dead_code)] // each test binary uses a part of it
 
+pub mod counting;
+#[cfg(feature = "serve")]
+pub mod http_client;
 #[cfg(feature = "cli")]
 pub mod program;
+#[cfg(feature = "serve")]
+pub mod test_server;
 pub mod watchdog;
 
 use std::ops::ControlFlow;

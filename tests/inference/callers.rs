@@ -14,7 +14,7 @@ struct Calls {
 /// What a job is here.
 #[derive(Clone)]
 enum Work {
-    Generate(GenerateRequest),
+    Generate(Box<GenerateRequest>),
     /// So many calls, one after the other, that take so long.
     Call(usize, Duration),
 }
@@ -75,7 +75,7 @@ fn whoever_calls_again_and_again_waits_for_the_next_step() {
             }
             let marks = Arc::new(Mutex::new(Vec::new()));
             let (keep, made) = (marks.clone(), calls.made.clone());
-            let work = Work::Generate(endless("Once", 1).with_max_tokens(50));
+            let work = Work::Generate(Box::new(endless("Once", 1).with_max_tokens(50)));
             let job = inference.infer(work).with_progress(move |_| {
                 keep.lock().unwrap().push(made.load(Ordering::Relaxed));
             });
@@ -139,7 +139,7 @@ fn deadlines_and_cancels_hold_within_a_row_of_calls() {
         }
         let generate = |seed, deadline| {
             let request = endless("Once", seed).with_deadline(deadline);
-            inference.infer(Work::Generate(request)).spawn()
+            inference.infer(Work::Generate(Box::new(request))).spawn()
         };
         let soon = Duration::from_millis(700);
         // One runs, if its turn comes before the calls, and the others wait.

@@ -47,7 +47,7 @@ fn a_panic_ends_its_own_job_with_an_error_and_no_other() {
         assert_eq!(ids(&outputs), alone(&endless("Once", 1)).ids);
         let (outputs, _) = drained(inference.infer(endless("Once", 4)).spawn());
         assert_eq!(outputs.len(), 200, "the thread is alive");
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
     });
 }
 
@@ -83,7 +83,7 @@ fn a_device_that_fails_ends_what_is_in_the_batch_and_the_thread_goes_on() {
             assert!(matches!(error, Error::Device(_)), "{error:?}");
             assert!(error.to_string().contains("the model panicked"), "{error}");
         }
-        assert_eq!(inference.load().unwrap(), NOTHING, "and no cache is left");
+        assert_idle(&inference);
         assert!(matches!(inference.warm_up().unwrap_err(), Error::Panicked { .. }));
         assert!(matches!(spawn(6).join().unwrap_err(), Error::Device(_)));
     });
@@ -202,7 +202,7 @@ fn a_drop_that_panics_ends_nothing() {
         }
         let (outputs, _) = drained(beside);
         assert_eq!(ids(&outputs), alone(&endless("Once", 1)).ids);
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
         // One that runs and one that waits while the thread ends.
         let jobs = [7, 8, 9].map(|seed| spawn("Once", seed));
         drop(inference);

@@ -68,7 +68,7 @@ fn several_prompts_can_be_one_job() {
         assert!(matches!(inference.infer(Vec::new()).run(), Err(Error::NothingStarted)));
         // Two readers, each of its own pace, would be two jobs; this one may leave as a whole.
         drop(inference.infer(requests).spawn());
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
     });
 }
 
@@ -178,7 +178,7 @@ fn warming_up_leaves_nothing_behind() {
     watch(|| {
         let inference = streaming();
         assert!(inference.warm_up().unwrap() > Duration::ZERO);
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
         inference.shut_down();
         assert!(matches!(inference.warm_up().unwrap_err(), Error::ShutDown));
         assert!(matches!(inference.load().unwrap_err(), Error::ShutDown));

@@ -6,6 +6,7 @@ mod callers;
 mod common;
 mod failures;
 mod handlers;
+mod metrics;
 mod text;
 mod turns;
 mod waits;
@@ -24,7 +25,7 @@ use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, Generation, Options};
 use slowburn::inference::{
     CancelToken, Completion, FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job,
-    Load, ModelHandle, OutStream, Progress, Prompt, State, TokenOutput, batch_handler,
+    Load, ModelHandle, OutStream, Progress, Prompt, State, TokenOutput, Usage, batch_handler,
     streaming_handler,
 };
 use slowburn::model::ModelConfig;
@@ -88,4 +89,9 @@ fn drained(job: Job<TokenOutput>) -> (Vec<TokenOutput>, Completion) {
     (outputs, job.join().unwrap())
 }
 
-const NOTHING: Load = Load { running: 0, paused: 0, waiting: 0, kv_cache_bytes: 0 };
+/// No sequence is left, and none holds memory.
+#[track_caller]
+fn assert_idle<I, O, M, S>(inference: &Inference<I, O, M, S>) {
+    let load = inference.load().unwrap();
+    assert!(load.is_idle(), "{load:?}");
+}

@@ -50,7 +50,62 @@ fn a_job_streams_what_it_would_write_alone() {
             assert_eq!(called, outputs);
             assert_eq!(generation.unwrap().finish_reason, alone.finish_reason);
         }
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
+    });
+}
+
+/// The second of two equal prompts takes the full blocks of the first. A block holds 32 tokens.
+#[test]
+fn usage_says_how_much_of_the_prompt_was_cached() {
+    watch(|| {
+        let inference = streaming();
+        let request = GenerateRequest::new((0..70).map(|i| i % 50).collect::<Vec<u32>>());
+        let usage = |request: &GenerateRequest| {
+            let (_, completion) = drained(inference.infer(request.clone()).spawn());
+            assert_eq!(completion.preemptions, 0);
+            completion.usage
+        };
+        let request = request.with_max_tokens(3).with_ignore_eos(true);
+        let usages = [&request, &request].map(usage);
+        let expected =
+            |cached_tokens| Usage { prompt_tokens: 70, completion_tokens: 3, cached_tokens };
+        assert_eq!(usages, [expected(0), expected(64)]);
+        // A sequence that ends for another reason tells it too.
+        let job = inference.infer(request.with_max_tokens(100)).spawn();
+        assert!(job.stream.iter().next().is_some());
+        job.cancel();
+        let completion = job.join().unwrap();
+        assert_eq!(completion.finish_reason, FinishReason::Cancelled);
+        assert_eq!(completion.usage.cached_tokens, 64);
+    });
+}
+
+#[test]
+fn a_completion_says_how_often_it_lost_its_blocks() {
+    watch(|| {
+        // Blocks for one sequence of 206 tokens, and no more.
+        let mut small = load("llama-gqa", &device());
+        let bytes = 7 * small.model.kv_pool().block_bytes();
+        small.model = small.model.with_kv_cache_bytes(bytes);
+        let inference = InferenceBuilder::new()
+            .with_model(small)
+            .with_stream_capacity(1000)
+            .build(batch_handler)
+            .unwrap();
+        let request = |seed| GenerateRequest {
+            prompt: Prompt::Ids(vec![5, 6, 7, 8, 9, seed as u32]),
+            ..endless("", seed)
+        };
+        let requests = vec![request(1), request(2)];
+        let collected = inference.infer(requests.clone()).run().unwrap();
+        let [first, second] = [0, 1].map(|index| collected.completions[index].clone());
+        assert_eq!(first.preemptions, 0, "nobody is earlier");
+        assert!(second.preemptions > 0);
+        for (index, request) in requests.iter().enumerate() {
+            let found = collected.outputs.iter().filter(|(of, _)| *of == index);
+            let found: Vec<u32> = found.map(|(_, output)| output.token_id).collect();
+            assert_eq!(found, alone(request).ids);
+        }
     });
 }
 
@@ -176,12 +231,16 @@ fn requests_that_are_wrong_are_refused_by_the_name_of_their_field() {
             (request.clone().with_repetition_penalty(0.0), "repetition_penalty"),
             (request.clone().with_frequency_penalty(3.0), "frequency_penalty"),
             (request.clone().with_presence_penalty(f32::NAN), "presence_penalty"),
+            (request.clone().with_logit_bias(3, -101.0), "logit_bias"),
         ] {
             let error = wrong.validate().unwrap_err();
             assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
             let error = inference.infer(wrong).run().unwrap_err();
             assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
         }
+        let outside = inference.infer(request.clone().with_logit_bias(320, 1.0)).run();
+        let error = outside.unwrap_err();
+        assert!(matches!(error, Error::Parameter { name: "logit_bias", .. }), "{error}");
         let long = GenerateRequest::new("word ".repeat(1000));
         let error = inference.infer(long).run().unwrap_err();
         assert!(matches!(error, Error::PromptTooLong { context: 256, .. }), "{error}");
@@ -193,7 +252,8 @@ fn a_request_is_flat_json_in_which_only_the_prompt_is_needed() {
     let read = |json: &str| serde_json::from_str::<GenerateRequest>(json);
     assert_eq!(read(r#"{"prompt": "Once"}"#).unwrap(), GenerateRequest::new("Once"));
     let json = r#"{"prompt": "Once", "max_tokens": 5, "temperature": 0.7, "top_k": 3, "seed": 9,
-        "stop": ["."], "stop_ids": [4], "ignore_eos": true, "logprobs": 2, "deadline": 1.5}"#;
+        "stop": ["."], "stop_ids": [4], "ignore_eos": true, "logprobs": 2, "deadline": 1.5,
+        "logit_bias": {"262": -100, "7": 0.5}}"#;
     let request = GenerateRequest::new("Once")
         .with_max_tokens(5)
         .with_sampling(SamplingParams { seed: 1, ..SamplingParams::default() })
@@ -204,6 +264,8 @@ fn a_request_is_flat_json_in_which_only_the_prompt_is_needed() {
         .with_stop_id(4)
         .with_ignore_eos(true)
         .with_logprobs(2)
+        .with_logit_bias(262, -100.0)
+        .with_logit_bias(7, 0.5)
         .with_deadline(Duration::from_millis(1500));
     assert_eq!(read(json).unwrap(), request);
     assert_eq!(read(r#"{"prompt": [1, 2]}"#).unwrap(), GenerateRequest::new(vec![1, 2]));

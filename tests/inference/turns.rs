@@ -61,7 +61,7 @@ fn a_job_that_is_cancelled_ends_and_can_be_read() {
         let job = inference.infer(request.clone()).spawn();
         let mut outputs: Vec<_> = job.stream.iter().take(5).collect();
         job.cancel();
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
         outputs.extend(&job.stream);
         assert!(outputs.len() < 100, "{} tokens", outputs.len());
         assert_eq!(ids(&outputs), alone(&request).ids[..outputs.len()]);
@@ -79,14 +79,14 @@ fn a_job_that_is_dropped_is_gone_before_the_next_step() {
         assert!(job.stream.iter().next().is_some());
         assert_eq!(inference.load().unwrap().kv_cache_bytes % 2, 0);
         drop(job);
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
         // So is one whose stream is.
         let job = inference.infer(endless("Once", 2)).spawn();
         let cancel = job.cancel_token();
         let Job { stream, .. } = job;
         drop(stream);
         assert!(cancel.is_cancelled());
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
     });
 }
 
@@ -112,7 +112,7 @@ fn a_slow_reader_slows_only_itself() {
         assert!(load.kv_cache_bytes > 0);
         let (outputs, _) = drained(job);
         assert_eq!(ids(&outputs), alone(&slow).ids, "nothing was lost while it paused");
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
     });
 }
 
@@ -137,7 +137,7 @@ fn a_deadline_ends_what_runs_what_pauses_and_what_waits() {
         // Time enough for a few tokens, however busy the machine is. Then nobody reads.
         let soon = Duration::from_secs(2);
         let paused = inference.infer(endless("Once", 1).with_deadline(soon)).spawn();
-        while inference.load().unwrap() != NOTHING {
+        while !inference.load().unwrap().is_idle() {
             thread::sleep(Duration::from_millis(1));
         }
         let (outputs, completion) = drained(paused);
@@ -200,6 +200,54 @@ fn block_on<S: futures_core::Stream + Unpin>(mut stream: S) -> Vec<S::Item> {
             Poll::Pending => std::thread::park(),
         }
     }
+}
+
+/// A task may join its job without blocking its executor, even while the model thread is busy.
+#[cfg(feature = "async")]
+#[test]
+fn a_job_whose_stream_has_ended_is_joined_at_once() {
+    watch(|| {
+        let inference = streaming();
+        let mut job = inference.infer(endless("Once", 1)).spawn();
+        let mut wrong = inference.infer(endless("Once", 1).with_top_k(0)).spawn();
+        assert_eq!(block_on(&mut job.stream).len(), 200);
+        assert!(block_on(&mut wrong.stream).is_empty());
+        // The model thread waits in a callback until both are joined.
+        let (arrive, arrived) = mpsc::channel();
+        let (go, may_go) = mpsc::channel();
+        let request = inference.infer(endless("Once", 2).with_max_tokens(1));
+        let busy = request.with_progress(move |_| {
+            arrive.send(()).unwrap();
+            may_go.recv().unwrap();
+        });
+        let busy = busy.spawn();
+        arrived.recv().unwrap();
+        let completions = job.join_all().unwrap();
+        assert_eq!(completions[0].finish_reason, FinishReason::Length);
+        assert!(matches!(wrong.join_all(), Err(Error::Parameter { name: "top_k", .. })));
+        go.send(()).unwrap();
+        busy.join().unwrap();
+    });
+}
+
+/// As a task does that is dropped while it waits for a token.
+#[cfg(feature = "async")]
+#[test]
+fn a_job_that_is_dropped_while_it_is_awaited_is_gone_before_the_next_step() {
+    use futures_core::Stream;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    watch(|| {
+        let inference = streaming();
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..20 {
+            let mut job = inference.infer(endless("Once", 1)).spawn();
+            while let Poll::Ready(Some(_)) = Pin::new(&mut job.stream).poll_next(&mut context) {}
+            drop(job);
+            assert_idle(&inference);
+        }
+    });
 }
 
 #[cfg(feature = "async")]

@@ -81,7 +81,7 @@ fn a_callback_that_reads_its_own_stream_ends_its_job_and_no_other() {
         assert!(matches!(job.join(), Err(Error::WaitInModelThread)));
         let (outputs, _) = drained(beside);
         assert_eq!(ids(&outputs), alone(&endless("Once", 1)).ids);
-        assert_eq!(inference.load().unwrap(), NOTHING);
+        assert_idle(&inference);
     });
 }
 

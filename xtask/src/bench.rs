@@ -28,9 +28,11 @@ use before::Before;
 use contender::Peer;
 use field::Field;
 use goals::Results;
+pub use goals::{Goal, Limit};
 pub use measured::{Workload, median};
 pub use ours::Ours;
 use rounds::Case;
+pub use table::goals as goals_table;
 
 /// Each round, every contender generates the same tokens from the same prompt, greedily and
 /// without an end, in turns. What is printed is the median of the rounds, and of ratios the
@@ -155,7 +157,7 @@ fn measure(
 }
 
 /// The checkpoint folder of a shape, created if missing.
-fn checkpoint(shape: Shape) -> Result<PathBuf> {
+pub fn checkpoint(shape: Shape) -> Result<PathBuf> {
     let folder = Path::new("data").join(shape.name());
     if !folder.join("model.safetensors").exists() {
         random_checkpoint::write(shape, &folder, StoredAs::F32, 1)?;

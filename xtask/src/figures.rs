@@ -7,6 +7,7 @@
 mod compare;
 mod output;
 mod outputs;
+mod served;
 
 use std::fs;
 use std::io::Write;
@@ -19,6 +20,7 @@ use clap::Args;
 pub use compare::same_but_for_rounding;
 use output::Output;
 use outputs::OUTPUTS;
+use served::Server;
 
 #[derive(Args)]
 pub struct FiguresArgs {
@@ -41,8 +43,10 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     };
     for output in OUTPUTS.iter().filter(is_wanted) {
         eprintln!("$ {}", output.command);
-        if !pages.contains(output.command) {
-            wrong.push(format!("no page shows `{}`", output.command));
+        for command in [Some(output.command), output.server].into_iter().flatten() {
+            if !pages.contains(command) {
+                wrong.push(format!("no page shows `{command}`"));
+            }
         }
         let folder = tempfile::tempdir()?;
         let text = execute(output, folder.path(), root)?;
@@ -93,9 +97,14 @@ fn pages(book: &Path) -> Result<String> {
 }
 
 /// Runs a `cargo` command in `folder` and returns its standard output, followed by its standard
-/// error, where the examples print their summaries.
+/// error, where the examples print their summaries. A command that asks a server has its errors
+/// first.
 fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
-    let Output { command, exit_code, figures, .. } = *output;
+    let Output { command, exit_code, figures, server, .. } = *output;
+    if let Some(server) = server {
+        let (out, err) = Server::start(server, root)?.ask(command)?;
+        return Ok(fold(format!("{}\n{}", err.trim(), out.trim()).trim()));
+    }
     let (command, filter) = match command.split_once(" | ") {
         Some((command, filter)) => (command, Some(filter)),
         None => (command, None),
@@ -193,12 +202,12 @@ fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
 /// The widest line that fits a page; longer lines are wrapped.
 const WIDTH: usize = 84;
 
-/// Wraps long lines, except in tables.
+/// Wraps long lines at spaces, except in tables and streams of events, where lines have a meaning.
 fn fold(text: &str) -> String {
-    let is_table = |line: &str| line.starts_with('|');
+    let is_kept = |line: &str| line.starts_with('|') || line.starts_with("data: ");
     let line = |line: &str| {
-        if line.chars().count() > WIDTH && !is_table(line) {
-            textwrap::fill(line, WIDTH)
+        if line.chars().count() > WIDTH && !is_kept(line) {
+            textwrap::fill(line, textwrap::Options::new(WIDTH).break_words(false))
         } else {
             line.trim_end().to_owned()
         }

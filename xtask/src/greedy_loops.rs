@@ -132,6 +132,7 @@ mod tests {
             ids: ids.to_vec(),
             finish_reason,
             logprobs: Vec::new(),
+            prompt_logprobs: Vec::new(),
             kv_cache_bytes: 0,
             cached_tokens: 0,
             preemptions: 0,

@@ -1,4 +1,4 @@
-//! Maintainers' commands: training data, training, evaluation, benchmarks and the book.
+//! Maintainers' commands: training data, training, evaluation, benchmarks, the book and the page.
 
 mod bench;
 mod book;
@@ -8,14 +8,17 @@ mod eval;
 mod exercises;
 mod figures;
 mod greedy_loops;
+mod load;
 mod load_cost;
 mod loss_chart;
 mod mutants;
+mod page;
 mod paged_cost;
 mod parity;
 mod random_checkpoint;
 mod replay;
 mod roofline;
+mod server;
 mod shallow_checkpoint;
 mod simulate;
 #[cfg(feature = "train")]
@@ -58,6 +61,8 @@ enum Command {
     Book(book::BookArgs),
     /// Write the logits that the book's widgets work on, and the figures in their places
     WidgetData,
+    /// Open the server's page in a browser, and use it: prompt, sliders, keyboard, errors
+    Page(page::PageArgs),
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
     /// Measure what scattered blocks of keys and values cost a decode step
@@ -70,6 +75,8 @@ enum Command {
     RandomCheckpoint(random_checkpoint::RandomCheckpointArgs),
     /// Write the bundled model without its last blocks
     ShallowCheckpoint(shallow_checkpoint::ShallowCheckpointArgs),
+    /// Measure a server under load
+    Load(load::LoadArgs),
     /// Measure the time and the memory that loading a model takes
     LoadCost(load_cost::LoadCostArgs),
     /// Measure how many tokens a second are read and written
@@ -92,12 +99,14 @@ fn main() -> Result<()> {
         Command::Exercises(command) => exercises::run(&command),
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
+        Command::Page(args) => page::run(&args),
         Command::Parity(args) => parity::run(&args),
         Command::PagedCost(args) => paged_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::ShallowCheckpoint(args) => shallow_checkpoint::run(&args),
+        Command::Load(args) => load::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),

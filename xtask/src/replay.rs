@@ -56,7 +56,7 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
     engine.keep_record();
     let (mut steps, mut rows) = (0, 0);
     // What the last step has computed here.
-    let mut computed: HashMap<SequenceId, String> = HashMap::new();
+    let mut computed: HashMap<Rows, String> = HashMap::new();
     for (index, entry) in entries.iter().enumerate().skip(1) {
         let line = index + 1;
         match entry {
@@ -71,13 +71,11 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
                 steps += 1;
             }
             Entry::Logits { id, hash } => {
-                let found = computed.remove(id);
-                ensure!(
-                    found.as_ref() == Some(hash),
-                    "line {line}: other bits: the logits of sequence {id} had the hash {hash}, and have {}",
-                    found.as_deref().unwrap_or("none")
-                );
+                check_bits(line, (*id, None), hash, &mut computed)?;
                 rows += 1;
+            }
+            Entry::PromptLogits { id, position, hash } => {
+                check_bits(line, (*id, Some(*position)), hash, &mut computed)?;
             }
             Entry::Failed { id } => engine.handle(slowburn::engine::Event::Leave { id: *id })?,
             Entry::Lost => engine.lose_blocks(),
@@ -93,11 +91,30 @@ fn start(entries: &[Entry]) -> Result<(EngineConfig, usize)> {
     }
 }
 
-fn row(entry: Entry) -> Option<(SequenceId, String)> {
+/// Whose logits: those of the next token, or of the prompt tokens from a position on.
+type Rows = (SequenceId, Option<usize>);
+
+fn row(entry: Entry) -> Option<(Rows, String)> {
     match entry {
-        Entry::Logits { id, hash } => Some((id, hash)),
+        Entry::Logits { id, hash } => Some(((id, None), hash)),
+        Entry::PromptLogits { id, position, hash } => Some(((id, Some(position)), hash)),
         _ => None,
     }
+}
+
+fn check_bits(
+    line: usize,
+    rows: Rows,
+    hash: &str,
+    computed: &mut HashMap<Rows, String>,
+) -> Result<()> {
+    let (id, found) = (rows.0, computed.remove(&rows));
+    ensure!(
+        found.as_deref() == Some(hash),
+        "line {line}: other bits: the logits of sequence {id} had the hash {hash}, and have {}",
+        found.as_deref().unwrap_or("none")
+    );
+    Ok(())
 }
 
 fn check_decisions(line: usize, recorded: &[Decision], found: Option<Entry>) -> Result<()> {
@@ -118,8 +135,12 @@ fn check_decisions(line: usize, recorded: &[Decision], found: Option<Entry>) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
     use slowburn::engine::Event;
     use slowburn::generate::{Batch, Options};
+    use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 
     use super::*;
 
@@ -137,12 +158,57 @@ mod tests {
         batch.keep_record();
         let prompts: Vec<Vec<u32>> = (0..4).map(|i| vec![5 + i; 40]).collect();
         let options = Options { max_tokens: 30, ignore_eos: true, ..Options::default() };
-        let options = vec![options; prompts.len()];
+        let mut options = vec![options; prompts.len()];
+        options[3].prompt_logprobs = Some(0);
         let found = batch.run(&prompts, &options, &mut |_, _| std::ops::ControlFlow::Continue(()));
         assert!(found.unwrap().iter().any(|found| found.preemptions > 0));
         let lines: Vec<String> =
             batch.take_record().iter().map(|entry| serde_json::to_string(entry).unwrap()).collect();
         parse(&lines.join("\n")).unwrap()
+    }
+
+    /// A writer that many can share.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_an_inference_has_recorded_is_repeated() {
+        let record = Shared::default();
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        let inference = InferenceBuilder::new()
+            .with_model(Pretrained::bundled(&device, Precision::F32).unwrap())
+            .with_stream_capacity(2)
+            .with_max_running(2)
+            .with_record(record.clone())
+            .build(streaming_handler)
+            .unwrap();
+        let request = GenerateRequest::new("Once upon a time").with_ignore_eos(true);
+        let request = |seed, tokens| request.clone().with_max_tokens(tokens).with_seed(seed);
+        let jobs = [(0, 20), (1, 30), (2, 40)]
+            .map(|(seed, tokens)| inference.infer(request(seed, tokens)).spawn());
+        // The first pauses while the others are read, and one is cancelled.
+        let [first, second, third] = jobs;
+        assert_eq!(second.stream.iter().count(), 30);
+        assert_eq!(third.stream.iter().take(5).count(), 5);
+        third.cancel();
+        assert_eq!(first.stream.iter().count(), 20);
+        third.join().unwrap();
+        drop(inference);
+
+        let lines = String::from_utf8(record.0.lock().unwrap().clone()).unwrap();
+        assert!(lines.contains("\"pause\"") && lines.contains("\"resume\""));
+        let said = replay(model(), &parse(&lines).unwrap()).unwrap();
+        assert!(said.contains("the same plans") && said.ends_with("the same bits"), "{said}");
     }
 
     #[test]

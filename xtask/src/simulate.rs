@@ -12,14 +12,14 @@ mod check;
 mod cost;
 mod fit;
 mod log;
-mod percentiles;
+pub mod percentiles;
 mod preset;
 mod recorder;
 mod report;
 mod request;
 mod run;
 mod setup;
-mod table;
+pub mod table;
 mod target;
 mod traffic;
 mod variants;
@@ -35,6 +35,7 @@ use slowburn::kernels::BLOCK;
 
 use crate::bench::Ours;
 use cost::{StepCost, significant};
+use fit::Fit;
 use log::Log;
 use report::Report;
 use setup::Setup;
@@ -94,7 +95,8 @@ pub struct SimulateArgs {
     /// Draw the times (.svg or .png)
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Serve the requests in real time too, and compare
+    /// Serve the requests in real time too, and compare. Unless the cost is given, it is fitted to
+    /// steps of a run before, which serves other requests
     #[arg(long, conflicts_with_all = ["sweep", "json", "chart"])]
     check: bool,
 }
@@ -130,7 +132,7 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
     if let Some(rate) = args.rate {
         ensure!(rate > 0.0 && rate.is_finite(), "a rate is a number above 0, not {rate}");
     }
-    let (target, ours) = args.target.target(args.check)?;
+    let (mut target, mut ours) = args.target.target(args.check)?;
     let setup = args.setup(&target);
     setup.check()?;
     let mut traffic = args.traffic(&target);
@@ -144,16 +146,27 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
         requests = traffic.requests()?;
     }
     let requests = requests.at_rate(rate)?;
+    let is_shared = traffic.shared_prompt > 0;
+    if args.check {
+        ours = ours.map(|ours| with_budget(ours, &setup));
+        if let (Some(ours), Some(_)) = (&ours, &target.fit) {
+            // Other requests than those that are predicted.
+            let before = Traffic { seed: traffic.seed.wrapping_add(1), ..traffic.clone() };
+            let before = before.requests()?.at_rate(rate)?;
+            let fit = served_cost(ours, &before, setup, is_shared)?;
+            (target.cost, target.fit) = (fit.cost, Some(fit));
+        }
+    }
     if !args.json {
         print!("{}", describe(&target, &traffic, &requests, rate, &setup));
     }
     if args.check {
         let ours = ours.context("there is no model to check with")?;
-        return check(ours, &target, &requests, setup, traffic.shared_prompt > 0);
+        return check(&ours, &target, &requests, setup, is_shared);
     }
     let variants = match args.sweep {
         Some(sweep) => sweep.variants(setup, target.context),
-        None => variants::policies(setup, traffic.shared_prompt > 0),
+        None => variants::policies(setup, is_shared),
     };
     let mut rows = Vec::new();
     for variant in variants {
@@ -223,21 +236,36 @@ fn default_rate(requests: &Requests, cost: &StepCost, load: f64) -> f64 {
     (rate / unit).round() * unit
 }
 
+/// The model, with as much memory for keys and values as is simulated.
+fn with_budget(ours: Ours, setup: &Setup) -> Ours {
+    let bytes = setup.blocks().saturating_mul(ours.model.kv_pool().block_bytes());
+    let model = ours.model.with_kv_cache_bytes(bytes);
+    Ours { model, ..ours }
+}
+
+/// Serves requests in real time with each policy, and fits a cost to all steps.
+fn served_cost(ours: &Ours, requests: &Requests, setup: Setup, is_shared: bool) -> Result<Fit> {
+    let mut steps = Vec::new();
+    for policy in Policy::ALL {
+        let setup = setup.with(policy, is_shared);
+        steps.extend(check::serve(&ours.model, &requests.list, &setup)?.steps);
+    }
+    Fit::of(&steps)
+}
+
 /// Serves the requests in real time with each policy, and prints how that compares.
 fn check(
-    ours: Ours,
+    ours: &Ours,
     target: &Target,
     requests: &Requests,
     setup: Setup,
     is_shared: bool,
 ) -> Result<()> {
-    let bytes = setup.blocks().saturating_mul(ours.model.kv_pool().block_bytes());
-    let model = ours.model.with_kv_cache_bytes(bytes);
     let mut pairs = Vec::new();
     for policy in Policy::ALL {
         let setup = setup.with(policy, is_shared);
         let predicted = run::run(&requests.list, &setup, &target.cost, target.vocab)?;
-        let measured = check::measure(&model, &requests.list, &setup)?;
+        let measured = check::serve(&ours.model, &requests.list, &setup)?.report;
         pairs.push((policy.to_string(), predicted, measured));
     }
     print!("{}", check::table(&pairs));

@@ -135,7 +135,7 @@ pub fn check(file: &str, text: &str, targets: &Targets) -> Vec<Problem> {
 }
 
 /// The commands in a block with their offsets. A backslash at the end of a line continues the
-/// command.
+/// command, and so does a quote that is open.
 fn lines(block: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut offset = 0;
@@ -146,14 +146,23 @@ fn lines(block: &str) -> Vec<(usize, String)> {
             Some(text) => (text, true),
             None => (text, false),
         };
-        match lines.last_mut().filter(|_| is_joined) {
-            Some((_, command)) => *command += text,
-            None => lines.push((offset, text.trim_start_matches("$ ").to_owned())),
+        match lines.last_mut() {
+            Some((_, command)) if is_joined => *command += text,
+            Some((_, command)) if is_open(command) => {
+                command.push('\n');
+                *command += text;
+            }
+            _ => lines.push((offset, text.trim_start_matches("$ ").to_owned())),
         }
         is_joined = joins;
         offset += line.len();
     }
     lines
+}
+
+/// Whether a quote of this command has no end.
+fn is_open(command: &str) -> bool {
+    shlex::split(command).is_none()
 }
 
 #[cfg(test)]
@@ -179,6 +188,16 @@ mod tests {
             messages("cargo run --features plot,hub -p slowburn \\\n  --example tokens").is_empty()
         );
         assert!(messages("RUST_LOG=info cargo xtask book\nls --example x").is_empty());
+    }
+
+    #[test]
+    fn a_quote_may_go_over_several_lines() {
+        let command = "curl --json '{\n  \"prompt\": \"One day\"\n}' | sed -E 's/a//'";
+        assert!(messages(command).is_empty());
+        let found = messages(&format!("{command}\ncargo run --example token"));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("a.md:7: `cargo run --example token`"));
+        assert!(messages("cargo run --example 'tokens\n\nls")[0].contains("quotes"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `cargo xtask book`: builds the book, and checks its sources and its output.
 
-mod browser;
+pub mod browser;
 mod built;
 mod chapter;
 mod commands;

@@ -21,7 +21,7 @@ const FOLDERS: [&str; 9] = [
     "solutions",
     "models",
 ];
-const EXTENSIONS: [&str; 6] = ["md", "html", "svg", "txt", "rs", "toml"];
+const EXTENSIONS: [&str; 7] = ["md", "html", "svg", "txt", "rs", "toml", "py"];
 
 /// Every source by its path from the root, with `/` as separator.
 #[derive(Debug, Default)]

@@ -18,6 +18,8 @@ pub struct Output {
     pub exit_code: i32,
     /// The command takes minutes, or the memory for a large model: it runs only with `--only`.
     pub on_request: bool,
+    /// The server that the command asks, as the book starts it; such a command runs in a shell.
+    pub server: Option<&'static str>,
 }
 
 pub const fn printed(file: &'static str, command: &'static str) -> Output {
@@ -28,6 +30,7 @@ pub const fn printed(file: &'static str, command: &'static str) -> Output {
         timed: false,
         exit_code: 0,
         on_request: false,
+        server: None,
     }
 }
 
@@ -45,6 +48,10 @@ pub const fn refused(file: &'static str, command: &'static str) -> Output {
 
 pub const fn on_request(file: &'static str, command: &'static str) -> Output {
     Output { on_request: true, ..timed(file, command) }
+}
+
+pub const fn asked(file: &'static str, server: &'static str, command: &'static str) -> Output {
+    Output { server: Some(server), ..timed(file, command) }
 }
 
 impl Output {

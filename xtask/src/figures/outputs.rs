@@ -1,6 +1,14 @@
 //! The commands of the book.
 
-use super::output::{Output, drawn, on_request, printed, refused, timed};
+use super::output::{Output, asked, drawn, on_request, printed, refused, timed};
+
+/// The servers of chapter 08.
+const SERVER: &str = "cargo run --release --features serve --example 08_server";
+const SMALL_QUEUE: &str = "cargo run --release --features serve --example 08_server -- --max-running 1 --max-waiting 4 --max-sequences 4";
+const SHORT_DEADLINE: &str =
+    "cargo run --release --features serve --example 08_server -- --request-timeout 0.1";
+const RATE_LIMIT: &str =
+    "cargo run --release --features serve --example 08_server -- --rate-per-minute 30 --burst 3";
 
 pub const OUTPUTS: &[Output] = &[
     timed(
@@ -151,6 +159,117 @@ pub const OUTPUTS: &[Output] = &[
         "cargo run --release --example 05_kv_cache -- --seed 43 --prompt \"Once upon a time, there was a very small fox\" --max-tokens 30 --json | grep -oE '[0-9a-f]{64}'",
     ),
     timed("streaming.txt", "cargo run --release --example 07_streaming"),
+    asked(
+        "server-chat.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "Once upon a time"}],
+  "temperature": 0.8, "seed": 42, "max_tokens": 40
+}' | python3 -m json.tool"#,
+    ),
+    asked(
+        "server-stream.txt",
+        SERVER,
+        r#"curl -sN http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "Once upon a time"}],
+  "temperature": 0.8, "seed": 42, "max_tokens": 8,
+  "stream": true, "stream_options": {"include_usage": true}
+}' | sed -E 's/"id":.*"model":"ember",//; s/"logprobs":null,//'"#,
+    ),
+    asked(
+        "server-events.txt",
+        SERVER,
+        r#"curl -siN http://127.0.0.1:8080/generate --json '{
+  "prompt": "Once upon a time", "temperature": 0.8, "seed": 42, "max_tokens": 3,
+  "stream": true
+}' | grep -v '^date'"#,
+    ),
+    asked(
+        "server-refused.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/completions -w '\n%{http_code}\n' \
+  --json '{"prompt": "One day", "temperature": -1}'
+curl -s http://127.0.0.1:8080/v1/completions -w '\n%{http_code}\n' \
+  --json '{"prompt": "One day", "model": "a-larger-one"}'"#,
+    ),
+    asked(
+        "server-queue.txt",
+        SMALL_QUEUE,
+        r#"curl -sZ "http://127.0.0.1:8080/v1/completions?[1-12]" \
+  --json '{"prompt": "One day", "max_tokens": 400, "ignore_eos": true}' \
+  -o /dev/null -w '%{http_code} retry-after: %header{retry-after}\n' 2>/dev/null | sort | uniq -c"#,
+    ),
+    asked(
+        "server-impatient.txt",
+        SMALL_QUEUE,
+        r#"ask() { curl -sf -o /dev/null http://127.0.0.1:8080/v1/completions \
+  --json '{"prompt": "One day", "max_tokens": 400, "ignore_eos": true}' "$@"; }
+for i in $(seq 12); do until ask; do :; done & done; wait
+curl -s http://127.0.0.1:8080/metrics | grep 'requests_total.*POST' | sort"#,
+    ),
+    asked(
+        "server-patient.txt",
+        SMALL_QUEUE,
+        r#"ask() { curl -sf -o /dev/null http://127.0.0.1:8080/v1/completions \
+  --json '{"prompt": "One day", "max_tokens": 400, "ignore_eos": true}' "$@"; }
+for i in $(seq 12); do ask --retry 20 & done; wait
+curl -s http://127.0.0.1:8080/metrics | grep 'requests_total.*POST' | sort"#,
+    ),
+    asked(
+        "server-slow-reader.txt",
+        SERVER,
+        r#"curl -sN --limit-rate 1k http://127.0.0.1:8080/v1/completions -o /dev/null --json '{
+  "prompt": "One day", "n": 16, "max_tokens": 480, "ignore_eos": true,
+  "logprobs": 20, "stream": true
+}' &
+sleep 8
+curl -s http://127.0.0.1:8080/metrics | grep -E '^slowburn_.*(running|paused|blocks_used) '
+echo 'and when it has gone:'
+kill $!; sleep 1
+curl -s http://127.0.0.1:8080/metrics | grep -E '^slowburn_.*(running|paused|blocks_used) '"#,
+    ),
+    asked(
+        "server-gone.txt",
+        SERVER,
+        r#"curl -sS --max-time 0.1 http://127.0.0.1:8080/v1/completions \
+  --json '{"prompt": "One day", "n": 16, "max_tokens": 480, "ignore_eos": true}'
+sleep 1
+curl -s http://127.0.0.1:8080/metrics | grep -E '^slowburn_.*(finished|running)' | sort"#,
+    ),
+    asked(
+        "server-deadline.txt",
+        SHORT_DEADLINE,
+        r#"curl -s http://127.0.0.1:8080/v1/completions \
+  --json '{"prompt": "One day", "n": 4, "max_tokens": 480, "ignore_eos": true}' \
+  | grep -oE '"(finish_reason|completion_tokens)":[^,}]*'"#,
+    ),
+    asked(
+        "server-host.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/models -H 'host: attacker.example'
+echo
+curl -s http://127.0.0.1:8080/v1/completions -d '{"prompt": "One day"}'"#,
+    ),
+    asked(
+        "server-rate.txt",
+        RATE_LIMIT,
+        r#"for i in 1 2 3 4 5; do
+  curl -s -o /dev/null -w '%{http_code} retry-after: %header{retry-after}\n' \
+    http://127.0.0.1:8080/v1/models
+done"#,
+    ),
+    asked(
+        "server-metrics.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/completions -o /dev/null \
+  --json '{"prompt": "Once upon a time", "n": 16, "max_tokens": 200, "seed": 1}'
+curl -s http://127.0.0.1:8080/metrics \
+  | grep -E '^slowburn_(time_to_first|generation|process)'"#,
+    ),
+    refused(
+        "server-open.txt",
+        "cargo run --release --features serve --example 08_server -- --host 0.0.0.0",
+    ),
     timed("scheduler.txt", "cargo run --release --example 09_scheduler"),
     timed(
         "scheduler-whole.txt",
@@ -227,6 +346,8 @@ pub const OUTPUTS: &[Output] = &[
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
     on_request("peers.md", "cargo xtask bench --peers"),
     on_request("simulate-check.md", "cargo xtask simulate --check"),
+    on_request("load.md", "cargo xtask load --rate 10,40,160 --requests 200"),
+    on_request("load-goals.md", "cargo xtask load --goals --requests 32 --max-tokens 32"),
     printed(
         "simulate-10.md",
         "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256",

@@ -10,6 +10,7 @@ use slowburn::model::Model;
 use super::fit::Sample;
 use super::request::Request;
 use super::work::Work;
+use crate::bench::median;
 
 /// How many sequences decode at once.
 const DECODES: [usize; 7] = [0, 1, 2, 4, 8, 16, MOST_DECODES];
@@ -19,8 +20,7 @@ const CHUNKS: [usize; 4] = [16, 64, 128, LONGEST_CHUNK];
 const LONGEST_CHUNK: usize = 256;
 /// Decodes without a prompt beside them, for each of [`DECODES`].
 const STEPS: usize = 4;
-/// How often each step is measured, after once that is not counted. The least counts: other programs
-/// only make a step longer.
+/// How often each step is measured, after once that is not counted. The median counts.
 const ROUNDS: usize = 5;
 /// No more positions are in front of a decode: other lengths follow from these.
 const LONGEST: usize = 512;
@@ -47,10 +47,8 @@ pub fn samples(model: &Model) -> Result<Vec<Sample>> {
         }
     }
     // The steps of all rounds are the same, only their times differ.
-    let seconds = |step: usize| {
-        let rounds = rounds.iter().map(|samples| samples[step].seconds);
-        rounds.fold(f64::INFINITY, f64::min)
-    };
+    let seconds =
+        |step: usize| median(rounds.iter().map(|samples: &Vec<Sample>| samples[step].seconds));
     let first = rounds.first().into_iter().flatten();
     Ok(first
         .enumerate()
@@ -131,6 +129,7 @@ impl<'m> Schedule<'m> {
         for (id, outcome) in outcomes {
             match outcome {
                 Outcome::Logits(_) => self.engine.push(id, 0),
+                Outcome::PromptLogits { .. } => {}
                 Outcome::Failed(error) => bail!(error),
             }
         }

@@ -4,20 +4,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use slowburn::engine::{Engine, Outcome};
+use slowburn::engine::{Chunk, Engine, Outcome};
 use slowburn::model::Model;
 
+use super::fit::Sample;
 use super::recorder::Recorder;
 use super::report::{Counts, Report};
 use super::request::Request;
 use super::setup::Setup;
 use super::table::{Table, time};
+use super::work::Work;
 
 /// How long the requests of each policy keep arriving: a policy that keeps up takes little longer.
 pub const SECONDS: f64 = 6.0;
 
+/// A run in real time.
+pub struct Served {
+    pub report: Report,
+    /// Its steps, as long as they took among arrivals and pauses.
+    pub steps: Vec<Sample>,
+}
+
 /// Serves `requests` with the engine of the library, each when it arrives.
-pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Report> {
+pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Served> {
     ensure!(
         setup.blocks() == model.kv_pool().max_blocks(),
         "the model has {} blocks in place of {}",
@@ -30,6 +39,7 @@ pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Rep
     let mut engine = Engine::new(model, setup.config);
     let mut recorder = Recorder::new(requests.len());
     let mut counts = Counts::default();
+    let mut steps = Vec::new();
     // The requests in the order of the ids that the engine gave them.
     let mut accepted = Vec::new();
     let mut coming = requests.iter().peekable();
@@ -53,8 +63,12 @@ pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Rep
             thread::sleep(Duration::from_secs_f64(wait.max(0.0)));
             continue;
         }
+        let began = start.elapsed().as_secs_f64();
         let (plan, outcomes) = engine.step();
         let now = start.elapsed().as_secs_f64();
+        let prompt =
+            |chunk: &Chunk| accepted.get(chunk.id.0 as usize).map_or(0, |of: &&Request| of.prompt);
+        steps.push(Sample { work: Work::of(&plan.chunks, prompt), seconds: now - began });
         ensure!(!plan.chunks.is_empty(), "the engine does nothing for the requests it has");
         counts.steps += 1;
         counts.peak_blocks = counts.peak_blocks.max(engine.scheduler().blocks().owned());
@@ -62,6 +76,7 @@ pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Rep
             let request = accepted.get(id.0 as usize).context("an outcome of no request")?;
             match outcome {
                 Outcome::Failed(error) => bail!(error),
+                Outcome::PromptLogits { .. } => {}
                 Outcome::Logits(_) => {
                     let tokens = recorder.token(request, now);
                     if tokens < request.output {
@@ -75,7 +90,10 @@ pub fn measure(model: &Model, requests: &[Request], setup: &Setup) -> Result<Rep
         }
     }
     counts.prefix = engine.scheduler().blocks().prefix_stats();
-    Ok(Report::new(setup, requests.len(), recorder, &counts))
+    Ok(Served {
+        report: Report::new(setup, requests.len(), recorder, &counts),
+        steps,
+    })
 }
 
 /// A table of predictions and measurements.
@@ -153,7 +171,7 @@ mod tests {
             let setup = Setup { config, block_size, kv_cache: 20 * block_size };
             let vocab = model.config().vocab_size;
             let predicted = run(&requests, &setup, &cost(), vocab).unwrap();
-            let measured = measure(&model, &requests, &setup).unwrap();
+            let measured = serve(&model, &requests, &setup).unwrap().report;
             let counts = |report: &Report| {
                 [
                     report.finished,

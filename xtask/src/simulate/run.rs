@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use slowburn::engine::{Event, SequenceId};
+use slowburn::model::Logits;
 
 use super::cost::StepCost;
 use super::recorder::Recorder;
@@ -25,6 +26,7 @@ pub fn run(requests: &[Request], setup: &Setup, cost: &StepCost, vocab: usize) -
                 prompt: request.prompt_ids(vocab),
                 max_tokens: request.output,
                 chunk: usize::MAX,
+                prompt_logits: false,
             };
             // Refused: it would not fit, whatever else runs.
             match scheduler.handle(arrive) {
@@ -47,7 +49,7 @@ pub fn run(requests: &[Request], setup: &Setup, cost: &StepCost, vocab: usize) -
         counts.steps += 1;
         counts.peak_blocks = counts.peak_blocks.max(scheduler.blocks().owned());
         scheduler.complete(&plan.chunks);
-        for chunk in plan.chunks.iter().filter(|chunk| chunk.wants_logits) {
+        for chunk in plan.chunks.iter().filter(|chunk| chunk.logits == Logits::Last) {
             let (id, request) = (chunk.id, request(chunk.id));
             let tokens = recorder.token(request, now);
             if tokens < request.output {

@@ -13,6 +13,9 @@ use serde::de::DeserializeOwned;
 
 use super::figures::selector;
 
+/// A script that finds what the eye would find wrong with a page.
+pub const SEEN: &str = include_str!("seen.js");
+
 /// The names of the executable.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -35,6 +38,10 @@ impl Chromium {
             None => "no Chromium is installed; name one with --chromium".to_owned(),
         })?;
         Ok(Self { program })
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Opens a page in `folder`, waits for its scripts, and parses the JSON that they wrote into

@@ -14,7 +14,7 @@ use super::{Chromium, page};
 const WIDTHS: [usize; 2] = [1280, 390];
 const THEMES: [&str; 2] = ["light", "navy"];
 
-const PROBE: &str = include_str!("probe.js");
+const PROBE: &str = concat!(include_str!("seen.js"), include_str!("probe.js"));
 const HOST: &str = include_str!("host.js");
 
 /// One page in one frame.

@@ -1,0 +1,31 @@
+//! A server with the API of OpenAI, and a page at http://127.0.0.1:8080.
+//!
+//! cargo run --release --features serve --example 08_server
+
+use std::env;
+use std::process::ExitCode;
+
+use slowburn::serve::{ServerError, Settings, serve, start_log};
+
+// ANCHOR: main
+fn main() -> ExitCode {
+    let settings = Settings::load(env::args_os()).unwrap_or_else(|error| error.exit());
+    start_log(&settings);
+    match serve(settings) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+// ANCHOR_END: main
+
+/// 2 for settings, 1 for all other errors.
+fn exit_code(error: &ServerError) -> u8 {
+    match error {
+        ServerError::Settings(_) => 2,
+        ServerError::Model(error) => error.exit_code(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,74 @@
+//! A queue with a bound, which says when to come again.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Counts the sequences in a server, those that run and those that wait.
+#[derive(Debug)]
+pub struct Queue {
+    capacity: usize,
+    used: Arc<Mutex<usize>>,
+}
+
+/// The slots of one request. Dropping them frees them.
+#[derive(Debug)]
+pub struct Slots {
+    count: usize,
+    used: Arc<Mutex<usize>>,
+}
+
+/// Why a request was not admitted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// 429, with this number of seconds in `Retry-After`.
+    Full { retry_after: u64 },
+    /// 400: it needs more slots than there are at all. To come again is of no use.
+    TooLarge,
+}
+
+impl Queue {
+    /// A queue with `capacity` slots, all of them free.
+    pub fn new(capacity: usize) -> Self {
+        todo!()
+    }
+
+    /// How many slots are free.
+    pub fn free(&self) -> usize {
+        todo!()
+    }
+
+    /// Admits a request for `sequences` texts, at least 1. All of them get a slot, or none: half an
+    /// answer is none. Many threads call this at the same time.
+    ///
+    /// Where too few are free, `Retry-After` says when as many will be that are missing. Of late,
+    /// one slot was freed each `per_slot`. The header has whole seconds: they are rounded up, and
+    /// at least 1, so that nobody comes too early, and at most 60, so that everybody comes again.
+    /// `per_slot` may be any `Duration`.
+    ///
+    /// ```text
+    /// capacity 4, per_slot 0.8 s
+    /// admit(3)    Slots
+    /// admit(2)    Full { retry_after: 1 }     1 slot is missing, 0.8 s
+    /// admit(4)    Full { retry_after: 3 }     3 are missing, 2.4 s
+    /// admit(1)    Slots
+    /// admit(5)    TooLarge
+    /// ```
+    pub fn admit(&self, sequences: usize, per_slot: Duration) -> Result<Slots, Refusal> {
+        todo!()
+    }
+}
+
+impl Slots {
+    /// One of the sequences has ended before the others: its slot is free. Nothing happens where
+    /// all of them had ended already.
+    pub fn end_one(&mut self) {
+        todo!()
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // The request has ended, or its client has gone: free what it still has, and no more. (A
+        // `todo!()` in `drop` could end the whole run of the tests.)
+    }
+}

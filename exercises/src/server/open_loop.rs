@@ -1,0 +1,35 @@
+//! What a load test says, and what its users felt.
+
+use std::time::Duration;
+
+/// One request of a load test. All times count from its beginning.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// When it was to be sent, by the schedule of arrivals: a user pressed a key then.
+    pub planned: Duration,
+    /// When it was sent. A load tool with few connections sends late, because it waits until the
+    /// server has answered an earlier request. Users do not wait for each other.
+    pub sent: Duration,
+    /// When its first token came. `None` if there never was one: it was refused, or given up.
+    pub first_token: Option<Duration>,
+}
+
+/// A percentile of TTFT, as the users felt it: the smallest TTFT of the list that at least
+/// `per_mille` thousandths of all requests had, or a smaller one. This is the percentile by nearest
+/// rank: no number is made that nobody measured.
+///
+/// `per_mille` is 1 to 1000: 500 is the median, 999 is p99.9. A request without a first token
+/// waited longer than any other, so `None` may be the answer. It is too where there is no request
+/// at all. The requests are in any order.
+///
+/// ```text
+/// The server stands still for 4 s, and the load tool has one connection:
+/// planned         0 s    1 s    2 s    3 s    4 s
+/// sent            0 s    4 s    4.1 s  4.2 s  4.3 s
+/// first token     4 s    4.1 s  4.2 s  4.3 s  4.4 s
+/// the tool says   4 s    0.1 s  0.1 s  0.1 s  0.1 s    median 0.1 s
+/// users felt      4 s    3.1 s  2.2 s  1.3 s  0.4 s    median 2.2 s
+/// ```
+pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
+    todo!()
+}

@@ -1,0 +1,31 @@
+//! Server-sent events, byte for byte.
+
+/// One server-sent event, as it goes over the wire.
+///
+/// - With a name, the first line is `event: ` and the name.
+/// - Each line of `data` becomes a line of the event: `data: ` and its text. In `data`, a line ends
+///   with LF, with CR LF or with CR. The client joins the lines with LF, whatever it was.
+/// - Where `data` ends with a line end, one more line follows, which is empty. Empty `data` is one
+///   empty line. A client ignores an event without any line of data.
+/// - Every line of the event ends with LF, and an empty line ends the event.
+/// - `None` if the name contains CR or LF: what follows would be a line of its own, which a stranger
+///   may have chosen.
+///
+/// ```text
+/// event(None, "{}")            "data: {}\n\n"
+/// event(Some("error"), "a\nb") "event: error\ndata: a\ndata: b\n\n"
+/// event(Some("a\nb"), "{}")    None
+/// ```
+pub fn event(name: Option<&str>, data: &str) -> Option<String> {
+    todo!()
+}
+
+/// A whole stream of the OpenAI API: an event without a name for each chunk, in order, and one
+/// more at the end, whose data is `[DONE]`. A chunk is JSON. It may be written over several lines.
+///
+/// ```text
+/// stream(&["{}"])    "data: {}\n\ndata: [DONE]\n\n"
+/// ```
+pub fn stream(chunks: &[&str]) -> String {
+    todo!()
+}

@@ -1,0 +1,60 @@
+//! A closure that has the job.
+
+use std::iter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+
+#[derive(Debug)]
+pub struct Job {
+    tokens: Receiver<String>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Job {
+    pub fn new(tokens: Receiver<String>, cancelled: Arc<AtomicBool>) -> Self {
+        Self { tokens, cancelled }
+    }
+}
+
+impl Iterator for Job {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        self.tokens.recv().ok()
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+pub struct Body {
+    events: Box<dyn Iterator<Item = String> + Send>,
+}
+
+impl Iterator for Body {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        self.events.next()
+    }
+}
+
+pub fn respond(job: Job) -> Body {
+    let mut job = Some(job);
+    let next = move || match job.as_mut()?.next() {
+        Some(token) => Some(event(&token)),
+        None => {
+            job = None;
+            Some(event("[DONE]"))
+        }
+    };
+    Body { events: Box::new(iter::from_fn(next)) }
+}
+
+fn event(data: &str) -> String {
+    format!("data: {data}\n\n")
+}

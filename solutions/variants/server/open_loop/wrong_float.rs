@@ -1,0 +1,19 @@
+//! The rank is a floating point number.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub planned: Duration,
+    pub sent: Duration,
+    pub first_token: Option<Duration>,
+}
+
+pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
+    let felt = |request: &Request| Some(request.first_token? - request.planned);
+    let mut times: Vec<Option<Duration>> = requests.iter().map(felt).collect();
+    times.sort_by_key(|&time| (time.is_none(), time));
+    let share = per_mille as f64 / 1000.0;
+    let rank = ((share * times.len() as f64).ceil() as usize).min(times.len());
+    *times.get(rank.checked_sub(1)?)?
+}

@@ -1,0 +1,18 @@
+//! Requests without a first token are the fastest.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub planned: Duration,
+    pub sent: Duration,
+    pub first_token: Option<Duration>,
+}
+
+pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
+    let felt = |request: &Request| Some(request.first_token? - request.planned);
+    let mut times: Vec<Option<Duration>> = requests.iter().map(felt).collect();
+    times.sort();
+    let rank = (times.len() * per_mille).div_ceil(1000);
+    *times.get(rank.checked_sub(1)?)?
+}

@@ -1,0 +1,20 @@
+//! A request without a first token waited for no time.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub planned: Duration,
+    pub sent: Duration,
+    pub first_token: Option<Duration>,
+}
+
+pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
+    let felt = |request: &Request| {
+        Some(request.first_token.map_or(Duration::ZERO, |at| at - request.planned))
+    };
+    let mut times: Vec<Option<Duration>> = requests.iter().map(felt).collect();
+    times.sort_by_key(|&time| (time.is_none(), time));
+    let rank = (times.len() * per_mille).div_ceil(1000);
+    *times.get(rank.checked_sub(1)?)?
+}

@@ -1,0 +1,17 @@
+//! The requests stay in their order.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub planned: Duration,
+    pub sent: Duration,
+    pub first_token: Option<Duration>,
+}
+
+pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
+    let felt = |request: &Request| Some(request.first_token? - request.planned);
+    let times: Vec<Option<Duration>> = requests.iter().map(felt).collect();
+    let rank = (times.len() * per_mille).div_ceil(1000);
+    *times.get(rank.checked_sub(1)?)?
+}

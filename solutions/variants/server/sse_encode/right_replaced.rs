@@ -1,0 +1,17 @@
+//! Each line end becomes the beginning of a line.
+
+pub fn event(name: Option<&str>, data: &str) -> Option<String> {
+    let name_line = match name {
+        Some(name) if name.contains(['\r', '\n']) => return None,
+        Some(name) => format!("event: {name}\n"),
+        None => String::new(),
+    };
+    let data = data.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\ndata: ");
+    let data_lines = [format!("data: {data}\n")].into_iter();
+    Some(name_line + &data_lines.collect::<String>() + "\n")
+}
+
+pub fn stream(chunks: &[&str]) -> String {
+    let data = chunks.iter().copied().chain(["[DONE]"]);
+    data.filter_map(|data| event(None, data)).collect()
+}

@@ -1,0 +1,13 @@
+//! Which logits a forward pass computes.
+
+/// The tokens of an [`Input`](super::Input) to compute logits for. The cost of the head is
+/// proportional to their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logits {
+    /// None: a prefill chunk that is not the last.
+    None,
+    /// The last: to sample the next token.
+    Last,
+    /// All: to score a text.
+    All,
+}

@@ -1,0 +1,43 @@
+//! A server: the API of OpenAI over the model, with validation, limits, metrics and a page.
+//!
+//! ```no_run
+//! use slowburn::serve::{Settings, serve, start_log};
+//!
+//! let settings = Settings::load(std::env::args_os()).unwrap_or_else(|error| error.exit());
+//! start_log(&settings);
+//! serve(settings)?;
+//! # Ok::<(), slowburn::serve::ServerError>(())
+//! ```
+//!
+//! A request comes in by a connection (`server`), passes the layers (`routes`: its id, the log, the
+//! `Host` header, the rate limit, the API key, the limits on its body), is parsed and validated
+//! (`json`, `wire`), and becomes one job of the [`inference`](crate::inference) with a sequence for
+//! each choice (`request`, `updates`). What the job emits becomes one JSON object (`reply`) or a
+//! stream of server-sent events (`sse`).
+
+mod access;
+mod auth;
+mod blocking;
+mod error;
+mod host;
+mod json;
+mod log;
+mod metrics;
+mod rate_limit;
+mod reply;
+mod request;
+mod routes;
+mod server;
+mod service;
+mod settings;
+mod sources;
+mod sse;
+mod state;
+mod updates;
+mod wire;
+
+pub use auth::ApiKeys;
+pub use log::start_log;
+pub use server::{Server, ServerError, serve};
+pub use settings::{LogFilter, LogFormat, Origins, Seconds, Settings, SettingsError};
+pub use sources::ConfigError;

@@ -1,0 +1,71 @@
+//! A model that computes nothing.
+
+#[path = "../../src/model/logits.rs"]
+mod logits;
+
+use crate::error::Result;
+pub use logits::Logits;
+
+/// The tokens of the vocabulary.
+const VOCAB_SIZE: usize = 2;
+
+/// The positions of a block.
+pub const BLOCK: usize = 32;
+
+/// Every token is as likely as any other, and none ends the text.
+pub struct Model {
+    config: Config,
+    pool: Pool,
+}
+
+pub struct Config {
+    pub context_length: usize,
+    pub vocab_size: usize,
+    pub eos_token_ids: Vec<u32>,
+    pub bos_token_id: Option<u32>,
+}
+
+/// The budget of blocks.
+pub struct Pool {
+    max_blocks: usize,
+}
+
+impl Model {
+    /// A model with room for so many blocks.
+    pub fn new(max_blocks: usize) -> Self {
+        let config = Config {
+            context_length: 1024,
+            vocab_size: VOCAB_SIZE,
+            eos_token_ids: Vec::new(),
+            bos_token_id: Some(0),
+        };
+        Self { config, pool: Pool { max_blocks } }
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn kv_pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(crate) fn check_prompt(&self, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    /// The logits of the next token, `[vocab]`.
+    pub(crate) fn logits(&self) -> Vec<f32> {
+        vec![0.0; VOCAB_SIZE]
+    }
+}
+
+impl Pool {
+    pub fn max_blocks(&self) -> usize {
+        self.max_blocks
+    }
+
+    pub fn block_bytes(&self) -> usize {
+        BLOCK
+    }
+}

@@ -1,0 +1,163 @@
+"""/v1/completions."""
+
+import math
+
+import openai
+import pytest
+
+
+def texts(completion):
+    return [choice.text for choice in completion.choices]
+
+
+def test_temperature_0_is_greedy_and_repeats(complete):
+    first = complete(temperature=0, seed=1)
+    assert first.choices[0].text.startswith(", there was")
+    assert texts(complete(temperature=0, seed=2)) == texts(first)
+    assert first.choices[0].finish_reason == "length"
+    assert first.usage.prompt_tokens + first.usage.completion_tokens == first.usage.total_tokens
+    assert first.usage.completion_tokens == 20
+    assert first.object == "text_completion" and first.model == "ember"
+
+
+def test_the_default_length_is_16(client):
+    completion = client.completions.create(model="ember", prompt="Once", extra_body={"ignore_eos": True})
+    assert completion.usage.completion_tokens == 16
+
+
+def test_a_seed_repeats_and_without_one_texts_differ(complete):
+    once = complete(seed=7, temperature=1.5)
+    assert texts(complete(seed=7, temperature=1.5)) == texts(once)
+    assert len({complete(temperature=1.5, max_tokens=30).choices[0].text for _ in range(4)}) > 1
+
+
+def test_a_story_ends_by_itself(complete):
+    story = complete(seed=42, temperature=0.8, max_tokens=500)
+    assert story.choices[0].finish_reason == "stop"
+    assert story.choices[0].text.rstrip('"')[-1] in ".!?"
+
+
+@pytest.mark.parametrize("prompt", ["Once upon a time", ["Once upon a time"], "ids", ["ids"]])
+def test_a_prompt_is_text_or_ids_one_or_several(complete, http, prompt):
+    ids = http.post("/tokenize", json={"text": "Once upon a time"}).json()["ids"]
+    given = ids if prompt == "ids" else [ids] if prompt == ["ids"] else prompt
+    assert texts(complete(given, temperature=0)) == texts(complete(temperature=0))
+
+
+def test_several_prompts_and_n_are_indexed(complete):
+    prompts = ["Once upon a time", "One day", "In the forest"]
+    both = complete(prompts, n=2, seed=3, temperature=1)
+    assert [choice.index for choice in both.choices] == list(range(6))
+    for i, prompt in enumerate(prompts):
+        for k in range(2):
+            alone = complete(prompt, seed=3 + k, temperature=1)
+            assert texts(alone) == [both.choices[2 * i + k].text]
+    # A prompt counts once.
+    alone = sum(complete(prompt, max_tokens=1).usage.prompt_tokens for prompt in prompts)
+    assert both.usage.prompt_tokens == alone
+
+
+def test_best_of_returns_the_likeliest(complete):
+    def mean(choice):
+        return sum(choice.logprobs.token_logprobs) / len(choice.logprobs.token_logprobs)
+
+    options = dict(seed=5, temperature=1.3, logprobs=0, extra_body={"ignore_eos": True})
+    everyone = complete(n=6, **options)
+    best = complete(n=2, best_of=6, **options)
+    ranked = sorted(everyone.choices, key=mean, reverse=True)
+    assert texts(best) == [choice.text for choice in ranked[:2]]
+    assert best.usage.completion_tokens == everyone.usage.completion_tokens
+    without = complete(n=2, best_of=6, seed=5, temperature=1.3, extra_body={"ignore_eos": True})
+    assert texts(without) == texts(best) and without.choices[0].logprobs is None
+
+
+@pytest.mark.parametrize("stop", ["was", ["zebra", "was"], "there w", [" there", "was"]])
+def test_a_stop_string_ends_the_text_and_is_left_out(complete, stop):
+    whole = complete(temperature=0).choices[0].text
+    first = min(whole.find(s) for s in ([stop] if isinstance(stop, str) else stop) if s in whole)
+    stopped = complete(temperature=0, stop=stop).choices[0]
+    assert stopped.text == whole[:first]
+    assert stopped.finish_reason == "stop"
+
+
+def test_stop_token_ids_and_ignore_eos(complete, http):
+    ids = http.post("/tokenize", json={"text": " was"}).json()["ids"]
+    stopped = complete(temperature=0, extra_body={"stop_token_ids": ids[-1:]})
+    assert "was" not in stopped.choices[0].text and stopped.choices[0].finish_reason == "stop"
+    on = complete(seed=42, temperature=0.8, max_tokens=200, extra_body={"ignore_eos": True})
+    assert on.choices[0].finish_reason == "length" and on.usage.completion_tokens == 200
+
+
+def test_logit_bias_bans_and_forces(complete, http):
+    [first] = http.post("/tokenize", json={"text": ","}).json()["ids"][-1:]
+    banned = complete(temperature=0, logit_bias={str(first): -100})
+    assert not banned.choices[0].text.startswith(",")
+    forced = complete(temperature=0, logit_bias={str(first): 100}, max_tokens=4)
+    assert forced.choices[0].text == ",,,,"
+
+
+def test_logprobs_have_text_offsets(complete):
+    choice = complete(temperature=0, logprobs=3).choices[0]
+    found = choice.logprobs
+    assert "".join(found.tokens) == choice.text
+    assert [choice.text[i : i + len(t)] for i, t in zip(found.text_offset, found.tokens)] == found.tokens
+    for token, logprob, top in zip(found.tokens, found.token_logprobs, found.top_logprobs):
+        assert len(top) == 3 and logprob <= 0
+        assert max(top, key=top.get) == token and math.isclose(top[token], logprob, abs_tol=1e-6)
+
+
+def test_the_context_is_a_limit(complete):
+    long = complete("fox " * 200, max_tokens=10_000, extra_body={"ignore_eos": True})
+    assert long.choices[0].finish_reason == "length"
+    assert long.usage.total_tokens in (512, 513)
+
+
+def test_max_tokens_may_be_bounded(serve):
+    client = serve("--max-tokens", "5").client()
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.completions.create(model="ember", prompt="x", max_tokens=6)
+    assert raised.value.param == "max_tokens"
+    longest = client.completions.create(model="ember", prompt="x", extra_body={"ignore_eos": True})
+    assert longest.usage.completion_tokens == 5
+
+
+def test_cached_tokens_are_told(complete):
+    prompt = "Once upon a time there was a fox who lived under the hill. " * 5
+    complete(prompt)
+    again = complete(prompt).usage
+    assert again.prompt_tokens_details.cached_tokens >= 32
+    assert again.prompt_tokens_details.cached_tokens < again.prompt_tokens
+
+
+def test_echo_comes_first(complete):
+    whole = complete(temperature=0, echo=True).choices[0].text
+    assert whole == "Once upon a time" + complete(temperature=0).choices[0].text
+
+
+def test_echo_with_logprobs_scores_the_prompt(complete):
+    prompt = "Once upon a time, there was a fox"
+    scored = complete(prompt, max_tokens=0, echo=True, logprobs=1).choices[0]
+    assert scored.text == prompt and scored.finish_reason == "length"
+    found = scored.logprobs
+    assert found.token_logprobs[0] is None and found.top_logprobs[0] is None
+    # The first token begins the sequence, and has no text.
+    first, *tokens = found.tokens
+    assert first.startswith("<") and "".join(tokens) == prompt
+    assert found.text_offset[1:] == [len("".join(tokens[:i])) for i in range(len(tokens))]
+    assert all(logprob <= 0 for logprob in found.token_logprobs[1:])
+    # One more token leaves the prompt's as they are.
+    more = complete(prompt, max_tokens=1, echo=True, logprobs=1, temperature=0).choices[0]
+    assert more.logprobs.token_logprobs[:-1] == found.token_logprobs
+    assert more.text == prompt + more.logprobs.tokens[-1]
+
+
+def test_no_tokens_at_all(complete):
+    nothing = complete(max_tokens=0)
+    assert texts(nothing) == [""] and nothing.usage.completion_tokens == 0
+    assert texts(complete(max_tokens=0, echo=True)) == ["Once upon a time"]
+
+
+def test_echo_with_logprobs_is_not_streamed(complete):
+    with pytest.raises(openai.BadRequestError) as raised:
+        complete(echo=True, logprobs=1, stream=True)
+    assert raised.value.param == "stream"

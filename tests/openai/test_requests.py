@@ -1,0 +1,233 @@
+"""What is accepted, what is refused, and how."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import openai
+import pytest
+
+
+def error(response, status):
+    """The error of a response, which has all its fields."""
+    assert response.status_code == status, response.text
+    detail = response.json()["error"]
+    assert set(detail) == {"message", "type", "param", "code"}
+    assert detail["message"] and detail["type"]
+    return detail
+
+
+def post(http, path, body):
+    content = body if isinstance(body, (str, bytes)) else json.dumps(body)
+    return http.post(path, content=content, headers={"content-type": "application/json"})
+
+
+def test_the_models_are_listed(client):
+    [model] = client.models.list().data
+    assert (model.id, model.object) == ("ember", "model")
+    assert client.models.retrieve("ember").id == "ember"
+
+
+def test_an_unknown_model_is_404(client, http):
+    with pytest.raises(openai.NotFoundError) as raised:
+        client.models.retrieve("gpt-9")
+    assert raised.value.code == "model_not_found"
+    with pytest.raises(openai.NotFoundError) as raised:
+        client.completions.create(model="gpt-9", prompt="x")
+    assert raised.value.param == "model"
+    assert "gpt-9" in raised.value.message and "ember" in raised.value.message
+
+
+def test_an_unknown_route_is_404_and_a_wrong_method_405(http):
+    assert "/nothing" in error(http.get("/nothing"), 404)["message"]
+    assert "GET" in error(http.get("/v1/completions"), 405)["message"]
+    assert http.get("/v1/completions").headers["allow"] == "POST"
+    error(http.post("/v1/models"), 405)
+
+
+def test_a_key_is_asked_for_where_there_is_one(serve):
+    server = serve("--api-key", "first-key-1,second-key-2")
+    assert server.client("first-key-1").models.list().data
+    assert server.client("second-key-2").models.list().data
+    for wrong in ["first-key", "first-key-12", "first-key-1,second-key-2"]:
+        with pytest.raises(openai.AuthenticationError):
+            server.client(wrong).models.list()
+    with server.http() as http:
+        for path in ["/v1/models", "/metrics"]:
+            assert error(http.get(path), 401)["code"] == "invalid_api_key"
+            assert http.get(path).headers["www-authenticate"] == "Bearer"
+        lower = {"authorization": "bearer first-key-1"}
+        assert http.get("/v1/models", headers=lower).status_code == 200
+        for header in ["first-key-1", "Basic first-key-1", "Bearer", "Bearer\tfirst-key-1"]:
+            error(http.get("/v1/models", headers={"authorization": header}), 401)
+        for path in ["/health", "/ready", "/", "/openapi.json"]:
+            assert http.get(path).status_code == 200
+
+
+def test_any_key_will_do_where_none_is_needed(server):
+    assert server.client("whatever").models.list().data
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions", "/generate"])
+@pytest.mark.parametrize(
+    "body", ["", "{", "[]", "null", "3", '"text"', "{}", '{"prompt": }', "{} {}", b"\xff\xfe", '["a"]']
+)
+def test_what_is_no_request_is_400(http, path, body):
+    detail = error(post(http, path, body), 400)
+    assert detail["type"] == "invalid_request_error"
+    assert detail["code"] in ("invalid_json", "invalid_value")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "param"),
+    [
+        ("/v1/chat/completions", {"messages": []}, "messages"),
+        ("/v1/chat/completions", {"messages": [{"role": "king", "content": "x"}]}, "messages[0].role"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": 3}]}, "messages[0].content"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages[0].content"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "tools"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_object"}}, "response_format.type"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "top_logprobs": 21, "logprobs": True}, "top_logprobs"),
+        ("/v1/completions", {"prompt": "x", "temperature": "hot"}, "temperature"),
+        ("/v1/completions", {"prompt": "x", "temperature": -1}, "temperature"),
+        ("/v1/completions", {"prompt": "x", "top_p": 0}, "top_p"),
+        ("/v1/completions", {"prompt": "x", "top_p": 1.5}, "top_p"),
+        ("/v1/completions", {"prompt": "x", "top_k": -2}, "top_k"),
+        ("/v1/completions", {"prompt": "x", "n": 0}, "n"),
+        ("/v1/completions", {"prompt": "x", "n": 129}, "n"),
+        ("/v1/completions", {"prompt": ["x"] * 33, "n": 2}, "n"),
+        ("/v1/completions", {"prompt": "x", "n": 3, "best_of": 2}, "best_of"),
+        ("/v1/completions", {"prompt": "x", "best_of": 2, "stream": True}, "best_of"),
+        ("/v1/completions", {"prompt": "x", "max_tokens": -1}, "max_tokens"),
+        ("/v1/completions", {"prompt": "x", "logprobs": 21}, "logprobs"),
+        ("/v1/completions", {"prompt": "x", "suffix": "y"}, "suffix"),
+        ("/v1/completions", {"prompt": "x", "stop": ["a", "b", "c", "d", "e"]}, "stop"),
+        ("/v1/completions", {"prompt": "x", "stop": ""}, "stop"),
+        ("/v1/completions", {"prompt": "x", "logit_bias": {"5": 101}}, "logit_bias"),
+        ("/v1/completions", {"prompt": "x", "logit_bias": {"99999": 1}}, "logit_bias"),
+        ("/v1/completions", {"prompt": "x", "frequency_penalty": 3}, "frequency_penalty"),
+        ("/v1/completions", {"prompt": []}, "prompt"),
+        ("/v1/completions", {"prompt": [99999]}, "prompt"),
+        ("/v1/completions", {"prompt": {"text": "x"}}, "prompt"),
+        ("/detokenize", {"ids": [99999]}, "ids"),
+    ],
+)
+def test_a_wrong_field_is_400_and_named(http, path, body, param):
+    detail = error(post(http, path, body), 400)
+    assert detail["param"] == param
+    assert detail["type"] == "invalid_request_error"
+    assert detail["code"] == "invalid_value"
+
+
+def test_a_prompt_that_is_too_long_names_both_lengths(http):
+    for path, body in [
+        ("/v1/completions", {"prompt": "fox " * 600}),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "fox " * 600}]}),
+        ("/generate", {"prompt": "fox " * 600}),
+    ]:
+        detail = error(post(http, path, body), 400)
+        assert detail["code"] == "context_length_exceeded"
+        length = post(http, "/tokenize", {"text": "fox " * 600}).json()["count"]
+        assert str(length) in detail["message"] and "512" in detail["message"]
+
+
+def test_a_body_that_is_too_large_is_413(serve):
+    server = serve("--body-limit", "1KiB")
+    with server.http() as http:
+        assert post(http, "/v1/completions", {"prompt": "x" * 500}).status_code == 200
+        assert "1024" in error(post(http, "/v1/completions", {"prompt": "x" * 2000}), 413)["message"]
+
+        def chunks():
+            yield b'{"prompt": "'
+            for _ in range(100):
+                yield b"x" * 100
+
+        response = http.post(
+            "/v1/completions", content=chunks(), headers={"content-type": "application/json"}
+        )
+        error(response, 413)
+
+
+def test_only_json_is_read(http):
+    for headers in [{}, {"content-type": "text/plain"}, {"content-type": "application/x-www-form-urlencoded"}]:
+        error(http.post("/v1/completions", content='{"prompt": "x"}', headers=headers), 415)
+    kind = {"content-type": "Application/JSON; charset=utf-8"}
+    assert http.post("/v1/completions", content='{"prompt": "x"}', headers=kind).status_code == 200
+
+
+def test_a_full_queue_is_429_and_the_retry_succeeds(serve):
+    server = serve("--max-running", "1", "--max-waiting", "1", "--max-sequences", "1")
+    long = dict(model="ember", prompt="One day", max_tokens=500, extra_body={"ignore_eos": True})
+
+    def ask(client):
+        try:
+            return client.completions.create(**long)
+        except openai.RateLimitError as error:
+            return error
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, [server.client() for _ in range(8)]))
+    refused = [error for error in found if isinstance(error, openai.RateLimitError)]
+    assert 0 < len(refused) < 8
+    for error in refused:
+        assert error.code == "queue_full"
+        assert int(error.response.headers["retry-after"]) >= 1
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, [server.client(max_retries=30) for _ in range(4)]))
+    assert all(answer.usage.completion_tokens == 500 for answer in found)
+
+
+def test_a_client_that_asks_too_often_is_429(serve):
+    server = serve("--rate-per-minute", "60", "--burst", "3")
+    with server.http() as http:
+        answers = [http.get("/v1/models") for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert error(answers[3], 429)["code"] == "rate_limit_exceeded"
+        assert answers[3].headers["retry-after"] == "1"
+        assert http.get("/health").status_code == 200
+    assert server.client(max_retries=5).models.list().data
+
+
+def test_unknown_and_null_fields_are_accepted(http, client):
+    nulls = {
+        name: None
+        for name in (
+            "max_tokens n best_of stream stream_options logprobs echo suffix temperature top_p top_k min_p typical_p "
+            "repetition_penalty frequency_penalty presence_penalty logit_bias seed stop stop_token_ids ignore_eos"
+        ).split()
+    }
+    unknown = {"user": "me", "store": True, "metadata": {"a": "b"}, "service_tier": "auto"}
+    body = {"prompt": "Once", **nulls, **unknown}
+    assert post(http, "/v1/completions", body).status_code == 200
+    chat = {"messages": [{"role": "user", "content": "Once", "name": "me"}], "max_tokens": 5}
+    for name in "tools response_format top_logprobs max_completion_tokens".split():
+        chat[name] = None
+    assert post(http, "/v1/chat/completions", {**chat, **unknown}).status_code == 200
+    allowed = {"tools": [], "response_format": {"type": "text"}}
+    assert post(http, "/v1/chat/completions", {**chat, **allowed}).status_code == 200
+
+
+def test_other_hosts_are_refused_where_there_is_no_key(serve, server, http):
+    assert error(http.get("/health", headers={"host": "evil.example"}), 403)["code"] == "forbidden_host"
+    for host in ["localhost", "LOCALHOST:1234", "127.0.0.1:99", "[::1]"]:
+        assert http.get("/health", headers={"host": host}).status_code == 200
+    with serve("--api-key", "long-enough").http() as with_key:
+        assert with_key.get("/health", headers={"host": "my.example"}).status_code == 200
+
+
+def test_browsers_of_other_sites_are_let_in_only_where_they_are_named(serve, http):
+    site = {"origin": "https://example.com"}
+    asks = {**site, "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    assert "access-control-allow-origin" not in http.get("/v1/models", headers=site).headers
+    with serve("--cors-origins", "https://example.com,http://localhost:3000").http() as named:
+        found = named.options("/v1/completions", headers=asks)
+        assert found.headers["access-control-allow-origin"] == "https://example.com"
+        assert "authorization" in found.headers["access-control-allow-headers"]
+        other = named.get("/v1/models", headers={"origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_each_answer_has_an_id(http):
+    first, second = (http.get("/health").headers["x-request-id"] for _ in range(2))
+    assert first and second and first != second
+    mine = http.get("/health", headers={"x-request-id": "mine"})
+    assert mine.headers["x-request-id"] == "mine"

@@ -1,0 +1,128 @@
+//! Tables of reports.
+
+use super::LoadArgs;
+use super::report::{Percentiles, Report};
+use crate::simulate::table::{Table, time};
+
+/// Where the client was late by more than this, a line says so.
+const LATE: f64 = 0.005;
+
+/// What is sent, in a line.
+pub fn describe(args: &LoadArgs) -> String {
+    let shared = match args.shared_prefix {
+        0 => String::new(),
+        tokens => format!(", {tokens} of them shared"),
+    };
+    let rounds = match args.rounds() {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    format!(
+        "{} requests a round, {} prompt tokens{shared}, {} new tokens, {rounds}, seed {}",
+        args.requests, args.prompt_tokens, args.max_tokens, args.seed
+    )
+}
+
+/// A row for each report, then whatever was not as it should be.
+pub fn reports(reports: &[Report]) -> String {
+    let headings = [
+        "server",
+        "load",
+        "status",
+        "TTFT p50",
+        "p90",
+        "p99",
+        "between tokens p50",
+        "p90",
+        "p99",
+        "end to end p50",
+        "p90",
+        "p99",
+        "tokens/s",
+    ];
+    let mut table = Table::new(3, headings);
+    for report in reports {
+        let [first, next, end] = [
+            report.time_to_first_token,
+            report.inter_token,
+            report.end_to_end,
+        ]
+        .map(times);
+        let ([a, b, c], [d, e, f], [g, h, i]) = (first, next, end);
+        let throughput = format!("{:.1}", report.throughput);
+        let (server, level) = (report.server.clone(), report.level.to_string());
+        table.row([
+            server,
+            level,
+            statuses(report),
+            a,
+            b,
+            c,
+            d,
+            e,
+            f,
+            g,
+            h,
+            i,
+            throughput,
+        ]);
+    }
+    let mut text = table.text();
+    for report in reports {
+        if report.latest > LATE {
+            text += &format!(
+                "\n{}, {}: the client sent a request {} late",
+                report.server,
+                report.level,
+                time(report.latest)
+            );
+        }
+        for failure in report.failures.iter().take(3) {
+            text += &format!("\n{}, {}: {}", report.server, report.level, failure.trim_end());
+        }
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn times(Percentiles { p50, p90, p99 }: Percentiles) -> [String; 3] {
+    [p50, p90, p99].map(time)
+}
+
+/// Each status, and how many answers had it.
+fn statuses(report: &Report) -> String {
+    let status = |(status, count): (&String, &usize)| format!("{status}: {count}");
+    report.statuses.iter().map(status).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::level::Level;
+    use super::super::report::tests::outcome;
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_times_and_what_is_wrong_is_below() {
+        let mut broken = outcome(0.0, &[]);
+        broken.failure = Some("it ended".to_owned());
+        let rounds = [vec![outcome(0.0, &[0.5, 1.0]), broken]];
+        let table = reports(&[Report::new("a", Level::Clients(2), &rounds)]);
+        let lines: Vec<&str> = table.lines().collect();
+        let cells: Vec<&str> = lines[2].split('|').map(str::trim).collect();
+        let expected = [
+            "a",
+            "2 clients",
+            "200: 1, broken off: 1",
+            "500 ms",
+            "500 ms",
+            "500 ms",
+            "500 ms",
+        ];
+        assert_eq!(cells[1..8], expected);
+        assert_eq!(cells[13], "2.0");
+        assert_eq!(lines[4], "a, 2 clients: the client sent a request 250 ms late");
+        assert_eq!(lines[5], "a, 2 clients: it ended");
+    }
+}

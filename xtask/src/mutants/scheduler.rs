@@ -1,0 +1,227 @@
+//! Bugs of the scheduler that others had.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::planted::{Edit, Mutant, Suite};
+
+pub const SUITE: Suite = Suite {
+    name: "scheduler",
+    target: "scheduler",
+    write,
+    mutants: &MUTANTS,
+};
+
+/// The test that must find all of them.
+const TEST: &str = "random_events";
+
+const MANAGER: &str = "kv/manager.rs";
+const PREFIX: &str = "kv/prefix.rs";
+const SCHEDULER: &str = "engine/scheduler.rs";
+const SEQUENCE: &str = "engine/sequence.rs";
+
+const MUTANTS: [Mutant; 14] = [
+    Mutant {
+        name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "while table.length + size < tokens.len()",
+            to: "while table.length + size <= tokens.len()",
+        }],
+    },
+    Mutant {
+        name: "a block that was evicted can still be found",
+        test: TEST,
+        edits: &[
+            Edit {
+                file: PREFIX,
+                from: "self.entries.remove(&block)",
+                to: "self.entries.get(&block)",
+            },
+            Edit {
+                file: PREFIX,
+                from: "self.by_hash.remove(&entry.link.hash);",
+                to: "let _ = entry;",
+            },
+        ],
+    },
+    Mutant {
+        name: "a preempted sequence keeps its block table",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "let BlockTable { blocks, .. } = std::mem::take(table);",
+            to: "let blocks = table.blocks.clone();",
+        }],
+    },
+    Mutant {
+        name: "prompts come before decodes",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "if self.sequences[&id].decodes() && self.is_running(id) {",
+            to: "if self.sequences[&id].decodes() && self.is_running(id) && self.queued.is_empty() {",
+        }],
+    },
+    Mutant {
+        name: "a block is freed while others hold it",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "if *owners > 0 {",
+            to: "if *owners > u32::MAX - 1 {",
+        }],
+    },
+    Mutant {
+        name: "a hash ignores the parent",
+        test: TEST,
+        edits: &[
+            Edit {
+                file: PREFIX,
+                from: "(parent, tokens).hash(&mut hasher);",
+                to: "(parent.min(0), tokens).hash(&mut hasher);",
+            },
+            Edit {
+                file: PREFIX,
+                from: "let is_hit = entry.parent == parent && *entry.tokens == *tokens;",
+                to: "let is_hit = *entry.tokens == *tokens;",
+            },
+        ],
+    },
+    Mutant {
+        name: "a hash collides, and the tokens are not compared",
+        test: TEST,
+        edits: &[
+            Edit {
+                file: PREFIX,
+                from: "    hasher.finish()\n",
+                to: "    hasher.finish() % 64\n",
+            },
+            Edit {
+                file: PREFIX,
+                from: "let is_hit = entry.parent == parent && *entry.tokens == *tokens;",
+                to: "let is_hit = true;",
+            },
+        ],
+    },
+    Mutant {
+        name: "a block in use stays on the list of those to evict",
+        test: TEST,
+        edits: &[Edit {
+            file: PREFIX,
+            from: "self.idle.remove(&since);",
+            to: "let _ = since;",
+        }],
+    },
+    Mutant {
+        name: "a shared block is appended after one that is not full",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "if !table.length.is_multiple_of(size) || table.blocks.len() != table.length / size {",
+            to: "if size == 0 {",
+        }],
+    },
+    Mutant {
+        name: "the oldest is preempted",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "self.running.last().copied().filter(|&last| last > id)",
+            to: "self.running.first().copied().filter(|&last| last != id)",
+        }],
+    },
+    Mutant {
+        name: "a sequence that leaves keeps its blocks",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "self.sequences.remove(&id) {\n            self.blocks.release(&mut sequence.table);",
+            to: "self.sequences.remove(&id) {\n            sequence.cached = 0;",
+        }],
+    },
+    Mutant {
+        name: "later sequences are admitted before the first in the queue",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "self.queued.first()",
+            to: "self.queued.last()",
+        }],
+    },
+    Mutant {
+        name: "a prompt that is scored takes blocks of the prefix cache",
+        test: TEST,
+        edits: &[Edit {
+            file: SEQUENCE,
+            from: "self.scored == self.prompt",
+            to: "self.scored <= self.prompt",
+        }],
+    },
+    Mutant {
+        name: "a prompt that is computed again is scored again",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "chunk.positions.start.max(sequence.scored)",
+            to: "chunk.positions.start",
+        }],
+    },
+];
+
+/// The crate that holds the scheduler alone: it needs no other part of the library.
+const MANIFEST: &str = r#"[package]
+name = "slowburn"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+rand_chacha = { version = "0.10", default-features = false }
+serde = { version = "1", features = ["derive"] }
+
+[workspace]
+
+[profile.dev]
+opt-level = 2
+"#;
+
+const LIBRARY: &str =
+    "#![allow(dead_code)]\npub mod engine;\npub mod error;\npub mod kv;\npub mod model;\n";
+
+const ENGINE: &str = "mod config;\nmod event;\nmod plan;\nmod scheduler;\nmod sequence;\nmod stats;\n\
+    pub use config::*;\npub use event::*;\npub use plan::*;\npub use scheduler::*;\n\
+    pub use stats::*;\n";
+
+const KV: &str = "mod manager;\nmod prefix;\npub use manager::*;\npub use prefix::PrefixStats;\n";
+
+const MODEL: &str = "mod logits;\npub use logits::*;\n";
+
+const ERROR: &str = "#[derive(Debug)]\npub enum Error {\n    KvPoolTooSmall { tokens: usize, capacity: usize },\n}\n\
+    impl std::fmt::Display for Error {\n    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
+    let Self::KvPoolTooSmall { tokens, capacity } = self;\n        \
+    write!(out, \"{tokens} tokens, room for {capacity}\")\n    }\n}\n\
+    pub type Result<T> = std::result::Result<T, Error>;\n";
+
+fn write(folder: &Path) -> Result<()> {
+    let source = folder.join("src");
+    for part in ["src/engine", "src/kv", "src/model", "tests"] {
+        fs::create_dir_all(folder.join(part))?;
+    }
+    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
+    fs::write(source.join("lib.rs"), LIBRARY)?;
+    fs::write(source.join("error.rs"), ERROR)?;
+    fs::write(source.join("engine/mod.rs"), ENGINE)?;
+    fs::write(source.join("kv/mod.rs"), KV)?;
+    fs::write(source.join("model/mod.rs"), MODEL)?;
+    let engine = ["config", "event", "plan", "scheduler", "sequence", "stats"]
+        .map(|name| format!("engine/{name}.rs"));
+    let others = [MANAGER, PREFIX, "model/logits.rs"].map(str::to_owned);
+    for file in engine.into_iter().chain(others) {
+        fs::copy(Path::new("src").join(&file), source.join(&file)).with_context(|| file)?;
+    }
+    fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;
+    Ok(())
+}

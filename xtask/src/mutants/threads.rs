@@ -1,0 +1,226 @@
+//! Bugs of threads: what was forgotten, and what is done in the wrong order.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::planted::{Edit, Mutant, Suite};
+
+pub const SUITE: Suite = Suite { name: "threads", target: "threads", write, mutants: &MUTANTS };
+
+const CANCEL: &str = "inference/cancel.rs";
+const JOB: &str = "inference/job.rs";
+const PERMITS: &str = "inference/permits.rs";
+const SEQUENCE: &str = "inference/sequence.rs";
+const STARTED: &str = "inference/started.rs";
+const STREAM: &str = "inference/stream.rs";
+
+const MUTANTS: [Mutant; 18] = [
+    Mutant {
+        name: "a writer wakes nobody",
+        test: "every_reader_gets_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        self.changed.notify_all();\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "the end wakes one of two readers",
+        test: "two_readers_of_one_stream",
+        edits: &[Edit {
+            file: STREAM,
+            from: "self.changed.notify_all();",
+            to: "self.changed.notify_one();",
+        }],
+    },
+    Mutant {
+        name: "a reader looks, unlocks, and then waits",
+        test: "every_reader_gets_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        while state.must_wait() {\n            state = self.channel.wait(state);",
+            to: "        while state.must_wait() {\n            drop(state);\n            state = self.channel.wait(self.channel.lock());",
+        }],
+    },
+    Mutant {
+        name: "a reader of an empty stream does not see the end",
+        test: "every_reader_gets_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "self.items.is_empty() && !self.ended",
+            to: "self.items.is_empty()",
+        }],
+    },
+    Mutant {
+        name: "a stream ends before its outcome is there",
+        test: "who_joins_need_not_read",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        state.outcome = Some(outcome);\n        self.notify(state);\n",
+            to: "        self.notify(state);\n        self.lock().outcome = Some(outcome);\n",
+        }],
+    },
+    Mutant {
+        name: "a stream ends twice",
+        test: "who_joins_need_not_read",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        if state.ended {\n            return;\n        }\n        state.ended = true;",
+            to: "        state.ended = true;",
+        }],
+    },
+    Mutant {
+        name: "who reads a full stream does not ring",
+        test: "every_reader_gets_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        if was_behind {\n            self.doorbell.ring();\n        }\n",
+            to: "        let _ = was_behind;\n",
+        }],
+    },
+    Mutant {
+        name: "who reads a full stream rings before there is room",
+        test: "every_reader_gets_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        let item = state.items.pop_front();\n        drop(state);\n        if was_behind {\n            self.doorbell.ring();\n        }\n        item",
+            to: "        drop(state);\n        if was_behind {\n            self.doorbell.ring();\n        }\n        self.lock().items.pop_front()",
+        }],
+    },
+    Mutant {
+        name: "a full stream does not pause its job",
+        test: "a_stream_holds_no_more_than_its_capacity",
+        edits: &[Edit {
+            file: STREAM,
+            from: "state.items.len() >= state.capacity",
+            to: "state.items.len() > 2 * state.capacity",
+        }],
+    },
+    Mutant {
+        name: "who joins leaves the job paused",
+        test: "who_joins_need_not_read",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        // The sequences may be paused because the stream was full.\n        self.channel.doorbell.ring();\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "a stream that is discarded fills up again",
+        test: "who_joins_need_not_read",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        state.discarded = true;\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "a job that is dropped runs on",
+        test: "a_job_that_is_dropped_makes_room",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        if !self.channel.lock().ended {\n            self.cancel.cancel();\n        }\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "whoever polls is not woken",
+        test: "whoever_polls_is_woken_for_each_token",
+        edits: &[Edit {
+            file: STREAM,
+            from: "        let waker = state.waker.take();",
+            to: "        let waker = state.waker.take().filter(|_| state.ended);",
+        }],
+    },
+    Mutant {
+        name: "the bell rings before the job is cancelled",
+        test: "a_cancelled_job_makes_room",
+        edits: &[Edit {
+            file: CANCEL,
+            from: "        if !self.cancelled.swap(true, Ordering::Relaxed) {\n            self.doorbell.ring();\n        }",
+            to: "        self.doorbell.ring();\n        self.cancelled.store(true, Ordering::Relaxed);",
+        }],
+    },
+    Mutant {
+        name: "a job that is lost does not end",
+        test: "shutting_down_ends_every_job",
+        edits: &[Edit {
+            file: JOB,
+            from: "        self.reader.end(Err(Error::ShutDown));\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "between a look at the queue and the next step, another takes the slot",
+        test: "no_more_are_let_in_than_may_wait",
+        edits: &[Edit {
+            file: PERMITS,
+            from: "        self.waiting\n            .try_update(Ordering::Relaxed, Ordering::Relaxed, with_new)\n            .map_err(|waiting| Error::QueueFull { max_waiting, waiting, new })?;\n",
+            to: "        let waiting = self.waiting.load(Ordering::Relaxed);\n        let sum = with_new(waiting).ok_or(Error::QueueFull { max_waiting, waiting, new })?;\n        self.waiting.store(sum, Ordering::Relaxed);\n",
+        }],
+    },
+    Mutant {
+        name: "a slot is free only after the completion",
+        test: "who_sees_a_completion_finds_its_slot_free",
+        edits: &[Edit {
+            file: SEQUENCE,
+            from: "        // Freed before the completion, so that a caller that sees it can use the slot.\n        self.permit = None;\n",
+            to: "",
+        }],
+    },
+    Mutant {
+        name: "a sequence that is started too late is lost",
+        test: "a_sequence_that_is_started_late",
+        edits: &[Edit {
+            file: STARTED,
+            from: "        started.take().unwrap_or_default()",
+            to: "        started.as_mut().map(std::mem::take).unwrap_or_default()",
+        }],
+    },
+];
+
+/// The workspace of `tests/interleavings` alone, with what it takes from that of the project.
+const MANIFEST: &str = r#"[workspace]
+members = ["tests/interleavings"]
+resolver = "3"
+
+[workspace.package]
+edition = "2024"
+rust-version = "1.95"
+license = "MIT OR Apache-2.0"
+
+[workspace.dependencies]
+rand_chacha = { version = "0.10", default-features = false }
+serde = { version = "1", features = ["derive"] }
+serde_json = "1"
+
+[profile.dev]
+debug = false
+
+[profile.dev.package."*"]
+opt-level = 2
+"#;
+
+fn write(folder: &Path) -> Result<()> {
+    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
+    for part in ["src", "tests/interleavings"] {
+        copy(Path::new(part), &folder.join(part))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
+}
