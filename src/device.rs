@@ -11,7 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::{Error, Result};
+use crate::kernels;
 use crate::panics;
+use crate::storage::Storage;
 
 /// A device selected by name. Whether it works depends on the compiled features and on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +85,16 @@ pub struct Adapter {
 }
 
 impl OpenDevice {
-    /// Checks that the device supports this type.
+    /// Checks that the device supports weights that are stored so. Returns the type of those that
+    /// are not quantized.
     ///
     /// # Errors
-    /// An unsupported type.
-    pub fn check(&self, precision: Precision) -> Result<DType> {
+    /// An unsupported type; quantized weights on another device than the CPU.
+    pub fn check(&self, storage: Storage) -> Result<DType> {
+        if storage.quantization.is_some() && !kernels::serve(&self.device) {
+            return Err(Error::QuantizedUnsupported { name: self.name });
+        }
+        let Storage { precision, .. } = storage;
         let dtype = precision.dtype();
         if self.device.supports_dtype(dtype) {
             return Ok(dtype);

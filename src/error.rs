@@ -30,6 +30,11 @@ pub enum Error {
         allowed: &'static str,
     },
 
+    #[error(
+        "device `{name}` cannot compute with quantized weights: take the CPU, or leave the weights unquantized"
+    )]
+    QuantizedUnsupported { name: &'static str },
+
     #[error("device `{name}` is not compiled in: build with the feature `{feature}`")]
     DeviceNotCompiled {
         name: &'static str,

@@ -59,6 +59,7 @@ pub mod sampling;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod storage;
 mod sync;
 pub mod tokenizer;
 

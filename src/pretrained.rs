@@ -6,9 +6,10 @@ use burn::tensor::{DType, Device};
 
 use crate::checkpoint::folder::{not_a_model, read};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
-use crate::device::{OpenDevice, Precision};
+use crate::device::OpenDevice;
 use crate::error::{Error, Result};
 use crate::model::{Model, ModelConfig};
+use crate::storage::Storage;
 use crate::tokenizer::{ChatTemplate, Tokenizer};
 
 /// A loaded model folder.
@@ -38,8 +39,8 @@ impl Pretrained {
     /// The model embedded in this crate: `models/ember`.
     ///
     /// # Errors
-    /// A device that cannot compute in this precision.
-    pub fn bundled(device: &OpenDevice, precision: Precision) -> Result<Self> {
+    /// A device that cannot compute in this precision, or not with quantized weights.
+    pub fn bundled(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
         let weights: &[u8] = include_bytes!("../models/ember/model.safetensors");
         let files = Files {
             name: &|file| format!("the bundled {file}"),
@@ -52,7 +53,7 @@ impl Pretrained {
             tokenizer_config: None,
             chat_template: None,
         };
-        Self::from_files(&files, device, precision)
+        Self::from_files(&files, device, storage.into())
     }
 
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
@@ -67,7 +68,7 @@ impl Pretrained {
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not implement;
     /// weights that do not fit into memory; a system that refuses to start threads.
-    pub fn load(folder: &Path, device: &OpenDevice, precision: Precision) -> Result<Self> {
+    pub fn load(folder: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
@@ -83,7 +84,7 @@ impl Pretrained {
             tokenizer_config: tokenizer_config.as_deref(),
             chat_template: chat_template.as_deref(),
         };
-        Self::from_files(&files, device, precision)
+        Self::from_files(&files, device, storage.into())
     }
 
     // ANCHOR: prompt_ids
@@ -102,8 +103,8 @@ impl Pretrained {
     }
     // ANCHOR_END: prompt_ids
 
-    fn from_files(files: &Files<'_>, device: &OpenDevice, precision: Precision) -> Result<Self> {
-        let dtype = device.check(precision)?;
+    fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let dtype = device.check(storage)?;
         let name = files.name;
         let mut config = ModelConfig::from_json(files.config, &name("config.json"))?;
         if let Some(json) = files.generation_config {
@@ -119,7 +120,10 @@ impl Pretrained {
             let template = ChatTemplate::new(template, name("chat_template.jinja"));
             tokenizer = tokenizer.with_chat_template(template);
         }
-        let weights = (files.weights)(&device.device, dtype)?;
+        let mut weights = (files.weights)(&device.device, dtype)?;
+        if let Some(quantization) = storage.quantization {
+            weights = weights.quantized(quantization);
+        }
         weights.check_memory()?;
         let model = Model::load(config, &weights)?;
         let unused = weights.unused(&model);

@@ -4,7 +4,8 @@
 
 use half::{bf16, f16};
 use slowburn::kernels::{
-    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, Layer, Panels, Queries, Simd,
+    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, Layer, Panels, Quantized,
+    Queries, Rounding, Simd,
 };
 
 const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
@@ -64,18 +65,30 @@ fn stored(format: Format, number: f32) -> f32 {
 }
 
 fn pack(weights: &[f32], shape: [usize; 2], format: Format) -> Panels {
+    in_file(weights, |matrix| {
+        Panels::pack(matrix, shape, format, &mut Arena::new(0)).unwrap()
+    })
+}
+
+fn quantize(weights: &[f32], shape: [usize; 2], format: Quantized, rounding: Rounding) -> Panels {
+    in_file(weights, |matrix| {
+        Panels::quantize(matrix, shape, format, rounding, &mut Arena::new(0)).unwrap()
+    })
+}
+
+/// Calls a function with a matrix as a file stores it, in f32.
+fn in_file<T>(weights: &[f32], use_matrix: impl FnOnce(&kernels::StoredMatrix<'_>) -> T) -> T {
     let bytes: Vec<u8> = weights.iter().flat_map(|number| number.to_le_bytes()).collect();
     let read = |range: std::ops::Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
         use_bytes(&bytes[range]);
         Ok(())
     };
-    let matrix = kernels::StoredMatrix {
+    use_matrix(&kernels::StoredMatrix {
         format: Format::F32,
         length: bytes.len(),
         is_transposed: false,
         read: &read,
-    };
-    Panels::pack(&matrix, shape, format, &mut Arena::new(0)).unwrap()
+    })
 }
 
 /// All NaNs are one: which of two that meet survives differs between processors.
@@ -111,6 +124,75 @@ fn a_linear_layer_sums_in_one_order() {
                         for cpu in &cpus {
                             let bias = with_bias.then_some(&bias[..]);
                             let layer = Layer { weights: &panels, bias };
+                            let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
+                            let what = format!("{cpu:?} {format:?} {n_out}x{n_in}, {rows} rows");
+                            assert_eq!(bits(&found), bits(&expected), "{what}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sum of a group of inputs, in pairs.
+fn sum_in_pairs(x: &[f32]) -> f32 {
+    let mut sums = x.to_vec();
+    sums.resize(GROUP, 0.0);
+    while sums.len() > 1 {
+        let upper = sums.split_off(sums.len() / 2);
+        sums.iter_mut().zip(upper).for_each(|(sum, upper)| *sum += upper);
+    }
+    sums[0]
+}
+
+/// One output of a quantized layer: each group's integers times `x`, then times the scale, the
+/// groups in order. 4-bit integers are offset by 24 on the way.
+fn quantized_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rounding) -> f32 {
+    let mut output = 0.0f32;
+    for (weights, x) in weights.chunks(GROUP).zip(x.chunks(GROUP)) {
+        let mut numbers = [0.0; GROUP];
+        numbers[..weights.len()].copy_from_slice(weights);
+        let (scale, integers) = kernels::quantize(&numbers, format, rounding);
+        let offset = match format {
+            Quantized::Int8 => 0.0,
+            Quantized::Int4 => 24.0,
+        };
+        let mut sum = 0.0f32;
+        for (integer, x) in integers.iter().zip(x.iter().chain(std::iter::repeat(&0.0))) {
+            sum = (f32::from(*integer) + offset).mul_add(*x, sum);
+        }
+        if offset != 0.0 {
+            sum = (-offset).mul_add(sum_in_pairs(x), sum);
+        }
+        output = scale.to_f32().mul_add(sum, output);
+    }
+    output
+}
+
+#[test]
+fn a_quantized_layer_sums_in_one_order() {
+    let cpus = cpus();
+    let formats = [Quantized::Int8, Quantized::Int4].map(|format| {
+        [Rounding::Nearest, Rounding::LeastSquares].map(|rounding| (format, rounding))
+    });
+    for wild in [false, true] {
+        for n_out in [1, 31, 32, 33, 95, 129, 200] {
+            for n_in in [1, 7, 32, 64, 65, 96] {
+                let mut numbers = Numbers::new((n_out * n_in) as u64, wild);
+                let weights = numbers.take(n_out * n_in);
+                for (format, rounding) in formats.into_iter().flatten() {
+                    let panels = quantize(&weights, [n_out, n_in], format, rounding);
+                    for rows in (1..=14).chain([25]) {
+                        let x = numbers.take(rows * n_in);
+                        let mut expected = Vec::new();
+                        for x in x.chunks(n_in) {
+                            for weights in weights.chunks(n_in) {
+                                expected.push(quantized_output(weights, x, format, rounding));
+                            }
+                        }
+                        for cpu in &cpus {
+                            let layer = Layer { weights: &panels, bias: None };
                             let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
                             let what = format!("{cpu:?} {format:?} {n_out}x{n_in}, {rows} rows");
                             assert_eq!(bits(&found), bits(&expected), "{what}");

@@ -14,12 +14,14 @@ use crate::error::{Error, Result};
 use crate::kernels::{self, Arena, Format, Panels, StoredMatrix};
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
+use crate::storage::Quantization;
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
     source: Source<'a>,
     device: Device,
     dtype: DType,
+    quantization: Option<Quantization>,
     /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
 }
@@ -78,8 +80,15 @@ impl<'a> Weights<'a> {
             source: Source::Files(files),
             device: device.clone(),
             dtype,
+            quantization: None,
             bytes: Cell::new(0),
         })
+    }
+
+    /// Quantizes matrices of files, on the CPU.
+    pub fn quantized(mut self, quantization: Quantization) -> Self {
+        self.quantization = Some(quantization);
+        self
     }
 
     /// Takes tensors from one safetensors file in memory. `origin` names the file in errors.
@@ -103,6 +112,7 @@ impl<'a> Weights<'a> {
             source: Source::Random,
             device: device.clone(),
             dtype: DType::F32,
+            quantization: None,
             bytes: Cell::new(0),
         }
     }
@@ -152,6 +162,26 @@ impl<'a> Weights<'a> {
         Tensor::from_data(data, (&self.device, dtype))
     }
 
+    // ANCHOR: matrix
+    fn stored_matrix(
+        &self,
+        name: &str,
+        shape: [usize; 2],
+        quantization: Option<Quantization>,
+    ) -> Result<Weight> {
+        let Source::Files(files) = &self.source else {
+            return self.random_matrix(name, shape);
+        };
+        let stored = files.find(name, &shape)?;
+        if kernels::serve(&self.device) {
+            return self.pack(files, &stored, shape, false, quantization);
+        }
+        let mut bytes = BytesMut::new();
+        convert::append(&stored, self.dtype, &mut bytes)?;
+        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, shape, self.dtype))))
+    }
+    // ANCHOR_END: matrix
+
     /// Packs a matrix of a file for the CPU kernels.
     fn pack(
         &self,
@@ -159,6 +189,7 @@ impl<'a> Weights<'a> {
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
         is_transposed: bool,
+        quantization: Option<Quantization>,
     ) -> Result<Weight> {
         let matrix = StoredMatrix {
             format: Format::of(stored.dtype),
@@ -170,7 +201,12 @@ impl<'a> Weights<'a> {
             },
         };
         let arena = &mut files.arena.borrow_mut();
-        let panels = Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?;
+        let panels = match quantization {
+            Some(Quantization { format, rounding, .. }) => {
+                Panels::quantize(&matrix, shape, format, rounding, arena)?
+            }
+            None => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
+        };
         self.count(panels.bytes());
         Ok(Weight::Packed(PackedWeight { panels }))
     }
@@ -208,20 +244,13 @@ impl<'a> Weights<'a> {
 }
 
 impl TensorSource for Weights<'_> {
-    // ANCHOR: matrix
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        let Source::Files(files) = &self.source else {
-            return self.random_matrix(name, shape);
-        };
-        let stored = files.find(name, &shape)?;
-        if kernels::serve(&self.device) {
-            return self.pack(files, &stored, shape, false);
-        }
-        let mut bytes = BytesMut::new();
-        convert::append(&stored, self.dtype, &mut bytes)?;
-        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, shape, self.dtype))))
+        self.stored_matrix(name, shape, self.quantization)
     }
-    // ANCHOR_END: matrix
+
+    fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
+        self.stored_matrix(name, shape, self.quantization.filter(|how| how.embedding))
+    }
 
     fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
         let Source::Files(files) = &self.source else {
@@ -229,7 +258,7 @@ impl TensorSource for Weights<'_> {
         };
         let stored = files.find(name, &[n_in, n_out])?;
         if kernels::serve(&self.device) {
-            return self.pack(files, &stored, [n_out, n_in], true);
+            return self.pack(files, &stored, [n_out, n_in], true, self.quantization);
         }
         // Transposes the data itself: a transposed tensor is a view, which every product would read
         // with a large stride.

@@ -50,6 +50,9 @@ impl fmt::Display for Advice<'_> {
             }
             LibraryError::DeviceMissing { .. } => out.write_str(" (`--device auto`)"),
             LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
+            LibraryError::QuantizedUnsupported { .. } => {
+                out.write_str(" (`--device cpu`, or without `--quantize`)")
+            }
             LibraryError::WeightsTooLarge { .. } => out.write_str(" (`--dtype f16`)"),
             LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
             LibraryError::KvPoolFull { .. } | LibraryError::KvPoolTooSmall { .. } => {
@@ -92,6 +95,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::NoChatTemplate
             | LibraryError::DeviceNotCompiled { .. }
             | LibraryError::DTypeUnsupported { .. }
+            | LibraryError::QuantizedUnsupported { .. }
     )
 }
 

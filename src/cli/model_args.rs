@@ -8,9 +8,10 @@ use super::Result;
 use super::report::bytes;
 use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
-use crate::kernels::{BLOCK, Cpu, Simd};
+use crate::kernels::{BLOCK, Cpu, Quantized, Rounding, Simd};
 use crate::kv::KvPool;
 use crate::pretrained::Pretrained;
+use crate::storage::{Quantization, Storage};
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
@@ -31,6 +32,19 @@ pub struct ModelArgs {
     /// memory, and half the bytes to be read at each step.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
+
+    /// Store the matrices of the layers as integers, in groups that share a scale: 4 or 7 times
+    /// smaller than in f32. On the CPU only
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub quantize: Option<Quantized>,
+
+    /// With --quantize: also the embedding and the head
+    #[arg(long, requires = "quantize")]
+    pub quantize_embedding: bool,
+
+    /// With --quantize: how the scale of a group is chosen
+    #[arg(long, value_enum, default_value_t = Rounding::default(), requires = "quantize", value_name = "HOW")]
+    pub rounding: Rounding,
 
     /// The most memory for keys and values, such as 64MiB [default: half of what is free]
     #[arg(long, value_name = "BYTES")]
@@ -72,8 +86,8 @@ impl ModelArgs {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
         let mut pretrained = self.cpu()?.enter(|| match &self.source {
-            None => Ok(Pretrained::bundled(&device, self.dtype)?),
-            Some(source) => source.load(&device, self.dtype),
+            None => Ok(Pretrained::bundled(&device, self.storage())?),
+            Some(source) => source.load(&device, self.storage()),
         })?;
         warn_of_unused(&pretrained.unused);
         if let Some(ByteSize(bytes)) = self.kv_cache_bytes {
@@ -81,6 +95,19 @@ impl ModelArgs {
             pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);
         }
         Ok((pretrained, device))
+    }
+
+    /// How weights are stored.
+    fn storage(&self) -> Storage {
+        let quantization = |format| Quantization {
+            format,
+            rounding: self.rounding,
+            embedding: self.quantize_embedding,
+        };
+        Storage {
+            precision: self.dtype,
+            quantization: self.quantize.map(quantization),
+        }
     }
 
     /// With `--block-report`: the blocks of all KV caches, on standard error.

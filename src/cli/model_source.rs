@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::Result;
-use crate::device::{OpenDevice, Precision};
+use crate::device::OpenDevice;
 use crate::pretrained::Pretrained;
+use crate::storage::Storage;
 
 /// The prefix of a model on the hub.
 const HUB_PREFIX: &str = "hf:";
@@ -33,10 +34,10 @@ impl ModelSource {
     ///
     /// # Errors
     /// A model that cannot be downloaded or loaded; a model on the hub without the feature `hub`.
-    pub fn load(&self, device: &OpenDevice, precision: Precision) -> Result<Pretrained> {
+    pub fn load(&self, device: &OpenDevice, storage: Storage) -> Result<Pretrained> {
         Ok(match self {
-            ModelSource::Folder(folder) => Pretrained::load(folder, device, precision)?,
-            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, precision)?,
+            ModelSource::Folder(folder) => Pretrained::load(folder, device, storage)?,
+            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, storage)?,
         })
     }
 }

@@ -18,6 +18,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::DeviceNotCompiled { name: "this", feature: "this" },
         Error::DeviceMissing { name: "this", reason: text.to_owned() },
         Error::DTypeUnsupported { name: "this", dtype: "this" },
+        Error::QuantizedUnsupported { name: "this" },
         Error::Io { path: PathBuf::from(text), source: io::Error::other(text) },
         Error::NotAModel { folder: PathBuf::from(text), missing: "this" },
         Error::Json {
@@ -103,6 +104,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::DeviceNotCompiled { .. }
         | Error::DeviceMissing { .. }
         | Error::DTypeUnsupported { .. }
+        | Error::QuantizedUnsupported { .. }
         | Error::Io { .. }
         | Error::NotAModel { .. }
         | Error::Json { .. }

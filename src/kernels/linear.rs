@@ -1,10 +1,15 @@
 //! Linear layers: panels times rows of `x`.
 
+use std::array;
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product, product_of_two, single};
 use super::number::{Number, with_number};
-use super::panels::Panels;
+use super::panels::{PanelFormat, Panels};
+use super::quantized::{self, GROUP, Groups, PackedGroups, Unpacked, with_groups};
 use super::simd::{Isa, Kernel, RowKernel};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
@@ -28,7 +33,9 @@ pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) ->
     if rows == 0 {
         return y;
     }
-    let packed = Packed::new(x, rows, &cpu);
+    let is_quantized =
+        |layer: &Layer<'_>| matches!(layer.weights.format(), PanelFormat::Quantized(_));
+    let packed = Packed::new(x, rows, layers.iter().any(is_quantized), &cpu);
     {
         let mut products = Vec::with_capacity(N);
         for (layer, y) in layers.iter().zip(&mut y) {
@@ -72,40 +79,114 @@ fn panels_of_task(panels: usize, threads: usize) -> usize {
 struct Packed<'a> {
     rows: usize,
     n_in: usize,
+    /// The inputs that a pass has room for: for quantized weights, whole groups.
+    n_packed: usize,
     /// The number of rows in each pass. A single row is not packed.
     passes: Vec<usize>,
-    numbers: std::borrow::Cow<'a, [f32]>,
+    numbers: Cow<'a, [f32]>,
+    /// For quantized weights: the sum of each group of inputs, each pass as `[groups][rows]`.
+    sums: Vec<f32>,
+}
+
+/// One pass.
+struct PackedPass<'a> {
+    first_row: usize,
+    rows: usize,
+    /// `[n_packed][rows]`
+    x: &'a [f32],
+    /// `[groups][rows]`
+    sums: &'a [f32],
 }
 
 impl<'a> Packed<'a> {
-    fn new(x: &'a [f32], rows: usize, cpu: &Cpu) -> Self {
+    fn new(x: &'a [f32], rows: usize, in_groups: bool, cpu: &Cpu) -> Self {
         /// Fewer numbers than this are packed sooner than another thread begins.
         const MANY: usize = 1 << 15;
         let n_in = x.len() / rows;
+        let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
+        let n_packed = n_in.max(groups * GROUP);
+        let mut sums = vec![0.0; groups * rows];
         if rows == 1 {
-            return Self { rows, n_in, passes: vec![1], numbers: x.into() };
+            let mut numbers = Cow::Borrowed(x);
+            if n_packed > n_in {
+                numbers.to_mut().resize(n_packed, 0.0);
+            }
+            sum_groups::<1>(&numbers, &mut sums);
+            return Self { rows, n_in, n_packed, passes: vec![1], numbers, sums };
         }
         let passes = cpu.simd().passes(rows);
-        let mut numbers = vec![0.0; x.len()];
+        let mut numbers = vec![0.0; rows * n_packed];
         let mut parts = Vec::with_capacity(passes.len());
         let mut first = 0;
         for &pass in &passes {
-            parts.push((pass, first * n_in..(first + pass) * n_in));
+            parts.push(first..first + pass);
             first += pass;
         }
-        let packed = Disjoint::new(&mut numbers);
+        let (packed, packed_sums) = (Disjoint::new(&mut numbers), Disjoint::new(&mut sums));
         let pack_one = |i: usize| {
-            let (pass, part) = &parts[i];
+            let rows: &Range<usize> = &parts[i];
+            let of = |width: usize| rows.start * width..rows.end * width;
             // SAFETY: the parts of two passes do not overlap, and each is packed once.
-            let packed = unsafe { packed.part(part.clone()) };
-            pack(&x[part.clone()], packed, *pass);
+            let (packed, sums) =
+                unsafe { (packed.part(of(n_packed)), packed_sums.part(of(groups))) };
+            pack(&x[of(n_in)], packed, rows.len());
+            if groups > 0 {
+                cpu.simd().dispatch(SumGroups { rows: rows.len(), x: packed, sums });
+            }
         };
         if x.len() < MANY {
             (0..parts.len()).for_each(pack_one);
         } else {
             cpu.for_each(parts.len(), pack_one);
         }
-        Self { rows, n_in, passes, numbers: numbers.into() }
+        Self { rows, n_in, n_packed, passes, numbers: numbers.into(), sums }
+    }
+
+    /// Calls `run` for each pass.
+    #[inline(always)]
+    fn for_each(&self, run: impl Fn(PackedPass<'_>)) {
+        let groups = self.sums.len() / self.rows;
+        let mut first_row = 0;
+        for &rows in &self.passes {
+            let of = |width: usize| first_row * width..(first_row + rows) * width;
+            let (x, sums) = (&self.numbers[of(self.n_packed)], &self.sums[of(groups)]);
+            run(PackedPass { first_row, rows, x, sums });
+            first_row += rows;
+        }
+    }
+}
+
+/// The sum of each group of inputs, for one pass: `[n_packed][rows]` -> `[groups][rows]`.
+struct SumGroups<'a> {
+    rows: usize,
+    x: &'a [f32],
+    sums: &'a mut [f32],
+}
+
+impl Kernel for SumGroups<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        I::with_rows(self.rows, self);
+    }
+}
+
+impl RowKernel for SumGroups<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        sum_groups::<M>(self.x, self.sums);
+    }
+}
+
+#[inline(always)]
+fn sum_groups<const M: usize>(x: &[f32], sums: &mut [f32]) {
+    let (x, _) = x.as_chunks::<M>();
+    let (groups, _) = x.as_chunks::<GROUP>();
+    for (group, sums) in groups.iter().zip(sums.as_chunks_mut::<M>().0) {
+        *sums = quantized::sum_group(group);
     }
 }
 
@@ -135,7 +216,7 @@ struct Product<'a> {
 /// Some panels of all products, numbered consecutively.
 struct Share<'a> {
     products: &'a [Product<'a>],
-    panels: std::ops::Range<usize>,
+    panels: Range<usize>,
 }
 
 impl Kernel for Share<'_> {
@@ -149,7 +230,14 @@ impl Kernel for Share<'_> {
             let first = self.panels.start.max(before) - before;
             let end = self.panels.end.min(before + weights.len()).saturating_sub(before);
             if first < end {
-                with_number!(weights.format(), N => product.panels::<I, N>(first..end));
+                match weights.format() {
+                    PanelFormat::Dense(format) => {
+                        with_number!(format, N => product.panels::<I, N>(first..end));
+                    }
+                    PanelFormat::Quantized(format) => {
+                        with_groups!(format, G => product.groups::<I, G>(first..end));
+                    }
+                }
             }
             before += weights.len();
         }
@@ -158,7 +246,7 @@ impl Kernel for Share<'_> {
 
 impl Product<'_> {
     #[inline(always)]
-    fn panels<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+    fn panels<I: Isa, N: Number>(&self, panels: Range<usize>) {
         match self.x.rows {
             1 => self.single_row::<I, N>(panels),
             _ => self.many_rows::<I, N>(panels),
@@ -166,7 +254,7 @@ impl Product<'_> {
     }
 
     #[inline(always)]
-    fn single_row<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+    fn single_row<I: Isa, N: Number>(&self, panels: Range<usize>) {
         let mut index = panels.start;
         while index < panels.end {
             index += match panels.end - index {
@@ -182,7 +270,9 @@ impl Product<'_> {
     #[inline(always)]
     fn group<I: Isa, N: Number, const P: usize>(&self, first: usize) -> usize {
         let panels = std::array::from_fn(|i| self.layer.weights.panel::<N>(first + i));
-        for (i, sums) in single::<I, N, P>(panels, &self.x.numbers).iter().enumerate() {
+        for (i, sums) in
+            single::<I, N, P>(panels, &self.x.numbers[..self.x.n_in]).iter().enumerate()
+        {
             self.store(0, first + i, sums);
         }
         P
@@ -190,7 +280,7 @@ impl Product<'_> {
 
     /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
     #[inline(always)]
-    fn many_rows<I: Isa, N: Number>(&self, panels: std::ops::Range<usize>) {
+    fn many_rows<I: Isa, N: Number>(&self, panels: Range<usize>) {
         /// Up to this many rows, the product is memory-bound. The sums of 12 rows, which are one
         /// pass, would not fit into the registers for two panels.
         const FEW: usize = 11;
@@ -201,31 +291,67 @@ impl Product<'_> {
             while index + 2 <= panels.end {
                 let first = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
                 let second = N::widen_panel::<I, LANES>(weights.panel(index + 1), &mut other_room);
-                self.passes(|first_row, pass, x| {
+                self.x.for_each(|pass| {
                     let panels = [first, second];
-                    I::with_rows(pass, PassOfTwo { product: self, index, panels, first_row, x });
+                    I::with_rows(pass.rows, PassOfTwo { product: self, index, panels, pass });
                 });
                 index += 2;
             }
         }
         for index in index..panels.end {
             let panel = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
-            self.passes(|first_row, pass, x| {
-                I::with_rows(pass, Pass { product: self, index, panel, first_row, x });
+            self.x.for_each(|pass| {
+                I::with_rows(pass.rows, Pass { product: self, index, panel, pass });
             });
         }
     }
 
-    /// Calls `run` for each pass with its first row, its number of rows, and the rows,
-    /// `[n_in][rows]`.
+    /// Quantized panels. Where the rows are one pass, integers are converted in registers. For more
+    /// rows, each panel is unpacked once for all passes.
     #[inline(always)]
-    fn passes(&self, run: impl Fn(usize, usize, &[f32])) {
-        let Packed { n_in, passes, numbers, .. } = self.x;
-        let mut first = 0;
-        for &pass in passes {
-            run(first, pass, &numbers[first * n_in..(first + pass) * n_in]);
-            first += pass;
+    fn groups<I: Isa, G: PackedGroups>(&self, panels: Range<usize>) {
+        let weights = self.layer.weights;
+        let panel = |index| weights.groups::<G>(index);
+        let mut index = panels.start;
+        if let [rows] = self.x.passes[..] {
+            // Several panels at a time, as many as there are registers for.
+            let most = match rows {
+                1 => 4,
+                2 | 3 if !I::HALVES => 2,
+                _ => 1,
+            };
+            while index < panels.end {
+                let count = most.min(panels.end - index);
+                self.x.for_each(|pass| match count {
+                    4 => {
+                        self.in_groups::<I, G, 4>(index, array::from_fn(|i| panel(index + i)), pass)
+                    }
+                    2 | 3 => {
+                        self.in_groups::<I, G, 2>(index, array::from_fn(|i| panel(index + i)), pass)
+                    }
+                    _ => self.in_groups::<I, G, 1>(index, [panel(index)], pass),
+                });
+                index += if count == 3 { 2 } else { count };
+            }
+            return;
         }
+        let mut room = Vec::new();
+        for index in panels {
+            room.clear();
+            room.extend(panel(index).iter().map(|groups| Unpacked::new::<I>(groups)));
+            self.x.for_each(|pass| self.in_groups::<I, Unpacked<G>, 1>(index, [&room], pass));
+        }
+    }
+
+    /// One pass over `P` adjacent quantized panels.
+    #[inline(always)]
+    fn in_groups<I: Isa, G: Groups, const P: usize>(
+        &self,
+        index: usize,
+        panels: [&[G]; P],
+        pass: PackedPass<'_>,
+    ) {
+        I::with_rows(pass.rows, PassInGroups { product: self, index, panels, pass });
     }
 
     /// Writes the sums of one panel for one row.
@@ -252,9 +378,7 @@ struct Pass<'a> {
     product: &'a Product<'a>,
     index: usize,
     panel: &'a [[f32; LANES]],
-    first_row: usize,
-    /// `[n_in][rows]`
-    x: &'a [f32],
+    pass: PackedPass<'a>,
 }
 
 impl RowKernel for Pass<'_> {
@@ -262,9 +386,9 @@ impl RowKernel for Pass<'_> {
 
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) {
-        let (x, _) = self.x.as_chunks::<M>();
+        let (x, _) = self.pass.x.as_chunks::<M>();
         for (row, sums) in product::<I, M>(self.panel, x).iter().enumerate() {
-            self.product.store(self.first_row + row, self.index, sums);
+            self.product.store(self.pass.first_row + row, self.index, sums);
         }
     }
 }
@@ -274,9 +398,7 @@ struct PassOfTwo<'a> {
     product: &'a Product<'a>,
     index: usize,
     panels: [&'a [[f32; LANES]]; 2],
-    first_row: usize,
-    /// `[n_in][rows]`
-    x: &'a [f32],
+    pass: PackedPass<'a>,
 }
 
 impl RowKernel for PassOfTwo<'_> {
@@ -284,10 +406,35 @@ impl RowKernel for PassOfTwo<'_> {
 
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) {
-        let (x, _) = self.x.as_chunks::<M>();
+        // Quantized layers of the same inputs may need room for whole groups.
+        let (x, _) = self.pass.x.as_chunks::<M>();
+        let x = &x[..self.product.x.n_in];
         for (panel, sums) in product_of_two::<M>(self.panels, x).iter().enumerate() {
             for (row, sums) in sums.iter().enumerate() {
-                self.product.store(self.first_row + row, self.index + panel, sums);
+                self.product.store(self.pass.first_row + row, self.index + panel, sums);
+            }
+        }
+    }
+}
+
+/// One pass of rows over `P` adjacent quantized panels.
+struct PassInGroups<'a, G, const P: usize> {
+    product: &'a Product<'a>,
+    index: usize,
+    panels: [&'a [G]; P],
+    pass: PackedPass<'a>,
+}
+
+impl<G: Groups, const P: usize> RowKernel for PassInGroups<'_, G, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        let (x, sums) = (self.pass.x.as_chunks::<M>().0, self.pass.sums.as_chunks::<M>().0);
+        let products = quantized::products::<I, G, M, P>(self.panels, x, sums);
+        for (panel, products) in products.iter().enumerate() {
+            for (row, sums) in products.iter().enumerate() {
+                self.product.store(self.pass.first_row + row, self.index + panel, sums);
             }
         }
     }

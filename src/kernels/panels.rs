@@ -9,22 +9,33 @@ use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
+use super::quantized::{GROUP, PackedGroups, Quantized, Rounding, quantize, with_groups};
 use crate::error::Result;
-use bytemuck::cast_slice;
+use bytemuck::{bytes_of, cast_slice};
 use bytes::Bytes;
+use half::f16;
 
 /// A matrix `[n_out, n_in]`, packed into panels of 32 outputs: `[n_out / 32][n_in][32]`.
 ///
 /// For each input, the weights of 32 outputs are contiguous, so the microkernel loads them as whole
-/// registers and reads a panel sequentially. The last panel is padded with zeros. A clone shares
-/// the memory.
+/// registers and reads a panel sequentially. A quantized panel is `[n_in / 32]` groups of inputs.
+/// The last panel, and the last group, are padded with zeros. A clone shares the memory.
 #[derive(Debug, Clone)]
 pub struct Panels {
-    format: Format,
+    format: PanelFormat,
     n_out: usize,
     n_in: usize,
     /// Aligned to a cache line.
     bytes: Bytes,
+}
+
+/// How the weights of a matrix are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PanelFormat {
+    /// Each weight as a number.
+    Dense(Format),
+    /// Integers in groups that share a scale.
+    Quantized(Quantized),
 }
 
 /// A matrix in a file: little-endian numbers, which need not be aligned.
@@ -63,10 +74,38 @@ impl Panels {
         let length = n_out.next_multiple_of(LANES) * n_in * format.size();
         let bytes = arena.store(length, |memory| {
             with_number!(stored.format, S => with_number!(format, N => {
-                pack::<S, N>(stored, n_out, n_in, memory)
+                pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
+                    pack_rows::<S, N>(rows, n_in, panel);
+                })
             }))
         })?;
-        Ok(Self { format, n_out, n_in, bytes })
+        Ok(Self { format: PanelFormat::Dense(format), n_out, n_in, bytes })
+    }
+
+    /// Quantizes a matrix `[n_out, n_in]` while it is packed. Otherwise as [`pack`](Self::pack).
+    ///
+    /// # Errors
+    /// Bytes that cannot be read.
+    ///
+    /// # Panics
+    /// Where `stored` does not hold `n_out * n_in` numbers.
+    pub fn quantize(
+        stored: &StoredMatrix<'_>,
+        [n_out, n_in]: [usize; 2],
+        format: Quantized,
+        rounding: Rounding,
+        arena: &mut Arena,
+    ) -> Result<Self> {
+        assert_eq!(stored.length, n_out * n_in * stored.format.size());
+        let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * format.group_bytes();
+        let bytes = arena.store(length, |memory| {
+            with_number!(stored.format, S => {
+                pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
+                    quantize_rows::<S>(rows, n_in, format, rounding, panel);
+                })
+            })
+        })?;
+        Ok(Self { format: PanelFormat::Quantized(format), n_out, n_in, bytes })
     }
 
     /// Packs an f32 matrix, stored as `[n_out][n_in]`.
@@ -89,14 +128,19 @@ impl Panels {
         [self.n_out, self.n_in]
     }
 
-    /// The type in which the numbers are stored.
-    pub fn format(&self) -> Format {
+    /// How the weights are stored.
+    pub fn format(&self) -> PanelFormat {
         self.format
     }
 
     /// The memory of the panels, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The memory of one output's weights, in bytes, scales included.
+    pub(super) fn row_bytes(&self) -> usize {
+        (self.bytes.len() / LANES).checked_div(self.len()).unwrap_or(0)
     }
 
     /// The number of panels.
@@ -107,10 +151,19 @@ impl Panels {
     /// One panel, `[n_in][32]`. `N` must be the type of the matrix's format.
     #[inline(always)]
     pub(super) fn panel<N: Number>(&self, index: usize) -> &[[N; LANES]] {
-        debug_assert_eq!(N::FORMAT, self.format);
+        debug_assert_eq!(PanelFormat::Dense(N::FORMAT), self.format);
         let length = self.n_in * LANES * size_of::<N>();
         let numbers: &[N] = cast_slice(&self.bytes[index * length..][..length]);
         numbers.as_chunks::<LANES>().0
+    }
+
+    /// The groups of one quantized panel, `[n_in / GROUP]`. `G` must be the type of the matrix's
+    /// format.
+    #[inline(always)]
+    pub(super) fn groups<G: PackedGroups>(&self, index: usize) -> &[G] {
+        debug_assert_eq!(PanelFormat::Quantized(G::FORMAT), self.format);
+        let length = self.n_in.div_ceil(GROUP) * size_of::<G>();
+        cast_slice(&self.bytes[index * length..][..length])
     }
 
     /// The weights of one output, `[n_in]`: a row of an embedding.
@@ -119,26 +172,38 @@ impl Panels {
     /// Where there is no such output, or `row` is not `[n_in]`.
     pub fn row(&self, output: usize, row: &mut [f32]) {
         assert!(output < self.n_out && row.len() == self.n_in);
-        with_number!(self.format, N => {
-            let panel = self.panel::<N>(output / LANES);
-            for (value, weights) in row.iter_mut().zip(panel) {
-                *value = weights[output % LANES].widen_one();
-            }
-        });
+        let (panel, lane) = (output / LANES, output % LANES);
+        match self.format {
+            PanelFormat::Dense(format) => with_number!(format, N => {
+                for (value, weights) in row.iter_mut().zip(self.panel::<N>(panel)) {
+                    *value = weights[lane].widen_one();
+                }
+            }),
+            PanelFormat::Quantized(format) => with_groups!(format, G => {
+                for (row, group) in row.chunks_mut(GROUP).zip(self.groups::<G>(panel)) {
+                    for (k, value) in row.iter_mut().enumerate() {
+                        *value = group.weight(k, lane);
+                    }
+                }
+            }),
+        }
     }
 }
 
 /// Inputs in a strip: 32 outputs of them stay in the L1 cache.
 const STRIP: usize = 64;
 
-fn pack<S: Number, N: Number>(
+/// Packs all panels: calls `pack_rows` with up to 32 rows, as the file stores them, and the memory
+/// of their panel, all of which it must write.
+fn pack_panels(
     stored: &StoredMatrix<'_>,
-    n_out: usize,
-    n_in: usize,
+    [n_out, n_in]: [usize; 2],
     memory: &mut [MaybeUninit<u8>],
+    pack_rows: impl Fn(&[u8], &mut [MaybeUninit<u8>]) + Sync,
 ) -> Result<()> {
-    let length = n_in * LANES * size_of::<N>();
-    let panels = memory.len().checked_div(length).unwrap_or(0);
+    let panels = n_out.div_ceil(LANES);
+    let length = memory.len().checked_div(panels).unwrap_or(0);
+    let row = n_in * stored.format.size();
     let memory = Disjoint::new(memory);
     // The outputs of a panel are not contiguous in a transposed matrix, so the whole matrix is read
     // first.
@@ -152,14 +217,13 @@ fn pack<S: Number, N: Number>(
         let memory = unsafe { memory.part(panel * length..(panel + 1) * length) };
         let outputs = panel * LANES..n_out.min((panel + 1) * LANES);
         let packed = match &whole {
-            Some(bytes) => {
-                pack_columns::<S, N>(bytes, n_out, outputs, memory);
+            Some(matrix) => {
+                pack_rows(&columns(matrix, n_out, outputs, stored.format.size()), memory);
                 Ok(())
             }
             None => {
-                let row = n_in * size_of::<S>();
                 let rows = outputs.start * row..outputs.end * row;
-                (stored.read)(rows, &mut |rows| pack_rows::<S, N>(rows, n_in, memory))
+                (stored.read)(rows, &mut |rows| pack_rows(rows, memory))
             }
         };
         if let Err(error) = packed {
@@ -189,18 +253,41 @@ fn pack_rows<S: Number, N: Number>(rows: &[u8], n_in: usize, panel: &mut [MaybeU
 }
 // ANCHOR_END: pack_rows
 
-/// Packs the columns `outputs` of a matrix `[n_in][n_out]` as one panel, `[n_in][32]`.
-fn pack_columns<S: Number, N: Number>(
-    matrix: &[u8],
-    n_out: usize,
-    outputs: Range<usize>,
+/// The columns `outputs` of a matrix `[n_in][n_out]` with numbers of `size` bytes, as rows.
+fn columns(matrix: &[u8], n_out: usize, outputs: Range<usize>, size: usize) -> Vec<u8> {
+    let n_in = matrix.len() / (n_out * size);
+    let mut rows = vec![0; outputs.len() * n_in * size];
+    for (input, numbers) in matrix.chunks_exact(n_out * size).enumerate() {
+        let numbers = numbers[outputs.start * size..outputs.end * size].chunks_exact(size);
+        for (row, number) in rows.chunks_exact_mut(n_in * size).zip(numbers) {
+            row[input * size..(input + 1) * size].copy_from_slice(number);
+        }
+    }
+    rows
+}
+
+/// Quantizes up to 32 rows of `n_in` numbers, `[outputs][n_in]`, as the groups of one panel.
+fn quantize_rows<S: Number>(
+    rows: &[u8],
+    n_in: usize,
+    format: Quantized,
+    rounding: Rounding,
     panel: &mut [MaybeUninit<u8>],
 ) {
-    for (input, row) in matrix.chunks_exact(n_out * size_of::<S>()).enumerate() {
-        let mut lanes = [N::zeroed(); LANES];
-        convert::<S, N>(row, outputs.start, &mut lanes[..outputs.len()]);
-        write(&[lanes], input, panel);
-    }
+    with_groups!(format, G => {
+        for (g, groups) in panel.chunks_exact_mut(size_of::<G>()).enumerate() {
+            let first = g * GROUP;
+            let width = GROUP.min(n_in - first);
+            let mut scales = [f16::ZERO; LANES];
+            let mut integers = [[0; GROUP]; LANES];
+            for (lane, row) in rows.chunks_exact(n_in * size_of::<S>()).enumerate() {
+                let mut numbers = [0.0; GROUP];
+                convert::<S, f32>(row, first, &mut numbers[..width]);
+                (scales[lane], integers[lane]) = quantize(&numbers, format, rounding);
+            }
+            groups.write_copy_of_slice(bytes_of(&G::pack(scales, &integers)));
+        }
+    });
 }
 
 fn write<N: Number>(strip: &[[N; LANES]], first: usize, panel: &mut [MaybeUninit<u8>]) {

@@ -50,7 +50,7 @@ pub fn embedding(rows: &Panels, ids: Tensor<2, Int>) -> Tensor<3> {
         Err(error) => unreachable!("a tensor on the CPU can always be read: {error}"),
     };
     let mut x = vec![0.0; ids.len() * width];
-    let stored = (x.len() * rows.format().size()) as u64;
+    let stored = (ids.len() * rows.row_bytes()) as u64;
     let cost = || Cost { bytes: stored + floats(ids.len() * width), flops: 0 };
     call(Operation::Embedding, cost, || {
         for (id, x) in ids.iter().zip(x.chunks_exact_mut(width)) {

@@ -51,7 +51,7 @@ impl Decoder {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?)
+                Some(Linear::load_head(weights, "lm_head", [vocab, d_model])?)
             },
         })
     }

@@ -22,7 +22,7 @@ impl Embedding {
         n_ids: usize,
         d_model: usize,
     ) -> Result<Self> {
-        let weight = weights.matrix(&format!("{name}.weight"), [n_ids, d_model])?;
+        let weight = weights.embedding(&format!("{name}.weight"), [n_ids, d_model])?;
         Ok(Self { weight })
     }
 

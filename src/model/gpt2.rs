@@ -76,7 +76,7 @@ impl Gpt2 {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load(weights, "lm_head", [vocab, d_model], false)?)
+                Some(Linear::load_head(weights, "lm_head", [vocab, d_model])?)
             },
         })
     }

@@ -33,6 +33,12 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
+    /// Loads `name.weight`, stored as `[vocab, d_model]`: the head.
+    pub(super) fn load_head(weights: &dyn Source, name: &str, shape: [usize; 2]) -> Result<Self> {
+        let weight = weights.embedding(&format!("{name}.weight"), shape)?;
+        Ok(Self { weight, bias: None })
+    }
+
     /// Loads `name.weight`, stored as `[in, out]`, and `name.bias`: a one-dimensional convolution,
     /// in GPT-2's terms. The matrix is transposed once, here.
     pub(super) fn load_transposed(

@@ -15,6 +15,12 @@ pub trait Source {
     /// A tensor that is missing, has another shape, or is not stored as f32, f16 or bf16.
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
 
+    /// The matrix called `name`, with a row for each token or position: an embedding, or the head.
+    ///
+    /// # Errors
+    /// As [`matrix`](Self::matrix).
+    fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
+
     /// The matrix called `name`, of shape `[out, in]` but stored as `[in, out]`.
     ///
     /// # Errors

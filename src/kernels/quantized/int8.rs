@@ -1,0 +1,41 @@
+//! 8-bit integers.
+
+use bytemuck::{Pod, Zeroable};
+use half::f16;
+
+use super::{GROUP, LANES, PackedGroups, Quantized};
+
+/// Groups of 8-bit integers: 8.5 bits for each weight.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Int8 {
+    scales: [f16; LANES],
+    /// For each `k` the integers of 32 outputs.
+    integers: [[i8; LANES]; GROUP],
+}
+
+impl PackedGroups for Int8 {
+    const FORMAT: Quantized = Quantized::Int8;
+    const OFFSET: f32 = 0.0;
+
+    fn pack(scales: [f16; LANES], rows: &[[i8; GROUP]; LANES]) -> Self {
+        let mut integers = [[0; LANES]; GROUP];
+        for (lane, row) in rows.iter().enumerate() {
+            for (integers, integer) in integers.iter_mut().zip(row) {
+                integers[lane] = *integer;
+            }
+        }
+        Self { scales, integers }
+    }
+
+    #[inline(always)]
+    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L] {
+        let integers = &self.integers[k];
+        std::array::from_fn(|lane| f32::from(integers[O + lane]))
+    }
+
+    #[inline(always)]
+    fn scales(&self) -> &[f16; LANES] {
+        &self.scales
+    }
+}
