@@ -9,7 +9,7 @@ use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product, product_of_two, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
-use super::quantized::{self, GROUP, Groups, PackedGroups, Unpacked, with_groups};
+use super::quantized::{self, GROUP, PackedGroups, Unpacked, with_groups};
 use super::simd::{Isa, Kernel, RowKernel};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
@@ -81,8 +81,8 @@ struct Packed<'a> {
     n_in: usize,
     /// The inputs that a pass has room for: for quantized weights, whole groups.
     n_packed: usize,
-    /// The number of rows in each pass. A single row is not packed.
-    passes: Vec<usize>,
+    /// The rows of each pass. A single row is not packed.
+    passes: Vec<Range<usize>>,
     numbers: Cow<'a, [f32]>,
     /// For quantized weights: the sum of each group of inputs, each pass as `[groups][rows]`.
     sums: Vec<f32>,
@@ -112,19 +112,18 @@ impl<'a> Packed<'a> {
                 numbers.to_mut().resize(n_packed, 0.0);
             }
             sum_groups::<1>(&numbers, &mut sums);
-            return Self { rows, n_in, n_packed, passes: vec![1], numbers, sums };
+            return Self { rows, n_in, n_packed, passes: vec![0..1], numbers, sums };
         }
-        let passes = cpu.simd().passes(rows);
-        let mut numbers = vec![0.0; rows * n_packed];
-        let mut parts = Vec::with_capacity(passes.len());
         let mut first = 0;
-        for &pass in &passes {
-            parts.push(first..first + pass);
+        let mut passes = Vec::new();
+        for pass in cpu.simd().passes(rows) {
+            passes.push(first..first + pass);
             first += pass;
         }
+        let mut numbers = vec![0.0; rows * n_packed];
         let (packed, packed_sums) = (Disjoint::new(&mut numbers), Disjoint::new(&mut sums));
         let pack_one = |i: usize| {
-            let rows: &Range<usize> = &parts[i];
+            let rows = &passes[i];
             let of = |width: usize| rows.start * width..rows.end * width;
             // SAFETY: the parts of two passes do not overlap, and each is packed once.
             let (packed, sums) =
@@ -135,23 +134,23 @@ impl<'a> Packed<'a> {
             }
         };
         if x.len() < MANY {
-            (0..parts.len()).for_each(pack_one);
+            (0..passes.len()).for_each(pack_one);
         } else {
-            cpu.for_each(parts.len(), pack_one);
+            cpu.for_each(passes.len(), pack_one);
         }
         Self { rows, n_in, n_packed, passes, numbers: numbers.into(), sums }
     }
 
-    /// Calls `run` for each pass.
+    /// The pass of these rows.
     #[inline(always)]
-    fn for_each(&self, run: impl Fn(PackedPass<'_>)) {
+    fn pass(&self, rows: &Range<usize>) -> PackedPass<'_> {
         let groups = self.sums.len() / self.rows;
-        let mut first_row = 0;
-        for &rows in &self.passes {
-            let of = |width: usize| first_row * width..(first_row + rows) * width;
-            let (x, sums) = (&self.numbers[of(self.n_packed)], &self.sums[of(groups)]);
-            run(PackedPass { first_row, rows, x, sums });
-            first_row += rows;
+        let of = |width: usize| rows.start * width..rows.end * width;
+        PackedPass {
+            first_row: rows.start,
+            rows: rows.len(),
+            x: &self.numbers[of(self.n_packed)],
+            sums: &self.sums[of(groups)],
         }
     }
 }
@@ -291,67 +290,61 @@ impl Product<'_> {
             while index + 2 <= panels.end {
                 let first = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
                 let second = N::widen_panel::<I, LANES>(weights.panel(index + 1), &mut other_room);
-                self.x.for_each(|pass| {
-                    let panels = [first, second];
+                for rows in &self.x.passes {
+                    let (panels, pass) = ([first, second], self.x.pass(rows));
                     I::with_rows(pass.rows, PassOfTwo { product: self, index, panels, pass });
-                });
+                }
                 index += 2;
             }
         }
         for index in index..panels.end {
             let panel = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
-            self.x.for_each(|pass| {
+            for rows in &self.x.passes {
+                let pass = self.x.pass(rows);
                 I::with_rows(pass.rows, Pass { product: self, index, panel, pass });
-            });
+            }
         }
     }
 
-    /// Quantized panels. Where the rows are one pass, integers are converted in registers. For more
-    /// rows, each panel is unpacked once for all passes.
+    /// Quantized panels. For a single row, integers are converted in registers; for more rows, each
+    /// panel is unpacked once, for all of them.
     #[inline(always)]
     fn groups<I: Isa, G: PackedGroups>(&self, panels: Range<usize>) {
         let weights = self.layer.weights;
-        let panel = |index| weights.groups::<G>(index);
-        let mut index = panels.start;
-        if let [rows] = self.x.passes[..] {
-            // Several panels at a time, as many as there are registers for.
-            let most = match rows {
-                1 => 4,
-                2 | 3 if !I::HALVES => 2,
-                _ => 1,
-            };
+        if self.x.rows == 1 {
+            let mut index = panels.start;
             while index < panels.end {
-                let count = most.min(panels.end - index);
-                self.x.for_each(|pass| match count {
-                    4 => {
-                        self.in_groups::<I, G, 4>(index, array::from_fn(|i| panel(index + i)), pass)
-                    }
-                    2 | 3 => {
-                        self.in_groups::<I, G, 2>(index, array::from_fn(|i| panel(index + i)), pass)
-                    }
-                    _ => self.in_groups::<I, G, 1>(index, [panel(index)], pass),
-                });
-                index += if count == 3 { 2 } else { count };
+                index += match panels.end - index {
+                    1 => self.single_in_groups::<I, G, 1>(index),
+                    2 => self.single_in_groups::<I, G, 2>(index),
+                    3 | 5 => self.single_in_groups::<I, G, 3>(index),
+                    _ => self.single_in_groups::<I, G, 4>(index),
+                };
             }
             return;
         }
         let mut room = Vec::new();
         for index in panels {
             room.clear();
-            room.extend(panel(index).iter().map(|groups| Unpacked::new::<I>(groups)));
-            self.x.for_each(|pass| self.in_groups::<I, Unpacked<G>, 1>(index, [&room], pass));
+            for groups in weights.groups::<G>(index) {
+                room.push(Unpacked::new::<I, G>(groups));
+            }
+            for rows in &self.x.passes {
+                let (panel, pass) = (&room[..], self.x.pass(rows));
+                I::with_rows(pass.rows, PassInGroups { product: self, index, panel, pass });
+            }
         }
     }
 
-    /// One pass over `P` adjacent quantized panels.
+    /// One row of `P` quantized panels, which are read concurrently. Returns `P`.
     #[inline(always)]
-    fn in_groups<I: Isa, G: Groups, const P: usize>(
-        &self,
-        index: usize,
-        panels: [&[G]; P],
-        pass: PackedPass<'_>,
-    ) {
-        I::with_rows(pass.rows, PassInGroups { product: self, index, panels, pass });
+    fn single_in_groups<I: Isa, G: PackedGroups, const P: usize>(&self, first: usize) -> usize {
+        let panels = array::from_fn(|i| self.layer.weights.groups::<G>(first + i));
+        let (x, _) = self.x.numbers.as_chunks();
+        for (i, sums) in quantized::single::<I, G, P>(panels, x, &self.x.sums).iter().enumerate() {
+            self.store(0, first + i, sums);
+        }
+        P
     }
 
     /// Writes the sums of one panel for one row.
@@ -417,25 +410,22 @@ impl RowKernel for PassOfTwo<'_> {
     }
 }
 
-/// One pass of rows over `P` adjacent quantized panels.
-struct PassInGroups<'a, G, const P: usize> {
+/// One pass of rows over one quantized panel.
+struct PassInGroups<'a> {
     product: &'a Product<'a>,
     index: usize,
-    panels: [&'a [G]; P],
+    panel: &'a [Unpacked],
     pass: PackedPass<'a>,
 }
 
-impl<G: Groups, const P: usize> RowKernel for PassInGroups<'_, G, P> {
+impl RowKernel for PassInGroups<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) {
         let (x, sums) = (self.pass.x.as_chunks::<M>().0, self.pass.sums.as_chunks::<M>().0);
-        let products = quantized::products::<I, G, M, P>(self.panels, x, sums);
-        for (panel, products) in products.iter().enumerate() {
-            for (row, sums) in products.iter().enumerate() {
-                self.product.store(self.pass.first_row + row, self.index + panel, sums);
-            }
+        for (row, sums) in quantized::rows::<I, M>(self.panel, x, sums).iter().enumerate() {
+            self.product.store(self.pass.first_row + row, self.index, sums);
         }
     }
 }

@@ -38,21 +38,23 @@ impl PackedGroups for Int4 {
     /// below the exponent of 16. So a nibble that is moved there, below that exponent, is the
     /// number 16 + nibble: one shift and one logical operation, where a conversion takes longer.
     #[inline(always)]
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L] {
+    fn integers(&self, k: usize) -> [f32; LANES] {
         const SIXTEEN: u32 = 16.0_f32.to_bits();
         /// The bit of the mantissa that counts as 1, in a number from 16 to 31.
         const ONE: usize = 19;
         let nibbles = &self.nibbles[k / NIBBLES];
         let bit = 4 * (k % NIBBLES);
-        std::array::from_fn(|lane| {
-            let bits = nibbles[O + lane];
+        let mut integers = [0.0; LANES];
+        for lane in 0..LANES {
+            let bits = nibbles[lane];
             let moved = if bit <= ONE {
                 bits << (ONE - bit)
             } else {
                 bits >> (bit - ONE)
             };
-            f32::from_bits(moved & (15 << ONE) | SIXTEEN)
-        })
+            integers[lane] = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
+        }
+        integers
     }
     // ANCHOR_END: integers
 

@@ -29,9 +29,12 @@ impl PackedGroups for Int8 {
     }
 
     #[inline(always)]
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L] {
-        let integers = &self.integers[k];
-        std::array::from_fn(|lane| f32::from(integers[O + lane]))
+    fn integers(&self, k: usize) -> [f32; LANES] {
+        let mut integers = [0.0; LANES];
+        for lane in 0..LANES {
+            integers[lane] = f32::from(self.integers[k][lane]);
+        }
+        integers
     }
 
     #[inline(always)]

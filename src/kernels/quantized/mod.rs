@@ -15,7 +15,7 @@ use bytemuck::Pod;
 use super::microkernel::LANES;
 pub(super) use int4::Int4;
 pub(super) use int8::Int8;
-pub(super) use product::{Groups, Unpacked, products};
+pub(super) use product::{Unpacked, rows, single};
 pub use round::{Rounding, quantize};
 
 /// Weights of one output, along the inner dimension, that share a scale.
@@ -61,21 +61,21 @@ impl Quantized {
 pub(super) trait PackedGroups: Pod + Send + Sync {
     const FORMAT: Quantized;
 
-    /// Added to each integer by [`integers`](Self::integers).
+    /// Added to each integer by [`integers`](Self::integers), because that is faster.
     const OFFSET: f32;
 
     /// Packs 32 groups: their scales, and `[32][GROUP]` integers.
     fn pack(scales: [half::f16; LANES], integers: &[[i8; GROUP]; LANES]) -> Self;
 
-    /// The `k`-th integers of the outputs from `O` to `O + L`, plus [`OFFSET`](Self::OFFSET).
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L];
+    /// The `k`-th integers of 32 outputs, plus [`OFFSET`](Self::OFFSET).
+    fn integers(&self, k: usize) -> [f32; LANES];
 
     fn scales(&self) -> &[half::f16; LANES];
 
     /// The `k`-th weight of one output.
     #[inline(always)]
     fn weight(&self, k: usize, output: usize) -> f32 {
-        let integer = self.integers::<0, LANES>(k)[output] - Self::OFFSET;
+        let integer = self.integers(k)[output] - Self::OFFSET;
         self.scales()[output].to_f32() * integer
     }
 }

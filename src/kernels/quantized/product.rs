@@ -1,131 +1,94 @@
 //! Products of quantized panels with rows of `x`.
 
-use std::array;
-use std::marker::PhantomData;
-
 use super::{GROUP, LANES, PackedGroups};
+use crate::kernels::microkernel::product;
 use crate::kernels::simd::{Isa, fma};
 
-/// What the product reads of the groups of 32 outputs.
-pub trait Groups {
-    /// Added to each integer.
-    const OFFSET: f32;
-
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L];
-
-    fn scales<I: Isa>(&self) -> [f32; LANES];
-}
-
-impl<G: PackedGroups> Groups for G {
-    const OFFSET: f32 = G::OFFSET;
-
-    #[inline(always)]
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L] {
-        PackedGroups::integers::<O, L>(self, k)
-    }
-
-    #[inline(always)]
-    fn scales<I: Isa>(&self) -> [f32; LANES] {
-        I::widen_f16(PackedGroups::scales(self))
-    }
-}
-
-/// Groups that were unpacked once, for many rows.
-pub struct Unpacked<G> {
-    scales: [f32; LANES],
-    integers: [[f32; LANES]; GROUP],
-    format: PhantomData<G>,
-}
-
-impl<G: PackedGroups> Unpacked<G> {
-    #[inline(always)]
-    pub fn new<I: Isa>(groups: &G) -> Self {
-        Self {
-            scales: Groups::scales::<I>(groups),
-            integers: array::from_fn(|k| groups.integers::<0, LANES>(k)),
-            format: PhantomData,
-        }
-    }
-}
-
-impl<G: PackedGroups> Groups for Unpacked<G> {
-    const OFFSET: f32 = G::OFFSET;
-
-    #[inline(always)]
-    fn integers<const O: usize, const L: usize>(&self, k: usize) -> [f32; L] {
-        array::from_fn(|lane| self.integers[k][O + lane])
-    }
-
-    #[inline(always)]
-    fn scales<I: Isa>(&self) -> [f32; LANES] {
-        self.scales
-    }
-}
-
-/// The products of `P` panels with `M` rows of `x`, packed as `[k][rows]`, with as many `k` as the
-/// groups have. `sums` are those of each group of `x`, `[groups][rows]`.
+// ANCHOR: single
+/// The products of `P` quantized panels with one row `x`, in groups, of which `x_sums` are the sums
+/// (GEMV). Integers are converted in registers.
 #[inline(always)]
-pub fn products<I: Isa, G: Groups, const M: usize, const P: usize>(
+pub fn single<I: Isa, G: PackedGroups, const P: usize>(
     panels: [&[G]; P],
-    x: &[[f32; M]],
-    sums: &[[f32; M]],
-) -> [[[f32; LANES]; M]; P] {
-    let mut products = [[[0.0; LANES]; M]; P];
-    if I::HALVES && M > 3 {
-        let left = part::<I, G, 0, 16, M, P>(panels, x, sums);
-        let right = part::<I, G, 16, 16, M, P>(panels, x, sums);
-        for panel in 0..P {
-            for row in 0..M {
-                products[panel][row][..16].copy_from_slice(&left[panel][row]);
-                products[panel][row][16..].copy_from_slice(&right[panel][row]);
-            }
-        }
-    } else {
-        products = part::<I, G, 0, LANES, M, P>(panels, x, sums);
-    }
-    products
-}
-
-// ANCHOR: part
-/// The outputs from `O` to `O + L` of [`products`].
-#[inline(always)]
-fn part<I: Isa, G: Groups, const O: usize, const L: usize, const M: usize, const P: usize>(
-    panels: [&[G]; P],
-    x: &[[f32; M]],
-    sums: &[[f32; M]],
-) -> [[[f32; L]; M]; P] {
-    let (x, _) = x.as_chunks::<GROUP>();
+    x: &[[f32; GROUP]],
+    x_sums: &[f32],
+) -> [[f32; LANES]; P] {
+    let mut acc = [[0.0; LANES]; P];
     // Slices of one length, so that there is no bounds check in the loop.
-    let (panels, sums) = (panels.map(|panel| &panel[..x.len()]), &sums[..x.len()]);
-    let mut acc = [[[0.0; L]; M]; P];
+    let (panels, x_sums) = (panels.map(|panel| &panel[..x.len()]), &x_sums[..x.len()]);
     for g in 0..x.len() {
-        let mut group = [[[0.0; L]; M]; P];
+        let mut sums = [[0.0; LANES]; P];
         for k in 0..GROUP {
             for p in 0..P {
-                let integers = panels[p][g].integers::<O, L>(k);
-                for row in 0..M {
-                    for lane in 0..L {
-                        group[p][row][lane] =
-                            fma(integers[lane], x[g][k][row], group[p][row][lane]);
-                    }
+                let integers = panels[p][g].integers(k);
+                for lane in 0..LANES {
+                    sums[p][lane] = fma(integers[lane], x[g][k], sums[p][lane]);
                 }
             }
         }
         for p in 0..P {
-            let scales = panels[p][g].scales::<I>();
-            for row in 0..M {
-                for lane in 0..L {
-                    // What was added to each integer was added to the sum as often as there is x.
-                    let sum = if G::OFFSET == 0.0 {
-                        group[p][row][lane]
-                    } else {
-                        fma(-G::OFFSET, sums[g][row], group[p][row][lane])
-                    };
-                    acc[p][row][lane] = fma(scales[O + lane], sum, acc[p][row][lane]);
-                }
-            }
+            let scales = I::widen_f16(panels[p][g].scales());
+            add_group(&mut acc[p], &sums[p], &scales, G::OFFSET, x_sums[g]);
         }
     }
     acc
 }
-// ANCHOR_END: part
+// ANCHOR_END: single
+
+/// Adds a group to `acc`: its sums of `integer * x`, times the scales. `offset` was added to each
+/// integer, so the sums hold `offset` times the sum of `x` too much.
+#[inline(always)]
+fn add_group(
+    acc: &mut [f32; LANES],
+    sums: &[f32; LANES],
+    scales: &[f32; LANES],
+    offset: f32,
+    x_sum: f32,
+) {
+    for lane in 0..LANES {
+        let sum = if offset == 0.0 {
+            sums[lane]
+        } else {
+            fma(-offset, x_sum, sums[lane])
+        };
+        acc[lane] = fma(scales[lane], sum, acc[lane]);
+    }
+}
+
+/// Groups whose integers were converted to f32 once, for many rows.
+pub struct Unpacked {
+    offset: f32,
+    scales: [f32; LANES],
+    integers: [[f32; LANES]; GROUP],
+}
+
+impl Unpacked {
+    #[inline(always)]
+    pub fn new<I: Isa, G: PackedGroups>(groups: &G) -> Self {
+        let mut integers = [[0.0; LANES]; GROUP];
+        for (k, integers) in integers.iter_mut().enumerate() {
+            *integers = groups.integers(k);
+        }
+        let scales = I::widen_f16(groups.scales());
+        Self { offset: G::OFFSET, scales, integers }
+    }
+}
+
+/// The products of an unpacked panel with `M` rows of `x`, packed as `[k][rows]`, of whose groups
+/// `x_sums`, `[groups][rows]`, are the sums.
+#[inline(always)]
+pub fn rows<I: Isa, const M: usize>(
+    panel: &[Unpacked],
+    x: &[[f32; M]],
+    x_sums: &[[f32; M]],
+) -> [[f32; LANES]; M] {
+    let mut acc = [[0.0; LANES]; M];
+    let (x, _) = x.as_chunks::<GROUP>();
+    for ((group, x), x_sums) in panel.iter().zip(x).zip(x_sums) {
+        let sums = product::<I, M>(&group.integers, x);
+        for row in 0..M {
+            add_group(&mut acc[row], &sums[row], &group.scales, group.offset, x_sums[row]);
+        }
+    }
+    acc
+}
