@@ -35,6 +35,11 @@ pub enum Error {
     )]
     QuantizedUnsupported { name: &'static str },
 
+    #[error(
+        "keys and values in {format} are for the CPU: other devices store them in the type that they compute in"
+    )]
+    KvFormatUnsupported { format: &'static str },
+
     #[error("device `{name}` is not compiled in: build with the feature `{feature}`")]
     DeviceNotCompiled {
         name: &'static str,

@@ -4,11 +4,12 @@
 
 use half::{bf16, f16};
 use slowburn::kernels::{
-    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, Layer, Panels, Quantized,
-    Queries, Rounding, Simd,
+    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, KvFormat, Layer, Panels,
+    Quantized, Queries, Rounding, Simd,
 };
 
 const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
+const KV_FORMATS: [KvFormat; 4] = [KvFormat::F32, KvFormat::F16, KvFormat::Bf16, KvFormat::Int8];
 
 fn cpus() -> Vec<Cpu> {
     let ways = Simd::available().into_iter().flat_map(|simd| [1, 3].map(|n| (simd, n)));
@@ -62,6 +63,25 @@ fn stored(format: Format, number: f32) -> f32 {
         Format::F16 => f16::from_f32(number).to_f32(),
         Format::Bf16 => bf16::from_f32(number).to_f32(),
     }
+}
+
+/// What the keys or values of one head become when they are stored.
+fn kept(format: KvFormat, numbers: &[f32]) -> Vec<f32> {
+    let numbers_in = |format| numbers.iter().map(|number| stored(format, *number)).collect();
+    match format {
+        KvFormat::F32 => numbers_in(Format::F32),
+        KvFormat::F16 => numbers_in(Format::F16),
+        KvFormat::Bf16 => numbers_in(Format::Bf16),
+        KvFormat::Int8 => numbers.chunks(16).flat_map(kept_in_int8).collect(),
+    }
+}
+
+/// A group of keys or values, with the greatest magnitude as 127.
+fn kept_in_int8(group: &[f32]) -> Vec<f32> {
+    let greatest = group.iter().fold(0.0f32, |greatest, number| greatest.max(number.abs()));
+    let scale = f16::from_f32(greatest / 127.0).to_f32();
+    let kept = |number: &f32| scale * (number / scale).round().clamp(-127.0, 127.0);
+    group.iter().map(kept).collect()
 }
 
 fn pack(weights: &[f32], shape: [usize; 2], format: Format) -> Panels {
@@ -204,6 +224,58 @@ fn a_quantized_layer_sums_in_one_order() {
     }
 }
 
+/// Every integer of a format times inputs at the edges, against exact arithmetic. 4-bit integers are
+/// offset by 24 in the sum, which costs a rounding of a number up to 31 times the input.
+#[test]
+fn every_integer_times_every_edge() {
+    const SCALE: f32 = 0.25;
+    let edges = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f32::EPSILON,
+        0.1,
+        -3.3e10,
+        f32::MAX / 128.0,
+        f32::MIN_POSITIVE,
+        -f32::MIN_POSITIVE / 8.0,
+    ];
+    for (format, offset) in [(Quantized::Int8, 0.0), (Quantized::Int4, 31.0)] {
+        let [least, most] = format.range();
+        let end = if format == Quantized::Int8 {
+            most
+        } else {
+            least
+        };
+        let integers: Vec<i8> = (least..=most).collect();
+        // Two inputs for each output: the integer, and the end of the range, which sets the scale.
+        let row = |integer: &i8| [*integer, end].map(|integer| SCALE * f32::from(integer));
+        let weights: Vec<f32> = integers.iter().flat_map(row).collect();
+        let panels = quantize(&weights, [integers.len(), 2], format, Rounding::Nearest);
+        for (output, weights) in weights.chunks(2).enumerate() {
+            let mut found = [0.0; 2];
+            panels.row(output, &mut found);
+            assert_eq!(found, weights, "each of them is stored exactly");
+        }
+        for x in edges {
+            for cpu in cpus() {
+                let layer = Layer { weights: &panels, bias: None };
+                let [found] = cpu.enter(|| kernels::linear([layer], &[x, 0.0], 1));
+                for (integer, found) in integers.iter().zip(found) {
+                    let exact = f64::from(SCALE) * f64::from(*integer) * f64::from(x);
+                    let rounding = f64::from(f32::EPSILON) / 2.0;
+                    let bound = (exact.abs() + f64::from(SCALE) * offset * f64::from(x).abs())
+                        * rounding
+                        + 2.0 * f64::from(f32::from_bits(1));
+                    let error = (f64::from(found) - exact).abs();
+                    assert!(error <= bound, "{format:?}: {integer} * {x} is {exact}, not {found}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn an_embedding_is_a_row_of_the_matrix() {
     let weights = Numbers::new(7, true).take(70 * 5);
@@ -300,7 +372,7 @@ fn attend(q: &[f32], keys: &[Vec<f32>], values: &[Vec<f32>]) -> Vec<f64> {
 fn attention_is_near_its_formula_and_the_same_everywhere() {
     let cpus = cpus();
     for (n_heads, n_kv_heads, head_dim) in [(3, 1, 8), (4, 2, 48), (2, 2, 16), (9, 3, 64)] {
-        for format in FORMATS {
+        for format in KV_FORMATS {
             let layout = BlockLayout { n_layers: 2, n_kv_heads, head_dim, format };
             let (length, layer) = (300, 1);
             let width = n_kv_heads * head_dim;
@@ -311,8 +383,11 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
             for position in 0..length {
                 let (keys, values) = (numbers.take(width), numbers.take(width));
                 blocks[position / BLOCK].write(layer, position % BLOCK, &keys, &values);
-                all_keys.push(keys.iter().map(|x| 4.0 * stored(format, *x)).collect::<Vec<_>>());
-                all_values.push(values.iter().map(|x| stored(format, *x)).collect::<Vec<_>>());
+                let kept = |x: &[f32]| -> Vec<f32> {
+                    x.chunks(head_dim).flat_map(|head| kept(format, head)).collect()
+                };
+                all_keys.push(kept(&keys).iter().map(|x| 4.0 * x).collect::<Vec<_>>());
+                all_values.push(kept(&values));
             }
             for (start, rows) in [(0, 1), (0, 70), (31, 2), (250, 13), (299, 1)] {
                 let q: Vec<f32> = numbers.take(rows * n_heads * head_dim);
@@ -355,7 +430,7 @@ fn what_comes_later_is_not_seen() {
         n_layers: 1,
         n_kv_heads: 1,
         head_dim: 16,
-        format: Format::F32,
+        format: KvFormat::F32,
     };
     let mut numbers = Numbers::new(11, false);
     let mut block = Block::new(layout);

@@ -1,6 +1,6 @@
 //! On the CPU a token's logits have the same bits whichever way they are computed: naive or
 //! cached, with the prompt whole or in chunks, alone or beside others, on any number of threads,
-//! with any instruction set, in every type that weights are stored in.
+//! with any instruction set, in every type that weights, keys and values are stored in.
 
 #![cfg(feature = "flex")]
 
@@ -14,10 +14,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Options};
-use slowburn::kernels::{Cpu, Simd};
+use slowburn::kernels::{Cpu, KvFormat, Quantized, Rounding, Simd};
 use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
+use slowburn::storage::{Quantization, Storage};
 
 const MODELS: [&str; 6] = [
     "ember",
@@ -27,7 +28,42 @@ const MODELS: [&str; 6] = [
     "qwen2",
     "qwen3",
 ];
-const PRECISIONS: [Precision; 3] = [Precision::F32, Precision::F16, Precision::Bf16];
+
+/// What a model is stored in: weights, and keys and values.
+struct Stored {
+    name: &'static str,
+    weights: Precision,
+    quantized: Option<Quantized>,
+    kv: KvFormat,
+}
+
+const STORED: [Stored; 6] = [
+    dense("f32", Precision::F32, KvFormat::F32),
+    dense("f16", Precision::F16, KvFormat::F16),
+    dense("bf16", Precision::Bf16, KvFormat::Bf16),
+    dense("f32-kv-int8", Precision::F32, KvFormat::Int8),
+    quantized("int8", Quantized::Int8, KvFormat::F32),
+    quantized("int4-kv-f16", Quantized::Int4, KvFormat::F16),
+];
+
+const fn dense(name: &'static str, weights: Precision, kv: KvFormat) -> Stored {
+    Stored { name, weights, quantized: None, kv }
+}
+
+const fn quantized(name: &'static str, format: Quantized, kv: KvFormat) -> Stored {
+    Stored { name, weights: Precision::F32, quantized: Some(format), kv }
+}
+
+impl Stored {
+    fn storage(&self) -> Storage {
+        let quantization =
+            |format| Quantization { format, rounding: Rounding::Nearest, embedding: true };
+        Storage {
+            precision: self.weights,
+            quantization: self.quantized.map(quantization),
+        }
+    }
+}
 
 /// Every way to compute on this machine: all instruction sets, on 1, 2 and 4 threads.
 fn cpus() -> Vec<Cpu> {
@@ -35,27 +71,28 @@ fn cpus() -> Vec<Cpu> {
     ways.map(|(simd, threads)| Cpu::new(simd, threads).unwrap()).collect()
 }
 
-fn load(name: &str, precision: Precision, cpu: &Cpu) -> Model {
+fn load(name: &str, stored: &Stored, cpu: &Cpu) -> Model {
     let device = device::open(DeviceChoice::Cpu).unwrap();
     let load = || match name {
-        "ember" => Pretrained::bundled(&device, precision),
-        name => Pretrained::load(&fixture(&format!("models/{name}")), &device, precision),
+        "ember" => Pretrained::bundled(&device, stored.storage()),
+        name => Pretrained::load(&fixture(&format!("models/{name}")), &device, stored.storage()),
     };
-    cpu.enter(load).unwrap().model
+    cpu.enter(load).unwrap().model.with_kv_format(stored.kv).unwrap()
 }
 
-/// A model in one type, loaded once for each way to compute.
-fn loaded(name: &'static str, precision: usize) -> &'static [Model] {
+/// A model that is stored in one of the ways, loaded once for each way to compute.
+fn loaded(name: &'static str, stored: usize) -> &'static [Model] {
     type Models = HashMap<(&'static str, usize), Vec<Model>>;
     static ALL: LazyLock<Models> = LazyLock::new(|| {
         let cpus = cpus();
-        let load_all = |name, precision: usize| {
-            cpus.iter().map(|cpu| load(name, PRECISIONS[precision], cpu)).collect()
+        let load_all =
+            |name, stored: &Stored| cpus.iter().map(|cpu| load(name, stored, cpu)).collect();
+        let each = |name| {
+            STORED.iter().enumerate().map(move |(i, stored)| ((name, i), load_all(name, stored)))
         };
-        let each = MODELS.into_iter().flat_map(|name| [0, 1, 2].map(|precision| (name, precision)));
-        each.map(|(name, precision)| ((name, precision), load_all(name, precision))).collect()
+        MODELS.into_iter().flat_map(each).collect()
     });
-    &ALL[&(name, precision)]
+    &ALL[&(name, stored)]
 }
 
 fn bits(rows: &[Vec<f32>]) -> Vec<Vec<u32>> {
@@ -66,7 +103,7 @@ fn bits(rows: &[Vec<f32>]) -> Vec<Vec<u32>> {
 #[derive(Debug, Clone)]
 struct Schedule {
     model: &'static str,
-    precision: usize,
+    stored: usize,
     /// Which of the ways to compute is used, out of how many there are.
     way: prop::sample::Index,
     sequences: Vec<Vec<u32>>,
@@ -80,14 +117,14 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     let way = any::<prop::sample::Index>();
     (
         prop::sample::select(&MODELS),
-        0..3usize,
+        0..STORED.len(),
         way,
         sequences,
         prop::collection::vec(pass, 1..8),
     )
-        .prop_map(|(model, precision, way, sequences, passes)| Schedule {
+        .prop_map(|(model, stored, way, sequences, passes)| Schedule {
             model,
-            precision,
+            stored,
             way,
             sequences,
             passes,
@@ -120,7 +157,7 @@ fn run(schedule: &Schedule, model: &Model) -> Vec<Vec<Vec<f32>>> {
 }
 
 fn check(schedule: &Schedule) {
-    let models = loaded(schedule.model, schedule.precision);
+    let models = loaded(schedule.model, schedule.stored);
     let found = run(schedule, schedule.way.get(models));
     for (ids, found) in schedule.sequences.iter().zip(&found) {
         let mut whole = [Input::whole(ids).with_logits(Logits::All)];
@@ -160,8 +197,8 @@ fn the_bits_of_a_token_do_not_depend_on_the_schedule() {
 #[test]
 fn long_sequences_have_the_same_bits_on_every_way() {
     let ids: Vec<u32> = (0..500).map(|i| (i * 37 + i * i % 11) % 300).collect();
-    for precision in [0, 1] {
-        let models = loaded("ember", precision);
+    for stored in [0, 1, 3, 4] {
+        let models = loaded("ember", stored);
         let reference = models[0].forward(&mut [Input::whole(&ids)]).unwrap();
         for (i, model) in models.iter().enumerate() {
             // Without vector instructions it takes long.
@@ -224,7 +261,7 @@ fn the_bits_are_those_that_were_recorded() {
     let recorded = include_str!("fixtures/logits_hashes.txt");
     let mut found = String::new();
     for name in MODELS {
-        for (i, precision) in PRECISIONS.into_iter().enumerate() {
+        for (i, stored) in STORED.iter().enumerate() {
             let options = Options {
                 max_tokens: 40,
                 ignore_eos: true,
@@ -235,7 +272,7 @@ fn the_bits_are_those_that_were_recorded() {
             let model = loaded(name, i).last().unwrap();
             let generation =
                 generate::cached(model, &prompt, &options, &mut common::go_on).unwrap();
-            found += &format!("{name} {} {}\n", precision.name(), generation.logits_hash.unwrap());
+            found += &format!("{name} {} {}\n", stored.name, generation.logits_hash.unwrap());
         }
     }
     if std::env::var_os("SLOWBURN_PRINT_HASHES").is_some() {

@@ -50,6 +50,9 @@ impl fmt::Display for Advice<'_> {
             }
             LibraryError::DeviceMissing { .. } => out.write_str(" (`--device auto`)"),
             LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
+            LibraryError::KvFormatUnsupported { .. } => {
+                out.write_str(" (`--device cpu`, or without `--kv-dtype`)")
+            }
             LibraryError::QuantizedUnsupported { .. } => {
                 out.write_str(" (`--device cpu`, or without `--quantize`)")
             }
@@ -96,6 +99,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::DeviceNotCompiled { .. }
             | LibraryError::DTypeUnsupported { .. }
             | LibraryError::QuantizedUnsupported { .. }
+            | LibraryError::KvFormatUnsupported { .. }
     )
 }
 

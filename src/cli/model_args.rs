@@ -8,7 +8,7 @@ use super::Result;
 use super::report::bytes;
 use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
-use crate::kernels::{BLOCK, Cpu, Quantized, Rounding, Simd};
+use crate::kernels::{BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
 use crate::kv::KvPool;
 use crate::pretrained::Pretrained;
 use crate::storage::{Quantization, Storage};
@@ -45,6 +45,10 @@ pub struct ModelArgs {
     /// With --quantize: how the scale of a group is chosen
     #[arg(long, value_enum, default_value_t = Rounding::default(), requires = "quantize", value_name = "HOW")]
     pub rounding: Rounding,
+
+    /// On the CPU, what keys and values are stored in [default: as --dtype]
+    #[arg(long, value_enum, value_name = "DTYPE")]
+    pub kv_dtype: Option<KvFormat>,
 
     /// The most memory for keys and values, such as 64MiB [default: half of what is free]
     #[arg(long, value_name = "BYTES")]
@@ -90,6 +94,9 @@ impl ModelArgs {
             Some(source) => source.load(&device, self.storage()),
         })?;
         warn_of_unused(&pretrained.unused);
+        if let Some(format) = self.kv_dtype {
+            pretrained.model = pretrained.model.with_kv_format(format)?;
+        }
         if let Some(ByteSize(bytes)) = self.kv_cache_bytes {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);

@@ -1,10 +1,14 @@
 //! A block: the keys and values of 32 positions of one sequence.
 
-use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+mod int8;
+
+use burn::tensor::DType;
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut, from_bytes};
 
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
 use super::simd::Isa;
+use int8::{Int8Keys, Int8Values};
 
 /// Positions in a block.
 pub const BLOCK: usize = LANES;
@@ -13,13 +17,55 @@ pub const BLOCK: usize = LANES;
 /// no padding.
 pub(super) const VALUE_LANES: usize = 16;
 
+/// How keys and values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum KvFormat {
+    F32,
+    F16,
+    Bf16,
+    /// 8-bit integers, in groups of 16 numbers of one position that share a scale in f16.
+    Int8,
+}
+
+impl KvFormat {
+    /// The format for a model in `dtype`: F16 and BF16 are kept, all others become F32.
+    pub fn of(dtype: DType) -> Self {
+        match Format::of(dtype) {
+            Format::F32 => Self::F32,
+            Format::F16 => Self::F16,
+            Format::Bf16 => Self::Bf16,
+        }
+    }
+
+    /// The type of the numbers, if they are stored as such.
+    fn numbers(self) -> Option<Format> {
+        match self {
+            Self::F32 => Some(Format::F32),
+            Self::F16 => Some(Format::F16),
+            Self::Bf16 => Some(Format::Bf16),
+            Self::Int8 => None,
+        }
+    }
+
+    /// The name that the flag `--kv-dtype` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
+        }
+    }
+}
+
 /// The layout that all blocks of a model share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayout {
     pub n_layers: usize,
     pub n_kv_heads: usize,
     pub head_dim: usize,
-    pub format: Format,
+    pub format: KvFormat,
 }
 
 /// The keys and values of 32 positions, for all layers and heads, in the layout of the attention
@@ -49,12 +95,27 @@ impl BlockLayout {
         self.head_dim.next_multiple_of(VALUE_LANES)
     }
 
+    /// The memory of the keys of one head of one layer, in bytes.
     fn key_bytes(&self) -> usize {
-        self.head_dim * BLOCK * self.format.size()
+        match self.format.numbers() {
+            Some(format) => self.head_dim * BLOCK * format.size(),
+            None => self.value_panels() * size_of::<Int8Keys>(),
+        }
+    }
+
+    fn value_panels(&self) -> usize {
+        self.value_width() / VALUE_LANES
+    }
+
+    fn value_panel_bytes(&self) -> usize {
+        match self.format.numbers() {
+            Some(format) => BLOCK * VALUE_LANES * format.size(),
+            None => size_of::<Int8Values>(),
+        }
     }
 
     fn head_bytes(&self) -> usize {
-        self.key_bytes() + self.value_width() * BLOCK * self.format.size()
+        self.key_bytes() + self.value_panels() * self.value_panel_bytes()
     }
 
     fn head_start(&self, layer: usize, head: usize) -> usize {
@@ -91,9 +152,12 @@ impl Block {
     ) -> &'a [[f32; BLOCK]] {
         let start = self.layout.head_start(layer, head);
         let bytes = &self.bytes()[start..start + self.layout.key_bytes()];
-        with_number!(self.layout.format, N => {
-            N::widen_panel::<I, BLOCK>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
-        })
+        match self.layout.format.numbers() {
+            Some(format) => with_number!(format, N => {
+                N::widen_panel::<I, BLOCK>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
+            }),
+            None => int8::widen_keys::<I>(cast_slice(bytes), self.layout.head_dim, room),
+        }
     }
 
     /// One panel of the values of one head of one layer, `[32][16]`.
@@ -105,12 +169,15 @@ impl Block {
         panel: usize,
         room: &'a mut Vec<[f32; VALUE_LANES]>,
     ) -> &'a [[f32; VALUE_LANES]] {
-        let length = BLOCK * VALUE_LANES * self.layout.format.size();
+        let length = self.layout.value_panel_bytes();
         let start = self.layout.head_start(layer, head) + self.layout.key_bytes() + panel * length;
         let bytes = &self.bytes()[start..start + length];
-        with_number!(self.layout.format, N => {
-            N::widen_panel::<I, VALUE_LANES>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
-        })
+        match self.layout.format.numbers() {
+            Some(format) => with_number!(format, N => {
+                N::widen_panel::<I, VALUE_LANES>(cast_slice::<u8, N>(bytes).as_chunks().0, room)
+            }),
+            None => int8::widen_values::<I>(from_bytes(bytes), room),
+        }
     }
 
     #[inline(always)]
@@ -124,7 +191,40 @@ impl Block {
     /// # Panics
     /// Where they do not fit into the block.
     pub fn write(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
-        with_number!(self.layout.format, N => self.write_as::<N>(layer, first, keys, values));
+        match self.layout.format.numbers() {
+            Some(format) => with_number!(format, N => {
+                self.write_as::<N>(layer, first, keys, values);
+            }),
+            None => self.write_as_int8(layer, first, keys, values),
+        }
+    }
+
+    fn write_as_int8(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {
+        let layout = self.layout;
+        let head_dim = layout.head_dim;
+        let width = layout.n_kv_heads * head_dim;
+        let bytes: &mut [u8] = cast_slice_mut(&mut self.lines);
+        for head in 0..layout.n_kv_heads {
+            let start = layout.head_start(layer, head);
+            let (key_groups, value_panels) =
+                bytes[start..start + layout.head_bytes()].split_at_mut(layout.key_bytes());
+            let key_groups: &mut [Int8Keys] = cast_slice_mut(key_groups);
+            let value_panels: &mut [Int8Values] = cast_slice_mut(value_panels);
+            let rows = keys.chunks_exact(width).zip(values.chunks_exact(width));
+            for (position, (key, value)) in (first..).zip(rows) {
+                let of_head = head * head_dim..(head + 1) * head_dim;
+                for (group, numbers) in
+                    key_groups.iter_mut().zip(key[of_head.clone()].chunks(VALUE_LANES))
+                {
+                    group.write(position, numbers);
+                }
+                for (panel, numbers) in
+                    value_panels.iter_mut().zip(value[of_head].chunks(VALUE_LANES))
+                {
+                    panel.write(position, numbers);
+                }
+            }
+        }
     }
 
     fn write_as<N: Number>(&mut self, layer: usize, first: usize, keys: &[f32], values: &[f32]) {

@@ -25,7 +25,7 @@ pub mod trace;
 
 pub use arena::Arena;
 pub use attention::{Queries, attention};
-pub use block::{BLOCK, Block, BlockLayout};
+pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub use cpu::Cpu;
 pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};

@@ -5,7 +5,7 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
-use super::block::BlockLayout;
+use super::block::{BLOCK, BlockLayout};
 use super::elementwise::{self, Bend};
 use super::linear::{self, Layer};
 use super::panels::Panels;
@@ -175,8 +175,7 @@ fn linear_cost(weights: &Panels, rows: usize) -> Cost {
 fn attention_cost(sequence: &Queries<'_>, n_heads: usize, layout: BlockLayout) -> Cost {
     let (rows, width) = (sequence.rows.len(), n_heads * layout.head_dim);
     let positions = sequence.start + rows;
-    let number = layout.format.size() as u64;
-    let stored = (2 * positions * layout.n_kv_heads * layout.head_dim) as u64 * number;
+    let stored = (positions * layout.bytes() / (layout.n_layers * BLOCK)) as u64;
     // Each row attends to all positions up to its own.
     let looks = rows * sequence.start + rows * (rows + 1) / 2;
     Cost {

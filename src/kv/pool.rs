@@ -8,7 +8,7 @@ use burn::tensor::{DType, Device};
 
 use super::{KvCache, KvShape};
 use crate::error::{Error, Result};
-use crate::kernels::{BLOCK, Block, BlockLayout, Format};
+use crate::kernels::{BLOCK, Block, BlockLayout, KvFormat};
 use crate::memory;
 
 /// A budget of bytes for the KV caches of one model, and the blocks that they share.
@@ -23,6 +23,7 @@ struct Shared {
     shape: KvShape,
     device: Device,
     dtype: DType,
+    format: KvFormat,
     budget: usize,
     usage: Mutex<Usage>,
 }
@@ -58,8 +59,20 @@ pub(crate) type SharedBlock = Arc<PooledBlock>;
 impl KvPool {
     /// An empty pool of up to `budget` bytes.
     pub fn new(shape: KvShape, device: &Device, dtype: DType, budget: usize) -> Self {
+        Self::with_format(shape, device, dtype, KvFormat::of(dtype), budget)
+    }
+
+    /// As [`new`](Self::new), with keys and values stored as `format` on the CPU. On other devices
+    /// they are tensors of `dtype`.
+    pub(crate) fn with_format(
+        shape: KvShape,
+        device: &Device,
+        dtype: DType,
+        format: KvFormat,
+        budget: usize,
+    ) -> Self {
         let (device, usage) = (device.clone(), Mutex::default());
-        Self(Arc::new(Shared { shape, device, dtype, budget, usage }))
+        Self(Arc::new(Shared { shape, device, dtype, format, budget, usage }))
     }
 
     /// The budget of a model that was given none: half of the memory that is left.
@@ -151,12 +164,7 @@ impl KvPool {
     /// The layout of each block.
     pub(super) fn layout(&self) -> BlockLayout {
         let KvShape { n_layers, n_kv_heads, head_dim } = self.0.shape;
-        BlockLayout {
-            n_layers,
-            n_kv_heads,
-            head_dim,
-            format: Format::of(self.0.dtype),
-        }
+        BlockLayout { n_layers, n_kv_heads, head_dim, format: self.0.format }
     }
 
     pub(super) fn shape(&self) -> KvShape {
@@ -165,6 +173,11 @@ impl KvPool {
 
     pub(super) fn device(&self) -> &Device {
         &self.0.device
+    }
+
+    /// How keys and values are stored.
+    pub fn format(&self) -> KvFormat {
+        self.0.format
     }
 
     pub(super) fn dtype(&self) -> DType {

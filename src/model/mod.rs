@@ -28,7 +28,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use crate::burn_threads;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Cpu};
+use crate::kernels::{self, Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
 use architecture::Architecture;
 pub use config::ModelConfig;
@@ -97,8 +97,26 @@ impl Model {
     /// Changes the budget of the model's KV caches, in bytes. The default is half of the memory
     /// that is left after loading.
     pub fn with_kv_cache_bytes(mut self, bytes: usize) -> Self {
-        self.kv_pool = KvPool::new(kv_shape(&self.config), &self.device, self.dtype, bytes);
+        self.kv_pool = self.new_pool(self.kv_pool.format(), bytes);
         self
+    }
+
+    /// Changes how keys and values are stored, on the CPU. The default is the type of the weights
+    /// that are not quantized.
+    ///
+    /// # Errors
+    /// Another device, where they have the type that is computed in.
+    pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
+        if !kernels::serve(&self.device) {
+            return Err(Error::KvFormatUnsupported { format: format.name() });
+        }
+        self.kv_pool = self.new_pool(format, self.kv_pool.budget());
+        Ok(self)
+    }
+
+    fn new_pool(&self, format: KvFormat, budget: usize) -> KvPool {
+        let shape = kv_shape(&self.config);
+        KvPool::with_format(shape, &self.device, self.dtype, format, budget)
     }
 
     /// The memory of the model's KV caches.

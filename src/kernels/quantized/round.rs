@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::{GROUP, Quantized};
+use super::Quantized;
 
 /// How the scale of a group is chosen. The integers are then the numbers divided by the scale,
 /// rounded to nearest.
@@ -21,11 +21,11 @@ pub enum Rounding {
 /// Quantizes a group of numbers: the scale, and the integers that it multiplies.
 ///
 /// Numbers that are not finite have no place between integers: the whole group becomes NaN then.
-pub fn quantize(
-    numbers: &[f32; GROUP],
+pub fn quantize<const N: usize>(
+    numbers: &[f32; N],
     format: Quantized,
     rounding: Rounding,
-) -> (f16, [i8; GROUP]) {
+) -> (f16, [i8; N]) {
     let greatest = numbers.iter().copied().fold(0.0_f32, |greatest, number| {
         // Not `max`, which ignores NaN.
         if number.abs() <= greatest.abs() {
@@ -35,7 +35,7 @@ pub fn quantize(
         }
     });
     if !greatest.is_finite() {
-        return (f16::NAN, [1; GROUP]);
+        return (f16::NAN, [1; N]);
     }
     let [least, most] = format.range().map(f32::from);
     // An asymmetric range has one more negative integer, which the greatest number gets.
@@ -49,7 +49,7 @@ pub fn quantize(
 // ANCHOR_END: quantize
 
 /// The scale, rounded to f16, and the integers nearest to the numbers divided by it.
-fn integers(numbers: &[f32; GROUP], scale: f32, format: Quantized) -> (f16, [i8; GROUP]) {
+fn integers<const N: usize>(numbers: &[f32; N], scale: f32, format: Quantized) -> (f16, [i8; N]) {
     let scale = f16::from_f32(scale);
     let inverse = match scale.to_f32() {
         0.0 => 0.0,
@@ -60,12 +60,12 @@ fn integers(numbers: &[f32; GROUP], scale: f32, format: Quantized) -> (f16, [i8;
     (scale, numbers.map(integer))
 }
 
-fn least_squares(
-    numbers: &[f32; GROUP],
+fn least_squares<const N: usize>(
+    numbers: &[f32; N],
     greatest: f32,
     format: Quantized,
-    nearest: (f16, [i8; GROUP]),
-) -> (f16, [i8; GROUP]) {
+    nearest: (f16, [i8; N]),
+) -> (f16, [i8; N]) {
     /// Candidates on each side of the scale that the range suggests, and their distance, in
     /// integers.
     const CANDIDATES: i8 = 9;
@@ -95,7 +95,7 @@ fn least_squares(
 }
 
 /// The sum of the squared errors.
-fn error(numbers: &[f32; GROUP], (scale, integers): &(f16, [i8; GROUP])) -> f32 {
+fn error<const N: usize>(numbers: &[f32; N], (scale, integers): &(f16, [i8; N])) -> f32 {
     let scale = scale.to_f32();
     let error = |(number, integer): (&f32, &i8)| (number - scale * f32::from(*integer)).powi(2);
     numbers.iter().zip(integers).map(error).sum()
