@@ -91,7 +91,7 @@ impl OpenDevice {
     /// # Errors
     /// An unsupported type; quantized weights on another device than the CPU.
     pub fn check(&self, storage: Storage) -> Result<DType> {
-        if storage.quantization.is_some() && !kernels::serve(&self.device) {
+        if storage.is_quantized() && !kernels::serve(&self.device) {
             return Err(Error::QuantizedUnsupported { name: self.name });
         }
         let Storage { precision, .. } = storage;

@@ -120,10 +120,7 @@ impl Pretrained {
             let template = ChatTemplate::new(template, name("chat_template.jinja"));
             tokenizer = tokenizer.with_chat_template(template);
         }
-        let mut weights = (files.weights)(&device.device, dtype)?;
-        if let Some(quantization) = storage.quantization {
-            weights = weights.quantized(quantization);
-        }
+        let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
         weights.check_memory()?;
         let model = Model::load(config, &weights)?;
         let unused = weights.unused(&model);

@@ -6,24 +6,32 @@ use crate::kernels::{Quantized, Rounding};
 /// How the weights of a model are stored in memory, whatever type its files hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storage {
-    /// The type of keys, values, and all weights that are not quantized.
+    /// The type of all weights that are not quantized.
     pub precision: Precision,
-    /// Whether and how weights are quantized. Only the CPU kernels read quantized weights.
-    pub quantization: Option<Quantization>,
+    /// The format of the matrices of the layers, if they are quantized. Vectors never are: they are
+    /// small.
+    pub layers: Option<Quantized>,
+    /// The format of the embedding matrices and of the head, if they are quantized.
+    pub embedding: Option<Quantized>,
+    /// How the scales are chosen.
+    pub rounding: Rounding,
 }
 
-/// How matrices are quantized while they are loaded. Vectors never are: they are small.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quantization {
-    pub format: Quantized,
-    pub rounding: Rounding,
-    /// Also the embedding matrices and the head, not only the layers between them.
-    pub embedding: bool,
+impl Storage {
+    /// Whether any weights are quantized. Only the CPU kernels read them.
+    pub fn is_quantized(&self) -> bool {
+        self.layers.is_some() || self.embedding.is_some()
+    }
 }
 
 impl From<Precision> for Storage {
     /// Nothing is quantized.
     fn from(precision: Precision) -> Self {
-        Self { precision, quantization: None }
+        Self {
+            precision,
+            layers: None,
+            embedding: None,
+            rounding: Rounding::default(),
+        }
     }
 }

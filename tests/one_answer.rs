@@ -18,7 +18,7 @@ use slowburn::kernels::{Cpu, KvFormat, Quantized, Rounding, Simd};
 use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
-use slowburn::storage::{Quantization, Storage};
+use slowburn::storage::Storage;
 
 const MODELS: [&str; 6] = [
     "ember",
@@ -56,11 +56,11 @@ const fn quantized(name: &'static str, format: Quantized, kv: KvFormat) -> Store
 
 impl Stored {
     fn storage(&self) -> Storage {
-        let quantization =
-            |format| Quantization { format, rounding: Rounding::Nearest, embedding: true };
         Storage {
-            precision: self.weights,
-            quantization: self.quantized.map(quantization),
+            layers: self.quantized,
+            embedding: self.quantized,
+            rounding: Rounding::Nearest,
+            ..self.weights.into()
         }
     }
 }

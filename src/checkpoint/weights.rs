@@ -11,17 +11,18 @@ use super::convert;
 use super::safetensors::{SafetensorsFile, StoredTensor};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Arena, Format, Panels, StoredMatrix};
+use crate::kernels::{self, Arena, Format, Panels, Quantized, StoredMatrix};
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
-use crate::storage::Quantization;
+use crate::storage::Storage;
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
     source: Source<'a>,
     device: Device,
     dtype: DType,
-    quantization: Option<Quantization>,
+    /// How matrices are quantized.
+    storage: Option<Storage>,
     /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
 }
@@ -80,15 +81,20 @@ impl<'a> Weights<'a> {
             source: Source::Files(files),
             device: device.clone(),
             dtype,
-            quantization: None,
+            storage: None,
             bytes: Cell::new(0),
         })
     }
 
-    /// Quantizes matrices of files, on the CPU.
-    pub fn quantized(mut self, quantization: Quantization) -> Self {
-        self.quantization = Some(quantization);
+    /// Quantizes matrices of files as `storage` says.
+    pub fn stored_as(mut self, storage: Storage) -> Self {
+        self.storage = Some(storage);
         self
+    }
+
+    /// The format of the layers' matrices.
+    fn layers(&self) -> Option<Quantized> {
+        self.storage.and_then(|storage| storage.layers)
     }
 
     /// Takes tensors from one safetensors file in memory. `origin` names the file in errors.
@@ -112,7 +118,7 @@ impl<'a> Weights<'a> {
             source: Source::Random,
             device: device.clone(),
             dtype: DType::F32,
-            quantization: None,
+            storage: None,
             bytes: Cell::new(0),
         }
     }
@@ -167,14 +173,14 @@ impl<'a> Weights<'a> {
         &self,
         name: &str,
         shape: [usize; 2],
-        quantization: Option<Quantization>,
+        quantized: Option<Quantized>,
     ) -> Result<Weight> {
         let Source::Files(files) = &self.source else {
             return self.random_matrix(name, shape);
         };
         let stored = files.find(name, &shape)?;
         if kernels::serve(&self.device) {
-            return self.pack(files, &stored, shape, false, quantization);
+            return self.pack(files, &stored, shape, false, quantized);
         }
         let mut bytes = BytesMut::new();
         convert::append(&stored, self.dtype, &mut bytes)?;
@@ -189,7 +195,7 @@ impl<'a> Weights<'a> {
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
         is_transposed: bool,
-        quantization: Option<Quantization>,
+        quantized: Option<Quantized>,
     ) -> Result<Weight> {
         let matrix = StoredMatrix {
             format: Format::of(stored.dtype),
@@ -201,8 +207,9 @@ impl<'a> Weights<'a> {
             },
         };
         let arena = &mut files.arena.borrow_mut();
-        let panels = match quantization {
-            Some(Quantization { format, rounding, .. }) => {
+        let panels = match quantized {
+            Some(format) => {
+                let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();
                 Panels::quantize(&matrix, shape, format, rounding, arena)?
             }
             None => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
@@ -245,11 +252,11 @@ impl<'a> Weights<'a> {
 
 impl TensorSource for Weights<'_> {
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, self.quantization)
+        self.stored_matrix(name, shape, self.layers())
     }
 
     fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, self.quantization.filter(|how| how.embedding))
+        self.stored_matrix(name, shape, self.storage.and_then(|storage| storage.embedding))
     }
 
     fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
@@ -258,7 +265,7 @@ impl TensorSource for Weights<'_> {
         };
         let stored = files.find(name, &[n_in, n_out])?;
         if kernels::serve(&self.device) {
-            return self.pack(files, &stored, [n_out, n_in], true, self.quantization);
+            return self.pack(files, &stored, [n_out, n_in], true, self.layers());
         }
         // Transposes the data itself: a transposed tensor is a view, which every product would read
         // with a large stride.

@@ -11,7 +11,7 @@ use crate::device::{self, DeviceChoice, OpenDevice, Precision};
 use crate::kernels::{BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
 use crate::kv::KvPool;
 use crate::pretrained::Pretrained;
-use crate::storage::{Quantization, Storage};
+use crate::storage::Storage;
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
@@ -38,12 +38,12 @@ pub struct ModelArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub quantize: Option<Quantized>,
 
-    /// With --quantize: also the embedding and the head
-    #[arg(long, requires = "quantize")]
-    pub quantize_embedding: bool,
+    /// As --quantize, for the embedding and the head
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub quantize_embedding: Option<Quantized>,
 
     /// With --quantize: how the scale of a group is chosen
-    #[arg(long, value_enum, default_value_t = Rounding::default(), requires = "quantize", value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t = Rounding::default(), value_name = "HOW")]
     pub rounding: Rounding,
 
     /// On the CPU, what keys and values are stored in [default: as --dtype]
@@ -106,14 +106,11 @@ impl ModelArgs {
 
     /// How weights are stored.
     fn storage(&self) -> Storage {
-        let quantization = |format| Quantization {
-            format,
-            rounding: self.rounding,
-            embedding: self.quantize_embedding,
-        };
         Storage {
             precision: self.dtype,
-            quantization: self.quantize.map(quantization),
+            layers: self.quantize,
+            embedding: self.quantize_embedding,
+            rounding: self.rounding,
         }
     }
 

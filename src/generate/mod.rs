@@ -4,13 +4,14 @@
 //! when to stop in `SequenceState`. [`batched`] runs several sequences together in a [`Batch`],
 //! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
 //! for each sequence. [`beam`] searches instead of sampling, [`score`]
-//! computes the log-probabilities of a given text, and [`repetition`] detects a text that repeats
+//! computes the log-probabilities of a given text, [`divergence`] compares two models over it, and [`repetition`] detects a text that repeats
 //! itself.
 
 mod batch;
 mod batched;
 mod beam;
 mod cached;
+mod divergence;
 mod finish_reason;
 mod naive;
 mod repetition;
@@ -32,6 +33,7 @@ pub use batch::{Batch, Event};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
+pub use divergence::{Divergence, divergence};
 pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};

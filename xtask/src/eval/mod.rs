@@ -4,6 +4,7 @@
 //! [`measure`] runs the model, [`metrics`] computes the numbers, [`table`] prints them. No
 //! threshold is applied to the numbers.
 
+mod formats;
 pub mod guidance;
 mod measure;
 mod metrics;
@@ -53,6 +54,12 @@ pub struct EvalArgs {
     /// How many of them it was trained on
     #[arg(long, default_value_t = corpus::TRAINED_STORIES)]
     trained_stories: usize,
+    /// Compare the formats of weights, keys and values with f32 instead
+    #[arg(long)]
+    formats: bool,
+    /// With --formats: draw the perplexity against the bytes (.svg or .png)
+    #[arg(long, requires = "formats")]
+    chart: Option<PathBuf>,
     /// Also write the numbers to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -62,6 +69,9 @@ pub struct EvalArgs {
 }
 
 pub fn run(args: &EvalArgs) -> Result<()> {
+    if args.formats {
+        return formats::run(args);
+    }
     let device = device::open(DeviceChoice::Cpu)?;
     let pretrained = Pretrained::load(&args.model, &device, Precision::F32)?;
     let measure = Measure::new(&pretrained, &args.prompt, args.sampling())?;
