@@ -90,7 +90,8 @@ impl OpenDevice {
     ///
     /// # Errors
     /// An unsupported type; quantized weights on another device than the CPU.
-    pub fn check(&self, storage: Storage) -> Result<DType> {
+    pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
+        let storage = storage.into();
         if storage.is_quantized() && !kernels::serve(&self.device) {
             return Err(Error::QuantizedUnsupported { name: self.name });
         }

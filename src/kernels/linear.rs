@@ -112,7 +112,8 @@ impl<'a> Packed<'a> {
                 numbers.to_mut().resize(n_packed, 0.0);
             }
             sum_groups::<1>(&numbers, &mut sums);
-            return Self { rows, n_in, n_packed, passes: vec![0..1], numbers, sums };
+            let passes = std::iter::once(0..1).collect();
+            return Self { rows, n_in, n_packed, passes, numbers, sums };
         }
         let mut first = 0;
         let mut passes = Vec::new();

@@ -31,8 +31,8 @@ impl PackedGroups for Int8 {
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
         let mut integers = [0.0; LANES];
-        for lane in 0..LANES {
-            integers[lane] = f32::from(self.integers[k][lane]);
+        for (number, integer) in integers.iter_mut().zip(&self.integers[k]) {
+            *number = f32::from(*integer);
         }
         integers
     }

@@ -87,9 +87,10 @@ pub(super) fn sum_group<const M: usize>(x: &[[f32; M]; GROUP]) -> [f32; M] {
     let mut sums = *x;
     let mut left = GROUP / 2;
     while left > 0 {
-        for k in 0..left {
-            for row in 0..M {
-                sums[k][row] += sums[k + left][row];
+        let (lower, upper) = sums.split_at_mut(left);
+        for (lower, upper) in lower.iter_mut().zip(upper) {
+            for (sum, upper) in lower.iter_mut().zip(upper) {
+                *sum += *upper;
             }
         }
         left /= 2;

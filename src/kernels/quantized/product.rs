@@ -18,11 +18,11 @@ pub fn single<I: Isa, G: PackedGroups, const P: usize>(
     let (panels, x_sums) = (panels.map(|panel| &panel[..x.len()]), &x_sums[..x.len()]);
     for g in 0..x.len() {
         let mut sums = [[0.0; LANES]; P];
-        for k in 0..GROUP {
+        for (k, x) in x[g].iter().enumerate() {
             for p in 0..P {
                 let integers = panels[p][g].integers(k);
                 for lane in 0..LANES {
-                    sums[p][lane] = fma(integers[lane], x[g][k], sums[p][lane]);
+                    sums[p][lane] = fma(integers[lane], *x, sums[p][lane]);
                 }
             }
         }
