@@ -224,6 +224,88 @@ fn a_quantized_layer_sums_in_one_order() {
     }
 }
 
+/// Groups as files have them, in every format: scales and minima that are no f16, halves of a group.
+#[test]
+fn groups_of_files_are_kept_and_summed_in_one_order() {
+    use kernels::{Group, GroupFormat};
+    let formats = [
+        (GroupFormat::Int8, -128, 127, 1, false, 0.0),
+        (GroupFormat::Int4, -8, 7, 1, false, 24.0),
+        (GroupFormat::Int8Min, 0, 31, 1, true, 0.0),
+        (GroupFormat::Int4Min, 0, 15, 1, true, 16.0),
+        (GroupFormat::Int8Halves, -32, 31, 2, false, 0.0),
+    ];
+    let cpus = cpus();
+    for (format, least, most, parts, has_min, offset) in formats {
+        for (n_out, n_in) in [(1, 32), (33, 64), (70, 96)] {
+            let mut numbers = Numbers::new((n_out * n_in) as u64, false);
+            let mut group = || {
+                let mut scale = || {
+                    let scale = numbers.next();
+                    match format {
+                        GroupFormat::Int8 | GroupFormat::Int4 => f16::from_f32(scale).to_f32(),
+                        _ => scale,
+                    }
+                };
+                let scales = [scale(), scale()];
+                let min = if has_min { numbers.next() } else { 0.0 };
+                let width = (most - least + 1) as f32;
+                let mut integer = |_| (least as f32 + (numbers.next().abs() * width)) as i16 as i8;
+                Group { scales, min, integers: std::array::from_fn(&mut integer) }
+            };
+            let rows: Vec<Vec<Group>> =
+                (0..n_out).map(|_| (0..n_in / GROUP).map(|_| group()).collect()).collect();
+            let read_row = |output: usize, groups: &mut [Group]| {
+                groups.copy_from_slice(&rows[output]);
+                Ok(())
+            };
+            let stored = kernels::StoredGroups { format, read_row: &read_row };
+            let panels = Panels::from_groups(&stored, [n_out, n_in], &mut Arena::new(0)).unwrap();
+            let scale = |group: &Group, k: usize| group.scales[k * parts / GROUP];
+            for (output, groups) in rows.iter().enumerate() {
+                let mut found = vec![0.0; n_in];
+                panels.row(output, &mut found);
+                let value = |i: usize| {
+                    let (group, k) = (&groups[i / GROUP], i % GROUP);
+                    scale(group, k) * f32::from(group.integers[k]) - group.min
+                };
+                assert_eq!(bits(&found), bits(&(0..n_in).map(value).collect::<Vec<_>>()));
+            }
+            for count in [1, 2, 5, 13] {
+                let x = numbers.take(count * n_in);
+                let mut expected = Vec::new();
+                for x in x.chunks(n_in) {
+                    for groups in &rows {
+                        let mut output = 0.0f32;
+                        for (group, x) in groups.iter().zip(x.chunks(GROUP)) {
+                            let width = GROUP / parts;
+                            for (part, x) in x.chunks(width).enumerate() {
+                                let mut sum = 0.0f32;
+                                for (integer, x) in group.integers[part * width..].iter().zip(x) {
+                                    sum = (f32::from(*integer) + offset).mul_add(*x, sum);
+                                }
+                                if offset != 0.0 {
+                                    sum = (-offset).mul_add(sum_in_pairs(x), sum);
+                                }
+                                output = group.scales[part].mul_add(sum, output);
+                            }
+                            if has_min {
+                                output = (-group.min).mul_add(sum_in_pairs(x), output);
+                            }
+                        }
+                        expected.push(output);
+                    }
+                }
+                for cpu in &cpus {
+                    let layer = Layer { weights: &panels, bias: None };
+                    let [found] = cpu.enter(|| kernels::linear([layer], &x, count));
+                    assert_eq!(bits(&found), bits(&expected), "{cpu:?} {format:?}, {count} rows");
+                }
+            }
+        }
+    }
+}
+
 /// Every integer of a format times inputs at the edges, against exact arithmetic. 4-bit integers are
 /// offset by 24 in the sum, which costs a rounding of a number up to 31 times the input.
 #[test]

@@ -9,11 +9,12 @@ use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
-use super::quantized::{GROUP, PackedGroups, Quantized, Rounding, quantize, with_groups};
+use super::quantized::{
+    GROUP, Group, GroupFormat, PackedGroups, Quantized, Rounding, quantize, with_groups,
+};
 use crate::error::Result;
 use bytemuck::{bytes_of, cast_slice};
 use bytes::Bytes;
-use half::f16;
 
 /// A matrix `[n_out, n_in]`, packed into panels of 32 outputs: `[n_out / 32][n_in][32]`.
 ///
@@ -35,7 +36,7 @@ pub enum PanelFormat {
     /// Each weight as a number.
     Dense(Format),
     /// Integers in groups that share a scale.
-    Quantized(Quantized),
+    Quantized(GroupFormat),
 }
 
 /// A matrix in a file: little-endian numbers, which need not be aligned.
@@ -48,6 +49,17 @@ pub struct StoredMatrix<'a> {
     /// Reads a range of the bytes.
     pub read: &'a Read<'a>,
 }
+
+/// A matrix in a file whose weights are stored in groups.
+pub struct StoredGroups<'a> {
+    /// A format that holds every value of the groups.
+    pub format: GroupFormat,
+    /// Reads the groups of one output, `[n_in / GROUP]`.
+    pub read_row: &'a ReadRow<'a>,
+}
+
+/// Fills in the groups of an output.
+pub type ReadRow<'a> = dyn Fn(usize, &mut [Group]) -> Result<()> + Sync + 'a;
 
 /// Calls a function with the bytes of a range.
 pub type Read<'a> = dyn Fn(Range<usize>, &mut dyn FnMut(&[u8])) -> Result<()> + Sync + 'a;
@@ -97,7 +109,8 @@ impl Panels {
         arena: &mut Arena,
     ) -> Result<Self> {
         assert_eq!(stored.length, n_out * n_in * stored.format.size());
-        let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * format.group_bytes();
+        let groups = GroupFormat::from(format);
+        let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * groups.group_bytes();
         let bytes = arena.store(length, |memory| {
             with_number!(stored.format, S => {
                 pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
@@ -105,7 +118,44 @@ impl Panels {
                 })
             })
         })?;
-        Ok(Self { format: PanelFormat::Quantized(format), n_out, n_in, bytes })
+        Ok(Self { format: PanelFormat::Quantized(groups), n_out, n_in, bytes })
+    }
+
+    /// Packs a matrix `[n_out, n_in]` that a file stores in groups, each value exactly. All threads
+    /// of the current [`Cpu`] take part.
+    ///
+    /// # Errors
+    /// Groups that cannot be read.
+    ///
+    /// # Panics
+    /// Where `n_in` is no multiple of [`GROUP`].
+    pub fn from_groups(
+        stored: &StoredGroups<'_>,
+        [n_out, n_in]: [usize; 2],
+        arena: &mut Arena,
+    ) -> Result<Self> {
+        assert!(n_in.is_multiple_of(GROUP));
+        let panel = n_in / GROUP * stored.format.group_bytes();
+        let bytes = arena.store(n_out.div_ceil(LANES) * panel, |memory| {
+            for_each_panel(n_out, memory, |outputs, panel| {
+                let mut groups = vec![[Group::ZERO; LANES]; n_in / GROUP];
+                let mut row = vec![Group::ZERO; n_in / GROUP];
+                for (lane, output) in outputs.enumerate() {
+                    (stored.read_row)(output, &mut row)?;
+                    for (groups, group) in groups.iter_mut().zip(&row) {
+                        groups[lane] = *group;
+                    }
+                }
+                pack_groups(&groups, stored.format, panel);
+                Ok(())
+            })
+        })?;
+        Ok(Self {
+            format: PanelFormat::Quantized(stored.format),
+            n_out,
+            n_in,
+            bytes,
+        })
     }
 
     /// Packs an f32 matrix, stored as `[n_out][n_in]`.
@@ -201,32 +251,40 @@ fn pack_panels(
     memory: &mut [MaybeUninit<u8>],
     pack_rows: impl Fn(&[u8], &mut [MaybeUninit<u8>]) + Sync,
 ) -> Result<()> {
-    let panels = n_out.div_ceil(LANES);
-    let length = memory.len().checked_div(panels).unwrap_or(0);
     let row = n_in * stored.format.size();
-    let memory = Disjoint::new(memory);
     // The outputs of a panel are not contiguous in a transposed matrix, so the whole matrix is read
     // first.
     let mut whole = None;
     if stored.is_transposed {
         (stored.read)(0..stored.length, &mut |bytes| whole = Some(bytes.to_vec()))?;
     }
+    for_each_panel(n_out, memory, |outputs, memory| match &whole {
+        Some(matrix) => {
+            pack_rows(&columns(matrix, n_out, outputs, stored.format.size()), memory);
+            Ok(())
+        }
+        None => {
+            let rows = outputs.start * row..outputs.end * row;
+            (stored.read)(rows, &mut |rows| pack_rows(rows, memory))
+        }
+    })
+}
+
+/// Calls `pack` with the outputs of each panel and its memory, all of which it must write unless it
+/// fails. The threads share the panels.
+fn for_each_panel(
+    n_out: usize,
+    memory: &mut [MaybeUninit<u8>],
+    pack: impl Fn(Range<usize>, &mut [MaybeUninit<u8>]) -> Result<()> + Sync,
+) -> Result<()> {
+    let panels = n_out.div_ceil(LANES);
+    let length = memory.len().checked_div(panels).unwrap_or(0);
+    let memory = Disjoint::new(memory);
     let failure = Mutex::new(None);
     Cpu::current().for_each(panels, |panel| {
         // SAFETY: each task writes the memory of its own panel.
         let memory = unsafe { memory.part(panel * length..(panel + 1) * length) };
-        let outputs = panel * LANES..n_out.min((panel + 1) * LANES);
-        let packed = match &whole {
-            Some(matrix) => {
-                pack_rows(&columns(matrix, n_out, outputs, stored.format.size()), memory);
-                Ok(())
-            }
-            None => {
-                let rows = outputs.start * row..outputs.end * row;
-                (stored.read)(rows, &mut |rows| pack_rows(rows, memory))
-            }
-        };
-        if let Err(error) = packed {
+        if let Err(error) = pack(panel * LANES..n_out.min((panel + 1) * LANES), memory) {
             // The memory is not used, but must be initialized.
             memory.fill(MaybeUninit::new(0));
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -274,18 +332,24 @@ fn quantize_rows<S: Number>(
     rounding: Rounding,
     panel: &mut [MaybeUninit<u8>],
 ) {
-    with_groups!(format, G => {
-        for (g, groups) in panel.chunks_exact_mut(size_of::<G>()).enumerate() {
+    let mut groups = vec![[Group::ZERO; LANES]; n_in.div_ceil(GROUP)];
+    for (lane, row) in rows.chunks_exact(n_in * size_of::<S>()).enumerate() {
+        for (g, group) in groups.iter_mut().enumerate() {
             let first = g * GROUP;
-            let width = GROUP.min(n_in - first);
-            let mut scales = [f16::ZERO; LANES];
-            let mut integers = [[0; GROUP]; LANES];
-            for (lane, row) in rows.chunks_exact(n_in * size_of::<S>()).enumerate() {
-                let mut numbers = [0.0; GROUP];
-                convert::<S, f32>(row, first, &mut numbers[..width]);
-                (scales[lane], integers[lane]) = quantize(&numbers, format, rounding);
-            }
-            groups.write_copy_of_slice(bytes_of(&G::pack(scales, &integers)));
+            let mut numbers = [0.0; GROUP];
+            convert::<S, f32>(row, first, &mut numbers[..GROUP.min(n_in - first)]);
+            let (scale, integers) = quantize(&numbers, format, rounding);
+            group[lane] = Group { scales: [scale.to_f32(); 2], min: 0.0, integers };
+        }
+    }
+    pack_groups(&groups, format.into(), panel);
+}
+
+/// Packs the groups of 32 outputs, `[n_in / GROUP]`, as one panel.
+fn pack_groups(groups: &[[Group; LANES]], format: GroupFormat, panel: &mut [MaybeUninit<u8>]) {
+    with_groups!(format, G => {
+        for (memory, groups) in panel.chunks_exact_mut(size_of::<G>()).zip(groups) {
+            memory.write_copy_of_slice(bytes_of(&G::pack(groups)));
         }
     });
 }

@@ -3,63 +3,130 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, LANES, PackedGroups, Quantized};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups};
+use crate::kernels::simd::Isa;
 
 /// Integers in the 32 bits of one output.
 const NIBBLES: usize = 8;
 
-/// Groups of 4-bit integers: 4.5 bits for each weight.
+/// For each 8 consecutive `k`, and each output: 8 integers from 0 to 15, the first in the lowest
+/// bits.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Nibbles([[u32; LANES]; GROUP / NIBBLES]);
+
+/// 4.5 bits for each weight. 8 is added to the integers that are stored.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Int4 {
     scales: [f16; LANES],
-    /// For each 8 consecutive `k`, and each output: 8 integers plus 8, the first in the lowest bits.
-    nibbles: [[u32; LANES]; GROUP / NIBBLES],
+    nibbles: Nibbles,
 }
 
-impl PackedGroups for Int4 {
-    const FORMAT: Quantized = Quantized::Int4;
-    /// 8 for the stored nibbles, and 16 for the conversion.
-    const OFFSET: f32 = 24.0;
+/// 6 bits for each weight.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Int4Min {
+    scales: [f32; LANES],
+    mins: [f32; LANES],
+    nibbles: Nibbles,
+}
 
-    fn pack(scales: [f16; LANES], rows: &[[i8; GROUP]; LANES]) -> Self {
+impl Nibbles {
+    /// Packs the integers, to each of which `offset` is added.
+    fn pack(groups: &[Group; LANES], offset: i8) -> Self {
         let mut nibbles = [[0; LANES]; GROUP / NIBBLES];
-        for (lane, row) in rows.iter().enumerate() {
-            for (k, integer) in row.iter().enumerate() {
-                let nibble = (integer + 8) as u32 & 15;
+        for (lane, group) in groups.iter().enumerate() {
+            for (k, integer) in group.integers.iter().enumerate() {
+                let nibble = (integer + offset) as u32 & 15;
                 nibbles[k / NIBBLES][lane] |= nibble << (4 * (k % NIBBLES));
             }
         }
-        Self { scales, nibbles }
+        Self(nibbles)
     }
 
     // ANCHOR: integers
+    /// The `k`-th nibbles, plus 16.
+    ///
     /// An f32 from 16 to 31 has the number's lowest four integer bits at the top of its mantissa,
     /// below the exponent of 16. So a nibble that is moved there, below that exponent, is the
     /// number 16 + nibble: one shift and one logical operation, where a conversion takes longer.
     #[inline(always)]
-    fn integers(&self, k: usize) -> [f32; LANES] {
+    fn plus_16(&self, k: usize) -> [f32; LANES] {
         const SIXTEEN: u32 = 16.0_f32.to_bits();
         /// The bit of the mantissa that counts as 1, in a number from 16 to 31.
         const ONE: usize = 19;
-        let nibbles = &self.nibbles[k / NIBBLES];
         let bit = 4 * (k % NIBBLES);
-        let mut integers = [0.0; LANES];
-        for lane in 0..LANES {
-            let bits = nibbles[lane];
+        let mut numbers = [0.0; LANES];
+        for (number, nibbles) in numbers.iter_mut().zip(&self.0[k / NIBBLES]) {
             let moved = if bit <= ONE {
-                bits << (ONE - bit)
+                nibbles << (ONE - bit)
             } else {
-                bits >> (bit - ONE)
+                nibbles >> (bit - ONE)
             };
-            integers[lane] = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
+            *number = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
         }
-        integers
+        numbers
     }
     // ANCHOR_END: integers
+}
+
+impl PackedGroups for Int4 {
+    const FORMAT: GroupFormat = GroupFormat::Int4;
+
+    /// 8 for the stored nibbles, and 16 for the conversion.
+    const OFFSET: f32 = 24.0;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let scales = groups.each_ref().map(|group| f16::from_f32(group.scales[0]));
+        Self { scales, nibbles: Nibbles::pack(groups, 8) }
+    }
 
     #[inline(always)]
-    fn scales(&self) -> &[f16; LANES] {
-        &self.scales
+    fn integers(&self, k: usize) -> [f32; LANES] {
+        self.nibbles.plus_16(k)
+    }
+
+    #[inline(always)]
+    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        I::widen_f16(&self.scales)
+    }
+
+    #[inline(always)]
+    fn scale(&self, _: usize, output: usize) -> f32 {
+        self.scales[output].to_f32()
+    }
+}
+
+impl PackedGroups for Int4Min {
+    const FORMAT: GroupFormat = GroupFormat::Int4Min;
+
+    /// For the conversion.
+    const OFFSET: f32 = 16.0;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let scales = groups.each_ref().map(|group| group.scales[0]);
+        let mins = groups.each_ref().map(|group| group.min);
+        Self { scales, mins, nibbles: Nibbles::pack(groups, 0) }
+    }
+
+    #[inline(always)]
+    fn integers(&self, k: usize) -> [f32; LANES] {
+        self.nibbles.plus_16(k)
+    }
+
+    #[inline(always)]
+    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        self.scales
+    }
+
+    #[inline(always)]
+    fn scale(&self, _: usize, output: usize) -> f32 {
+        self.scales[output]
+    }
+
+    #[inline(always)]
+    fn mins(&self) -> Option<&[f32; LANES]> {
+        Some(&self.mins)
     }
 }

@@ -3,42 +3,135 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, LANES, PackedGroups, Quantized};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups};
+use crate::kernels::simd::Isa;
 
-/// Groups of 8-bit integers: 8.5 bits for each weight.
+/// For each `k` the integers of 32 outputs.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Integers([[i8; LANES]; GROUP]);
+
+/// 8.5 bits for each weight.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Int8 {
     scales: [f16; LANES],
-    /// For each `k` the integers of 32 outputs.
-    integers: [[i8; LANES]; GROUP],
+    integers: Integers,
+}
+
+/// 10 bits for each weight.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Int8Min {
+    scales: [f32; LANES],
+    mins: [f32; LANES],
+    integers: Integers,
+}
+
+/// 10 bits for each weight.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Int8Halves {
+    scales: [[f32; LANES]; 2],
+    integers: Integers,
+}
+
+impl Integers {
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let mut integers = [[0; LANES]; GROUP];
+        for (lane, group) in groups.iter().enumerate() {
+            for (integers, integer) in integers.iter_mut().zip(group.integers) {
+                integers[lane] = integer;
+            }
+        }
+        Self(integers)
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> [f32; LANES] {
+        let mut numbers = [0.0; LANES];
+        for (number, integer) in numbers.iter_mut().zip(&self.0[k]) {
+            *number = f32::from(*integer);
+        }
+        numbers
+    }
 }
 
 impl PackedGroups for Int8 {
-    const FORMAT: Quantized = Quantized::Int8;
-    const OFFSET: f32 = 0.0;
+    const FORMAT: GroupFormat = GroupFormat::Int8;
 
-    fn pack(scales: [f16; LANES], rows: &[[i8; GROUP]; LANES]) -> Self {
-        let mut integers = [[0; LANES]; GROUP];
-        for (lane, row) in rows.iter().enumerate() {
-            for (integers, integer) in integers.iter_mut().zip(row) {
-                integers[lane] = *integer;
-            }
-        }
-        Self { scales, integers }
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let scales = groups.each_ref().map(|group| f16::from_f32(group.scales[0]));
+        Self { scales, integers: Integers::pack(groups) }
     }
 
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
-        let mut integers = [0.0; LANES];
-        for (number, integer) in integers.iter_mut().zip(&self.integers[k]) {
-            *number = f32::from(*integer);
-        }
-        integers
+        self.integers.get(k)
     }
 
     #[inline(always)]
-    fn scales(&self) -> &[f16; LANES] {
-        &self.scales
+    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        I::widen_f16(&self.scales)
+    }
+
+    #[inline(always)]
+    fn scale(&self, _: usize, output: usize) -> f32 {
+        self.scales[output].to_f32()
+    }
+}
+
+impl PackedGroups for Int8Min {
+    const FORMAT: GroupFormat = GroupFormat::Int8Min;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let scales = groups.each_ref().map(|group| group.scales[0]);
+        let mins = groups.each_ref().map(|group| group.min);
+        Self { scales, mins, integers: Integers::pack(groups) }
+    }
+
+    #[inline(always)]
+    fn integers(&self, k: usize) -> [f32; LANES] {
+        self.integers.get(k)
+    }
+
+    #[inline(always)]
+    fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
+        self.scales
+    }
+
+    #[inline(always)]
+    fn scale(&self, _: usize, output: usize) -> f32 {
+        self.scales[output]
+    }
+
+    #[inline(always)]
+    fn mins(&self) -> Option<&[f32; LANES]> {
+        Some(&self.mins)
+    }
+}
+
+impl PackedGroups for Int8Halves {
+    const FORMAT: GroupFormat = GroupFormat::Int8Halves;
+    const PARTS: usize = 2;
+
+    fn pack(groups: &[Group; LANES]) -> Self {
+        let scales = [0, 1].map(|half| groups.each_ref().map(|group| group.scales[half]));
+        Self { scales, integers: Integers::pack(groups) }
+    }
+
+    #[inline(always)]
+    fn integers(&self, k: usize) -> [f32; LANES] {
+        self.integers.get(k)
+    }
+
+    #[inline(always)]
+    fn scales<I: Isa>(&self, part: usize) -> [f32; LANES] {
+        self.scales[part]
+    }
+
+    #[inline(always)]
+    fn scale(&self, part: usize, output: usize) -> f32 {
+        self.scales[part][output]
     }
 }

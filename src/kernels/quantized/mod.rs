@@ -13,15 +13,45 @@ mod round;
 use bytemuck::Pod;
 
 use super::microkernel::LANES;
-pub(super) use int4::Int4;
-pub(super) use int8::Int8;
+use super::simd::Isa;
+pub(super) use int4::{Int4, Int4Min};
+pub(super) use int8::{Int8, Int8Halves, Int8Min};
 pub(super) use product::{Unpacked, rows, single};
 pub use round::{Rounding, quantize};
+
+/// Calls a function that is generic over [`PackedGroups`] with the type for a [`GroupFormat`].
+macro_rules! with_groups {
+    ($format:expr, $G:ident => $body:expr) => {
+        match $format {
+            $crate::kernels::GroupFormat::Int8 => {
+                type $G = $crate::kernels::quantized::Int8;
+                $body
+            }
+            $crate::kernels::GroupFormat::Int4 => {
+                type $G = $crate::kernels::quantized::Int4;
+                $body
+            }
+            $crate::kernels::GroupFormat::Int8Min => {
+                type $G = $crate::kernels::quantized::Int8Min;
+                $body
+            }
+            $crate::kernels::GroupFormat::Int4Min => {
+                type $G = $crate::kernels::quantized::Int4Min;
+                $body
+            }
+            $crate::kernels::GroupFormat::Int8Halves => {
+                type $G = $crate::kernels::quantized::Int8Halves;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_groups;
 
 /// Weights of one output, along the inner dimension, that share a scale.
 pub const GROUP: usize = 32;
 
-/// The formats of quantized weights.
+/// The formats that weights are quantized to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Quantized {
@@ -47,36 +77,89 @@ impl Quantized {
             Self::Int4 => [-8, 7],
         }
     }
+}
 
-    /// Bytes of the groups of 32 outputs, with their scales.
-    pub(super) fn group_bytes(self) -> usize {
-        match self {
-            Self::Int8 => size_of::<Int8>(),
-            Self::Int4 => size_of::<Int4>(),
+/// The formats of quantized weights in memory: those that weights are quantized to, and those that
+/// hold every value of a format that files have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupFormat {
+    /// `scale * integer`, with 8 bits and a scale in f16.
+    Int8,
+    /// `scale * integer`, with 4 bits, from -8 to 7, and a scale in f16.
+    Int4,
+    /// `scale * integer - min`, with 8 bits, and scale and minimum in f32.
+    Int8Min,
+    /// `scale * integer - min`, with 4 bits, from 0 to 15, and scale and minimum in f32.
+    Int4Min,
+    /// As [`Int8`](Self::Int8), with a scale in f32 for each half of a group.
+    Int8Halves,
+}
+
+impl From<Quantized> for GroupFormat {
+    fn from(format: Quantized) -> Self {
+        match format {
+            Quantized::Int8 => Self::Int8,
+            Quantized::Int4 => Self::Int4,
         }
     }
 }
 
-/// The groups of 32 outputs, packed: 32 scales, and `[GROUP][32]` integers.
+impl GroupFormat {
+    /// Bytes of the groups of 32 outputs, with their scales.
+    pub(super) fn group_bytes(self) -> usize {
+        with_groups!(self, G => size_of::<G>())
+    }
+}
+
+/// A group of one output: `scale * integer - min`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// One for each half of the group. Formats that have one scale take the first.
+    pub scales: [f32; 2],
+    pub min: f32,
+    pub integers: [i8; GROUP],
+}
+
+impl Group {
+    /// A group of zeros.
+    pub const ZERO: Self = Self { scales: [0.0; 2], min: 0.0, integers: [0; GROUP] };
+}
+
+/// The groups of 32 outputs, packed: their scales, their minima if the format has them, and
+/// `[GROUP][32]` integers.
 pub(super) trait PackedGroups: Pod + Send + Sync {
-    const FORMAT: Quantized;
+    const FORMAT: GroupFormat;
 
     /// Added to each integer by [`integers`](Self::integers), because that is faster.
-    const OFFSET: f32;
+    const OFFSET: f32 = 0.0;
 
-    /// Packs 32 groups: their scales, and `[32][GROUP]` integers.
-    fn pack(scales: [half::f16; LANES], integers: &[[i8; GROUP]; LANES]) -> Self;
+    /// Parts of a group that have a scale of their own: 1, or 2 halves.
+    const PARTS: usize = 1;
+
+    /// Packs 32 groups. Scales and integers must be numbers of the format.
+    fn pack(groups: &[Group; LANES]) -> Self;
 
     /// The `k`-th integers of 32 outputs, plus [`OFFSET`](Self::OFFSET).
     fn integers(&self, k: usize) -> [f32; LANES];
 
-    fn scales(&self) -> &[half::f16; LANES];
+    /// The scales of a part of the group.
+    fn scales<I: Isa>(&self, part: usize) -> [f32; LANES];
+
+    /// One of [`scales`](Self::scales), in scalar code.
+    fn scale(&self, part: usize, output: usize) -> f32;
+
+    /// The minima, where the format has them.
+    #[inline(always)]
+    fn mins(&self) -> Option<&[f32; LANES]> {
+        None
+    }
 
     /// The `k`-th weight of one output.
     #[inline(always)]
     fn weight(&self, k: usize, output: usize) -> f32 {
         let integer = self.integers(k)[output] - Self::OFFSET;
-        self.scales()[output].to_f32() * integer
+        let scale = self.scale(k * Self::PARTS / GROUP, output);
+        scale * integer - self.mins().map_or(0.0, |mins| mins[output])
     }
 }
 
@@ -97,20 +180,3 @@ pub(super) fn sum_group<const M: usize>(x: &[[f32; M]; GROUP]) -> [f32; M] {
     }
     sums[0]
 }
-
-/// Calls a function that is generic over [`PackedGroups`] with the type for a [`Quantized`].
-macro_rules! with_groups {
-    ($format:expr, $G:ident => $body:expr) => {
-        match $format {
-            $crate::kernels::Quantized::Int8 => {
-                type $G = $crate::kernels::quantized::Int8;
-                $body
-            }
-            $crate::kernels::Quantized::Int4 => {
-                type $G = $crate::kernels::quantized::Int4;
-                $body
-            }
-        }
-    };
-}
-pub(super) use with_groups;

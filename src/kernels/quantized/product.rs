@@ -17,26 +17,31 @@ pub fn single<I: Isa, G: PackedGroups, const P: usize>(
     // Slices of one length, so that there is no bounds check in the loop.
     let (panels, x_sums) = (panels.map(|panel| &panel[..x.len()]), &x_sums[..x.len()]);
     for g in 0..x.len() {
-        let mut sums = [[0.0; LANES]; P];
-        for (k, x) in x[g].iter().enumerate() {
-            for p in 0..P {
-                let integers = panels[p][g].integers(k);
-                for lane in 0..LANES {
-                    sums[p][lane] = fma(integers[lane], *x, sums[p][lane]);
+        for (part, x) in x[g].chunks_exact(GROUP / G::PARTS).enumerate() {
+            let mut sums = [[0.0; LANES]; P];
+            for (k, x) in x.iter().enumerate() {
+                for p in 0..P {
+                    let integers = panels[p][g].integers(part * GROUP / G::PARTS + k);
+                    for lane in 0..LANES {
+                        sums[p][lane] = fma(integers[lane], *x, sums[p][lane]);
+                    }
                 }
+            }
+            for p in 0..P {
+                let scales = panels[p][g].scales::<I>(part);
+                add_group(&mut acc[p], &sums[p], &scales, G::OFFSET, x_sums[g]);
             }
         }
         for p in 0..P {
-            let scales = I::widen_f16(panels[p][g].scales());
-            add_group(&mut acc[p], &sums[p], &scales, G::OFFSET, x_sums[g]);
+            subtract_mins(&mut acc[p], panels[p][g].mins(), x_sums[g]);
         }
     }
     acc
 }
 // ANCHOR_END: single
 
-/// Adds a group to `acc`: its sums of `integer * x`, times the scales. `offset` was added to each
-/// integer, so the sums hold `offset` times the sum of `x` too much.
+/// Adds a group, or a part of it, to `acc`: its sums of `integer * x`, times the scales. `offset` was
+/// added to each integer, so the sums hold `offset` times the sum of `x` too much.
 #[inline(always)]
 fn add_group(
     acc: &mut [f32; LANES],
@@ -55,10 +60,23 @@ fn add_group(
     }
 }
 
+/// Subtracts a group's minima, which count once for each `x`.
+#[inline(always)]
+fn subtract_mins(acc: &mut [f32; LANES], mins: Option<&[f32; LANES]>, x_sum: f32) {
+    if let Some(mins) = mins {
+        for (acc, min) in acc.iter_mut().zip(mins) {
+            *acc = fma(-min, x_sum, *acc);
+        }
+    }
+}
+
 /// Groups whose integers were converted to f32 once, for many rows.
 pub struct Unpacked {
     offset: f32,
-    scales: [f32; LANES],
+    /// One for each part of the group.
+    scales: [[f32; LANES]; 2],
+    parts: usize,
+    mins: Option<[f32; LANES]>,
     integers: [[f32; LANES]; GROUP],
 }
 
@@ -69,8 +87,13 @@ impl Unpacked {
         for (k, integers) in integers.iter_mut().enumerate() {
             *integers = groups.integers(k);
         }
-        let scales = I::widen_f16(groups.scales());
-        Self { offset: G::OFFSET, scales, integers }
+        Self {
+            offset: G::OFFSET,
+            scales: [groups.scales::<I>(0), groups.scales::<I>(G::PARTS - 1)],
+            parts: G::PARTS,
+            mins: groups.mins().copied(),
+            integers,
+        }
     }
 }
 
@@ -85,9 +108,16 @@ pub fn rows<I: Isa, const M: usize>(
     let mut acc = [[0.0; LANES]; M];
     let (x, _) = x.as_chunks::<GROUP>();
     for ((group, x), x_sums) in panel.iter().zip(x).zip(x_sums) {
-        let sums = product::<I, M>(&group.integers, x);
-        for row in 0..M {
-            add_group(&mut acc[row], &sums[row], &group.scales, group.offset, x_sums[row]);
+        let width = GROUP / group.parts;
+        let parts = group.integers.chunks_exact(width).zip(x.chunks_exact(width));
+        for ((integers, x), scales) in parts.zip(&group.scales) {
+            let sums = product::<I, M>(integers, x);
+            for row in 0..M {
+                add_group(&mut acc[row], &sums[row], scales, group.offset, x_sums[row]);
+            }
+        }
+        for (acc, x_sum) in acc.iter_mut().zip(x_sums) {
+            subtract_mins(acc, group.mins.as_ref(), *x_sum);
         }
     }
     acc
