@@ -25,6 +25,11 @@ mod chained_hashes;
 #[path = "../../suite/paged_kv/chained_hashes.rs"]
 mod chained_hashes_tests;
 
+mod full_hit;
+
+#[path = "../../suite/paged_kv/full_hit.rs"]
+mod full_hit_tests;
+
 mod longest_prefix;
 
 #[path = "../../suite/paged_kv/longest_prefix.rs"]

@@ -15,11 +15,6 @@ mod starved;
 #[path = "../../suite/scheduler/starved.rs"]
 mod starved_tests;
 
-mod full_hit;
-
-#[path = "../../suite/scheduler/full_hit.rs"]
-mod full_hit_tests;
-
 mod preemption;
 
 #[path = "../../suite/scheduler/preemption.rs"]

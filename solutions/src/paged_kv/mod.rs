@@ -30,6 +30,12 @@ pub mod chained_hashes;
 #[path = "../../../exercises/suite/paged_kv/chained_hashes.rs"]
 mod chained_hashes_tests;
 
+pub mod full_hit;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/paged_kv/full_hit.rs"]
+mod full_hit_tests;
+
 pub mod longest_prefix;
 
 #[cfg(test)]

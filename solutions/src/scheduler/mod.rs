@@ -18,12 +18,6 @@ pub mod starved;
 #[path = "../../../exercises/suite/scheduler/starved.rs"]
 mod starved_tests;
 
-pub mod full_hit;
-
-#[cfg(test)]
-#[path = "../../../exercises/suite/scheduler/full_hit.rs"]
-mod full_hit_tests;
-
 pub mod preemption;
 
 #[cfg(test)]
