@@ -1,8 +1,15 @@
-//! Many callers at once, who read, dawdle, cancel, leave and run out of time, as they like.
+//! Many callers at once, who read, cancel, leave, join early and run out of time.
 //!
-//! That the threads wake each other in every order is checked in `tests/interleavings`. Here is what
-//! is left out there: the real model and its texts, the clock of the deadlines, and the memory of
-//! the process.
+//! Which orders of the threads lose a token, a wake-up or a slot is the question of the model
+//! checker, in `tests/interleavings`:
+//! - slow readers, full streams and paused sequences (`streams`, `polled`),
+//! - a cancel from any thread, a job that is dropped, joined unread, or shut down (`ends`),
+//! - the slots of the queue (`queue`), and questions to the model thread (`questions`).
+//!
+//! Here is what it cannot model:
+//! - the text: each token is the one that the request gets alone, on a real model,
+//! - the clock: a deadline ends its own sequence and no other,
+//! - the memory: whichever way a job ends, it leaves nothing behind.
 //!
 //! It is alone in its file, so that the memory of the process is its own.
 
@@ -48,6 +55,7 @@ const REQUESTS: [(&str, u64); 8] = [
     ("upon a time there was", 2),
 ];
 const TOKENS: usize = 40;
+const ROUNDS: u64 = 8;
 
 type Model = Arc<Pretrained>;
 /// A clone of it lives in each callback: when all jobs are gone, only the first is left.
@@ -93,19 +101,15 @@ enum Manner {
     Cancels,
     Drops,
     JoinsEarly,
-    Dawdles,
     IsInAHurry,
-    CancelsFromElsewhere,
 }
 
-const MANNERS: [Manner; 7] = [
+const MANNERS: [Manner; 5] = [
     Manner::Reads,
     Manner::Cancels,
     Manner::Drops,
     Manner::JoinsEarly,
-    Manner::Dawdles,
     Manner::IsInAHurry,
-    Manner::CancelsFromElsewhere,
 ];
 
 /// A job, and what is to become of it.
@@ -125,7 +129,7 @@ fn spawn<'a>(
 ) -> Plan<'a> {
     let mut below = |n: u64| random.next_u64() % n;
     let (prompt, seed) = REQUESTS[below(REQUESTS.len() as u64) as usize];
-    let manner = MANNERS[below(7) as usize];
+    let manner = MANNERS[below(MANNERS.len() as u64) as usize];
     let after = below(TOKENS as u64 + 5) as usize;
     let mut request = request(prompt, seed);
     if manner == Manner::IsInAHurry {
@@ -149,32 +153,21 @@ fn carry_out(plan: Plan<'_>) {
             Manner::Cancels if now => job.cancel(),
             Manner::Drops if now => return, // with its stream half read
             Manner::JoinsEarly if now => break,
-            Manner::Dawdles => thread::sleep(Duration::from_millis(1)),
-            Manner::CancelsFromElsewhere if now => {
-                let cancel = job.cancel_token();
-                thread::spawn(move || cancel.cancel());
-            }
             _ => {}
         }
     }
     let completion = job.join().unwrap();
 
-    let n = outputs.len();
-    for (i, (output, id)) in outputs.iter().zip(reference).enumerate() {
-        assert_eq!((output.index, output.token_id), (i, *id), "token {i}");
-    }
-    let tokens = completion.usage.completion_tokens;
+    let ids: Vec<u32> = outputs.iter().map(|output| output.token_id).collect();
+    assert!(reference.starts_with(&ids), "{ids:?} is not the beginning of {reference:?}");
     match completion.finish_reason {
-        FinishReason::Length => assert_eq!(tokens, TOKENS),
+        FinishReason::Length => assert_eq!(completion.usage.completion_tokens, TOKENS),
         FinishReason::Deadline => assert!(manner == Manner::IsInAHurry),
-        FinishReason::Cancelled => {
-            assert!([Manner::Cancels, Manner::CancelsFromElsewhere].contains(&manner));
-        }
+        FinishReason::Cancelled => assert!(manner == Manner::Cancels),
         reason => panic!("{reason:?}"),
     }
-    match manner {
-        Manner::JoinsEarly => assert!(n <= tokens),
-        _ => assert_eq!(n, tokens, "nothing is lost"),
+    if manner == Manner::Reads {
+        assert_eq!(ids, reference);
     }
 }
 
@@ -186,7 +179,7 @@ fn round(inference: &Probed, references: &HashMap<(&'static str, u64), Vec<u32>>
                 let mut random = ChaCha8Rng::seed_from_u64(number * THREADS + caller);
                 let spawn = |_| spawn(inference, references, &mut random);
                 let plans: Vec<_> = (0..JOBS).map(spawn).collect();
-                // While one is read, the others wait for their reader.
+                // While one is read, the others wait for their reader, and are paused.
                 plans.into_iter().rev().for_each(carry_out);
             });
         }
@@ -194,18 +187,19 @@ fn round(inference: &Probed, references: &HashMap<(&'static str, u64), Vec<u32>>
 }
 
 #[test]
-fn sixty_four_jobs_from_eight_threads_end_as_they_should_and_leave_nothing() {
+fn sixty_four_jobs_from_eight_threads_have_their_texts_and_leave_nothing() {
+    // A wait with a deadline is one of those that are not modelled.
     watch(|| {
         let model = Arc::new(load("llama-gqa", &device()));
         let references = references(&model);
         let probe: Probe = Arc::new(());
         let mut taken = Vec::new();
-        for number in 0..10 {
+        for number in 0..ROUNDS {
             let inference = InferenceBuilder::new()
                 .with_model(model.clone())
                 .with_state(probe.clone())
-                .with_stream_capacity(1 + number as usize)
-                .with_max_running(if number % 2 == 0 { 64 } else { 5 })
+                .with_stream_capacity(4)
+                .with_max_running(5)
                 .build(handler)
                 .unwrap();
             round(&inference, &references, number);
