@@ -68,6 +68,7 @@ struct World {
     next_id: u64,
     finished: usize,
     preempted: usize,
+    over_budget: usize,
     shared: usize,
     /// Tokens that were computed.
     computed: usize,
@@ -104,6 +105,7 @@ impl World {
             next_id: 0,
             finished: 0,
             preempted: 0,
+            over_budget: 0,
             shared: 0,
             computed: 0,
             decoded: 0,
@@ -184,6 +186,7 @@ impl World {
             .map(|(&id, _)| id)
             .collect();
         let max_admitted = self.config.max_admitted.max(self.config.max_running);
+        let mut over_budget = 0;
         for decision in &plan.decisions {
             match *decision {
                 Decision::Admitted { id, cached } => {
@@ -204,6 +207,11 @@ impl World {
                         assert!(oldest.is_some_and(|oldest| oldest < id), "the oldest: {plan:?}");
                         waiting.insert(id);
                     }
+                }
+                Decision::OverBudget { id } => {
+                    assert_eq!(self.config.policy, Policy::ChunkedPrefill);
+                    assert!(!decoding.contains(&id), "a decode waits for the budget: {plan:?}");
+                    over_budget += 1;
                 }
                 Decision::Prefill { .. }
                 | Decision::Decode { .. }
@@ -235,6 +243,21 @@ impl World {
         if self.config.policy == Policy::ChunkedPrefill {
             let most = self.config.token_budget.max(decoding.len() + 1);
             assert!(plan.tokens() <= most, "{} tokens: {plan:?}", plan.tokens());
+        }
+        if over_budget > 0 {
+            self.over_budget += over_budget;
+            // Who was preempted may have had one of the tokens.
+            let is_preempted =
+                |decision: &&Decision| matches!(decision, Decision::Preempted { .. });
+            let preempted = plan.decisions.iter().filter(is_preempted).count();
+            assert!(plan.tokens() + preempted >= self.config.token_budget, "{plan:?}");
+        }
+        // Of whoever runs, the plan says what it does, or why nothing.
+        for &id in &self.running {
+            let is_said = |decision: &Decision| {
+                decision.id() == id && !matches!(decision, Decision::Admitted { .. })
+            };
+            assert!(plan.decisions.iter().any(is_said), "nothing is said of {id}: {plan:?}");
         }
         // The first in the order of arrival advances, if only by a block that somebody else computes.
         if let Some(&first) = self.running.first() {
@@ -394,7 +417,7 @@ fn play(seed: u64) -> (usize, World) {
 fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
-    let mut scored = 0;
+    let (mut scored, mut over_budget) = (0, 0);
     for seed in 0.. {
         if events >= least {
             break;
@@ -404,6 +427,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         finished += world.finished;
         scored += world.scored;
         preempted += world.preempted;
+        over_budget += world.over_budget;
         shared += world.shared;
         evicted += world.scheduler.blocks().prefix_stats().evictions;
     }
@@ -411,6 +435,8 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let rare = events / 200;
     assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
     assert!(scored > rare);
+    // Needs one before it that was deferred, or has come back.
+    assert!(over_budget > 0);
 }
 
 fn scheduler(config: EngineConfig, max_blocks: usize) -> Scheduler {
@@ -450,6 +476,20 @@ fn a_long_prompt_is_read_in_chunks_beside_the_decodes() {
     assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 5..10"]);
     assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 10..12"]);
     assert_eq!(step(&mut scheduler), ["0 decode", "1 decode"]);
+}
+
+/// A sequence that was admitted beside an earlier one, which was deferred and now takes all tokens.
+#[test]
+fn a_running_prompt_that_gets_no_token_of_the_step_is_over_budget() {
+    let config = EngineConfig { token_budget: 8, ..EngineConfig::default() };
+    let mut scheduler = scheduler(config, 100);
+    arrive(&mut scheduler, 0, &[5, 6, 7, 8, 5], 9);
+    arrive(&mut scheduler, 1, &[[5, 6, 7, 8].as_slice(), &[1; 10]].concat(), 9);
+    arrive(&mut scheduler, 2, &[2; 6], 9);
+    assert_eq!(step(&mut scheduler).last().unwrap(), "2 prefill 0..3");
+    let over_budget = "2 over budget: no token of the step is left";
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 4..11", over_budget]);
+    assert_eq!(step(&mut scheduler), ["0 decode", "1 prefill 11..14", "2 prefill 3..6"]);
 }
 
 #[test]

@@ -138,7 +138,9 @@ mod plot {
                     Mark::Prefill(_) => TimelineMark::Prefill,
                     Mark::Decode => TimelineMark::Decode,
                     Mark::Preempted => TimelineMark::Preempted,
-                    Mark::Waiting | Mark::Deferred | Mark::Stalled => TimelineMark::Waiting,
+                    Mark::Waiting | Mark::OverBudget | Mark::Deferred | Mark::Stalled => {
+                        TimelineMark::Waiting
+                    }
                 };
                 let step = |(end, marks): (f64, &[Mark])| TimelineStep {
                     end_seconds: end,

@@ -53,6 +53,7 @@ pub(super) enum Mark {
     Waiting,
     Prefill(usize),
     Decode,
+    OverBudget,
     Deferred,
     Stalled,
     Preempted,
@@ -64,6 +65,7 @@ impl Mark {
             Decision::Admitted { id, .. } => (id, Self::Waiting),
             Decision::Prefill { id, tokens, .. } => (id, Self::Prefill(tokens)),
             Decision::Decode { id } => (id, Self::Decode),
+            Decision::OverBudget { id } => (id, Self::OverBudget),
             Decision::Deferred { id } => (id, Self::Deferred),
             Decision::Stalled { id } => (id, Self::Stalled),
             Decision::Preempted { id, .. } => (id, Self::Preempted),
@@ -88,6 +90,7 @@ impl Mark {
             Self::Absent => String::new(),
             Self::Waiting => "wait".to_owned(),
             Self::Decode => "•".to_owned(),
+            Self::OverBudget => "budget".to_owned(),
             Self::Deferred => "defer".to_owned(),
             Self::Stalled => "stall".to_owned(),
             Self::Preempted => "✕".to_owned(),
@@ -268,11 +271,7 @@ impl<'a> Timeline<'a> {
     fn text(&self) -> String {
         let mut out = self.heading();
         self.write_columns(&mut out);
-        let _ = writeln!(
-            out,
-            "{DIM}A number: so many tokens read (prefill). •: one token (decode). ✕: \
-             preempted.{DIM:#}\n"
-        );
+        self.write_legend(&mut out);
         self.write_table(&mut out);
         out
     }
@@ -325,6 +324,21 @@ impl<'a> Timeline<'a> {
         if first < self.steps.len() {
             let _ = writeln!(out, "... and {} more steps\n", self.steps.len() - first);
         }
+    }
+
+    /// Writes what the cells mean: the words that are in none of them are left out.
+    fn write_legend(&self, out: &mut String) {
+        let _ = writeln!(
+            out,
+            "{DIM}A number: so many tokens read (prefill). •: one token (decode). ✕: \
+             preempted.{DIM:#}"
+        );
+        for (mark, meaning) in WORDS {
+            if self.steps.iter().any(|step| step.marks.contains(&mark)) {
+                let _ = writeln!(out, "{DIM}{}: {meaning}.{DIM:#}", mark.text());
+            }
+        }
+        out.push('\n');
     }
 
     fn write_table(&self, out: &mut String) {
@@ -415,6 +429,17 @@ const COLUMNS: usize = 9;
 const MOST_COLUMNS: usize = 8 * COLUMNS;
 /// The characters of a column.
 const CELL: usize = 8;
+
+/// The cells of a request that computes nothing in a step, and why.
+const WORDS: [(Mark, &str); 4] = [
+    (Mark::Waiting, "it waits to be admitted"),
+    (Mark::OverBudget, "it runs, and no token of the step is left for its prompt"),
+    (
+        Mark::Deferred,
+        "it runs, and an earlier one computes the block that it needs next",
+    ),
+    (Mark::Stalled, "it runs, and no block is left for its next token"),
+];
 
 /// Prints what each step did for each request, and what each request waited for.
 ///

@@ -45,6 +45,8 @@ pub enum Decision {
     },
     /// It reads its last token, and gets the next.
     Decode { id: SequenceId },
+    /// The token budget is spent before its turn: it reads nothing of its prompt in this step.
+    OverBudget { id: SequenceId },
     /// An earlier sequence computes the very block that it needs next: it takes that one in the
     /// next step, instead of computing it too.
     Deferred { id: SequenceId },
@@ -81,6 +83,7 @@ impl Decision {
             Self::Admitted { id, .. }
             | Self::Prefill { id, .. }
             | Self::Decode { id }
+            | Self::OverBudget { id }
             | Self::Deferred { id }
             | Self::Stalled { id }
             | Self::Preempted { id, .. } => *id,
@@ -99,6 +102,9 @@ impl fmt::Display for Decision {
                 write!(out, "{id} prefill {start}..{}", start + tokens)
             }
             Self::Decode { id } => write!(out, "{id} decode"),
+            Self::OverBudget { id } => {
+                write!(out, "{id} over budget: no token of the step is left")
+            }
             Self::Deferred { id } => write!(out, "{id} deferred: its next block is being computed"),
             Self::Stalled { id } => write!(out, "{id} stalled: no block is left"),
             Self::Preempted { id, tokens } => {

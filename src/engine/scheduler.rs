@@ -269,10 +269,15 @@ impl Scheduler {
         };
         let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if left > 0 && !self.sequences[&id].decodes() && self.is_running(id) {
-                self.extend(id, &mut draft);
-                left -= self.prefill(id, left, &mut draft);
+            if self.sequences[&id].decodes() || !self.is_running(id) {
+                continue;
             }
+            if left == 0 {
+                draft.plan.decisions.push(Decision::OverBudget { id });
+                continue;
+            }
+            self.extend(id, &mut draft);
+            left -= self.prefill(id, left, &mut draft);
         }
         // Admission, in order of arrival. Not in a step that had to preempt.
         while may_admit && !draft.has_preempted && left > 0 {

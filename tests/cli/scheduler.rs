@@ -158,6 +158,38 @@ fn the_timeline_has_a_row_for_each_request_and_fits_a_page() {
     succeed(SCHEDULER, &["--max-tokens", "0"]);
 }
 
+/// Deferred in the first step, the second prompt takes all tokens of the next ones.
+#[test]
+fn the_timeline_says_why_a_request_computes_nothing() {
+    let text = "the fox and the owl went to the river ";
+    let prompts = [
+        text.repeat(4),
+        text.repeat(20),
+        format!("One day {text}").repeat(8),
+    ];
+    let flags = prompts.iter().flat_map(|prompt| ["--prompt", prompt]);
+    let rest = [
+        "--device",
+        "cpu",
+        "--max-tokens",
+        "12",
+        "--ignore-eos",
+        "--token-budget",
+        "80",
+    ];
+    let timeline = succeed(SCHEDULER, &flags.chain(rest).collect::<Vec<_>>());
+    let row = |place: &str| {
+        let rows = timeline.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.into_iter().find(|cells| cells.first() == Some(&place)).unwrap()
+    };
+    assert_eq!(row("2")[1], "defer", "{timeline}");
+    assert_eq!(row("3")[2], "budget", "{timeline}");
+    for legend in ["\ndefer: it runs, and", "\nbudget: it runs, and"] {
+        assert!(timeline.contains(legend), "{timeline}");
+    }
+    assert!(!timeline.contains("wait:"), "{timeline}");
+}
+
 #[test]
 fn wrong_flags_are_refused() {
     fail(SCHEDULER, &["--arrive", "1,2"], 2, "one step for each prompt");
