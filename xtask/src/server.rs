@@ -41,6 +41,11 @@ impl Server {
         Ok(server)
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn port(&self) -> &str {
         self.url.rsplit(':').next().unwrap_or_default()
     }

@@ -185,6 +185,17 @@ pub const OUTPUTS: &[Output] = &[
 }' | grep -v '^date'"#,
     ),
     asked(
+        "server-drain.txt",
+        SERVER,
+        r#"curl -sN http://127.0.0.1:8080/v1/completions --json '{
+  "prompt": "One day", "n": 16, "max_tokens": 480, "ignore_eos": true, "stream": true
+}' | sed -E 's/"id":.*"model":"ember",//; s/"logprobs":null,//' | tail -n 6 &
+sleep 0.2
+kill -TERM $server; sleep 0.1
+curl -s http://127.0.0.1:8080/ready || echo "no new connection: curl ends with $?"
+wait"#,
+    ),
+    asked(
         "server-refused.txt",
         SERVER,
         r#"curl -s http://127.0.0.1:8080/v1/completions -w '\n%{http_code}\n' \

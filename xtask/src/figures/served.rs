@@ -35,10 +35,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Runs commands of a page in a shell, and returns standard output and standard error.
+    /// Runs commands of a page in a shell, in which `$server` is the process id of the server, and
+    /// returns standard output and standard error.
     pub fn ask(&self, commands: &str) -> Result<(String, String)> {
         let commands = commands.replace(ADDRESS, &self.0.url);
-        let output = Command::new("bash").args(["-c", &commands]).output()?;
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &commands]).env("server", self.0.id().to_string());
+        let output = shell.output()?;
         let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
         ensure!(output.status.success(), "`{commands}`: {}: {out}{err}", output.status);
         Ok((out, err))
