@@ -159,7 +159,7 @@ impl ApiError {
     }
 
     /// 429: the queue is full.
-    pub(super) fn queue_full(waiting: usize, max_waiting: usize, wait: Duration) -> Self {
+    fn queue_full(waiting: usize, max_waiting: usize) -> Self {
         Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "overloaded_error",
@@ -168,7 +168,6 @@ impl ApiError {
                 "{waiting} sequences wait for their turn, and the limit is {max_waiting}: try again later"
             ),
         )
-        .with_retry_after(wait)
     }
 
     /// 503: the deadline passed before the first token.
@@ -213,7 +212,7 @@ impl ApiError {
         self
     }
 
-    fn with_retry_after(mut self, wait: Duration) -> Self {
+    pub(super) fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
@@ -242,7 +241,7 @@ impl From<Error> for ApiError {
             // What the sender's penalties and biases made of the scores.
             Error::Scores { .. } => ApiError::bad_request("unusable_scores", message),
             Error::QueueFull { waiting, max_waiting, .. } => {
-                ApiError::queue_full(waiting, max_waiting, Duration::from_secs(1))
+                ApiError::queue_full(waiting, max_waiting)
             }
             Error::KvPoolFull { .. } | Error::CacheTooLarge { .. } => {
                 ApiError::unavailable("out_of_memory", &message, Duration::from_secs(1))

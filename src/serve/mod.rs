@@ -23,6 +23,7 @@ mod host;
 mod json;
 mod log;
 mod metrics;
+mod queue_wait;
 mod rate_limit;
 mod reply;
 mod request;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Settings;
 use super::error::ApiError;
 use super::metrics::Metrics;
+use super::queue_wait::QueueWait;
 use super::rate_limit::RateLimit;
 use super::service::Service;
 
@@ -20,6 +21,7 @@ struct Shared {
     settings: Settings,
     metrics: Metrics,
     rate_limit: Option<RateLimit>,
+    queue_wait: QueueWait,
     /// In seconds since 1970.
     started: u64,
     service: OnceLock<Arc<Service>>,
@@ -32,6 +34,7 @@ impl App {
             name: settings.served_name(),
             metrics: Metrics::new(),
             rate_limit: RateLimit::new(&settings),
+            queue_wait: QueueWait::new(settings.max_running),
             started: unix_time(),
             service: OnceLock::new(),
             draining: AtomicBool::new(false),
@@ -54,6 +57,10 @@ impl App {
 
     pub(super) fn rate_limit(&self) -> Option<&RateLimit> {
         self.0.rate_limit.as_ref()
+    }
+
+    pub(super) fn queue_wait(&self) -> &QueueWait {
+        &self.0.queue_wait
     }
 
     pub(super) fn started(&self) -> u64 {

@@ -6,6 +6,7 @@ use super::error::ApiError;
 use super::metrics::RequestMetrics;
 use super::service::{Sequences, Service};
 use super::state::App;
+use crate::error::Error;
 use crate::inference::{Completion, FinishReason, GenerateRequest, Job, TokenOutput};
 
 /// What happened to one sequence of a request.
@@ -59,21 +60,30 @@ impl Updates {
         let Some((index, update)) = job.stream.next().await else {
             // The stream has ended, so nothing blocks here.
             let outcome = self.job.take().map(Job::join_all).transpose();
-            return outcome.map(|_| None).map_err(|error| {
-                self.metrics.fail(&error);
-                error.into()
-            });
+            return outcome.map(|_| None).map_err(|error| self.refuse(error));
         };
         match &update {
             Update::Token(_) => self.metrics.token(index),
             Update::End(completion) => {
                 self.metrics.end(completion);
+                self.app.queue_wait().ended(completion);
                 self.check_end(completion)?;
             }
         }
         Ok(Some((index, update)))
     }
     // ANCHOR_END: next
+
+    /// The response to a job that has failed.
+    fn refuse(&mut self, error: Error) -> ApiError {
+        self.metrics.fail(&error);
+        match error {
+            Error::QueueFull { waiting, .. } => {
+                ApiError::from(error).with_retry_after(self.app.queue_wait().of(waiting))
+            }
+            error => error.into(),
+        }
+    }
 
     /// An end that is an error of the request.
     fn check_end(&mut self, completion: &Completion) -> Result<(), ApiError> {

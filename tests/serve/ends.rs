@@ -1,6 +1,8 @@
 //! The ends of a request that are not its own: the client goes away or reads nothing, the queue is
 //! full, time is up, the server is shut down.
 
+use std::time::Instant;
+
 use crate::common::http_client::{Connection, events, texts};
 use crate::common::test_server::{TestServer, wait_until};
 use crate::common::watchdog::watch;
@@ -121,6 +123,37 @@ fn a_full_queue_is_429_and_the_retry_succeeds() {
         assert_eq!(text(&body), text(&alone));
         assert!(server.metrics().finished("queue_full") > 0.0);
         assert_eq!(server.metrics().finished("error"), 0.0);
+    });
+}
+
+/// One runs, 100 wait, and each takes as long as the first one did.
+#[test]
+fn the_wait_behind_a_full_queue_is_that_of_the_sequences_in_it() {
+    watch(|| {
+        let flags = [
+            "--max-running",
+            "1",
+            "--max-waiting",
+            "100",
+            "--max-sequences",
+            "100",
+        ];
+        let server = TestServer::start(&flags);
+        let mut request = long(1);
+        request["stream"] = json!(false);
+        let start = Instant::now();
+        server.ask(COMPLETIONS, &request.to_string());
+        let measured = start.elapsed().as_secs_f64();
+
+        let mut first = server.connect();
+        begin(&mut first, &long(100));
+        let mut second = server.connect();
+        second.post(COMPLETIONS, &long(100).to_string()).unwrap();
+        let head = second.head().unwrap();
+        assert_eq!(head.status, 429);
+        let seconds: f64 = head.header("retry-after").unwrap().parse().unwrap();
+        assert!(seconds > 1.0 && seconds <= 60.0, "{seconds} for 100 of {measured} s each");
+        assert!(seconds <= (100.0 * measured).ceil(), "{seconds} for 100 of {measured} s each");
     });
 }
 
