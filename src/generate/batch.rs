@@ -10,7 +10,7 @@ use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, Scheduler, Seque
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::panics;
-use crate::sampling::Sampler;
+use crate::sampling::{Sampler, TokenLogprobs};
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
@@ -166,6 +166,12 @@ impl<'m> Batch<'m> {
     /// to those that need them.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
         self.engine.set_paused(id, paused);
+    }
+
+    /// What [`Generation::prompt_logprobs`] of a sequence in the batch will hold, as far as its
+    /// prompt is read.
+    pub fn prompt_logprobs(&self, id: SequenceId) -> &[TokenLogprobs] {
+        self.sequences.get(&id).map_or(&[], SequenceState::prompt_logprobs)
     }
 
     /// Whether the next step has anything to do.

@@ -91,6 +91,11 @@ impl SequenceState {
         score_rows(rows, targets, top, &mut self.prompt_logprobs)
     }
 
+    /// The scores of the prompt so far.
+    pub(super) fn prompt_logprobs(&self) -> &[TokenLogprobs] {
+        &self.prompt_logprobs
+    }
+
     /// Ends a sequence that was to generate nothing, now that its prompt is read.
     pub(super) fn finish_without_tokens(&mut self) {
         self.finish_reason = Some(self.limit.reason());

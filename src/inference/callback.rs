@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::{Completion, Progress, TokenOutput};
 use crate::error::Result;
 use crate::panics;
+use crate::sampling::TokenLogprobs;
 
 /// A handler's callback for each token.
 pub(super) struct OnToken(Box<dyn FnMut(TokenOutput) -> ControlFlow<()> + Send>);
@@ -34,27 +35,33 @@ impl Drop for OnToken {
     }
 }
 
+/// A handler's callback for what happens once to a sequence.
+pub(super) struct Once<T: ?Sized>(Option<OnceFn<T>>);
+
+type OnceFn<T> = Box<dyn FnOnce(&T) + Send>;
+
+/// A handler's callback for the scores of a prompt.
+pub(super) type OnPrompt = Once<[TokenLogprobs]>;
+
 /// A handler's callback for the end of a sequence.
-pub(super) struct OnEnd(Option<OnEndFn>);
+pub(super) type OnEnd = Once<Completion>;
 
-type OnEndFn = Box<dyn FnOnce(&Completion) + Send>;
-
-impl OnEnd {
-    pub(super) fn new(on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
-        Self(Some(Box::new(on_end)))
+impl<T: ?Sized> Once<T> {
+    pub(super) fn new(callback: impl FnOnce(&T) + Send + 'static) -> Self {
+        Self(Some(Box::new(callback)))
     }
 
     /// # Errors
     /// A callback that panics.
-    pub(super) fn tell(&mut self, completion: &Completion) -> Result<()> {
+    pub(super) fn tell(mut self, what: &T) -> Result<()> {
         match self.0.take() {
-            Some(on_end) => panics::contain("the handler's callback", || on_end(completion)),
+            Some(callback) => panics::contain("the handler's callback", || callback(what)),
             None => Ok(()),
         }
     }
 }
 
-impl Drop for OnEnd {
+impl<T: ?Sized> Drop for Once<T> {
     fn drop(&mut self) {
         panics::discard(self.0.take());
     }

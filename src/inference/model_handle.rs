@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{Call, OnEnd, OnToken};
+use super::callback::{Call, OnEnd, OnPrompt, OnToken};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
 use super::started::{NewSequence, StartedSequence, StartedSequences};
@@ -15,7 +15,7 @@ use crate::generate::TokenOutput;
 use crate::generate::token_limit::TokenLimit;
 use crate::panics;
 use crate::pretrained::Pretrained;
-use crate::sampling::{Rule, Sampler};
+use crate::sampling::{Rule, Sampler, TokenLogprobs};
 use crate::sync::mpsc::{self, Sender};
 
 /// One job's handle to the model. `M` is the type given to the builder: a [`Pretrained`], or a type
@@ -47,7 +47,12 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
         };
-        Ok(PreparedSequence { started: self.started.clone(), sequence, on_end: None })
+        Ok(PreparedSequence {
+            started: self.started.clone(),
+            sequence,
+            on_prompt: None,
+            on_end: None,
+        })
     }
 }
 
@@ -86,6 +91,7 @@ pub(super) fn submit<M, R: Send + 'static>(
 pub struct PreparedSequence {
     started: StartedSequences,
     sequence: NewSequence,
+    on_prompt: Option<OnPrompt>,
     on_end: Option<OnEnd>,
 }
 
@@ -98,6 +104,15 @@ impl PreparedSequence {
     /// Adds a rule to the sampler, as [`Sampler::with_rule`] does. It runs in the model thread.
     pub fn with_rule(mut self, rule: Arc<Rule>) -> Self {
         self.sequence.sampler = self.sequence.sampler.with_rule(rule);
+        self
+    }
+
+    /// Calls `on_prompt` before the first token, in the model thread, with what
+    /// [`Completion::prompt_logprobs`] will be: only if the request asks for them, and if there is
+    /// a token.
+    pub fn on_prompt(mut self, on_prompt: impl FnOnce(&[TokenLogprobs]) + Send + 'static) -> Self {
+        let is_asked = self.sequence.options.prompt_logprobs.is_some();
+        self.on_prompt = is_asked.then(|| OnPrompt::new(on_prompt));
         self
     }
 
@@ -119,7 +134,8 @@ impl PreparedSequence {
         self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        let Self { started, sequence, on_end } = self;
-        started.push(StartedSequence { sequence, on_token: OnToken::new(on_token), on_end })
+        let Self { started, sequence, on_prompt, on_end } = self;
+        let on_token = OnToken::new(on_token);
+        started.push(StartedSequence { sequence, on_prompt, on_token, on_end })
     }
 }

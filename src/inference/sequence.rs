@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnToken};
+use super::callback::{OnEnd, OnPrompt, OnToken};
 use super::job::RunningJob;
 use super::permits::Permit;
 use super::queued::QueuedSequence;
@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
 use crate::generate::{Batch, Generation, Options, TokenOutput};
 use crate::panics;
+use crate::sampling::TokenLogprobs;
 use crate::tokenizer::Tokenizer;
 
 pub(super) struct LiveSequence<'m> {
@@ -22,6 +23,8 @@ pub(super) struct LiveSequence<'m> {
     index: usize,
     text: TextBuffer<'m>,
     deadline: Option<Instant>,
+    /// Until it is called.
+    on_prompt: Option<OnPrompt>,
     on_token: OnToken,
     on_end: Option<OnEnd>,
     prompt_tokens: usize,
@@ -45,7 +48,7 @@ impl<'m> LiveSequence<'m> {
         chunk: usize,
     ) -> Result<Self> {
         let QueuedSequence { job, index, start, permit } = queued;
-        let StartedSequence { sequence, on_token, on_end } = start;
+        let StartedSequence { sequence, on_prompt, on_token, on_end } = start;
         let NewSequence { prompt, options, sampler, stop, deadline, .. } = sequence;
         let options = Options { chunk, ..options };
         let id = batch.join_with_sampler(&prompt, &options, sampler)?;
@@ -55,6 +58,7 @@ impl<'m> LiveSequence<'m> {
             index,
             text: TextBuffer::new(tokenizer, &prompt, &stop),
             deadline,
+            on_prompt,
             on_token,
             on_end,
             prompt_tokens: prompt.len(),
@@ -78,11 +82,19 @@ impl<'m> LiveSequence<'m> {
     }
 
     // ANCHOR: push
-    /// Takes one more token, without its text. Returns the reason to finish, if there is one.
+    /// Takes one more token, without its text, and the scores of the prompt, where they were asked
+    /// for. Returns the reason to finish, if there is one.
     ///
     /// # Errors
     /// An id that cannot be decoded; a callback that panics.
-    pub(super) fn push(&mut self, output: TokenOutput) -> Result<Option<FinishReason>> {
+    pub(super) fn push(
+        &mut self,
+        output: TokenOutput,
+        prompt: &[TokenLogprobs],
+    ) -> Result<Option<FinishReason>> {
+        if let Some(on_prompt) = self.on_prompt.take() {
+            on_prompt.tell(prompt)?;
+        }
         let now = Instant::now();
         self.first_token.get_or_insert(now);
         self.last_token = Some(now);
@@ -123,7 +135,7 @@ impl<'m> LiveSequence<'m> {
                 let finish_reason = stopped_by.map_or(reason, FinishReason::StopString);
                 let completion =
                     Completion { finish_reason, usage, prompt_logprobs, preemptions, timings };
-                let told = self.on_end.map_or(Ok(()), |mut on_end| on_end.tell(&completion));
+                let told = self.on_end.map_or(Ok(()), |on_end| on_end.tell(&completion));
                 match told {
                     Ok(()) => self.job.complete(self.index, completion),
                     Err(error) => self.job.fail(error),

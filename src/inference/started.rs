@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnToken};
+use super::callback::{OnEnd, OnPrompt, OnToken};
 use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::Sampler;
@@ -23,6 +23,7 @@ pub(super) struct NewSequence {
 /// A sequence to be queued.
 pub(super) struct StartedSequence {
     pub(super) sequence: NewSequence,
+    pub(super) on_prompt: Option<OnPrompt>,
     pub(super) on_token: OnToken,
     pub(super) on_end: Option<OnEnd>,
 }

@@ -263,10 +263,15 @@ impl<'m, M> Worker<'m, M> {
     }
 
     fn push(&mut self, id: SequenceId, output: TokenOutput) -> Result<Option<FinishReason>> {
-        match self.sequences.get_mut(&id) {
-            Some(sequence) => sequence.push(output),
-            None => Ok(None),
-        }
+        let Some(sequence) = self.sequences.get_mut(&id) else {
+            return Ok(None);
+        };
+        // With its last token it has left the batch.
+        let prompt = match self.finished.get(&id) {
+            Some(generation) => &generation.prompt_logprobs,
+            None => self.batch.prompt_logprobs(id),
+        };
+        sequence.push(output, prompt)
     }
 
     /// Ends a sequence for a reason that the batch does not know.

@@ -32,6 +32,7 @@ pub(super) async fn collect(
     let mut completions: Vec<Option<Completion>> = vec![None; sequences];
     while let Some((index, update)) = updates.next().await? {
         match update {
+            Update::Prompt(_) => {} // the completion has them too
             Update::Token(token) => tokens[index].push(token),
             Update::End(completion) => completions[index] = Some(completion),
         }

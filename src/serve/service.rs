@@ -96,16 +96,20 @@ impl Service {
 }
 
 // ANCHOR: handler
-/// Starts the sequences of a request, and emits the tokens and the end of each with its index.
+/// Starts the sequences of a request, and emits the scores of the prompt, the tokens and the end of
+/// each with its index.
 fn handler(
     In(requests): In<Sequences>,
     model: ModelHandle<Arc<Pretrained>>,
     output: OutStream<(usize, Update)>,
 ) -> Result<()> {
     for (index, request) in requests.iter().enumerate() {
-        let (tokens, end) = (output.clone(), output.clone());
+        let (prompt, tokens, end) = (output.clone(), output.clone(), output.clone());
         model
             .prepare(request)?
+            .on_prompt(move |scores| {
+                let _ = prompt.emit((index, Update::Prompt(scores.to_vec())));
+            })
             .on_end(move |completion| {
                 let _ = end.emit((index, Update::End(completion.clone())));
             })

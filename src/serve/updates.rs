@@ -8,10 +8,13 @@ use super::service::{Sequences, Service};
 use super::state::App;
 use crate::error::Error;
 use crate::inference::{Completion, FinishReason, GenerateRequest, Job, TokenOutput};
+use crate::sampling::TokenLogprobs;
 
 /// What happened to one sequence of a request.
 #[derive(Debug, Clone)]
 pub(super) enum Update {
+    /// The scores of its prompt, before its first token.
+    Prompt(Vec<TokenLogprobs>),
     Token(TokenOutput),
     End(Completion),
 }
@@ -63,6 +66,7 @@ impl Updates {
             return outcome.map(|_| None).map_err(|error| self.refuse(error));
         };
         match &update {
+            Update::Prompt(_) => {}
             Update::Token(_) => self.metrics.token(index),
             Update::End(completion) => {
                 self.metrics.end(completion);

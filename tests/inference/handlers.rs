@@ -72,6 +72,56 @@ fn several_prompts_can_be_one_job() {
     });
 }
 
+/// What [`scoring_handler`] emits.
+#[derive(Debug, PartialEq)]
+enum Scored {
+    Prompt(Vec<TokenLogprobs>),
+    Token(u32),
+}
+
+fn scoring_handler(
+    In(request): In<GenerateRequest>,
+    model: ModelHandle<Model>,
+    output: OutStream<Scored>,
+) -> Result<()> {
+    let prompt = output.clone();
+    let emit_scores = move |scores: &[TokenLogprobs]| {
+        let _ = prompt.emit(Scored::Prompt(scores.to_vec()));
+    };
+    let prepared = model.prepare(&request)?.on_prompt(emit_scores);
+    prepared.start(move |token| output.emit(Scored::Token(token.token_id)))
+}
+
+#[test]
+fn the_scores_of_a_prompt_come_before_its_first_token() {
+    watch(|| {
+        let inference = InferenceBuilder::new()
+            .with_model(model())
+            .with_chunk(4) // several chunks of a prompt
+            .build(scoring_handler)
+            .unwrap();
+        // With its only token, a sequence has left the batch.
+        for max_tokens in [0, 1, 5] {
+            let request = endless("upon a time there was", 1).with_max_tokens(max_tokens);
+            let found = inference.infer(request.clone().with_prompt_logprobs(2)).run().unwrap();
+            let Completion { usage, prompt_logprobs, .. } = &found.completions[0];
+            assert_eq!(prompt_logprobs.len(), usage.prompt_tokens - 1);
+            assert!(prompt_logprobs.len() > 4 && usage.completion_tokens == max_tokens);
+            if max_tokens == 0 {
+                assert_eq!(found.outputs, [], "its completion has them");
+                continue;
+            }
+            let ids = alone(&request).ids;
+            let mut expected = vec![Scored::Prompt(prompt_logprobs.clone())];
+            expected.extend(ids.into_iter().map(Scored::Token));
+            assert_eq!(found.outputs, expected);
+        }
+        // Nobody has asked.
+        let found = inference.infer(endless("Once", 1).with_max_tokens(1)).run().unwrap();
+        assert!(matches!(found.outputs[..], [Scored::Token(_)]), "{:?}", found.outputs);
+    });
+}
+
 // ANCHOR: forbidding_handler
 /// Forbids the tokens of its state, and says how many are in the vocabulary.
 fn forbidding_handler(

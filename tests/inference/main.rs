@@ -30,7 +30,7 @@ use slowburn::inference::{
 };
 use slowburn::model::ModelConfig;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Rule, SamplingParams};
+use slowburn::sampling::{Rule, SamplingParams, TokenLogprobs};
 use slowburn::{Error, Result};
 
 type Model = Arc<Pretrained>;

@@ -157,7 +157,27 @@ def test_no_tokens_at_all(complete):
     assert texts(complete(max_tokens=0, echo=True)) == ["Once upon a time"]
 
 
-def test_echo_with_logprobs_is_not_streamed(complete):
-    with pytest.raises(openai.BadRequestError) as raised:
-        complete(echo=True, logprobs=1, stream=True)
-    assert raised.value.param == "stream"
+@pytest.mark.parametrize("options", [{}, {"max_tokens": 0}, {"n": 2}, {"prompt": ["One day", "The storm"]}])
+def test_echo_with_logprobs_is_streamed(complete, options):
+    options = {"prompt": "Once upon a time, there was a fox", "max_tokens": 6, "seed": 3, **options}
+    options.update(echo=True, logprobs=2)
+    whole = complete(**options).choices
+    begun = set()
+    parts = [dict(text="", tokens=[], token_logprobs=[], top_logprobs=[], text_offset=[]) for _ in whole]
+    for chunk in complete(stream=True, **options):
+        [choice] = chunk.choices
+        part = parts[choice.index]
+        if choice.index not in begun:
+            # The first event of a choice is its prompt.
+            begun.add(choice.index)
+            prompts = options["prompt"] if isinstance(options["prompt"], list) else [options["prompt"]]
+            assert choice.text == prompts[choice.index // options.get("n", 1)]
+            assert len(choice.logprobs.tokens) > 1 and choice.logprobs.token_logprobs[0] is None
+        part["text"] += choice.text
+        if choice.logprobs:
+            for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset"):
+                part[name] += getattr(choice.logprobs, name)
+    assert len(begun) == len(whole)
+    for part, choice in zip(parts, whole):
+        assert part.pop("text") == choice.text
+        assert part == choice.logprobs.model_dump()

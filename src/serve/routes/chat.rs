@@ -168,6 +168,7 @@ impl sse::Encoder for Encoder {
     fn update(&mut self, index: usize, update: Update) -> Vec<EventResult> {
         let mut events: Vec<_> = self.begin(index).into_iter().collect();
         match update {
+            Update::Prompt(_) => {} // nobody has asked
             Update::Token(token) => {
                 let logprobs = self.answer.logprobs(std::slice::from_ref(&token));
                 if !token.token.is_empty() || logprobs.is_some() {

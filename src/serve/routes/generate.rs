@@ -86,10 +86,11 @@ struct Encoder(Arc<Service>);
 
 impl sse::Encoder for Encoder {
     fn update(&mut self, _: usize, update: Update) -> Vec<EventResult> {
-        vec![match update {
-            Update::Token(token) => sse::json(&streamed(&self.0, token)),
-            Update::End(completion) => sse::json(&end(&completion)),
-        }]
+        match update {
+            Update::Prompt(_) => Vec::new(), // nobody has asked
+            Update::Token(token) => vec![sse::json(&streamed(&self.0, token))],
+            Update::End(completion) => vec![sse::json(&end(&completion))],
+        }
     }
 
     fn end(&mut self) -> Vec<EventResult> {

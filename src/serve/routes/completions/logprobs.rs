@@ -2,33 +2,43 @@
 
 use std::collections::BTreeMap;
 
+use super::PromptText;
 use crate::inference::TokenOutput;
+use crate::pretrained::Pretrained;
 use crate::sampling::TokenLogprobs;
 use crate::serve::error::ApiError;
 use crate::serve::service::Service;
 use crate::serve::wire::CompletionLogprobs;
 use crate::tokenizer::IncrementalDecoder;
 
-/// Appends the tokens of an echoed prompt. The first has no log-probability: nothing comes before
-/// it.
-pub(super) fn push_prompt(
-    logprobs: &mut CompletionLogprobs,
+/// Where each token of a prompt begins in its text, in characters.
+pub(super) fn text_offsets(pretrained: &Pretrained, ids: &[u32]) -> Result<Vec<usize>, ApiError> {
+    let mut decoder = IncrementalDecoder::after(&pretrained.tokenizer, &[]);
+    let mut end = 0;
+    let mut offset = |&id| {
+        let begin = end;
+        end += decoder.push(id)?.chars().count();
+        Ok(begin)
+    };
+    ids.iter().map(&mut offset).collect()
+}
+
+/// The tokens of an echoed prompt. The first has no log-probability: nothing comes before it.
+pub(super) fn of_prompt(
     service: &Service,
-    ids: &[u32],
-    of_prompt: &[TokenLogprobs],
-) -> Result<(), ApiError> {
-    let mut decoder = IncrementalDecoder::after(&service.pretrained.tokenizer, &[]);
-    let mut offset = 0;
-    let first = std::iter::once(None);
-    for (&id, logprob) in ids.iter().zip(first.chain(of_prompt.iter().map(Some))) {
+    PromptText { ids, offsets, .. }: &PromptText,
+    scores: &[TokenLogprobs],
+) -> CompletionLogprobs {
+    let mut logprobs = CompletionLogprobs::default();
+    let scores = std::iter::once(None).chain(scores.iter().map(Some));
+    for ((&id, &offset), score) in ids.iter().zip(offsets).zip(scores) {
         logprobs.tokens.push(service.token_text(id));
-        logprobs.token_logprobs.push(logprob.map(|found| found.logprob));
-        let top = logprob.map(|found| top(service, id, found.logprob, &found.top));
+        logprobs.token_logprobs.push(score.map(|found| found.logprob));
+        let top = score.map(|found| top(service, id, found.logprob, &found.top));
         logprobs.top_logprobs.push(top);
         logprobs.text_offset.push(offset);
-        offset += decoder.push(id)?.chars().count();
     }
-    Ok(())
+    logprobs
 }
 
 /// Appends generated tokens, whose text begins at `offset`. Returns where it ends.

@@ -8,10 +8,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
-use self::logprobs::{push_prompt, push_tokens};
+use self::logprobs::{of_prompt, push_tokens, text_offsets};
 use self::stream::Encoder;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
 use crate::inference::GenerateRequest;
+use crate::sampling::TokenLogprobs;
 use crate::serve::blocking::blocking;
 use crate::serve::error::ApiError;
 use crate::serve::json::SampledJson;
@@ -29,10 +30,12 @@ use crate::serve::wire::{
 /// The length of a completion where the request has none, as in OpenAI's API.
 const DEFAULT_MAX_TOKENS: usize = 16;
 
-/// A prompt, and its text where it is echoed.
+/// A prompt, and where it is echoed its text.
 struct PromptText {
     ids: Vec<u32>,
     echo: String,
+    /// Where each token begins in the text, in characters.
+    offsets: Vec<usize>,
 }
 
 /// The fields of the request that shape the answer.
@@ -62,7 +65,7 @@ pub(super) async fn complete(
     let best_of = request.best_of.unwrap_or(n);
     let is_stream = request.stream.unwrap_or(false);
     let is_echo = request.echo.unwrap_or(false);
-    check(&request, n, best_of, is_stream, is_echo)?;
+    check(n, best_of, is_stream)?;
 
     check_sequences(&app, request.prompt.count().saturating_mul(best_of))?;
 
@@ -100,17 +103,11 @@ pub(super) async fn complete(
         return Ok(sse::respond(updates, encoder));
     }
     let replies = reply::collect(updates, count).await?;
-    Ok(Json(shape.completion(&service, replies, best_of)?).into_response())
+    Ok(Json(shape.completion(&service, replies, best_of)).into_response())
 }
 
 /// Checks fields that depend on each other.
-fn check(
-    request: &CompletionRequest,
-    n: usize,
-    best_of: usize,
-    is_stream: bool,
-    is_echo: bool,
-) -> Result<(), ApiError> {
+fn check(n: usize, best_of: usize, is_stream: bool) -> Result<(), ApiError> {
     if best_of < n {
         let message = format!("best_of is {best_of}, but must be at least n, which is {n}");
         return Err(ApiError::invalid("best_of", message));
@@ -118,10 +115,6 @@ fn check(
     if is_stream && best_of > n {
         let message = "best_of above n cannot be streamed: the best is known at the end only";
         return Err(ApiError::invalid("best_of", message));
-    }
-    if is_stream && is_echo && request.logprobs.is_some() {
-        let message = "echo with logprobs cannot be streamed: leave out one of the three";
-        return Err(ApiError::invalid("stream", message));
     }
     Ok(())
 }
@@ -132,10 +125,15 @@ fn prompts(
     is_echo: bool,
 ) -> Result<Vec<PromptText>, ApiError> {
     let pretrained = &service.pretrained;
-    let of_text = |text: String| {
-        let ids = pretrained.prompt_ids(&text)?;
-        Ok(PromptText { ids, echo: text })
+    let with_offsets = |ids: Vec<u32>, echo: String| {
+        let offsets = if is_echo {
+            text_offsets(pretrained, &ids)?
+        } else {
+            Vec::new()
+        };
+        Ok(PromptText { ids, echo, offsets })
     };
+    let of_text = |text: String| with_offsets(pretrained.prompt_ids(&text)?, text);
     let of_ids = |ids: Vec<u32>| {
         if ids.is_empty() {
             return of_text(String::new());
@@ -146,7 +144,7 @@ fn prompts(
         } else {
             String::new()
         };
-        Ok(PromptText { ids, echo })
+        with_offsets(ids, echo)
     };
     let prompts: Result<Vec<_>, ApiError> = match input {
         PromptInput::Text(text) => of_text(text).map(|prompt| vec![prompt]),
@@ -162,17 +160,22 @@ fn prompts(
 }
 
 impl Shape {
+    /// The log-probabilities of an echoed prompt, where any are wanted.
+    fn echo_logprobs(
+        &self,
+        service: &Service,
+        prompt: &PromptText,
+        scores: &[TokenLogprobs],
+    ) -> Option<CompletionLogprobs> {
+        (self.is_echo && self.logprobs.is_some()).then(|| of_prompt(service, prompt, scores))
+    }
+
     fn echo<'a>(&self, prompt: &'a PromptText) -> &'a str {
         if self.is_echo { &prompt.echo } else { "" }
     }
 
     /// The answer. Of the replies of each prompt, the best `n`.
-    fn completion(
-        self,
-        service: &Service,
-        replies: Vec<Reply>,
-        best_of: usize,
-    ) -> Result<Completion, ApiError> {
+    fn completion(self, service: &Service, replies: Vec<Reply>, best_of: usize) -> Completion {
         let mut usage = WireUsage::default();
         let mut choices = Vec::new();
         let mut replies = replies.into_iter();
@@ -185,18 +188,18 @@ impl Shape {
                 of_prompt.sort_by(|a, b| b.mean_logprob().total_cmp(&a.mean_logprob()));
             }
             for reply in of_prompt.into_iter().take(self.n) {
-                choices.push(self.choice(service, choices.len(), prompt, &reply)?);
+                choices.push(self.choice(service, choices.len(), prompt, &reply));
             }
         }
         let Self { id, created, model, .. } = self;
-        Ok(Completion {
+        Completion {
             id,
             object: "text_completion",
             created,
             model,
             choices,
             usage,
-        })
+        }
     }
 
     fn choice(
@@ -205,22 +208,16 @@ impl Shape {
         index: usize,
         prompt: &PromptText,
         reply: &Reply,
-    ) -> Result<CompletionChoice, ApiError> {
+    ) -> CompletionChoice {
         let echo = self.echo(prompt);
         let finish_reason = WireFinish::of(&reply.completion.finish_reason);
-        let logprobs = match self.logprobs {
-            None => None,
-            Some(_) => {
-                let mut logprobs = CompletionLogprobs::default();
-                if self.is_echo {
-                    let of_prompt = &reply.completion.prompt_logprobs;
-                    push_prompt(&mut logprobs, service, &prompt.ids, of_prompt)?;
-                }
-                push_tokens(&mut logprobs, service, echo.chars().count(), &reply.tokens);
-                Some(logprobs)
-            }
-        };
+        let logprobs = self.logprobs.map(|_| {
+            let scores = &reply.completion.prompt_logprobs;
+            let mut logprobs = self.echo_logprobs(service, prompt, scores).unwrap_or_default();
+            push_tokens(&mut logprobs, service, echo.chars().count(), &reply.tokens);
+            logprobs
+        });
         let text = format!("{echo}{}", reply.text());
-        Ok(CompletionChoice { index, text, logprobs, finish_reason })
+        CompletionChoice { index, text, logprobs, finish_reason }
     }
 }

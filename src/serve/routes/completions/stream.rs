@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Shape;
 use super::logprobs::push_tokens;
+use crate::sampling::TokenLogprobs;
 use crate::serve::service::Service;
 use crate::serve::sse::{self, EventResult};
 use crate::serve::updates::Update;
@@ -63,17 +64,28 @@ impl Encoder {
     }
 
     /// The echo of the prompt, before the first token of a choice.
-    fn begin(&mut self, index: usize) -> Option<EventResult> {
-        let is_new = !std::mem::replace(&mut self.begun[index], true);
-        let echo = self.shape.echo(&self.shape.prompts[index / self.shape.n]).to_owned();
-        (is_new && !echo.is_empty()).then(|| self.choice(index, echo, None, None))
+    fn begin(&mut self, index: usize, scores: &[TokenLogprobs]) -> Option<EventResult> {
+        if std::mem::replace(&mut self.begun[index], true) {
+            return None;
+        }
+        let prompt = &self.shape.prompts[index / self.shape.n];
+        let echo = self.shape.echo(prompt).to_owned();
+        let logprobs = self.shape.echo_logprobs(&self.service, prompt, scores);
+        (!echo.is_empty() || logprobs.is_some()).then(|| self.choice(index, echo, logprobs, None))
     }
 }
 
 impl sse::Encoder for Encoder {
     fn update(&mut self, index: usize, update: Update) -> Vec<EventResult> {
-        let mut events: Vec<_> = self.begin(index).into_iter().collect();
+        let scores = match &update {
+            Update::Prompt(scores) => scores.as_slice(),
+            Update::Token(_) => &[],
+            // Where there was no token.
+            Update::End(completion) => &completion.prompt_logprobs,
+        };
+        let mut events: Vec<_> = self.begin(index, scores).into_iter().collect();
         match update {
+            Update::Prompt(_) => {}
             Update::Token(token) => {
                 let logprobs = self.shape.logprobs.map(|_| {
                     let mut logprobs = CompletionLogprobs::default();
