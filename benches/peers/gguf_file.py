@@ -24,6 +24,19 @@ LAYER = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
+# The types of matrices, and those of the embedding and the head.
+TYPES = {
+    "f32": ("F32", "F32"),
+    "f16": ("F16", "F16"),
+    "int8": ("Q8_0", "Q8_0"),
+    "int4": ("Q4_0", "Q8_0"),
+}
+FILE_TYPES = {
+    "f32": "ALL_F32",
+    "f16": "MOSTLY_F16",
+    "int8": "MOSTLY_Q8_0",
+    "int4": "MOSTLY_Q4_0",
+}
 NUMBERS = {"F32": numpy.float32, "F16": numpy.float16, "BF16": numpy.uint16}
 
 
@@ -50,9 +63,7 @@ def write(folder, dtype, path):
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
     writer.add_tokenizer_model("no_vocab")
-    halves = dtype == "f16"
-    file_type = gguf.LlamaFileType.MOSTLY_F16 if halves else gguf.LlamaFileType.ALL_F32
-    writer.add_file_type(file_type)
+    writer.add_file_type(gguf.LlamaFileType[FILE_TYPES[dtype]])
     for name, values in tensors(folder):
         if name == "lm_head.weight" and config.get("tie_word_embeddings"):
             continue
@@ -60,9 +71,13 @@ def write(folder, dtype, path):
             values = in_pairs(values, heads)
         if ".k_proj." in name:
             values = in_pairs(values, kv_heads)
-        as_halves = halves and values.ndim == 2
-        number = numpy.float16 if as_halves else numpy.float32
-        writer.add_tensor(gguf_name(name), numpy.ascontiguousarray(values, dtype=number))
+        of_layers, of_tokens = TYPES[dtype]
+        kind = of_tokens if name in MODEL else of_layers
+        if values.ndim == 1:
+            kind = "F32"
+        kind = gguf.GGMLQuantizationType[kind]
+        values = numpy.ascontiguousarray(values, dtype=numpy.float32)
+        writer.add_tensor(gguf_name(name), gguf.quants.quantize(values, kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -1,7 +1,8 @@
 """Generates with llama.cpp by its Python package, for `cargo xtask bench --peers`.
 
 Everything is as llama.cpp's own defaults have it, but for the threads, for a batch that is as
-large as the prompt, and for keys and values, which are stored like the weights.
+large as the prompt, and for keys and values, which are stored in f32 beside weights in f32, and in
+f16 beside all others.
 """
 
 import ctypes
@@ -56,7 +57,7 @@ def new_context(model, dtype, threads, prompt, new_tokens):
     params.n_ctx = prompt + new_tokens
     params.n_batch = params.n_ubatch = prompt
     params.n_threads = params.n_threads_batch = threads
-    stored = llama_cpp.GGML_TYPE_F16 if dtype == "f16" else llama_cpp.GGML_TYPE_F32
+    stored = llama_cpp.GGML_TYPE_F32 if dtype == "f32" else llama_cpp.GGML_TYPE_F16
     params.type_k = params.type_v = stored
     context = llama_cpp.llama_init_from_model(model, params)
     if not context:

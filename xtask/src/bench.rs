@@ -4,6 +4,7 @@
 mod before;
 mod candle;
 mod contender;
+mod dtype;
 mod field;
 mod goals;
 pub mod machine;
@@ -20,12 +21,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use slowburn::device::Precision;
 
 use crate::load_cost::LoadCost;
 use crate::random_checkpoint::{self, Shape, StoredAs};
 use before::Before;
 use contender::Peer;
+use dtype::Dtype;
 use field::Field;
 use goals::Results;
 pub use goals::{Goal, Limit};
@@ -57,7 +58,7 @@ pub struct BenchArgs {
     prompt_tokens: Vec<usize>,
     /// What to store weights, keys and values in
     #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f16")]
-    dtype: Vec<Precision>,
+    dtype: Vec<Dtype>,
     /// Tokens to generate
     #[arg(long, default_value_t = 64)]
     new_tokens: usize,
@@ -82,10 +83,6 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     ensure!(args.rounds >= 1, "nothing is measured in no round");
     ensure!(args.batch >= 1, "a batch has a sequence at least");
     ensure!(!args.prompt_tokens.contains(&0), "a prompt has a token at least");
-    ensure!(
-        args.dtype.iter().all(|dtype| *dtype != Precision::Bf16),
-        "peers know f32 and f16"
-    );
     rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global()?;
     let field = Field::gather(&args.peers, &args.python, args.threads)?;
     println!("{}, {} threads, {}", machine::describe()?, args.threads, machine::simd());
@@ -127,7 +124,7 @@ fn measure(
     (name, folder): (&str, &Path),
     results: &mut Results,
 ) -> Result<()> {
-    let load = |dtype: &Precision| Ours::load(Some(folder), *dtype, args.threads);
+    let load = |dtype: &Dtype| Ours::load(Some(folder), *dtype, args.threads);
     let ours = args.dtype.iter().map(load).collect::<Result<Vec<_>>>()?;
     let mut contenders = field.contenders(folder, &ours);
     for (place, &prompt_tokens) in args.prompt_tokens.iter().enumerate() {
@@ -206,8 +203,8 @@ mod tests {
     fn both_lengths_and_types_are_measured_unless_others_are_named() {
         let args = parse(&[]);
         assert_eq!(args.prompt_tokens, [128, 1800]);
-        assert_eq!(args.dtype, [Precision::F32, Precision::F16]);
+        assert_eq!(args.dtype, [Dtype::F32, Dtype::F16]);
         let args = parse(&["--prompt-tokens", "9", "--dtype", "f16"]);
-        assert_eq!((args.prompt_tokens, args.dtype), (vec![9], vec![Precision::F16]));
+        assert_eq!((args.prompt_tokens, args.dtype), (vec![9], vec![Dtype::F16]));
     }
 }

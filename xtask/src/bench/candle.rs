@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use slowburn::device::Precision;
+
+use super::dtype::Dtype;
 
 /// The package of the peers' programs.
 pub const PACKAGE: &str = "benches/peers";
@@ -29,7 +30,7 @@ impl Candle {
     }
 
     /// The command that runs the program on the model in `folder`.
-    pub fn program(&self, folder: &Path, dtype: Precision, threads: usize) -> Command {
+    pub fn program(&self, folder: &Path, dtype: Dtype, threads: usize) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(folder).arg(dtype.name()).env("RAYON_NUM_THREADS", threads.to_string());
         command

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use clap::ValueEnum;
-use slowburn::device::Precision;
 
+use super::dtype::Dtype;
 use super::measured::{Measured, Workload};
 use super::ours::Ours;
 use super::process::Process;
@@ -33,7 +33,7 @@ pub struct Contender<'a> {
     /// The name in tables.
     pub name: String,
     /// The type of the stored weights, keys and values.
-    pub dtype: Precision,
+    pub dtype: Dtype,
     /// The batch size.
     pub sequences: usize,
     pub program: Program<'a>,

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use slowburn::device::Precision;
 
 use super::candle::{self, Candle, locked_version};
 use super::contender::{Contender, Engine, Peer, Program};
+use super::dtype::Dtype;
 use super::ours::Ours;
 use super::process::Process;
 use super::python;
@@ -71,7 +71,8 @@ impl Field {
         let mut contenders = Vec::new();
         for ours in ours {
             contenders.push(slow_burn(ours, 1));
-            for found in &self.peers {
+            let knows = |found: &&Found| found.peer == Peer::LlamaCpp || !ours.dtype.is_quantized();
+            for found in self.peers.iter().filter(knows) {
                 let command = found.command(folder, ours.dtype, self.threads, &self.scratch);
                 match Process::start(command) {
                     Ok(process) => contenders.push(Contender {
@@ -93,7 +94,7 @@ impl Found {
     fn command(
         &self,
         folder: &Path,
-        dtype: Precision,
+        dtype: Dtype,
         threads: usize,
         scratch: &Path,
     ) -> std::process::Command {

@@ -2,11 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use slowburn::device::Precision;
-use slowburn::device::Precision::{F16, F32};
-
 use super::before::Before;
 use super::contender::{Engine, Peer};
+use super::dtype::Dtype::{self, F16, F32, Int4, Int8};
 use super::measured::Phase::{self, Decode, Prefill};
 use super::rounds::Case;
 use crate::load_cost::LoadCost;
@@ -91,6 +89,33 @@ pub fn goals(results: &Results) -> Vec<Goal> {
             ),
         });
     }
+    for (dtype, tokens, phase, least) in [
+        (Int8, 128, Decode, 1.3),
+        (Int8, 1800, Decode, 1.2),
+        (Int8, 128, Prefill, 1.5),
+        (Int8, 1800, Prefill, 1.5),
+        (Int4, 128, Decode, 1.1),
+    ] {
+        let name = dtype.name();
+        goals.push(Goal {
+            what: format!("{smollm2}, {}, {name} / llama.cpp's", place(phase, tokens)),
+            limit: Limit::AtLeast(least),
+            measured: results.ratio(
+                (smollm2, tokens, phase),
+                (Engine::Alone, dtype),
+                (Engine::Peer(Peer::LlamaCpp), dtype),
+            ),
+        });
+    }
+    goals.push(Goal {
+        what: format!("{smollm2}, {}, int4 / int8", place(Decode, 128)),
+        limit: Limit::AtLeast(1.4),
+        measured: results.ratio(
+            (smollm2, 128, Decode),
+            (Engine::Alone, Int4),
+            (Engine::Alone, Int8),
+        ),
+    });
     goals.push(Goal {
         what: format!("{smollm2}, {}, a batch of 8 / one", place(Decode, 128)),
         limit: Limit::AtLeast(5.0),
@@ -133,8 +158,8 @@ impl Results {
     fn ratio(
         &self,
         (model, tokens, phase): (&str, usize, Phase),
-        one: (Engine, Precision),
-        other: (Engine, Precision),
+        one: (Engine, Dtype),
+        other: (Engine, Dtype),
     ) -> Option<f64> {
         let case = self.case(model, tokens)?;
         let (one, other) = (case.row(one.0, one.1)?, case.row(other.0, other.1)?);

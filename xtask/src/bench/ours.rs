@@ -5,31 +5,33 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::device::{self, DeviceChoice};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::{Cpu, Simd};
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
+use super::dtype::Dtype;
 use super::measured::{Measured, Workload};
 
 /// A loaded model.
 pub struct Ours {
-    pub dtype: Precision,
+    pub dtype: Dtype,
     pub model: Model,
 }
 
 impl Ours {
     /// Loads the model in `folder`, or the bundled one, for `threads` threads.
-    pub fn load(folder: Option<&Path>, dtype: Precision, threads: usize) -> Result<Self> {
+    pub fn load(folder: Option<&Path>, dtype: impl Into<Dtype>, threads: usize) -> Result<Self> {
+        let dtype = dtype.into();
         let device = device::open(DeviceChoice::Cpu)?;
         let cpu = Cpu::new(Simd::detect(), threads)?;
         let pretrained = cpu.enter(|| match folder {
-            Some(folder) => Pretrained::load(folder, &device, dtype),
-            None => Pretrained::bundled(&device, dtype),
+            Some(folder) => Pretrained::load(folder, &device, dtype.storage()),
+            None => Pretrained::bundled(&device, dtype.storage()),
         })?;
-        Ok(Self { dtype, model: pretrained.model })
+        Ok(Self { dtype, model: pretrained.model.with_kv_format(dtype.kv())? })
     }
 
     pub fn alone(&self, workload: &Workload) -> Result<Measured> {
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_first_of_a_batch_is_the_one_alone() {
-        let ours = Ours::load(None, Precision::F32, 1).unwrap();
+        let ours = Ours::load(None, Dtype::F32, 1).unwrap();
         let workload = Workload { prompt: vec![5, 300, 7, 45], new_tokens: 6 };
         let (alone, batch) = (ours.alone(&workload).unwrap(), ours.batch(&workload, 3).unwrap());
         assert_eq!(alone.ids.len(), 6);

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use slowburn::device::Precision;
-
 use super::candle::PACKAGE;
+use super::dtype::Dtype;
 
 /// The name and version of the peer in `script`, or why this Python cannot run it.
 pub fn name(python: &str, script: &str) -> Result<String, String> {
@@ -23,7 +22,7 @@ pub fn name(python: &str, script: &str) -> Result<String, String> {
 pub fn program(
     (python, script): (&str, &str),
     folder: &Path,
-    dtype: Precision,
+    dtype: Dtype,
     threads: usize,
     scratch: &Path,
 ) -> Command {

@@ -4,9 +4,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use slowburn::device::Precision;
 
 use super::contender::{Contender, Engine, Program};
+use super::dtype::Dtype;
 use super::measured::{Measured, Phase, Workload, median};
 
 /// The threads of some libraries spin for a while after their last step; only then is the machine
@@ -27,7 +27,7 @@ pub struct Case {
 pub struct Row {
     pub engine: Engine,
     pub name: String,
-    pub dtype: Precision,
+    pub dtype: Dtype,
     pub sequences: usize,
     pub rounds: Vec<Measured>,
 }
@@ -72,7 +72,7 @@ impl Case {
         Ok(Self { model: model.to_owned(), workload, rows, left_out })
     }
 
-    pub fn row(&self, engine: Engine, dtype: Precision) -> Option<&Row> {
+    pub fn row(&self, engine: Engine, dtype: Dtype) -> Option<&Row> {
         self.rows.iter().find(|row| row.engine == engine && row.dtype == dtype)
     }
 
@@ -119,7 +119,7 @@ pub mod tests {
     use super::*;
 
     /// Engine, type, batch size, and the seconds of prefill and decode in each round.
-    type RowOf<'a> = (Engine, Precision, usize, &'a [(f64, f64)]);
+    type RowOf<'a> = (Engine, Dtype, usize, &'a [(f64, f64)]);
 
     /// A case of 100 prompt tokens and 11 new ones.
     pub fn case(model: &str, rows: &[RowOf<'_>]) -> Case {
@@ -153,8 +153,8 @@ pub mod tests {
         let case = case(
             "a",
             &[
-                (Engine::Alone, Precision::F32, 1, &ours),
-                (Engine::Batch, Precision::F32, 8, &batch),
+                (Engine::Alone, Dtype::F32, 1, &ours),
+                (Engine::Batch, Dtype::F32, 8, &batch),
             ],
         );
         let [alone, batch] = &case.rows[..] else {
@@ -164,12 +164,12 @@ pub mod tests {
         assert_eq!(case.rate(batch, Phase::Decode), 20.0); // 8 times 2.5
         // 2, 4 and 8.
         assert_eq!(case.ratio(batch, alone, Phase::Decode), 4.0);
-        assert_eq!(case.row(Engine::Batch, Precision::F16).map(|row| row.sequences), None);
+        assert_eq!(case.row(Engine::Batch, Dtype::F16).map(|row| row.sequences), None);
     }
 
     #[test]
     fn tokens_agree_up_to_the_first_that_differs() {
-        let row = (Engine::Alone, Precision::F32, 1, &[(1.0, 1.0)][..]);
+        let row = (Engine::Alone, Dtype::F32, 1, &[(1.0, 1.0)][..]);
         let mut case = case("a", &[row; 2]);
         assert_eq!(case.rows[0].agrees_with(&case.rows[1]), 11);
         case.rows[1].rounds[0].ids[3] = 9;

@@ -1,8 +1,7 @@
 //! Markdown tables of the results.
 
-use slowburn::device::Precision;
-
 use super::contender::Engine;
+use super::dtype::Dtype;
 use super::goals::Goal;
 use super::measured::Phase;
 use super::rounds::{Case, Row};
@@ -37,7 +36,7 @@ pub fn case(case: &Case) -> String {
 }
 
 /// The heading of a case's table.
-pub fn heading(case: &Case, mib: &[(Precision, f64)]) -> String {
+pub fn heading(case: &Case, mib: &[(Dtype, f64)]) -> String {
     let sizes: Vec<String> =
         mib.iter().map(|(dtype, mib)| format!("{mib:.0} MiB in {}", dtype.name())).collect();
     let rounds = case.rows.first().map_or(0, |row: &Row| row.rounds.len());
@@ -76,8 +75,8 @@ mod tests {
         let case = tests::case(
             "shape",
             &[
-                (Engine::Alone, Precision::F32, 1, &[(0.5, 1.0)]),
-                (Engine::Peer(Peer::Candle), Precision::F32, 1, &[(1.0, 4.0)]),
+                (Engine::Alone, Dtype::F32, 1, &[(0.5, 1.0)]),
+                (Engine::Peer(Peer::Candle), Dtype::F32, 1, &[(1.0, 4.0)]),
             ],
         );
         let table = super::case(&case);
@@ -87,7 +86,7 @@ mod tests {
             "| name | f32 | 100 | 2.00 | 2.5 | 4.00 | 11 of 11 |",
         ];
         assert_eq!(rows, expected);
-        let heading = heading(&case, &[(Precision::F32, 512.6)]);
+        let heading = heading(&case, &[(Dtype::F32, 512.6)]);
         let expected =
             "shape, 513 MiB in f32: 100 prompt tokens, 11 new tokens, median of 1 rounds";
         assert_eq!(heading, expected);

@@ -1,0 +1,74 @@
+//! What weights, keys and values are stored in.
+
+use clap::ValueEnum;
+use slowburn::device::Precision;
+use slowburn::kernels::{KvFormat, Quantized, Rounding};
+use slowburn::storage::Storage;
+
+/// What weights, keys and values are stored in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dtype {
+    F32,
+    F16,
+    /// Not of peers.
+    #[value(skip)]
+    Bf16,
+    /// All matrices in int8 (llama.cpp's q8_0), keys and values in f16.
+    Int8,
+    /// The layers in int4 (llama.cpp's q4_0), the embedding and the head in int8, keys and values
+    /// in f16.
+    Int4,
+}
+
+impl From<Precision> for Dtype {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::F32,
+            Precision::F16 => Self::F16,
+            Precision::Bf16 => Self::Bf16,
+        }
+    }
+}
+
+impl Dtype {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => Precision::F32.name(),
+            Self::F16 => Precision::F16.name(),
+            Self::Bf16 => Precision::Bf16.name(),
+            Self::Int8 => Quantized::Int8.name(),
+            Self::Int4 => Quantized::Int4.name(),
+        }
+    }
+
+    /// How Slow Burn stores weights. The scales of quantized ones are chosen as llama.cpp's package
+    /// does.
+    pub fn storage(self) -> Storage {
+        let dense = |precision: Precision| Storage::from(precision);
+        let quantized = |layers| Storage {
+            layers: Some(layers),
+            embedding: Some(Quantized::Int8),
+            rounding: Rounding::Nearest,
+            ..dense(Precision::F32)
+        };
+        match self {
+            Self::F32 => dense(Precision::F32),
+            Self::F16 => dense(Precision::F16),
+            Self::Bf16 => dense(Precision::Bf16),
+            Self::Int8 => quantized(Quantized::Int8),
+            Self::Int4 => quantized(Quantized::Int4),
+        }
+    }
+
+    pub fn kv(self) -> KvFormat {
+        match self {
+            Self::F32 => KvFormat::F32,
+            Self::Bf16 => KvFormat::Bf16,
+            Self::F16 | Self::Int8 | Self::Int4 => KvFormat::F16,
+        }
+    }
+
+    pub fn is_quantized(self) -> bool {
+        self.storage().is_quantized()
+    }
+}
