@@ -38,7 +38,7 @@ const FLAGS: [&str; 12] = [
     "--max-sequences",
     "2",
     "--kv-cache-bytes",
-    "1536KiB",
+    "960KiB",
     "--read-timeout",
     "3",
 ];
