@@ -180,6 +180,53 @@ pub enum Error {
     },
 
     #[error(
+        "{origin} is not a whole GGUF file ({problem}): it may be truncated, fetch it again",
+        origin = short(.origin), problem = short(.problem)
+    )]
+    Gguf { origin: String, problem: String },
+
+    #[error(
+        "{origin} is a GGUF file of version {found}, but only versions 2 and 3, little-endian, are read: convert the model again",
+        origin = short(.origin), found = short(.found)
+    )]
+    GgufVersion { origin: String, found: String },
+
+    #[error(
+        "{origin}: tensor {tensor} {problem}: the file may be damaged, fetch it again",
+        origin = short(.origin), tensor = quoted(.tensor), problem = short(.problem)
+    )]
+    GgufTensor {
+        origin: String,
+        tensor: String,
+        problem: String,
+    },
+
+    #[error(
+        "{origin}: tensor {tensor} is stored as {found}, but only {read} are read: take a file in one of these types",
+        origin = short(.origin), tensor = quoted(.tensor), found = short(.found)
+    )]
+    GgufType {
+        origin: String,
+        tensor: String,
+        found: String,
+        read: &'static str,
+    },
+
+    #[error(
+        "{origin}: the metadata key `{key}` is {value}, but must be {expected}",
+        origin = short(.origin),
+        key = short(.key),
+        value = short(.value),
+        expected = short(.expected)
+    )]
+    Metadata {
+        origin: String,
+        key: String,
+        value: String,
+        expected: String,
+    },
+
+    #[error(
         "{origin} is not a tokenizer that can be used: {message}",
         origin = short(.origin), message = short(.message)
     )]

@@ -1,25 +1,28 @@
-//! A model and its tokenizer, from the crate itself or from a folder.
+//! A model and its tokenizer, from the crate itself, from a folder or from a GGUF file.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use burn::tensor::{DType, Device};
 
 use crate::checkpoint::folder::{not_a_model, read};
+use crate::checkpoint::gguf::{GgufFile, GgufWeights};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
 use crate::device::OpenDevice;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
 use crate::tokenizer::{ChatTemplate, Tokenizer};
 
-/// A loaded model folder.
+/// A loaded model.
 #[derive(Debug)]
 pub struct Pretrained {
     /// The network.
     pub model: Model,
     /// Converts text to token ids and back.
     pub tokenizer: Tokenizer,
-    /// The tensors of the folder that the model does not use and that are not known to be harmless.
+    /// The tensors of the files that the model does not use and that are not known to be harmless.
     /// Usually empty.
     pub unused: Vec<String>,
 }
@@ -58,7 +61,9 @@ impl Pretrained {
 
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
     /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`.
+    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
+    /// path that ends in `.gguf` is a file that holds all of this; blocks of quantized weights are
+    /// dequantized, and stored as `storage` says.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -68,7 +73,16 @@ impl Pretrained {
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not implement;
     /// weights that do not fit into memory; a system that refuses to start threads.
-    pub fn load(folder: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+    pub fn load(path: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let is_gguf = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("gguf"));
+        if is_gguf && !path.is_dir() {
+            Self::load_gguf(path, device, storage.into())
+        } else {
+            Self::load_folder(path, device, storage.into())
+        }
+    }
+
+    fn load_folder(folder: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
         let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
         let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
@@ -84,7 +98,22 @@ impl Pretrained {
             tokenizer_config: tokenizer_config.as_deref(),
             chat_template: chat_template.as_deref(),
         };
-        Self::from_files(&files, device, storage.into())
+        Self::from_files(&files, device, storage)
+    }
+
+    fn load_gguf(path: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let dtype = device.check(storage)?;
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let file = files::open(path)?.ok_or_else(|| io(ErrorKind::NotFound.into()))?;
+        let length = file.metadata().map_err(io)?.len();
+        let read_at = files::reader(file);
+        let file = GgufFile::open(length, &read_at, &format!("{path:?}"))?;
+        let config = ModelConfig::from_gguf(&file)?;
+        let tokenizer = Tokenizer::from_gguf(&file)?;
+        check_ids_fit(&tokenizer, &config, file.origin())?;
+        let tensors = GgufWeights::new(&file, &config)?;
+        let weights = Weights::from_gguf(tensors, &device.device, dtype)?.stored_as(storage);
+        Self::from_parts(config, tokenizer, &weights)
     }
 
     // ANCHOR: prompt_ids
@@ -121,8 +150,16 @@ impl Pretrained {
             tokenizer = tokenizer.with_chat_template(template);
         }
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
+        Self::from_parts(config, tokenizer, &weights)
+    }
+
+    fn from_parts(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        weights: &Weights<'_>,
+    ) -> Result<Self> {
         weights.check_memory()?;
-        let model = Model::load(config, &weights)?;
+        let model = Model::load(config, weights)?;
         let unused = weights.unused(&model);
         Ok(Self { model, tokenizer, unused })
     }

@@ -31,7 +31,7 @@ impl ModelConfig {
         Ok(config)
     }
 
-    fn check_sizes(&self, origin: &str) -> Result<()> {
+    pub(super) fn check_sizes(&self, origin: &str) -> Result<()> {
         // The names of the Llama family; GPT-2's `n_embd` and so on mean the same.
         let sizes = [
             ("vocab_size", self.vocab_size),

@@ -7,11 +7,11 @@ use bytes::BytesMut;
 use half::slice::HalfFloatSliceExt;
 use rayon::prelude::*;
 
-use super::safetensors::StoredTensor;
+use super::weight_file::StoredTensor;
 use crate::error::Result;
 
 /// Numbers that a thread reads and converts at once: few enough to stay in the cache, and enough to
-/// make the cost of the system call negligible.
+/// make the cost of the system call negligible. A multiple of any quantized block.
 const CHUNK: usize = 1 << 16;
 
 // Files store numbers in little-endian order, so their bytes need no conversion here.
@@ -33,15 +33,15 @@ pub fn stored_as(dtype: DType) -> DType {
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut) -> Result<()> {
-    let (from, dtype) = (tensor.dtype, stored_as(dtype));
+pub(super) fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut) -> Result<()> {
+    let (from, dtype) = (tensor.dtype(), stored_as(dtype));
     let (from_chunk, to_chunk) = (CHUNK * from.size(), CHUNK * dtype.size());
-    let length = tensor.length / from.size() * dtype.size();
+    let length = tensor.length() / from.size() * dtype.size();
     to.reserve(length);
     let room = to.spare_capacity_mut()[..length].par_chunks_mut(to_chunk);
     room.enumerate().try_for_each_init(Vec::new, |buffer, (i, room)| {
         let start = i * from_chunk;
-        let end = tensor.length.min(start + from_chunk);
+        let end = tensor.length().min(start + from_chunk);
         convert(tensor.bytes(start..end, buffer)?, from, dtype, room);
         Ok(())
     })?;

@@ -1,14 +1,16 @@
-//! Reads model folders in the format of Hugging Face.
+//! Reads model folders in the format of Hugging Face, and GGUF files.
 //!
 //! [`config`] reads the hyperparameters. [`safetensors`] parses files of weights, `Shards` opens
-//! those of a folder, and [`Weights`] supplies their tensors to a network, converted and packed for
-//! its device.
+//! those of a folder, `gguf` reads models that are one file, and [`Weights`] supplies the tensors
+//! to a network, converted and packed for its device.
 
 pub mod config;
 mod convert;
 pub(crate) mod folder;
+pub(crate) mod gguf;
 pub mod safetensors;
 mod shards;
+mod weight_file;
 mod weights;
 
 pub(crate) use config::GenerationConfig;

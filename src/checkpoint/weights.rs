@@ -1,4 +1,4 @@
-//! The weights of a model: from safetensors files, or randomly initialized for training.
+//! The weights of a model: from safetensors or GGUF files, or randomly initialized for training.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -8,7 +8,9 @@ use burn::tensor::{AllocationProperty, Bytes, DType, Device, Distribution, Tenso
 use bytes::BytesMut;
 
 use super::convert;
-use super::safetensors::{SafetensorsFile, StoredTensor};
+use super::gguf::GgufWeights;
+use super::safetensors::SafetensorsFile;
+use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Arena, Format, Panels, Quantized, StoredMatrix};
@@ -35,7 +37,7 @@ enum Source<'a> {
 struct Files<'a> {
     /// The name of the checkpoint, for errors that concern no single file.
     origin: String,
-    files: Vec<SafetensorsFile<'a>>,
+    files: Vec<WeightFile<'a>>,
     /// The file of each tensor that was not supplied yet. After loading, these are the unused ones.
     untaken: RefCell<BTreeMap<String, usize>>,
     /// The file of each tensor.
@@ -56,6 +58,25 @@ impl<'a> Weights<'a> {
         device: &Device,
         dtype: DType,
     ) -> Result<Self> {
+        let files = files.into_iter().map(WeightFile::Safetensors).collect();
+        Self::from_weight_files(files, origin, device, dtype)
+    }
+
+    /// Takes tensors from a GGUF file, and converts them to `dtype` on demand.
+    ///
+    /// # Errors
+    /// None: a file holds each tensor once.
+    pub(crate) fn from_gguf(file: GgufWeights<'a>, device: &Device, dtype: DType) -> Result<Self> {
+        let origin = file.origin().to_owned();
+        Self::from_weight_files(vec![WeightFile::Gguf(file)], &origin, device, dtype)
+    }
+
+    fn from_weight_files(
+        files: Vec<WeightFile<'a>>,
+        origin: &str,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
         let mut file_of = BTreeMap::new();
         for (i, file) in files.iter().enumerate() {
             for name in file.names() {
@@ -68,8 +89,8 @@ impl<'a> Weights<'a> {
                 }
             }
         }
-        // A number takes at least two bytes in a file, and at most four in memory.
-        let arena = Arena::new(2 * files.iter().map(SafetensorsFile::data_length).sum::<usize>());
+        let numbers = files.iter().map(WeightFile::numbers).fold(0, usize::saturating_add);
+        let arena = Arena::new(numbers.saturating_mul(convert::stored_as(dtype).size()));
         let files = Files {
             origin: origin.to_owned(),
             files,
@@ -146,8 +167,8 @@ impl<'a> Weights<'a> {
             return Ok(());
         };
         let size = convert::stored_as(self.dtype).size();
-        let numbers: usize = files.files.iter().map(SafetensorsFile::numbers).sum();
-        let bytes = numbers as u128 * size as u128;
+        let numbers = files.files.iter().map(|file| file.numbers() as u128);
+        let bytes = numbers.sum::<u128>() * size as u128;
         if !computes_on_host(&self.device) || memory::fits(bytes) {
             Ok(())
         } else {
@@ -198,8 +219,8 @@ impl<'a> Weights<'a> {
         quantized: Option<Quantized>,
     ) -> Result<Weight> {
         let matrix = StoredMatrix {
-            format: Format::of(stored.dtype),
-            length: stored.length,
+            format: Format::of(stored.dtype()),
+            length: stored.length(),
             is_transposed,
             read: &|range, use_bytes| {
                 use_bytes(stored.bytes(range, &mut Vec::new())?);
@@ -263,6 +284,9 @@ impl TensorSource for Weights<'_> {
         let Source::Files(files) = &self.source else {
             return self.random_matrix(name, [n_out, n_in]);
         };
+        if !files.have_transposed() {
+            return self.matrix(name, [n_out, n_in]);
+        }
         let stored = files.find(name, &[n_in, n_out])?;
         if kernels::serve(&self.device) {
             return self.pack(files, &stored, [n_out, n_in], true, self.layers());
@@ -321,11 +345,17 @@ impl TensorSource for Weights<'_> {
 }
 
 impl Files<'_> {
+    /// Whether the matrices of GPT-2 are stored as `[in, out]`.
+    fn have_transposed(&self) -> bool {
+        self.files.iter().all(WeightFile::has_transposed)
+    }
+
     /// Looks up a tensor, and marks it as used.
     fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let Some(&file) = self.file_of.get(name) else {
-            let (origin, tensor) = (self.origin.clone(), name.to_owned());
-            return Err(Error::TensorMissing { origin, tensor });
+            let in_file = self.files.first().map(|file| file.name_in_file(name));
+            let tensor = in_file.unwrap_or_else(|| name.to_owned());
+            return Err(Error::TensorMissing { origin: self.origin.clone(), tensor });
         };
         let stored = self.files[file].tensor(name, shape)?;
         self.untaken.borrow_mut().remove(name);

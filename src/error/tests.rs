@@ -70,6 +70,25 @@ fn every_error(text: &str) -> Vec<Error> {
             tensor: text.to_owned(),
             found: text.to_owned(),
         },
+        Error::Gguf { origin: text.to_owned(), problem: text.to_owned() },
+        Error::GgufVersion { origin: text.to_owned(), found: text.to_owned() },
+        Error::GgufTensor {
+            origin: text.to_owned(),
+            tensor: text.to_owned(),
+            problem: text.to_owned(),
+        },
+        Error::GgufType {
+            origin: text.to_owned(),
+            tensor: text.to_owned(),
+            found: text.to_owned(),
+            read: "this",
+        },
+        Error::Metadata {
+            origin: text.to_owned(),
+            key: text.to_owned(),
+            value: text.to_owned(),
+            expected: text.to_owned(),
+        },
         Error::Tokenizer { origin: text.to_owned(), message: text.to_owned() },
         Error::TokenizerTooLarge { origin: text.to_owned(), id: 7, vocab_size: 7 },
         Error::NoKvCache,
@@ -120,6 +139,11 @@ fn is_listed(error: &Error) -> bool {
         | Error::TensorMissing { .. }
         | Error::TensorShape { .. }
         | Error::TensorDType { .. }
+        | Error::Gguf { .. }
+        | Error::GgufVersion { .. }
+        | Error::GgufTensor { .. }
+        | Error::GgufType { .. }
+        | Error::Metadata { .. }
         | Error::Tokenizer { .. }
         | Error::TokenizerTooLarge { .. }
         | Error::NoKvCache

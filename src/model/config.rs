@@ -79,6 +79,9 @@ pub enum RopeScaling {
     None,
     /// All wavelengths are multiplied by `factor` (`linear`; Chen et al., arXiv 2306.15595).
     Linear { factor: f64 },
+    /// Each wavelength is multiplied by a factor of its own, `[head_dim / 2]`, as GGUF files store
+    /// the outcome of `llama3`.
+    Factors(Vec<f32>),
     /// Long wavelengths are multiplied by `factor`, short ones are kept, those between are
     /// interpolated (`llama3`; Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783).
     Llama3 {

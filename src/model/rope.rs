@@ -33,7 +33,7 @@ impl Rope {
     /// The frequencies for heads of an even size.
     pub fn new(rope: &RopeConfig, head_dim: usize) -> Self {
         let frequency = |i: usize| libm::pow(rope.theta, -(2.0 * i as f64) / head_dim as f64);
-        let scaled = |i| scale(frequency(i), &rope.scaling);
+        let scaled = |i| scale(i, frequency(i), &rope.scaling);
         Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
@@ -52,12 +52,13 @@ impl Rope {
     }
 }
 
-/// Lowers a frequency, so that the angles of a longer context stay in the range of the training
-/// context.
-fn scale(frequency: f64, scaling: &RopeScaling) -> f64 {
-    match *scaling {
+/// Lowers the frequency of pair `i`, so that the angles of a longer context stay in the range of the
+/// training context.
+fn scale(i: usize, frequency: f64, scaling: &RopeScaling) -> f64 {
+    match scaling {
         RopeScaling::None => frequency,
         RopeScaling::Linear { factor } => frequency / factor,
+        RopeScaling::Factors(factors) => frequency / f64::from(factors[i]),
         RopeScaling::Llama3 { factor, low_freq_factor, high_freq_factor, original_context } => {
             let turns = original_context * frequency / TAU; // in the original context
             let kept = (turns - low_freq_factor) / (high_freq_factor - low_freq_factor);

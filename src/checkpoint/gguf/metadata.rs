@@ -1,0 +1,296 @@
+//! The metadata: keys with typed values.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use super::cursor::Cursor;
+use crate::error::{Error, Result};
+
+/// How deeply arrays may be nested. No published file nests them at all.
+const MOST_NESTED: usize = 4;
+
+/// A value, with all sizes of integers read as one.
+#[derive(Debug)]
+pub(super) enum Value {
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+    Bool(bool),
+    Text(String),
+    Texts(Vec<String>),
+    Floats(Vec<f32>),
+    Integers(Vec<i32>),
+    /// An array of any other type, which no key that this crate reads has.
+    OtherArray,
+}
+
+impl Value {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let kind = Kind::read(cursor)?;
+        Ok(match kind {
+            Kind::U8 => Self::Unsigned(u8::from_le_bytes(cursor.array()?).into()),
+            Kind::I8 => Self::Signed(i8::from_le_bytes(cursor.array()?).into()),
+            Kind::U16 => Self::Unsigned(u16::from_le_bytes(cursor.array()?).into()),
+            Kind::I16 => Self::Signed(i16::from_le_bytes(cursor.array()?).into()),
+            Kind::U32 => Self::Unsigned(cursor.u32()?.into()),
+            Kind::I32 => Self::Signed(i32::from_le_bytes(cursor.array()?).into()),
+            Kind::U64 => Self::Unsigned(cursor.u64()?),
+            Kind::I64 => Self::Signed(i64::from_le_bytes(cursor.array()?)),
+            Kind::F32 => Self::Float(as_written(f32::from_le_bytes(cursor.array()?))),
+            Kind::F64 => Self::Float(f64::from_le_bytes(cursor.array()?)),
+            Kind::Bool => {
+                let at = cursor.position();
+                match cursor.array()? {
+                    [0] => Self::Bool(false),
+                    [1] => Self::Bool(true),
+                    [other] => {
+                        let problem = format!("the bool at byte {at} is {other}, not 0 or 1");
+                        return Err(cursor.damaged(problem));
+                    }
+                }
+            }
+            Kind::Text => Self::Text(cursor.text()?),
+            Kind::Array => Self::read_array(cursor)?,
+        })
+    }
+
+    fn read_array(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (kind, count) = array_start(cursor)?;
+        match kind {
+            Kind::Text => {
+                let texts = (0..count).map(|_| cursor.text());
+                Ok(Self::Texts(texts.collect::<Result<_>>()?))
+            }
+            Kind::F32 => {
+                let bytes = cursor.bytes(4 * count)?;
+                let (numbers, _) = bytes.as_chunks();
+                Ok(Self::Floats(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
+            }
+            Kind::I32 => {
+                let bytes = cursor.bytes(4 * count)?;
+                let (numbers, _) = bytes.as_chunks();
+                Ok(Self::Integers(numbers.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect()))
+            }
+            _ => {
+                skip_elements(cursor, kind, count, 1)?;
+                Ok(Self::OtherArray)
+            }
+        }
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsigned(number) => write!(out, "{number}"),
+            Self::Signed(number) => write!(out, "{number}"),
+            Self::Float(number) => write!(out, "{number}"),
+            Self::Bool(flag) => write!(out, "{flag}"),
+            Self::Text(text) => write!(out, "{text:?}"),
+            Self::Texts(texts) => write!(out, "an array of {} texts", texts.len()),
+            Self::Floats(numbers) => write!(out, "an array of {} floats", numbers.len()),
+            Self::Integers(numbers) => write!(out, "an array of {} integers", numbers.len()),
+            Self::OtherArray => write!(out, "an array"),
+        }
+    }
+}
+
+/// The number that was rounded to this f32: 1e-5 for 9.999999747e-6. Hyperparameters are decimal
+/// fractions, which `config.json` holds as they were written.
+fn as_written(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
+}
+
+/// The type of a value.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+    Bool,
+    Text,
+    Array,
+    U64,
+    I64,
+    F64,
+}
+
+impl Kind {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let at = cursor.position();
+        Ok(match cursor.u32()? {
+            0 => Self::U8,
+            1 => Self::I8,
+            2 => Self::U16,
+            3 => Self::I16,
+            4 => Self::U32,
+            5 => Self::I32,
+            6 => Self::F32,
+            7 => Self::Bool,
+            8 => Self::Text,
+            9 => Self::Array,
+            10 => Self::U64,
+            11 => Self::I64,
+            12 => Self::F64,
+            other => {
+                let problem = format!("the type of a value at byte {at} is {other}, not 0 to 12");
+                return Err(cursor.damaged(problem));
+            }
+        })
+    }
+
+    /// The least bytes that a value takes: a text is at least its length, an array its type and
+    /// its length.
+    fn least_size(self) -> u64 {
+        match self {
+            Self::U8 | Self::I8 | Self::Bool => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 | Self::Text => 8,
+            Self::Array => 12,
+        }
+    }
+}
+
+/// The type of an array's elements, and how many there are.
+fn array_start(cursor: &mut Cursor<'_>) -> Result<(Kind, u64)> {
+    let kind = Kind::read(cursor)?;
+    let count = cursor.u64()?;
+    cursor.check_count(count, kind.least_size(), "elements of an array")?;
+    Ok((kind, count))
+}
+
+fn skip_elements(cursor: &mut Cursor<'_>, kind: Kind, count: u64, depth: usize) -> Result<()> {
+    match kind {
+        Kind::Text => (0..count).try_for_each(|_| {
+            let length = cursor.u64()?;
+            cursor.skip(length)
+        }),
+        Kind::Array if depth == MOST_NESTED => {
+            let problem = format!("an array is nested more than {MOST_NESTED} deep");
+            Err(cursor.damaged(problem))
+        }
+        Kind::Array => (0..count).try_for_each(|_| {
+            let (kind, count) = array_start(cursor)?;
+            skip_elements(cursor, kind, count, depth + 1)
+        }),
+        // `array_start` has checked that the product is not more than the file's size.
+        _ => cursor.skip(count * kind.least_size()),
+    }
+}
+
+/// All entries, by their keys.
+#[derive(Debug)]
+pub(super) struct Metadata {
+    origin: String,
+    entries: BTreeMap<String, Value>,
+}
+
+impl Metadata {
+    pub(super) fn read(cursor: &mut Cursor<'_>, count: u64, origin: &str) -> Result<Self> {
+        /// A key's length, a type, and a value of one byte.
+        const LEAST: u64 = 8 + 4 + 1;
+        cursor.check_count(count, LEAST, "metadata entries")?;
+        let mut entries = BTreeMap::new();
+        for _ in 0..count {
+            let key = cursor.text()?;
+            let value = Value::read(cursor)?;
+            if entries.contains_key(&key) {
+                return Err(cursor.damaged(format!("metadata key {key:?} occurs twice")));
+            }
+            entries.insert(key, value);
+        }
+        Ok(Self { origin: origin.to_owned(), entries })
+    }
+
+    /// The name of the file in errors.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// A size, or none where there is no such key.
+    pub(super) fn size(&self, key: &str) -> Result<Option<usize>> {
+        let size = |value: &Value| match *value {
+            Value::Unsigned(number) => usize::try_from(number).ok(),
+            Value::Signed(number) => usize::try_from(number).ok(),
+            _ => None,
+        };
+        self.optional(key, size, "a whole number, 0 or above")
+    }
+
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>> {
+        let number = |value: &Value| match *value {
+            Value::Float(number) => Some(number),
+            Value::Unsigned(number) => Some(number as f64),
+            Value::Signed(number) => Some(number as f64),
+            _ => None,
+        };
+        self.optional(key, number, "a number")
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
+        let flag = |value: &Value| match *value {
+            Value::Bool(flag) => Some(flag),
+            _ => None,
+        };
+        self.optional(key, flag, "true or false")
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<Option<&str>> {
+        let text = |value| match value {
+            &Value::Text(ref text) => Some(text.as_str()),
+            _ => None,
+        };
+        self.optional(key, text, "a text")
+    }
+
+    pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>> {
+        let texts = |value| match value {
+            &Value::Texts(ref texts) => Some(texts.as_slice()),
+            _ => None,
+        };
+        self.optional(key, texts, "an array of texts")
+    }
+
+    pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>> {
+        let floats = |value| match value {
+            &Value::Floats(ref numbers) => Some(numbers.as_slice()),
+            _ => None,
+        };
+        self.optional(key, floats, "an array of 32-bit floats")
+    }
+
+    pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>> {
+        let integers = |value| match value {
+            &Value::Integers(ref numbers) => Some(numbers.as_slice()),
+            _ => None,
+        };
+        self.optional(key, integers, "an array of 32-bit integers")
+    }
+
+    /// An error that says what was expected instead of the value of `key`.
+    pub(super) fn wrong(&self, key: &str, expected: impl Into<String>) -> Error {
+        Error::Metadata {
+            origin: self.origin.clone(),
+            key: key.to_owned(),
+            value: self.entries.get(key).map_or("missing".to_owned(), Value::to_string),
+            expected: expected.into(),
+        }
+    }
+
+    fn optional<'a, T>(
+        &'a self,
+        key: &str,
+        read: impl Fn(&'a Value) -> Option<T>,
+        expected: &str,
+    ) -> Result<Option<T>> {
+        match self.entries.get(key) {
+            None => Ok(None),
+            Some(value) => read(value).map(Some).ok_or_else(|| self.wrong(key, expected)),
+        }
+    }
+}

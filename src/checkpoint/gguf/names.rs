@@ -1,0 +1,132 @@
+//! The names of tensors: in a Hugging Face checkpoint, and in a GGUF file.
+
+use crate::model::config::Family;
+
+/// Parts of names, in a checkpoint and in a file.
+type Parts = &'static [(&'static str, &'static str)];
+
+/// The names of a family.
+pub(super) struct Names {
+    /// Tensors outside of the layers.
+    whole: Parts,
+    /// What stands before the number of a layer.
+    layer: (&'static str, &'static str),
+    /// Tensors of a layer, without `.weight` and `.bias`.
+    parts: Parts,
+}
+
+const LLAMA: Names = Names {
+    whole: &[
+        ("model.embed_tokens", "token_embd"),
+        ("model.norm", "output_norm"),
+        ("lm_head", "output"),
+    ],
+    layer: ("model.layers.", "blk."),
+    parts: &[
+        ("input_layernorm", "attn_norm"),
+        ("self_attn.q_proj", "attn_q"),
+        ("self_attn.k_proj", "attn_k"),
+        ("self_attn.v_proj", "attn_v"),
+        ("self_attn.o_proj", "attn_output"),
+        ("self_attn.q_norm", "attn_q_norm"),
+        ("self_attn.k_norm", "attn_k_norm"),
+        ("post_attention_layernorm", "ffn_norm"),
+        ("mlp.gate_proj", "ffn_gate"),
+        ("mlp.up_proj", "ffn_up"),
+        ("mlp.down_proj", "ffn_down"),
+    ],
+};
+
+const GPT2: Names = Names {
+    whole: &[
+        ("transformer.wte", "token_embd"),
+        ("transformer.wpe", "position_embd"),
+        ("transformer.ln_f", "output_norm"),
+        ("lm_head", "output"),
+    ],
+    layer: ("transformer.h.", "blk."),
+    parts: &[
+        ("ln_1", "attn_norm"),
+        ("attn.c_attn", "attn_qkv"),
+        ("attn.c_proj", "attn_output"),
+        ("ln_2", "ffn_norm"),
+        ("mlp.c_fc", "ffn_up"),
+        ("mlp.c_proj", "ffn_down"),
+    ],
+};
+
+impl Names {
+    pub(super) fn of(family: &Family) -> &'static Self {
+        match family {
+            Family::Gpt2 => &GPT2,
+            Family::Llama(_) | Family::Encoder => &LLAMA,
+        }
+    }
+
+    /// The checkpoint's name of a tensor of a file.
+    pub(super) fn in_checkpoint(&self, in_file: &str) -> Option<String> {
+        self.translate(in_file, |(checkpoint, file)| (file, checkpoint))
+    }
+
+    /// The file's name of a tensor of a checkpoint.
+    pub(super) fn in_file(&self, in_checkpoint: &str) -> Option<String> {
+        self.translate(in_checkpoint, |pair| pair)
+    }
+
+    /// Translates a name with pairs that `direct` puts into the order of from and to.
+    fn translate(
+        &self,
+        name: &str,
+        direct: fn((&'static str, &'static str)) -> (&'static str, &'static str),
+    ) -> Option<String> {
+        let (stem, kind) = name.rsplit_once('.')?;
+        if !matches!(kind, "weight" | "bias") {
+            return None;
+        }
+        let find = |parts: Parts, stem: &str| {
+            let mut pairs = parts.iter().map(|pair| direct(*pair));
+            pairs.find(|(from, _)| *from == stem).map(|(_, to)| to)
+        };
+        let (from_layer, to_layer) = direct(self.layer);
+        let Some(layer) = stem.strip_prefix(from_layer) else {
+            return Some(format!("{}.{kind}", find(self.whole, stem)?));
+        };
+        let (number, part) = layer.split_once('.')?;
+        let is_number = number.bytes().all(|digit| digit.is_ascii_digit());
+        let part = find(self.parts, part).filter(|_| is_number)?;
+        Some(format!("{to_layer}{number}.{part}.{kind}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_translated_both_ways() {
+        for (names, checkpoint, file) in [
+            (LLAMA, "model.embed_tokens.weight", "token_embd.weight"),
+            (LLAMA, "model.layers.12.self_attn.q_proj.bias", "blk.12.attn_q.bias"),
+            (LLAMA, "lm_head.weight", "output.weight"),
+            (GPT2, "transformer.h.0.attn.c_attn.weight", "blk.0.attn_qkv.weight"),
+            (GPT2, "transformer.ln_f.bias", "output_norm.bias"),
+        ] {
+            assert_eq!(names.in_file(checkpoint).as_deref(), Some(file));
+            assert_eq!(names.in_checkpoint(file).as_deref(), Some(checkpoint));
+        }
+    }
+
+    #[test]
+    fn other_names_are_not() {
+        for name in [
+            "rope_freqs.weight",
+            "blk.0.attn_q.scale",
+            "blk.x.attn_q.weight",
+            "blk.0.ssm.weight",
+            "blk.0",
+            "",
+        ] {
+            assert_eq!(LLAMA.in_checkpoint(name), None, "{name}");
+        }
+    }
+}

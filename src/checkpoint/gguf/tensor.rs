@@ -1,0 +1,134 @@
+//! A tensor of a file, read by ranges.
+
+use std::ops::Range;
+
+use burn::tensor::DType;
+use bytemuck::cast_slice;
+
+use super::blocks::MOST_NUMBERS;
+use super::file::GgufFile;
+use super::tensor_type::TensorType;
+use crate::error::{Error, Result};
+
+/// The header's entry for one tensor.
+#[derive(Debug)]
+pub(super) struct TensorInfo {
+    pub(super) kind: TensorType,
+    /// `[..., columns]`: the last dimension varies fastest.
+    pub(super) shape: Vec<usize>,
+    pub(super) numbers: usize,
+    /// The size in the file, in bytes.
+    pub(super) length: usize,
+    /// Where it begins in the data, in bytes.
+    pub(super) offset: u64,
+}
+
+/// A tensor of a file.
+pub(crate) struct StoredTensor<'a> {
+    pub(super) file: &'a GgufFile<'a>,
+    pub(super) name: &'a str,
+    pub(super) info: &'a TensorInfo,
+    /// The size of a head whose rows are interleaved, and none where rows are in their order.
+    pub(super) interleaved_head: Option<usize>,
+}
+
+impl StoredTensor<'_> {
+    /// The type of the numbers that [`bytes`](Self::bytes) returns: blocks become F32.
+    pub(crate) fn dtype(&self) -> DType {
+        self.info.kind.dtype()
+    }
+
+    /// The size of all numbers in that type, in bytes.
+    pub(crate) fn length(&self) -> usize {
+        self.info.numbers * self.dtype().size()
+    }
+
+    /// The bytes of the numbers in `range`, dequantized into `buffer`. The range must begin and end
+    /// between blocks.
+    ///
+    /// # Errors
+    /// A file that cannot be read, such as one that was truncated after its header was read.
+    pub(crate) fn bytes<'b>(
+        &self,
+        range: Range<usize>,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
+        let size = self.dtype().size();
+        buffer.resize(range.len(), 0);
+        let Some(head_dim) = self.interleaved_head else {
+            self.read(range.start / size, buffer)?;
+            return Ok(buffer);
+        };
+        let columns = self.columns();
+        let mut to = buffer.as_mut_slice();
+        let mut first = range.start / size;
+        while !to.is_empty() {
+            let (row, column) = (first / columns, first % columns);
+            let count = (columns - column).min(to.len() / size);
+            let (part, rest) = to.split_at_mut(count * size);
+            self.read(stored_row(row, head_dim) * columns + column, part)?;
+            (to, first) = (rest, first + count);
+        }
+        Ok(buffer)
+    }
+
+    /// The length of a row: 1 in a vector, each of whose numbers is one output.
+    fn columns(&self) -> usize {
+        match self.info.shape.as_slice() {
+            [_, columns] => *columns,
+            _ => 1,
+        }
+    }
+
+    /// Fills `to` with the numbers from `first` on, in the order of the file.
+    fn read(&self, first: usize, to: &mut [u8]) -> Result<()> {
+        let kind = self.info.kind;
+        let start = first / kind.block_numbers() * kind.block_bytes();
+        let TensorType::Blocks(blocks) = kind else {
+            return self.read_stored(start, to);
+        };
+        let size = blocks.numbers() * size_of::<f32>();
+        debug_assert!(first.is_multiple_of(blocks.numbers()) && to.len().is_multiple_of(size));
+        let mut stored = vec![0; to.len() / size * blocks.bytes()];
+        self.read_stored(start, &mut stored)?;
+        let mut numbers = [0.0; MOST_NUMBERS];
+        let numbers = &mut numbers[..blocks.numbers()];
+        for (block, to) in stored.chunks_exact(blocks.bytes()).zip(to.chunks_exact_mut(size)) {
+            blocks.dequantize(block, numbers);
+            to.copy_from_slice(cast_slice(numbers));
+        }
+        Ok(())
+    }
+
+    /// Fills `to` with the bytes of the file from `start` of this tensor on.
+    fn read_stored(&self, start: usize, to: &mut [u8]) -> Result<()> {
+        let at = self.file.data_start + self.info.offset + start as u64;
+        (self.file.read_at)(at, to).map_err(|error| Error::GgufTensor {
+            origin: self.file.origin().to_owned(),
+            tensor: self.name.to_owned(),
+            problem: format!("cannot be read: {error}"),
+        })
+    }
+}
+
+/// The row of the file that holds row `row` of the network.
+///
+/// RoPE turns pairs of rows of a head. In the network, a pair is `i` and `i + head_dim / 2`. In
+/// files of the architecture `llama`, it is `2 * i` and `2 * i + 1`.
+fn stored_row(row: usize, head_dim: usize) -> usize {
+    let (head, in_head) = (row / head_dim, row % head_dim);
+    let (half, i) = (in_head / (head_dim / 2), in_head % (head_dim / 2));
+    head * head_dim + 2 * i + half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_head_are_interleaved() {
+        let rows = (0..16).map(|row| stored_row(row, 8));
+        let stored: Vec<_> = rows.collect();
+        assert_eq!(stored, [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
+    }
+}

@@ -1,0 +1,93 @@
+//! The types in which tensors are stored.
+
+use burn::tensor::DType;
+
+use super::blocks::BlockType;
+
+/// How a tensor's numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TensorType {
+    F32,
+    F16,
+    Bf16,
+    Blocks(BlockType),
+}
+
+impl TensorType {
+    /// The names of all types that are read, for errors.
+    pub(super) const NAMES: &'static str =
+        "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K";
+
+    /// The type with this number in a file.
+    pub(super) fn from_id(id: u32) -> Option<Self> {
+        Some(match id {
+            0 => Self::F32,
+            1 => Self::F16,
+            2 => Self::Blocks(BlockType::Q4_0),
+            3 => Self::Blocks(BlockType::Q4_1),
+            6 => Self::Blocks(BlockType::Q5_0),
+            7 => Self::Blocks(BlockType::Q5_1),
+            8 => Self::Blocks(BlockType::Q8_0),
+            12 => Self::Blocks(BlockType::Q4K),
+            13 => Self::Blocks(BlockType::Q5K),
+            14 => Self::Blocks(BlockType::Q6K),
+            30 => Self::Bf16,
+            _ => return None,
+        })
+    }
+
+    /// The numbers that are stored together.
+    pub(super) fn block_numbers(self) -> usize {
+        match self {
+            Self::F32 | Self::F16 | Self::Bf16 => 1,
+            Self::Blocks(blocks) => blocks.numbers(),
+        }
+    }
+
+    /// The bytes that these take.
+    pub(super) fn block_bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 | Self::Bf16 => 2,
+            Self::Blocks(blocks) => blocks.bytes(),
+        }
+    }
+
+    /// The type of the numbers once they are read: blocks become F32.
+    pub(super) fn dtype(self) -> DType {
+        match self {
+            Self::F32 | Self::Blocks(_) => DType::F32,
+            Self::F16 => DType::F16,
+            Self::Bf16 => DType::BF16,
+        }
+    }
+}
+
+/// The name of a type that is not read.
+pub(super) fn name_of_unread(id: u32) -> String {
+    let name = match id {
+        9 => "Q8_1",
+        10 => "Q2_K",
+        11 => "Q3_K",
+        15 => "Q8_K",
+        16 => "IQ2_XXS",
+        17 => "IQ2_XS",
+        18 => "IQ3_XXS",
+        19 => "IQ1_S",
+        20 => "IQ4_NL",
+        21 => "IQ3_S",
+        22 => "IQ2_S",
+        23 => "IQ4_XS",
+        24 => "I8",
+        25 => "I16",
+        26 => "I32",
+        27 => "I64",
+        28 => "F64",
+        29 => "IQ1_M",
+        34 => "TQ1_0",
+        35 => "TQ2_0",
+        39 => "MXFP4",
+        other => return format!("type {other}"),
+    };
+    name.to_owned()
+}

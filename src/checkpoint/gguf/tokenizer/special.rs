@@ -1,0 +1,88 @@
+//! The ids of special tokens.
+
+use super::super::metadata::Metadata;
+use crate::error::Result;
+
+/// The special tokens that the metadata names.
+#[derive(Debug, Default)]
+pub(in crate::checkpoint::gguf) struct SpecialIds {
+    pub(in crate::checkpoint::gguf) bos: Option<u32>,
+    pub(super) eos: Option<u32>,
+    /// The ends of a turn and of a message: a chat model stops there too.
+    eot: Option<u32>,
+    eom: Option<u32>,
+    pub(super) unknown: Option<u32>,
+    separator: Option<u32>,
+    padding: Option<u32>,
+    cls: Option<u32>,
+    mask: Option<u32>,
+}
+
+impl SpecialIds {
+    pub(in crate::checkpoint::gguf) fn read(metadata: &Metadata) -> Result<Self> {
+        let id = |name: &str| -> Result<Option<u32>> {
+            let key = key_of(name);
+            let id = metadata.size(&key)?.map(u32::try_from).transpose();
+            id.map_err(|_| metadata.wrong(&key, "a token id"))
+        };
+        Ok(Self {
+            bos: id("bos")?,
+            eos: id("eos")?,
+            eot: id("eot")?,
+            eom: id("eom")?,
+            unknown: id("unknown")?,
+            // The format spells it so.
+            separator: id("seperator")?,
+            padding: id("padding")?,
+            cls: id("cls")?,
+            mask: id("mask")?,
+        })
+    }
+
+    /// Checks that each id is one of `count` tokens.
+    pub(super) fn check(&self, metadata: &Metadata, count: usize) -> Result<()> {
+        let ids = [
+            ("bos", self.bos),
+            ("eos", self.eos),
+            ("eot", self.eot),
+            ("eom", self.eom),
+            ("unknown", self.unknown),
+            ("seperator", self.separator),
+            ("padding", self.padding),
+            ("cls", self.cls),
+            ("mask", self.mask),
+        ];
+        for (name, id) in ids {
+            if id.is_some_and(|id| id as usize >= count) {
+                let expected = format!("the id of one of the {count} tokens");
+                return Err(metadata.wrong(&key_of(name), expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens at which a model stops.
+    pub(in crate::checkpoint::gguf) fn ends(&self) -> Vec<u32> {
+        let mut ends: Vec<u32> = [self.eos, self.eot, self.eom].into_iter().flatten().collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+
+    /// The ids by their names in `tokenizer_config.json`.
+    pub(super) fn named(&self) -> [(&'static str, Option<u32>); 7] {
+        [
+            ("bos_token", self.bos),
+            ("eos_token", self.eos),
+            ("unk_token", self.unknown),
+            ("sep_token", self.separator),
+            ("pad_token", self.padding),
+            ("cls_token", self.cls),
+            ("mask_token", self.mask),
+        ]
+    }
+}
+
+fn key_of(name: &str) -> String {
+    format!("tokenizer.ggml.{name}_token_id")
+}

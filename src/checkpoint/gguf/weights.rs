@@ -1,0 +1,91 @@
+//! The tensors of a file, under the names of a Hugging Face checkpoint.
+
+use std::collections::BTreeMap;
+
+use super::config::{ROPE_FACTORS, interleaves_heads};
+use super::file::GgufFile;
+use super::names::Names;
+use super::tensor::StoredTensor;
+use super::tensor_type::TensorType;
+use crate::error::{Error, Result};
+use crate::model::ModelConfig;
+
+/// The tensors of a file, under the names of a Hugging Face checkpoint.
+pub(crate) struct GgufWeights<'a> {
+    file: &'a GgufFile<'a>,
+    names: &'static Names,
+    /// The file's name of each tensor, by the name in a checkpoint. Tensors that no checkpoint has
+    /// keep the file's name.
+    tensors: BTreeMap<String, &'a str>,
+    interleaved_head: Option<usize>,
+}
+
+impl<'a> GgufWeights<'a> {
+    /// The tensors of a model with this `config`.
+    ///
+    /// # Errors
+    /// Metadata of the wrong type.
+    pub(crate) fn new(file: &'a GgufFile<'a>, config: &ModelConfig) -> Result<Self> {
+        let names = Names::of(&config.family);
+        // The factors belong to the config, which has read them.
+        let tensors = file.tensors.keys().filter(|name| *name != ROPE_FACTORS);
+        let renamed = |name: &'a String| {
+            (names.in_checkpoint(name).unwrap_or_else(|| name.clone()), name.as_str())
+        };
+        let interleaved_head = interleaves_heads(file)?.then_some(config.head_dim);
+        Ok(Self { file, names, tensors: tensors.map(renamed).collect(), interleaved_head })
+    }
+
+    /// The name of the file in errors.
+    pub(crate) fn origin(&self) -> &str {
+        self.file.origin()
+    }
+
+    /// The names of all tensors.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// How many numbers all tensors have together.
+    pub(crate) fn numbers(&self) -> usize {
+        let numbers = |name: &&str| self.file.tensors.get(*name).map_or(0, |info| info.numbers);
+        // Each is less than the size of the file in bits.
+        self.tensors.values().map(numbers).fold(0, usize::saturating_add)
+    }
+
+    /// The file's name of a tensor of a checkpoint.
+    pub(crate) fn name_in_file(&self, name: &str) -> String {
+        self.names.in_file(name).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// The tensor called `name`, which must have this `shape`.
+    ///
+    /// # Errors
+    /// A tensor that is missing or has another shape.
+    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let origin = || self.origin().to_owned();
+        let found = self.tensors.get(name).and_then(|name| self.file.tensors.get_key_value(*name));
+        let Some((in_file, info)) = found else {
+            return Err(Error::TensorMissing {
+                origin: origin(),
+                tensor: self.name_in_file(name),
+            });
+        };
+        if info.shape != shape {
+            let (found, expected) = (info.shape.clone(), shape.to_vec());
+            let tensor = in_file.clone();
+            return Err(Error::TensorShape { origin: origin(), tensor, found, expected });
+        }
+        if shape.len() == 1 && matches!(info.kind, TensorType::Blocks(_)) {
+            let problem = "is a vector in blocks, but vectors are stored number by number";
+            return Err(Error::GgufTensor {
+                origin: origin(),
+                tensor: in_file.clone(),
+                problem: problem.to_owned(),
+            });
+        }
+        let is_turned = [".q_proj.", ".k_proj."].iter().any(|part| name.contains(part));
+        let interleaved_head = self.interleaved_head.filter(|_| is_turned);
+        Ok(StoredTensor { file: self.file, name: in_file, info, interleaved_head })
+    }
+}

@@ -1,0 +1,105 @@
+//! A file of weights in either format.
+
+use std::ops::Range;
+
+use burn::tensor::DType;
+
+use super::gguf::{self, GgufWeights};
+use super::safetensors::{self, SafetensorsFile};
+use crate::error::Result;
+
+/// A file of weights, with tensors by their names in a Hugging Face checkpoint.
+pub(super) enum WeightFile<'a> {
+    Safetensors(SafetensorsFile<'a>),
+    Gguf(GgufWeights<'a>),
+}
+
+impl WeightFile<'_> {
+    /// The name of the file in errors.
+    pub(super) fn origin(&self) -> &str {
+        match self {
+            Self::Safetensors(file) => file.origin(),
+            Self::Gguf(file) => file.origin(),
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Safetensors(file) => file.names().collect(),
+            Self::Gguf(file) => file.names().collect(),
+        }
+    }
+
+    /// How many numbers all tensors have together.
+    pub(super) fn numbers(&self) -> usize {
+        match self {
+            Self::Safetensors(file) => file.numbers(),
+            Self::Gguf(file) => file.numbers(),
+        }
+    }
+
+    /// Whether the matrices of GPT-2 are stored as `[in, out]`. In a GGUF file, all are `[out, in]`.
+    pub(super) fn has_transposed(&self) -> bool {
+        matches!(self, Self::Safetensors(_))
+    }
+
+    /// What the file calls a tensor.
+    pub(super) fn name_in_file(&self, name: &str) -> String {
+        match self {
+            Self::Safetensors(_) => name.to_owned(),
+            Self::Gguf(file) => file.name_in_file(name),
+        }
+    }
+
+    /// The tensor called `name`, which must have this `shape`.
+    ///
+    /// # Errors
+    /// A tensor that is missing, has another shape, or is stored in a type that is not read.
+    pub(super) fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        Ok(match self {
+            Self::Safetensors(file) => StoredTensor::Safetensors(file.tensor(name, shape)?),
+            Self::Gguf(file) => StoredTensor::Gguf(file.tensor(name, shape)?),
+        })
+    }
+}
+
+/// A tensor of a file, as numbers in F32, F16 or BF16.
+pub(super) enum StoredTensor<'a> {
+    Safetensors(safetensors::StoredTensor<'a>),
+    Gguf(gguf::StoredTensor<'a>),
+}
+
+impl StoredTensor<'_> {
+    /// The type of each number.
+    pub(super) fn dtype(&self) -> DType {
+        match self {
+            Self::Safetensors(tensor) => tensor.dtype,
+            Self::Gguf(tensor) => tensor.dtype(),
+        }
+    }
+
+    /// The size of the numbers, in bytes.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Safetensors(tensor) => tensor.length,
+            Self::Gguf(tensor) => tensor.length(),
+        }
+    }
+
+    /// The bytes in `range`, little-endian. It must begin and end between rows, or at multiples of
+    /// 256 numbers: quantized numbers are read by blocks. What is not in memory goes through
+    /// `buffer`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, such as one that was truncated after its header was read.
+    pub(super) fn bytes<'b>(
+        &'b self,
+        range: Range<usize>,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8]> {
+        match self {
+            Self::Safetensors(tensor) => tensor.bytes(range, buffer),
+            Self::Gguf(tensor) => tensor.bytes(range, buffer),
+        }
+    }
+}
