@@ -141,11 +141,6 @@ impl<'a> SafetensorsFile<'a> {
         &self.origin
     }
 
-    /// The size of all tensors, in bytes.
-    pub fn data_length(&self) -> usize {
-        self.data_length
-    }
-
     /// The number of elements in all tensors of a supported type, by their size in bytes.
     pub fn numbers(&self) -> usize {
         let numbers = |entry: &Entry| {

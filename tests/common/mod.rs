@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test binary uses a part of it
 
 pub mod counting;
+pub mod gguf;
 #[cfg(feature = "serve")]
 pub mod http_client;
 #[cfg(feature = "cli")]

@@ -26,7 +26,14 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(length: u64, read_at: &'a ReadAt<'a>, origin: &'a str) -> Self {
-        Self { read_at, length, position: 0, window: Vec::new(), window_start: 0, origin }
+        Self {
+            read_at,
+            length,
+            position: 0,
+            window: Vec::new(),
+            window_start: 0,
+            origin,
+        }
     }
 
     pub(super) fn position(&self) -> u64 {

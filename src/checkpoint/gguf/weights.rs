@@ -33,7 +33,12 @@ impl<'a> GgufWeights<'a> {
             (names.in_checkpoint(name).unwrap_or_else(|| name.clone()), name.as_str())
         };
         let interleaved_head = interleaves_heads(file)?.then_some(config.head_dim);
-        Ok(Self { file, names, tensors: tensors.map(renamed).collect(), interleaved_head })
+        Ok(Self {
+            file,
+            names,
+            tensors: tensors.map(renamed).collect(),
+            interleaved_head,
+        })
     }
 
     /// The name of the file in errors.
@@ -66,10 +71,7 @@ impl<'a> GgufWeights<'a> {
         let origin = || self.origin().to_owned();
         let found = self.tensors.get(name).and_then(|name| self.file.tensors.get_key_value(*name));
         let Some((in_file, info)) = found else {
-            return Err(Error::TensorMissing {
-                origin: origin(),
-                tensor: self.name_in_file(name),
-            });
+            return Err(Error::TensorMissing { origin: origin(), tensor: self.name_in_file(name) });
         };
         if info.shape != shape {
             let (found, expected) = (info.shape.clone(), shape.to_vec());

@@ -53,7 +53,10 @@ fn set_group(scale: f32, min: f32, to: &mut Unpacked) {
 /// The lower and the upper half of each byte, with the number that it belongs to.
 fn nibbles(bytes: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     let half = bytes.len();
-    bytes.iter().enumerate().flat_map(move |(i, byte)| [(i, byte & 15), (i + half, byte >> 4)])
+    bytes
+        .iter()
+        .enumerate()
+        .flat_map(move |(i, byte)| [(i, byte & 15), (i + half, byte >> 4)])
 }
 
 /// Bit `i`, moved to the place of the fifth bit.

@@ -55,8 +55,8 @@ fn merges(vocabulary: &Vocabulary<'_>) -> Result<Value> {
     let all = vocabulary.tokens.iter().zip(scores).zip(&vocabulary.types);
     let pieces = all.filter(|(_, kind)| **kind == TokenType::Normal);
     let pieces = pieces.map(|((token, score), _)| (token.as_str(), *score));
-    let merges = merges_by_score(pieces)
-        .map_err(|problem| metadata.wrong(super::TOKENS, problem))?;
+    let merges =
+        merges_by_score(pieces).map_err(|problem| metadata.wrong(super::TOKENS, problem))?;
     Ok(merges.into_iter().map(|(left, right)| json!([left, right])).collect())
 }
 

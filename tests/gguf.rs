@@ -1,0 +1,200 @@
+//! GGUF files: the same logits as the same weights in safetensors, as llama.cpp computes them, and
+//! the same token ids as other tokenizers. `tests/fixtures/gguf/make_fixtures.py` made the files.
+
+mod common;
+
+use common::{argmax, assert_close, device, fixture, go_on, read_json};
+use serde_json::Value;
+use slowburn::device::Precision;
+use slowburn::generate::{self, Options};
+use slowburn::model::config::{Family, RopeScaling};
+use slowburn::model::{Input, Logits, ModelConfig};
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+use slowburn::tokenizer::{ChatOptions, IncrementalDecoder, Message, Role};
+
+/// The models that are there as a folder too.
+const PAIRS: [&str; 5] = ["llama", "llama3", "qwen2", "qwen3", "gpt2"];
+
+fn load_gguf(name: &str) -> Pretrained {
+    let path = fixture(&format!("gguf/{name}.gguf"));
+    let pretrained = Pretrained::load(&path, &device(), Precision::F32).unwrap();
+    assert!(pretrained.unused.is_empty(), "{name}: {:?}", pretrained.unused);
+    pretrained
+}
+
+fn load_folder(name: &str) -> Pretrained {
+    let folder = fixture(&format!("gguf/{name}"));
+    Pretrained::load(&folder, &device(), Precision::F32).unwrap()
+}
+
+/// The logits after each of some tokens.
+fn logits(pretrained: &Pretrained, ids: &[u32]) -> Vec<Vec<f32>> {
+    pretrained.model.forward(&mut [Input::whole(ids).with_logits(Logits::All)]).unwrap()
+}
+
+fn ids(value: &Value) -> Vec<u32> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+#[test]
+fn a_file_and_a_folder_of_the_same_weights_give_the_same_bits() {
+    let prompt: Vec<u32> = (0..40).map(|i| (i * 37 + 11) % 320).collect();
+    for name in PAIRS {
+        let (file, folder) = (load_gguf(name), load_folder(name));
+        let (a, b) = (logits(&file, &prompt), logits(&folder, &prompt));
+        if name == "llama3" {
+            // The file holds factors that were rounded to f32.
+            for (a, b) in a.iter().zip(&b) {
+                assert_close(a, b, 1e-4, name);
+            }
+        } else {
+            assert_eq!(a, b, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_metadata_says_what_config_json_says() {
+    for name in PAIRS {
+        let mut found = load_gguf(name).model.config().clone();
+        let expected = load_folder(name).model.config().clone();
+        if name == "llama3" {
+            forget_scaling(&mut found);
+        }
+        let mut expected_too = expected;
+        if name == "llama3" {
+            forget_scaling(&mut expected_too);
+        }
+        assert_eq!(found, expected_too, "{name}");
+    }
+}
+
+/// The file has the outcome of the scaling, the folder its parameters.
+fn forget_scaling(config: &mut ModelConfig) {
+    let Family::Llama(llama) = &mut config.family else {
+        panic!("not of the Llama family");
+    };
+    assert!(llama.rope.scaling != RopeScaling::None);
+    llama.rope.scaling = RopeScaling::None;
+}
+
+/// In F32, both compute in f32, but llama.cpp looks up GELU in a table of f16. Where weights are
+/// stored in fewer bits, llama.cpp rounds the activations too, to f16 or to eight bits, and this
+/// crate does not.
+#[test]
+fn logits_and_greedy_tokens_are_those_of_llama_cpp() {
+    let expected = read_json(&fixture("gguf/llama_cpp.json"));
+    for name in PAIRS.into_iter().chain(["llama-q8_0", "mixed"]) {
+        let is_f32 = PAIRS.contains(&name);
+        let pretrained = load_gguf(name);
+        for run in expected[name].as_array().unwrap() {
+            let prompt = ids(&run["prompt"]);
+            let reference: Vec<f32> = serde_json::from_value(run["logits"].clone()).unwrap();
+            let found = logits(&pretrained, &prompt).pop().unwrap();
+            let tolerance = match name {
+                "gpt2" => 1e-2,
+                _ if is_f32 => 1e-3,
+                _ => 0.25,
+            };
+            let what = format!("{name}, prompt of {}", prompt.len());
+            assert_close(&found, &reference, tolerance, &what);
+            if !is_f32 {
+                assert_eq!(argmax(&found), argmax(&reference), "{what}");
+                continue;
+            }
+            let greedy = ids(&run["greedy"]);
+            let options = Options {
+                max_tokens: greedy.len(),
+                sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
+                ignore_eos: true,
+                ..Options::default()
+            };
+            let model = &pretrained.model;
+            let generation = generate::cached(model, &prompt, &options, &mut go_on).unwrap();
+            assert_eq!(generation.ids, greedy, "{what}");
+        }
+    }
+}
+
+/// Weights in fewer bits are close to those that they were made from.
+#[test]
+fn quantized_weights_are_close_to_the_original() {
+    let prompt = [5, 77, 130, 9, 250];
+    let (whole, quantized) = (load_gguf("llama"), load_gguf("llama-q8_0"));
+    for (a, b) in logits(&whole, &prompt).iter().zip(&logits(&quantized, &prompt)) {
+        assert_close(a, b, 0.5, "Q8_0");
+    }
+}
+
+/// Every type of a file can be stored in every type of a model.
+#[test]
+fn a_file_of_many_types_is_loaded_in_each_precision() {
+    let path = fixture("gguf/mixed.gguf");
+    let whole = logits(&load_gguf("mixed"), &[7, 8, 9]);
+    for (precision, tolerance) in [(Precision::F16, 0.05), (Precision::Bf16, 0.5)] {
+        let pretrained = Pretrained::load(&path, &device(), precision).unwrap();
+        for (a, b) in logits(&pretrained, &[7, 8, 9]).iter().zip(&whole) {
+            assert_close(a, b, tolerance, &format!("{precision:?}"));
+        }
+    }
+}
+
+#[test]
+fn token_ids_are_those_of_other_tokenizers() {
+    let expected = read_json(&fixture("gguf/tokens.json"));
+    for name in PAIRS.into_iter().chain(["spm"]) {
+        let tokenizer = load_gguf(name).tokenizer;
+        for row in expected[name].as_array().unwrap() {
+            let (text, expected) = (row["text"].as_str().unwrap(), ids(&row["ids"]));
+            assert_eq!(tokenizer.encode(text).unwrap(), expected, "{name}: {text:?}");
+        }
+    }
+}
+
+/// What is encoded comes back, whole and token by token.
+#[test]
+fn texts_survive() {
+    let expected = read_json(&fixture("gguf/tokens.json"));
+    for name in ["llama", "llama3", "gpt2", "spm"] {
+        let tokenizer = load_gguf(name).tokenizer;
+        for row in expected[name].as_array().unwrap() {
+            let (text, ids) = (row["text"].as_str().unwrap(), ids(&row["ids"]));
+            if text.contains("<|") || text.contains("<s>") {
+                continue; // special tokens have no text
+            }
+            assert_eq!(tokenizer.decode(&ids).unwrap(), text, "{name}");
+            let mut decoder = IncrementalDecoder::after(&tokenizer, &[]);
+            let mut written = String::new();
+            for id in ids {
+                written += &decoder.push(id).unwrap();
+            }
+            written += &decoder.finish().unwrap();
+            assert_eq!(written, text, "{name}");
+        }
+    }
+}
+
+#[test]
+fn special_tokens_of_a_sentence_piece_vocabulary() {
+    let tokenizer = load_gguf("spm").tokenizer;
+    assert_eq!(tokenizer.bos_id(), Some(1));
+    let hello = tokenizer.encode("Hello").unwrap();
+    // Special tokens in a text are themselves, and what follows begins a text.
+    let twice = tokenizer.encode("Hello</s>Hello").unwrap();
+    assert_eq!(twice, [&hello[..], &[2], &hello[1..]].concat());
+    assert_eq!(tokenizer.decode(&hello).unwrap(), "Hello");
+}
+
+#[test]
+fn the_chat_template_and_the_ends_of_a_turn_are_read() {
+    let pretrained = load_gguf("llama");
+    assert_eq!(pretrained.model.config().bos_token_id, Some(0));
+    assert_eq!(pretrained.model.config().eos_token_ids, [1, 3]);
+    let messages = [Message::new(Role::User, "Hello")];
+    let tokenizer = &pretrained.tokenizer;
+    let found = tokenizer.encode_chat(&messages, &ChatOptions::default()).unwrap();
+    // The begin-of-sequence token is left to the template, and this one writes none.
+    let hello = tokenizer.encode("Hello").unwrap();
+    assert_eq!(found, [&[2], &hello[1..], &[3]].concat());
+}
