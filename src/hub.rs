@@ -85,25 +85,25 @@ impl Hub {
         })
     }
 
-    /// Downloads the missing files of a model and returns its folder. Partial downloads are
-    /// resumed. If the hub provides the SHA-256 of a file, as it does for weights, the download is
+    /// Downloads the missing files of a model and returns its folder, or the path of the one file
+    /// that `model` names. Partial downloads are resumed. If the hub provides the SHA-256 of a file, as it does for weights, the download is
     /// verified. Shows a progress bar if standard error is a terminal.
     ///
     /// # Errors
-    /// An unreachable hub; an unknown, gated or private model; an interrupted, stalled or corrupted
+    /// An unreachable hub; an unknown, gated or private model, or an unknown file; an interrupted, stalled or corrupted
     /// download; a cache that cannot be written.
     pub fn fetch(&self, model: &HubModel) -> Result<PathBuf> {
         let cached = Snapshot::in_cache(&self.cache, model);
         if let Some(snapshot) = &cached
-            && snapshot.is_whole()
+            && snapshot.is_whole(model)
         {
-            return Ok(snapshot.folder());
+            return Ok(snapshot.path(model));
         }
         let downloaded = Download::start(self, model).and_then(|download| download.run());
         match (downloaded, cached) {
             // Only optional files are missing, which may not exist on the hub either.
-            (Err(Error::Offline { .. }), Some(snapshot)) if snapshot.can_be_loaded() => {
-                Ok(snapshot.folder())
+            (Err(Error::Offline { .. }), Some(snapshot)) if snapshot.can_be_loaded(model) => {
+                Ok(snapshot.path(model))
             }
             (downloaded, _) => downloaded,
         }

@@ -95,7 +95,8 @@ fn logits_and_greedy_tokens_are_those_of_llama_cpp() {
             let tolerance = match name {
                 "gpt2" => 1e-2,
                 _ if is_f32 => 1e-3,
-                _ => 0.25,
+                "llama-q8_0" => 0.25,
+                _ => 1.0, // of logits up to 30
             };
             let what = format!("{name}, prompt of {}", prompt.len());
             assert_close(&found, &reference, tolerance, &what);

@@ -16,8 +16,9 @@ use crate::storage::Storage;
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
-    /// A folder as Hugging Face publishes it, or a model on its hub: hf:org/name, or
-    /// hf:org/name@revision [default: the model inside this program]
+    /// A folder as Hugging Face publishes it, a GGUF file, or a model on the hub: hf:org/name or
+    /// hf:org/name/file.gguf, each with @revision or without [default: the model inside this
+    /// program]
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
@@ -157,7 +158,7 @@ fn warn_of_unused(tensors: &[String]) {
             n => format!(" and {n} more"),
         };
         note(&format!(
-            "warning: this model has no use for tensor {first:?}{more}; is config.json right?\n"
+            "warning: this model has no use for tensor {first:?}{more}; is its configuration right?\n"
         ));
     }
 }

@@ -11,12 +11,13 @@ use crate::storage::Storage;
 /// The prefix of a model on the hub.
 const HUB_PREFIX: &str = "hf:";
 
-/// A folder, or a model on the Hugging Face Hub.
+/// A folder or a file, or a model on the Hugging Face Hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
-    /// A folder in Hugging Face's layout.
-    Folder(PathBuf),
-    /// `org/name` or `org/name@revision`, without the prefix `hf:`.
+    /// A folder in Hugging Face's layout, or a GGUF file.
+    Path(PathBuf),
+    /// `org/name` or `org/name/file.gguf`, with `@revision` or without, but without the prefix
+    /// `hf:`.
     Hub(String),
 }
 
@@ -24,7 +25,7 @@ impl From<OsString> for ModelSource {
     fn from(text: OsString) -> Self {
         match text.to_str().and_then(|text| text.strip_prefix(HUB_PREFIX)) {
             Some(name) => ModelSource::Hub(name.to_owned()),
-            None => ModelSource::Folder(text.into()),
+            None => ModelSource::Path(text.into()),
         }
     }
 }
@@ -36,7 +37,7 @@ impl ModelSource {
     /// A model that cannot be downloaded or loaded; a model on the hub without the feature `hub`.
     pub fn load(&self, device: &OpenDevice, storage: Storage) -> Result<Pretrained> {
         Ok(match self {
-            ModelSource::Folder(folder) => Pretrained::load(folder, device, storage)?,
+            ModelSource::Path(path) => Pretrained::load(path, device, storage)?,
             ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, storage)?,
         })
     }

@@ -74,6 +74,28 @@ impl<'a> Download<'a> {
     /// Downloads the missing files. The revision is recorded in the cache only when all are
     /// complete.
     pub(super) fn run(&self) -> Result<PathBuf> {
+        match &self.model.file {
+            Some(file) => self.fetch_listed(file)?,
+            None => self.fetch_all()?,
+        }
+        self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
+        Ok(self.snapshot.path(self.model))
+    }
+
+    /// Downloads a file that must be there.
+    fn fetch_listed(&self, file: &str) -> Result<()> {
+        if self.fetch_if_listed(file)? {
+            return Ok(());
+        }
+        Err(Error::NoFile {
+            model: self.model.to_string(),
+            file: file.to_owned(),
+            endpoint: self.hub.endpoint.clone(),
+        })
+    }
+
+    /// Downloads the files of a folder. If weights are not listed, loading reports what is missing.
+    fn fetch_all(&self) -> Result<()> {
         for file in REQUIRED.iter().chain(&OPTIONAL) {
             self.fetch_if_listed(file)?;
         }
@@ -82,9 +104,7 @@ impl<'a> Download<'a> {
         } else if self.fetch_if_listed(INDEX)? {
             self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
         }
-        // If neither is listed, loading reports what is missing.
-        self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
-        Ok(self.snapshot.folder())
+        Ok(())
     }
 
     fn fetch_if_listed(&self, file: &str) -> Result<bool> {

@@ -29,6 +29,20 @@ pub enum Error {
     NotFound { endpoint: String, model: String },
 
     #[error(
+        "`{model}` has no file {file}: see {endpoint}/{name}/tree/{revision} for those that it has",
+        model = short(.model),
+        file = quoted(.file),
+        endpoint = short(.endpoint),
+        name = short(model.split('@').next().unwrap_or_default()),
+        revision = short(model.split('@').nth(1).unwrap_or("main"))
+    )]
+    NoFile {
+        model: String,
+        file: String,
+        endpoint: String,
+    },
+
+    #[error(
         "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
         name = short(model.split('@').next().unwrap_or_default()),
         model = short(.model),
@@ -106,6 +120,7 @@ mod tests {
                 reason: of(),
             },
             Error::NotFound { endpoint: of(), model: of() },
+            Error::NoFile { model: of(), file: of(), endpoint: of() },
             Error::Gated { endpoint: of(), model: of() },
             Error::Download { model: of(), file: of(), reason: of() },
             Error::Stalled { model: of(), file: of(), seconds: 7.0 },
@@ -120,6 +135,7 @@ mod tests {
         match error {
             Error::Offline { .. }
             | Error::NotFound { .. }
+            | Error::NoFile { .. }
             | Error::Gated { .. }
             | Error::Download { .. }
             | Error::Stalled { .. }

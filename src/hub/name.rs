@@ -5,29 +5,49 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A model on the hub, `org/name`, at a revision.
+/// A model on the hub, `org/name`, at a revision: the whole repository, or one file of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubModel {
     /// The repository: `org/name`.
     pub name: String,
     /// A branch, a tag or a commit.
     pub revision: String,
+    /// One file that is a whole model, in the format GGUF, or none for a model of several files.
+    pub file: Option<String>,
 }
+
+/// How names are written.
+const ALLOWED: &str = "org/name or org/name@revision, or org/name/file.gguf for one file of it";
 
 impl FromStr for HubModel {
     type Err = Error;
 
-    /// Parses `org/name` or `org/name@revision`; the default revision is `main`.
+    /// Parses `org/name` or `org/name/file.gguf`, with `@revision` or without; the default revision
+    /// is `main`.
     fn from_str(text: &str) -> Result<Self> {
-        let (name, revision) = text.split_once('@').unwrap_or((text, "main"));
-        if !is_path(name) || !is_path(revision) || name.split('/').count() > 2 {
+        let (path, revision) = text.split_once('@').unwrap_or((text, "main"));
+        let (name, file) = split_file(path);
+        let is_gguf = file.is_none_or(|file| file.to_ascii_lowercase().ends_with(".gguf"));
+        if !is_path(path) || !is_path(revision) || !is_gguf {
             return Err(Error::Parameter {
                 name: "the model's name on the hub",
                 value: format!("`{text}`"),
-                allowed: "org/name or org/name@revision",
+                allowed: ALLOWED,
             });
         }
-        Ok(Self { name: name.to_owned(), revision: revision.to_owned() })
+        Ok(Self {
+            name: name.to_owned(),
+            revision: revision.to_owned(),
+            file: file.map(str::to_owned),
+        })
+    }
+}
+
+/// The repository, and what follows it.
+fn split_file(path: &str) -> (&str, Option<&str>) {
+    match path.match_indices('/').nth(1) {
+        Some((slash, _)) => (&path[..slash], Some(&path[slash + 1..])),
+        None => (path, None),
     }
 }
 
@@ -39,6 +59,7 @@ fn is_path(text: &str) -> bool {
 }
 
 impl fmt::Display for HubModel {
+    /// The repository and the revision, without the file.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.revision.as_str() {
             "main" => write!(out, "{}", self.name),

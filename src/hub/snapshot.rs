@@ -55,6 +55,14 @@ impl Snapshot {
         self.model.join("snapshots").join(&self.commit)
     }
 
+    /// What is loaded: the folder, or one file in it.
+    pub(super) fn path(&self, model: &HubModel) -> PathBuf {
+        match &model.file {
+            Some(file) => self.folder().join(file),
+            None => self.folder(),
+        }
+    }
+
     /// The file that records the commit of a revision.
     pub(super) fn reference(&self, revision: &str) -> PathBuf {
         self.model.join("refs").join(revision)
@@ -75,7 +83,10 @@ impl Snapshot {
     }
 
     /// Whether all files required to load the model are there.
-    pub(super) fn can_be_loaded(&self) -> bool {
+    pub(super) fn can_be_loaded(&self, model: &HubModel) -> bool {
+        if let Some(file) = &model.file {
+            return self.has(file);
+        }
         let weights = || {
             if self.has(WEIGHTS) {
                 true
@@ -87,9 +98,10 @@ impl Snapshot {
     }
 
     /// Whether no file is missing that the hub may have.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self, model: &HubModel) -> bool {
         let known = |file: &&str| self.has(file) || self.absence(file).exists();
-        OPTIONAL.iter().all(known) && self.can_be_loaded()
+        let has_options = model.file.is_some() || OPTIONAL.iter().all(known);
+        has_options && self.can_be_loaded(model)
     }
 
     /// The files named in the index.

@@ -269,9 +269,9 @@ impl Settings {
         match &self.model.source {
             None => "ember".to_owned(),
             Some(ModelSource::Hub(name)) => name.clone(),
-            Some(ModelSource::Folder(folder)) => {
-                let name = std::path::absolute(folder).ok();
-                let name = name.as_deref().and_then(|folder| folder.file_name());
+            Some(ModelSource::Path(path)) => {
+                let name = std::path::absolute(path).ok();
+                let name = name.as_deref().and_then(|path| path.file_name());
                 name.map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
             }
         }

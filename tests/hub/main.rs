@@ -283,6 +283,42 @@ fn what_does_not_exist_or_is_not_for_everyone_is_named() {
     assert!(server.requests().iter().all(|request| request.authorized));
 }
 
+/// Of a repository of GGUF files, the one that is named is fetched, and nothing else.
+#[test]
+fn one_file_is_fetched_alone() {
+    let (one, other) = ("tiny-Q4_K_M.gguf", "more/tiny.F16.GGUF");
+    let files: BTreeMap<String, Vec<u8>> = [(one, 5000), (other, 100), ("README.md", 9)]
+        .map(|(name, length)| (name.to_owned(), vec![7; length]))
+        .into();
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(files);
+    let hub = hub(&server, cache.path());
+    let snapshot = cache.path().join("models--org--tiny/snapshots").join(COMMIT);
+    for (name, length) in [(one, 5000), (other, 100)] {
+        let path = hub.fetch(&model(&format!("{NAME}/{name}"))).unwrap();
+        assert_eq!(path, snapshot.join(name));
+        assert_eq!(std::fs::read(&path).unwrap(), vec![7; length]);
+        assert_eq!(server.requests().len(), 1);
+        // It is in the cache then, under each of its names.
+        for revision in ["", "@main", &format!("@{COMMIT}")] {
+            assert_eq!(hub.fetch(&model(&format!("{NAME}/{name}{revision}"))).unwrap(), path);
+        }
+        assert_eq!(server.requests(), []);
+    }
+    let error = hub.fetch(&model(&format!("{NAME}/none.gguf"))).unwrap_err();
+    assert!(matches!(error, Error::NoFile { .. }), "{error:?}");
+    let place = format!("see {}/org/tiny/tree/main for those", server.address);
+    for part in ["`org/tiny` has no file \"none.gguf\"", &place] {
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let offline = Hub { offline: true, ..hub.clone() };
+    assert!(offline.fetch(&model(&format!("{NAME}/{one}"))).is_ok());
+    let error = offline.fetch(&model(&format!("{NAME}/none.gguf"))).unwrap_err();
+    assert!(matches!(error, Error::Offline { .. }), "{error:?}");
+    // A file is not the whole model.
+    assert!(matches!(offline.fetch(&model(NAME)), Err(Error::Offline { .. })));
+}
+
 #[test]
 fn a_hub_out_of_reach_is_named() {
     let cache = tempfile::tempdir().unwrap();
@@ -319,6 +355,10 @@ fn names_that_cannot_be_are_refused() {
         "a/",
         "/a",
         "a/b/c",
+        "a/b/c/d",
+        "a/b/../c.gguf",
+        "a/b/.gguf",
+        "a/b//c.gguf",
         "../b",
         "a/..",
         "a b/c",
@@ -336,6 +376,10 @@ fn names_that_cannot_be_are_refused() {
     }
     let model = model("a-1/b_2.c@refs/pr/3");
     assert_eq!((model.name.as_str(), model.revision.as_str()), ("a-1/b_2.c", "refs/pr/3"));
+    assert_eq!(model.file, None);
+    let model: HubModel = "a/b/c/d.gguf@v1".parse().unwrap();
+    assert_eq!((model.name.as_str(), model.file.as_deref()), ("a/b", Some("c/d.gguf")));
+    assert_eq!((model.revision.as_str(), model.to_string().as_str()), ("v1", "a/b@v1"));
 }
 
 /// The example, told by the environment where the hub and the cache are.

@@ -122,13 +122,4 @@ fn stored_row(row: usize, head_dim: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rows_of_a_head_are_interleaved() {
-        let rows = (0..16).map(|row| stored_row(row, 8));
-        let stored: Vec<_> = rows.collect();
-        assert_eq!(stored, [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
-    }
-}
+mod tests;
