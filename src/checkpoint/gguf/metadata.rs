@@ -242,7 +242,7 @@ impl Metadata {
 
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>> {
         let text = |value| match value {
-            &Value::Text(ref text) => Some(text.as_str()),
+            Value::Text(text) => Some(text.as_str()),
             _ => None,
         };
         self.optional(key, text, "a text")
@@ -250,7 +250,7 @@ impl Metadata {
 
     pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>> {
         let texts = |value| match value {
-            &Value::Texts(ref texts) => Some(texts.as_slice()),
+            Value::Texts(texts) => Some(texts.as_slice()),
             _ => None,
         };
         self.optional(key, texts, "an array of texts")
@@ -258,7 +258,7 @@ impl Metadata {
 
     pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>> {
         let floats = |value| match value {
-            &Value::Floats(ref numbers) => Some(numbers.as_slice()),
+            Value::Floats(numbers) => Some(numbers.as_slice()),
             _ => None,
         };
         self.optional(key, floats, "an array of 32-bit floats")
@@ -266,7 +266,7 @@ impl Metadata {
 
     pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>> {
         let integers = |value| match value {
-            &Value::Integers(ref numbers) => Some(numbers.as_slice()),
+            Value::Integers(numbers) => Some(numbers.as_slice()),
             _ => None,
         };
         self.optional(key, integers, "an array of 32-bit integers")
