@@ -79,6 +79,36 @@ impl Value {
     }
 }
 
+impl Value {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn texts(&self) -> Option<&[String]> {
+        match self {
+            Self::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    fn floats(&self) -> Option<&[f32]> {
+        match self {
+            Self::Floats(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    fn integers(&self) -> Option<&[i32]> {
+        match self {
+            Self::Integers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+}
+
 impl Display for Value {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -241,35 +271,19 @@ impl Metadata {
     }
 
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>> {
-        let text = |value| match value {
-            Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        };
-        self.optional(key, text, "a text")
+        self.optional(key, Value::text, "a text")
     }
 
     pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>> {
-        let texts = |value| match value {
-            Value::Texts(texts) => Some(texts.as_slice()),
-            _ => None,
-        };
-        self.optional(key, texts, "an array of texts")
+        self.optional(key, Value::texts, "an array of texts")
     }
 
     pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>> {
-        let floats = |value| match value {
-            Value::Floats(numbers) => Some(numbers.as_slice()),
-            _ => None,
-        };
-        self.optional(key, floats, "an array of 32-bit floats")
+        self.optional(key, Value::floats, "an array of 32-bit floats")
     }
 
     pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>> {
-        let integers = |value| match value {
-            Value::Integers(numbers) => Some(numbers.as_slice()),
-            _ => None,
-        };
-        self.optional(key, integers, "an array of 32-bit integers")
+        self.optional(key, Value::integers, "an array of 32-bit integers")
     }
 
     /// An error that says what was expected instead of the value of `key`.
