@@ -119,8 +119,8 @@ impl Server {
         authorized: bool,
     ) -> std::io::Result<()> {
         let mut state = self.state();
-        let file = path.rsplit('/').next().unwrap();
-        assert_eq!(path, format!("/{NAME}/resolve/{COMMIT}/{file}"));
+        let file = path.strip_prefix(&format!("/{NAME}/resolve/{COMMIT}/"));
+        let file = file.unwrap_or_else(|| panic!("asked for {path}"));
         if state.gated && !authorized {
             return write!(stream, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
         }
