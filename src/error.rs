@@ -202,28 +202,23 @@ pub enum Error {
     },
 
     #[error(
-        "{origin}: tensor {tensor} is stored as {found}, but only {read} are read: take a file in one of these types",
+        "{origin}: tensor {tensor} is stored as {found}, but only F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K are read: take a file in one of these types",
         origin = short(.origin), tensor = quoted(.tensor), found = short(.found)
     )]
     GgufType {
         origin: String,
         tensor: String,
         found: String,
-        read: &'static str,
     },
 
     #[error(
-        "{origin}: the metadata key `{key}` is {value}, but must be {expected}",
-        origin = short(.origin),
-        key = short(.key),
-        value = short(.value),
-        expected = short(.expected)
+        "{origin}: the metadata key `{key}` {problem}",
+        origin = short(.origin), key = short(.key), problem = short(.problem)
     )]
     Metadata {
         origin: String,
         key: String,
-        value: String,
-        expected: String,
+        problem: String,
     },
 
     #[error(

@@ -1,5 +1,7 @@
 //! Hyperparameters from the metadata.
 
+use std::fmt::Display;
+
 use super::file::GgufFile;
 use super::metadata::Metadata;
 use super::tensor::StoredTensor;
@@ -207,7 +209,7 @@ impl Keys<'_> {
         format!("{}.{name}", self.prefix)
     }
 
-    fn wrong(&self, key: &str, expected: impl Into<String>) -> Error {
+    fn wrong(&self, key: &str, expected: impl Display) -> Error {
         self.metadata.wrong(&self.key(key), expected)
     }
 

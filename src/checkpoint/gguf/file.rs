@@ -179,7 +179,6 @@ fn read_tensor(cursor: &mut Cursor<'_>, name: &str, origin: &str) -> Result<Tens
             origin: origin.to_owned(),
             tensor: name.to_owned(),
             found: name_of_unread(id),
-            read: TensorType::NAMES,
         });
     };
     let row = shape.last().copied().unwrap_or(1);

@@ -287,12 +287,12 @@ impl Metadata {
     }
 
     /// An error that says what was expected instead of the value of `key`.
-    pub(super) fn wrong(&self, key: &str, expected: impl Into<String>) -> Error {
+    pub(super) fn wrong(&self, key: &str, expected: impl Display) -> Error {
+        let value = self.entries.get(key).map_or("missing".to_owned(), Value::to_string);
         Error::Metadata {
             origin: self.origin.clone(),
             key: key.to_owned(),
-            value: self.entries.get(key).map_or("missing".to_owned(), Value::to_string),
-            expected: expected.into(),
+            problem: format!("is {value}, but must be {expected}"),
         }
     }
 

@@ -14,10 +14,6 @@ pub(super) enum TensorType {
 }
 
 impl TensorType {
-    /// The names of all types that are read, for errors.
-    pub(super) const NAMES: &'static str =
-        "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K";
-
     /// The type with this number in a file.
     pub(super) fn from_id(id: u32) -> Option<Self> {
         Some(match id {
