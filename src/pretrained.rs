@@ -25,6 +25,9 @@ pub struct Pretrained {
     /// The tensors of the files that the model does not use and that are not known to be harmless.
     /// Usually empty.
     pub unused: Vec<String>,
+    /// Whether quantized weights of a GGUF file were dequantized, which takes more memory: only the
+    /// CPU kernels compute with quantized ones.
+    pub dequantized: bool,
 }
 
 /// The files of a folder, and their names in errors.
@@ -62,8 +65,8 @@ impl Pretrained {
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
     /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
     /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
-    /// path that ends in `.gguf` is a file that holds all of this; blocks of quantized weights are
-    /// dequantized, and stored as `storage` says.
+    /// path that ends in `.gguf` is a file that holds all of this; quantized weights
+    /// are kept as they are on the CPU, value by value, and dequantized on other devices.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -161,7 +164,8 @@ impl Pretrained {
         weights.check_memory()?;
         let model = Model::load(config, weights)?;
         let unused = weights.unused(&model);
-        Ok(Self { model, tokenizer, unused })
+        let dequantized = weights.were_dequantized();
+        Ok(Self { model, tokenizer, unused, dequantized })
     }
 }
 

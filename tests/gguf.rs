@@ -128,6 +128,15 @@ fn quantized_weights_are_close_to_the_original() {
     }
 }
 
+/// Quantized weights take about as much memory as in the file. On one, a scale of f16 for 32 weights.
+#[test]
+fn quantized_weights_stay_small() {
+    let (whole, quantized) = (load_gguf("llama").model, load_gguf("llama-q8_0").model);
+    let ratio = whole.bytes() as f64 / quantized.bytes() as f64;
+    // Vectors stay in f32, and a row of 64 numbers is two groups.
+    assert!((3.3..3.77).contains(&ratio), "{ratio}");
+}
+
 /// Every type of a file can be stored in every type of a model.
 #[test]
 fn a_file_of_many_types_is_loaded_in_each_precision() {

@@ -7,6 +7,7 @@ use burn::tensor::DType;
 use super::gguf::{self, GgufWeights};
 use super::safetensors::{self, SafetensorsFile};
 use crate::error::Result;
+use crate::kernels::{Group, GroupFormat};
 
 /// A file of weights, with tensors by their names in a Hugging Face checkpoint.
 pub(super) enum WeightFile<'a> {
@@ -30,11 +31,12 @@ impl WeightFile<'_> {
         }
     }
 
-    /// How many numbers all tensors have together.
-    pub(super) fn numbers(&self) -> usize {
+    /// The memory of all tensors, in bytes: `size` for each number, but for quantized blocks that
+    /// are `kept`.
+    pub(super) fn memory(&self, size: usize, kept: bool) -> u128 {
         match self {
-            Self::Safetensors(file) => file.numbers(),
-            Self::Gguf(file) => file.numbers(),
+            Self::Safetensors(file) => file.numbers() as u128 * size as u128,
+            Self::Gguf(file) => file.memory(size, kept),
         }
     }
 
@@ -83,6 +85,25 @@ impl StoredTensor<'_> {
         match self {
             Self::Safetensors(tensor) => tensor.length,
             Self::Gguf(tensor) => tensor.length(),
+        }
+    }
+
+    /// The format of panels that holds what is stored in quantized blocks.
+    pub(super) fn group_format(&self) -> Option<GroupFormat> {
+        match self {
+            Self::Safetensors(_) => None,
+            Self::Gguf(tensor) => tensor.group_format(),
+        }
+    }
+
+    /// Reads the groups of a row of a tensor that has a [`group_format`](Self::group_format).
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(super) fn read_groups(&self, row: usize, groups: &mut [Group]) -> Result<()> {
+        match self {
+            Self::Safetensors(_) => Ok(()),
+            Self::Gguf(tensor) => tensor.read_groups(row, groups),
         }
     }
 

@@ -13,7 +13,7 @@ use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Arena, Format, Panels, Quantized, StoredMatrix};
+use crate::kernels::{self, Arena, Format, Group, Panels, Quantized, StoredGroups, StoredMatrix};
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
 use crate::storage::Storage;
@@ -27,6 +27,8 @@ pub struct Weights<'a> {
     storage: Option<Storage>,
     /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
+    /// Whether quantized weights were dequantized, for a device other than the CPU.
+    dequantized: Cell<bool>,
 }
 
 enum Source<'a> {
@@ -89,8 +91,9 @@ impl<'a> Weights<'a> {
                 }
             }
         }
-        let numbers = files.iter().map(WeightFile::numbers).fold(0, usize::saturating_add);
-        let arena = Arena::new(numbers.saturating_mul(convert::stored_as(dtype).size()));
+        let (size, kept) = (convert::stored_as(dtype).size(), kernels::serve(device));
+        let memory: u128 = files.iter().map(|file| file.memory(size, kept)).sum();
+        let arena = Arena::new(usize::try_from(memory).unwrap_or(usize::MAX));
         let files = Files {
             origin: origin.to_owned(),
             files,
@@ -104,6 +107,7 @@ impl<'a> Weights<'a> {
             dtype,
             storage: None,
             bytes: Cell::new(0),
+            dequantized: Cell::new(false),
         })
     }
 
@@ -141,7 +145,13 @@ impl<'a> Weights<'a> {
             dtype: DType::F32,
             storage: None,
             bytes: Cell::new(0),
+            dequantized: Cell::new(false),
         }
+    }
+
+    /// Whether quantized weights of a file were dequantized, for a device other than the CPU.
+    pub(crate) fn were_dequantized(&self) -> bool {
+        self.dequantized.get()
     }
 
     /// The tensors that `model` does not use and that its family does not expect: a sign that the
@@ -166,9 +176,8 @@ impl<'a> Weights<'a> {
         let Source::Files(files) = &self.source else {
             return Ok(());
         };
-        let size = convert::stored_as(self.dtype).size();
-        let numbers = files.files.iter().map(|file| file.numbers() as u128);
-        let bytes = numbers.sum::<u128>() * size as u128;
+        let (size, kept) = (convert::stored_as(self.dtype).size(), kernels::serve(&self.device));
+        let bytes = files.files.iter().map(|file| file.memory(size, kept)).sum();
         if !computes_on_host(&self.device) || memory::fits(bytes) {
             Ok(())
         } else {
@@ -203,6 +212,9 @@ impl<'a> Weights<'a> {
         if kernels::serve(&self.device) {
             return self.pack(files, &stored, shape, false, quantized);
         }
+        if stored.group_format().is_some() {
+            self.dequantized.set(true);
+        }
         let mut bytes = BytesMut::new();
         convert::append(&stored, self.dtype, &mut bytes)?;
         Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, shape, self.dtype))))
@@ -228,12 +240,16 @@ impl<'a> Weights<'a> {
             },
         };
         let arena = &mut files.arena.borrow_mut();
-        let panels = match quantized {
-            Some(format) => {
+        let panels = match (quantized, stored.group_format()) {
+            (None, Some(format)) => {
+                let read_row = &|row, groups: &mut [Group]| stored.read_groups(row, groups);
+                Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)?
+            }
+            (Some(format), _) => {
                 let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();
                 Panels::quantize(&matrix, shape, format, rounding, arena)?
             }
-            None => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
+            (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
         };
         self.count(panels.bytes());
         Ok(Weight::Packed(PackedWeight { panels }))

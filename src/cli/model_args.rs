@@ -31,6 +31,8 @@ pub struct ModelArgs {
     /// A GPU computes in it too; a CPU computes in f32 whatever it is. f32 is the default for files
     /// in f16 and bf16 as well: it holds each of their numbers exactly. The others take half the
     /// memory, and half the bytes to be read at each step.
+    ///
+    /// Quantized weights of a GGUF file stay as they are, on the CPU.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub dtype: Precision,
 
@@ -95,6 +97,12 @@ impl ModelArgs {
             Some(source) => source.load(&device, self.storage()),
         })?;
         warn_of_unused(&pretrained.unused);
+        if pretrained.dequantized {
+            note(&format!(
+                "note: the file's weights are quantized, and {device} computes with none: they were dequantized to {}\n",
+                self.dtype.name()
+            ));
+        }
         if let Some(format) = self.kv_dtype {
             pretrained.model = pretrained.model.with_kv_format(format)?;
         }

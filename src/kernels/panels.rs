@@ -110,7 +110,7 @@ impl Panels {
     ) -> Result<Self> {
         assert_eq!(stored.length, n_out * n_in * stored.format.size());
         let groups = GroupFormat::from(format);
-        let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * groups.group_bytes();
+        let length = n_out.div_ceil(LANES) * n_in.div_ceil(GROUP) * groups.bytes_of_1024();
         let bytes = arena.store(length, |memory| {
             with_number!(stored.format, S => {
                 pack_panels(stored, [n_out, n_in], memory, |rows, panel| {
@@ -135,7 +135,7 @@ impl Panels {
         arena: &mut Arena,
     ) -> Result<Self> {
         assert!(n_in.is_multiple_of(GROUP));
-        let panel = n_in / GROUP * stored.format.group_bytes();
+        let panel = n_in / GROUP * stored.format.bytes_of_1024();
         let bytes = arena.store(n_out.div_ceil(LANES) * panel, |memory| {
             for_each_panel(n_out, memory, |outputs, panel| {
                 let mut groups = vec![[Group::ZERO; LANES]; n_in / GROUP];

@@ -8,6 +8,8 @@ mod simple;
 
 use half::f16;
 
+use crate::kernels::{GROUP, Group, GroupFormat};
+
 /// The most numbers in a block.
 pub(super) const MOST_NUMBERS: usize = 256;
 
@@ -75,6 +77,34 @@ impl BlockType {
         match self {
             Self::Q6K => 16,
             _ => 32,
+        }
+    }
+
+    /// The format of panels that holds every number.
+    pub(crate) fn group_format(self) -> GroupFormat {
+        match self {
+            Self::Q8_0 | Self::Q5_0 => GroupFormat::Int8,
+            Self::Q4_0 => GroupFormat::Int4,
+            Self::Q5_1 | Self::Q5K => GroupFormat::Int8Min,
+            Self::Q4_1 | Self::Q4K => GroupFormat::Int4Min,
+            Self::Q6K => GroupFormat::Int8Halves,
+        }
+    }
+
+    /// The groups of a block of [`bytes`](Self::bytes) bytes, as panels have them.
+    pub(crate) fn groups(self, block: &[u8], groups: &mut [Group]) {
+        let mut unpacked = Unpacked::ZERO;
+        self.unpack(block, &mut unpacked);
+        // Two in Q6_K, whose groups are halves of those of a panel.
+        let scales = GROUP / self.group();
+        let (integers, _) = unpacked.integers.as_chunks();
+        for (i, (group, integers)) in groups.iter_mut().zip(integers).enumerate() {
+            let first = i * scales;
+            *group = Group {
+                scales: [unpacked.scales[first], unpacked.scales[first + scales - 1]],
+                min: unpacked.mins[first],
+                integers: *integers,
+            };
         }
     }
 

@@ -9,6 +9,7 @@ use super::blocks::MOST_NUMBERS;
 use super::file::GgufFile;
 use super::tensor_type::TensorType;
 use crate::error::{Error, Result};
+use crate::kernels::{GROUP, Group, GroupFormat};
 
 /// The header's entry for one tensor.
 #[derive(Debug)]
@@ -41,6 +42,31 @@ impl StoredTensor<'_> {
     /// The size of all numbers in that type, in bytes.
     pub(crate) fn length(&self) -> usize {
         self.info.numbers * self.dtype().size()
+    }
+
+    /// The format of panels that holds what is stored in blocks, of a matrix whose rows are whole
+    /// groups.
+    pub(crate) fn group_format(&self) -> Option<GroupFormat> {
+        self.info.kind.group_format()
+    }
+
+    /// Reads the groups of a row.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn read_groups(&self, row: usize, groups: &mut [Group]) -> Result<()> {
+        let TensorType::Blocks(blocks) = self.info.kind else {
+            return Ok(());
+        };
+        let row = self.interleaved_head.map_or(row, |head_dim| stored_row(row, head_dim));
+        let length = self.columns() / blocks.numbers() * blocks.bytes();
+        let mut stored = vec![0; length];
+        self.read_stored(row * length, &mut stored)?;
+        let groups = groups.chunks_mut(blocks.numbers() / GROUP);
+        for (block, groups) in stored.chunks_exact(blocks.bytes()).zip(groups) {
+            blocks.groups(block, groups);
+        }
+        Ok(())
     }
 
     /// The bytes of the numbers in `range`, dequantized into `buffer`. The range must begin and end

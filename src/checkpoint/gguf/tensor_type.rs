@@ -3,6 +3,7 @@
 use burn::tensor::DType;
 
 use super::blocks::BlockType;
+use crate::kernels::GroupFormat;
 
 /// How a tensor's numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,14 @@ impl TensorType {
             Self::F32 => 4,
             Self::F16 | Self::Bf16 => 2,
             Self::Blocks(blocks) => blocks.bytes(),
+        }
+    }
+
+    /// The format of panels that holds every number of the blocks, if there are blocks.
+    pub(super) fn group_format(self) -> Option<GroupFormat> {
+        match self {
+            Self::F32 | Self::F16 | Self::Bf16 => None,
+            Self::Blocks(blocks) => Some(blocks.group_format()),
         }
     }
 

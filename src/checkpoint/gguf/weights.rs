@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::config::{ROPE_FACTORS, interleaves_heads};
 use super::file::GgufFile;
 use super::names::Names;
-use super::tensor::StoredTensor;
+use super::tensor::{StoredTensor, TensorInfo};
 use super::tensor_type::TensorType;
 use crate::error::{Error, Result};
 use crate::model::ModelConfig;
@@ -51,11 +51,18 @@ impl<'a> GgufWeights<'a> {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// How many numbers all tensors have together.
-    pub(crate) fn numbers(&self) -> usize {
-        let numbers = |name: &&str| self.file.tensors.get(*name).map_or(0, |info| info.numbers);
-        // Each is less than the size of the file in bits.
-        self.tensors.values().map(numbers).fold(0, usize::saturating_add)
+    /// The memory of all tensors, in bytes: `size` for each number that is stored alone, and for all
+    /// of them unless blocks are `kept`.
+    pub(crate) fn memory(&self, size: usize, kept: bool) -> u128 {
+        let infos = self.tensors.values().filter_map(|name| self.file.tensors.get(*name));
+        let memory = |info: &TensorInfo| {
+            let numbers = info.numbers as u128;
+            match info.kind.group_format().filter(|_| kept) {
+                Some(format) => numbers * format.bytes_of_1024() as u128 / 1024,
+                None => numbers * size as u128,
+            }
+        };
+        infos.map(memory).sum()
     }
 
     /// The file's name of a tensor of a checkpoint.

@@ -105,8 +105,8 @@ impl From<Quantized> for GroupFormat {
 }
 
 impl GroupFormat {
-    /// Bytes of the groups of 32 outputs, with their scales.
-    pub(super) fn group_bytes(self) -> usize {
+    /// The bytes of 1024 weights with their scales: of a group of each of 32 outputs.
+    pub fn bytes_of_1024(self) -> usize {
         with_groups!(self, G => size_of::<G>())
     }
 }

@@ -31,6 +31,17 @@ fn blocks_have_the_bits_of_the_reference() {
         {
             blocks.dequantize(block, numbers);
         }
+        let mut groups = vec![Group::ZERO; numbers.len() / GROUP];
+        let of_block = groups.chunks_mut(blocks.numbers() / GROUP);
+        for (block, groups) in stored.chunks(blocks.bytes()).zip(of_block) {
+            blocks.groups(block, groups);
+        }
+        for (group, numbers) in groups.iter().zip(numbers.as_chunks::<GROUP>().0) {
+            for (k, (integer, number)) in group.integers.iter().zip(numbers).enumerate() {
+                let value = group.scales[2 * k / GROUP] * f32::from(*integer) - group.min;
+                assert_eq!(value.to_bits(), number.to_bits(), "{name}");
+            }
+        }
         for (i, (number, expected)) in numbers.iter().zip(expected).enumerate() {
             assert!(!number.is_nan(), "{name}, number {i}");
             assert_eq!(number.to_bits(), expected, "{name}, number {i}: {number}");
