@@ -10,10 +10,11 @@ use super::Quantized;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Rounding {
     /// The scale that represents the number of greatest magnitude as the greatest integer.
+    #[default]
     Nearest,
     /// Of several scales, that with the least squared error. For each set of integers, the best
-    /// scale is the solution of a least-squares problem, as in llama.cpp's `make_qx_quants`.
-    #[default]
+    /// scale is the solution of a least-squares problem, as in llama.cpp's `make_qx_quants`. Loading
+    /// takes several times as long.
     LeastSquares,
 }
 
