@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::cli::ModelArgs;
 use slowburn::engine::{Decision, Engine, EngineConfig, Entry, SequenceId};
 use slowburn::model::Model;
-use slowburn::pretrained::Pretrained;
 
 /// Every event of the record happens again, at the same step. The plans must be those of the
 /// record, and so must the bits of all logits that it has hashes of. Tokens are taken from the
@@ -18,23 +17,16 @@ use slowburn::pretrained::Pretrained;
 pub struct ReplayArgs {
     /// The record
     file: PathBuf,
-    /// The model folder; without it, the model inside the crate
-    #[arg(long)]
-    model: Option<PathBuf>,
-    /// What weights, keys and values were stored in
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
-    dtype: Precision,
+    /// As in the run that was recorded
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 pub fn run(args: &ReplayArgs) -> Result<()> {
     let text = fs::read_to_string(&args.file)
         .with_context(|| format!("cannot read {}", args.file.display()))?;
     let entries = parse(&text)?;
-    let device = device::open(DeviceChoice::Cpu)?;
-    let pretrained = match &args.model {
-        Some(folder) => Pretrained::load(folder, &device, args.dtype)?,
-        None => Pretrained::bundled(&device, args.dtype)?,
-    };
+    let (pretrained, _) = args.model.load()?;
     println!("{}", replay(pretrained.model, &entries)?);
     Ok(())
 }
@@ -138,9 +130,11 @@ mod tests {
     use std::io::{self, Write};
     use std::sync::{Arc, Mutex};
 
+    use slowburn::device::{self, DeviceChoice, Precision};
     use slowburn::engine::Event;
     use slowburn::generate::{Batch, Options};
     use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
+    use slowburn::pretrained::Pretrained;
 
     use super::*;
 
