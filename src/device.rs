@@ -85,6 +85,7 @@ pub struct Adapter {
 }
 
 impl OpenDevice {
+    // ANCHOR: check
     /// Checks that the device supports weights that are stored so. Returns the type of those that
     /// are not quantized.
     ///
@@ -102,6 +103,7 @@ impl OpenDevice {
         }
         Err(Error::DTypeUnsupported { name: self.name, dtype: precision.name() })
     }
+    // ANCHOR_END: check
 
     fn is_gpu(&self) -> bool {
         self.adapter.as_ref().is_some_and(|adapter| adapter.is_gpu)

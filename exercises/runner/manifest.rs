@@ -88,10 +88,11 @@ pub enum Chapter {
     Scheduler,
     PagedKv,
     Kernels,
+    Quantized,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -106,6 +107,7 @@ impl Chapter {
         Self::Scheduler,
         Self::PagedKv,
         Self::Kernels,
+        Self::Quantized,
     ];
 
     /// The name of its module and of its folders.
@@ -125,6 +127,7 @@ impl Chapter {
             Self::Scheduler => "scheduler",
             Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",
+            Self::Quantized => "quantized",
         }
     }
 

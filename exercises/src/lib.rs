@@ -15,6 +15,7 @@ mod kv_cache;
 mod model;
 mod naive_loop;
 mod paged_kv;
+mod quantized;
 mod scheduler;
 mod server;
 mod streaming;

@@ -8,6 +8,7 @@ pub mod kv_cache;
 pub mod model;
 pub mod naive_loop;
 pub mod paged_kv;
+pub mod quantized;
 pub mod scheduler;
 pub mod server;
 pub mod streaming;

@@ -15,6 +15,7 @@ mod mutants;
 mod page;
 mod paged_cost;
 mod parity;
+mod quantization;
 mod random_checkpoint;
 mod replay;
 mod roofline;
@@ -65,6 +66,8 @@ enum Command {
     Page(page::PageArgs),
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),
+    /// Measure how far quantized weights are from the weights
+    Quantization(quantization::QuantizationArgs),
     /// Measure what scattered blocks of keys and values cost a decode step
     PagedCost(paged_cost::PagedCostArgs),
     /// Plant bugs into the scheduler, and see that its test finds each
@@ -101,6 +104,7 @@ fn main() -> Result<()> {
         Command::WidgetData => widget_data::run(),
         Command::Page(args) => page::run(&args),
         Command::Parity(args) => parity::run(&args),
+        Command::Quantization(args) => quantization::run(&args),
         Command::PagedCost(args) => paged_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),

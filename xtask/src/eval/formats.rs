@@ -1,5 +1,7 @@
 //! `cargo xtask eval --formats`: what is lost with fewer bits.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use serde::Serialize;
 use slowburn::chart::{self, Axis, LineChart, Series};
@@ -130,7 +132,14 @@ pub fn run(args: &EvalArgs) -> Result<()> {
 }
 
 fn load(args: &EvalArgs, device: &OpenDevice, format: &Format) -> Result<Pretrained> {
-    let mut pretrained = Pretrained::load(&args.model, device, format.storage)?;
+    // The book's figures are drawn elsewhere, and the bundled model is in the root.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = if args.model.exists() {
+        args.model.clone()
+    } else {
+        root.join(&args.model)
+    };
+    let mut pretrained = Pretrained::load(&folder, device, format.storage)?;
     pretrained.model = pretrained.model.with_kv_format(format.kv)?;
     Ok(pretrained)
 }

@@ -341,6 +341,29 @@ curl -s http://127.0.0.1:8080/metrics \
     timed("kernels.txt", "cargo run --release --example 11_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
     timed("tried.txt", "cargo bench --bench tried -- --quick"),
+    printed("quantization-groups.md", "cargo xtask quantization groups"),
+    timed("quantized.txt", "cargo run --release --example 12_quantized"),
+    printed(
+        "quantized-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed(
+        "quantized-scalar-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --chunk 1 --threads 1 --simd scalar --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    Output {
+        figures: &["quantized.svg"],
+        ..on_request(
+            "quantized-formats.md",
+            "cargo xtask eval --formats --chart quantized.svg",
+        )
+    },
+    timed(
+        "kernels-int8.txt",
+        "cargo run --release --example 11_kernels -- --quantize int8",
+    ),
+    printed("quantization-outlier.md", "cargo xtask quantization outlier"),
+    printed("quantization-twice.md", "cargo xtask quantization twice"),
     Output {
         figures: &["batch-sizes.svg"],
         ..timed(

@@ -1,0 +1,19 @@
+//! The mean of the groups' means.
+
+pub fn mean_squared_error(row: &[f32], group: usize) -> f32 {
+    let means = row.chunks(group).map(|group| squared_error(group) / group.len() as f32);
+    means.sum::<f32>() / row.len().div_ceil(group) as f32
+}
+
+fn squared_error(weights: &[f32]) -> f32 {
+    let greatest = weights.iter().fold(0.0_f32, |greatest, weight| greatest.max(weight.abs()));
+    if greatest == 0.0 {
+        return 0.0;
+    }
+    let scale = greatest / 7.0;
+    weights.iter().map(|w| (w - scale * (w / scale).round()).powi(2)).sum()
+}
+
+pub fn bits_per_weight(weights: usize, group: usize) -> f32 {
+    4.0 + 16.0 * weights.div_ceil(group) as f32 / weights as f32
+}

@@ -1,0 +1,21 @@
+//! The sum of a group goes on from that of the one before.
+
+pub const GROUP: usize = 4;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Group {
+    pub scale: f32,
+    pub integers: [i8; GROUP],
+}
+
+pub fn product(groups: &[Group], x: &[f32]) -> f32 {
+    let (mut output, mut sum) = (0.0, 0.0);
+    for (group, x) in groups.iter().zip(x.chunks(GROUP)) {
+        let before = sum;
+        for (integer, x) in group.integers.iter().zip(x) {
+            sum = f32::from(*integer).mul_add(*x, sum);
+        }
+        output = group.scale.mul_add(sum - before, output);
+    }
+    output
+}

@@ -1,0 +1,21 @@
+//! What is left over at the end of a row shares the scale of the group before it.
+
+pub fn stored(matrix: &[Vec<f32>], group: usize) -> Vec<Vec<f32>> {
+    let row = |row: &Vec<f32>| {
+        let whole = row.len() / group;
+        let last = whole.saturating_sub(1) * group;
+        let mut read: Vec<f32> = row[..last].chunks(group).flat_map(read_back).collect();
+        read.extend(read_back(&row[last..]));
+        read
+    };
+    matrix.iter().map(row).collect()
+}
+
+fn read_back(weights: &[f32]) -> Vec<f32> {
+    let greatest = weights.iter().fold(0.0_f32, |greatest, weight| greatest.max(weight.abs()));
+    if greatest == 0.0 {
+        return vec![0.0; weights.len()];
+    }
+    let scale = greatest / 127.0;
+    weights.iter().map(|weight| scale * (weight / scale).round()).collect()
+}

@@ -1,0 +1,13 @@
+//! The first integer takes the highest bits.
+
+pub fn pack(integers: &[i8]) -> Vec<u32> {
+    let word = |integers: &[i8]| {
+        let nibbles = integers.iter().enumerate();
+        nibbles.fold(0, |word, (i, integer)| word | ((integer + 8) as u32) << (28 - 4 * i))
+    };
+    integers.chunks(8).map(word).collect()
+}
+
+pub fn unpack(words: &[u32], count: usize) -> Vec<i8> {
+    (0..count).map(|i| (words[i / 8] >> (28 - 4 * (i % 8)) & 15) as i8 - 8).collect()
+}

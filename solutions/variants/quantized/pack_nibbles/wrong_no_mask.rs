@@ -1,0 +1,14 @@
+//! What stands above a nibble is not cut off.
+
+pub fn pack(integers: &[i8]) -> Vec<u32> {
+    let word = |integers: &[i8]| {
+        let nibbles = integers.iter().enumerate();
+        nibbles.fold(0, |word, (i, integer)| word | ((integer + 8) as u32) << (4 * i))
+    };
+    integers.chunks(8).map(word).collect()
+}
+
+pub fn unpack(words: &[u32], count: usize) -> Vec<i8> {
+    let nibble = |i: usize| (words[i / 8] >> (4 * (i % 8))) as u8 as i8;
+    (0..count).map(|i| nibble(i).wrapping_sub(8)).collect()
+}
