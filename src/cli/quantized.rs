@@ -144,7 +144,7 @@ fn text(args: &QuantizedArgs, reports: &[FormatReport]) -> String {
     }
     let _ = writeln!(
         out,
-        "\nPerplexity, KL divergence from f32 and the share of equal greedy tokens: over {} tokens\nof {} texts that the model wrote in f32.\n",
+        "\nPerplexity, KL divergence from f32 and the share of equal greedy tokens: over\n{} tokens of {} texts that the model wrote in f32.\n",
         widest.divergence.tokens, args.texts
     );
     for report in reports {

@@ -324,6 +324,7 @@ fn columns(matrix: &[u8], n_out: usize, outputs: Range<usize>, size: usize) -> V
     rows
 }
 
+// ANCHOR: quantize_rows
 /// Quantizes up to 32 rows of `n_in` numbers, `[outputs][n_in]`, as the groups of one panel.
 fn quantize_rows<S: Number>(
     rows: &[u8],
@@ -344,6 +345,7 @@ fn quantize_rows<S: Number>(
     }
     pack_groups(&groups, format.into(), panel);
 }
+// ANCHOR_END: quantize_rows
 
 /// Packs the groups of 32 outputs, `[n_in / GROUP]`, as one panel.
 fn pack_groups(groups: &[[Group; LANES]], format: GroupFormat, panel: &mut [MaybeUninit<u8>]) {

@@ -144,7 +144,9 @@ fn groups(matrices: &[Matrix]) -> Result<()> {
 /// How many weights there are, and how many groups.
 fn weights(matrices: &[Matrix]) -> (usize, impl Fn(usize) -> usize) {
     let rows = || matrices.iter().flat_map(|matrix| &matrix.rows);
-    (rows().map(Vec::len).sum(), move |group| rows().map(|row| row.len().div_ceil(group)).sum())
+    (rows().map(Vec::len).sum(), move |group| {
+        rows().map(|row| row.len().div_ceil(group)).sum()
+    })
 }
 
 /// A line for groups of `N`.
@@ -233,9 +235,8 @@ fn twice(matrices: &[Matrix]) -> Result<()> {
         ("int4 in groups of 64, then int4 in groups of 32", &[LARGER, IN_INT4]),
     ];
     for (name, steps) in steps {
-        let error = error(matrices, |row| {
-            steps.iter().fold(row.to_vec(), |row, store| store(&row))
-        });
+        let error =
+            error(matrices, |row| steps.iter().fold(row.to_vec(), |row, store| store(&row)));
         println!("| {name} | {:.2}% |", error.percent());
     }
     Ok(())

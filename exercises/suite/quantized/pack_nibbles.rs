@@ -61,7 +61,7 @@ fn as_many_as_are_asked_for() {
 #[test]
 fn what_was_packed_is_unpacked() {
     let mut random = Random::new(2);
-    for count in [1, 7, 8, 9, 16, 32, 33] {
+    for count in [1_usize, 7, 8, 9, 16, 32, 33] {
         let integers: Vec<i8> = (0..count).map(|_| random.below(16) as i8 - 8).collect();
         let case = Case::rule("unpacked, it is what was packed").given("integers", &integers);
         let words = pack(&integers);

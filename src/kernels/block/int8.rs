@@ -13,6 +13,7 @@ use crate::kernels::simd::Isa;
 /// Numbers of a position that share a scale.
 const GROUP: usize = VALUE_LANES;
 
+// ANCHOR: int8_keys
 /// A group of the keys of 32 positions.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -20,6 +21,7 @@ pub struct Int8Keys {
     scales: [f16; BLOCK],
     integers: [[i8; BLOCK]; GROUP],
 }
+// ANCHOR_END: int8_keys
 
 /// A panel of the values of 32 positions.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -29,6 +31,7 @@ pub struct Int8Values {
     integers: [[i8; GROUP]; BLOCK],
 }
 
+// ANCHOR: write_keys
 impl Int8Keys {
     /// Quantizes up to 16 numbers of one position.
     pub fn write(&mut self, position: usize, numbers: &[f32]) {
@@ -39,6 +42,7 @@ impl Int8Keys {
         }
     }
 }
+// ANCHOR_END: write_keys
 
 impl Int8Values {
     /// Quantizes up to 16 numbers of one position.

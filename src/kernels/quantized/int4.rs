@@ -9,6 +9,7 @@ use crate::kernels::simd::Isa;
 /// Integers in the 32 bits of one output.
 const NIBBLES: usize = 8;
 
+// ANCHOR: int4
 /// For each 8 consecutive `k`, and each output: 8 integers from 0 to 15, the first in the lowest
 /// bits.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -22,6 +23,7 @@ pub struct Int4 {
     scales: [f16; LANES],
     nibbles: Nibbles,
 }
+// ANCHOR_END: int4
 
 /// 6 bits for each weight.
 #[derive(Clone, Copy, Pod, Zeroable)]

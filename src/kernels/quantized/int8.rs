@@ -6,6 +6,7 @@ use half::f16;
 use super::{GROUP, Group, GroupFormat, LANES, PackedGroups};
 use crate::kernels::simd::Isa;
 
+// ANCHOR: int8
 /// For each `k` the integers of 32 outputs.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -18,6 +19,7 @@ pub struct Int8 {
     scales: [f16; LANES],
     integers: Integers,
 }
+// ANCHOR_END: int8
 
 /// 10 bits for each weight.
 #[derive(Clone, Copy, Pod, Zeroable)]

@@ -163,6 +163,7 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     }
 }
 
+// ANCHOR: sum_group
 /// The sums of a group of `M` rows of `x`, in pairs: the upper half is added to the lower one until
 /// one is left.
 #[inline(always)]
@@ -180,3 +181,4 @@ pub(super) fn sum_group<const M: usize>(x: &[[f32; M]; GROUP]) -> [f32; M] {
     }
     sums[0]
 }
+// ANCHOR_END: sum_group

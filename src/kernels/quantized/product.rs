@@ -40,6 +40,7 @@ pub fn single<I: Isa, G: PackedGroups, const P: usize>(
 }
 // ANCHOR_END: single
 
+// ANCHOR: add_group
 /// Adds a group, or a part of it, to `acc`: its sums of `integer * x`, times the scales. `offset` was
 /// added to each integer, so the sums hold `offset` times the sum of `x` too much.
 #[inline(always)]
@@ -59,6 +60,7 @@ fn add_group(
         acc[lane] = fma(scales[lane], sum, acc[lane]);
     }
 }
+// ANCHOR_END: add_group
 
 /// Subtracts a group's minima, which count once for each `x`.
 #[inline(always)]
@@ -97,6 +99,7 @@ impl Unpacked {
     }
 }
 
+// ANCHOR: rows
 /// The products of an unpacked panel with `M` rows of `x`, packed as `[k][rows]`, of whose groups
 /// `x_sums`, `[groups][rows]`, are the sums.
 #[inline(always)]
@@ -122,3 +125,4 @@ pub fn rows<I: Isa, const M: usize>(
     }
     acc
 }
+// ANCHOR_END: rows

@@ -49,6 +49,7 @@ pub fn quantize<const N: usize>(
 }
 // ANCHOR_END: quantize
 
+// ANCHOR: integers
 /// The scale, rounded to f16, and the integers nearest to the numbers divided by it.
 fn integers<const N: usize>(numbers: &[f32; N], scale: f32, format: Quantized) -> (f16, [i8; N]) {
     let scale = f16::from_f32(scale);
@@ -60,7 +61,9 @@ fn integers<const N: usize>(numbers: &[f32; N], scale: f32, format: Quantized) -
     let integer = |number: f32| (number * inverse).round_ties_even().clamp(least, most) as i8;
     (scale, numbers.map(integer))
 }
+// ANCHOR_END: integers
 
+// ANCHOR: least_squares
 fn least_squares<const N: usize>(
     numbers: &[f32; N],
     greatest: f32,
@@ -94,6 +97,7 @@ fn least_squares<const N: usize>(
     }
     best
 }
+// ANCHOR_END: least_squares
 
 /// The sum of the squared errors.
 fn error<const N: usize>(numbers: &[f32; N], (scale, integers): &(f16, [i8; N])) -> f32 {

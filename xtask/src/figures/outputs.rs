@@ -353,16 +353,21 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     Output {
         figures: &["quantized.svg"],
-        ..on_request(
-            "quantized-formats.md",
-            "cargo xtask eval --formats --chart quantized.svg",
-        )
+        ..on_request("quantized-formats.md", "cargo xtask eval --formats --chart quantized.svg")
     },
     timed(
         "kernels-int8.txt",
         "cargo run --release --example 11_kernels -- --quantize int8",
     ),
     printed("quantization-outlier.md", "cargo xtask quantization outlier"),
+    printed(
+        "quantized-greedy.txt",
+        r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
+    ),
+    printed(
+        "quantized-greedy-storm.txt",
+        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"The storm\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
+    ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
     Output {
         figures: &["batch-sizes.svg"],
