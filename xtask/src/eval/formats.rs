@@ -42,9 +42,13 @@ fn formats() -> Vec<Format> {
     let dense = |precision: Precision| Storage::from(precision);
     let plain = dense(Precision::F32);
     let layers = |format, rounding| Storage { layers: Some(format), rounding, ..plain };
-    let all =
-        |layers, embedding| Storage { layers: Some(layers), embedding: Some(embedding), ..plain };
     let (nearest, squares) = (Rounding::Nearest, Rounding::LeastSquares);
+    let all = |layers, embedding| Storage {
+        layers: Some(layers),
+        embedding: Some(embedding),
+        rounding: squares,
+        ..plain
+    };
     let (int8, int4) = (Quantized::Int8, Quantized::Int4);
     let weights = [
         ("f32", plain),
@@ -52,11 +56,11 @@ fn formats() -> Vec<Format> {
         ("bf16", dense(Precision::Bf16)),
         ("int8, nearest", layers(int8, nearest)),
         ("int8, least squares", layers(int8, squares)),
-        ("int8, embedding int8", all(int8, int8)),
+        ("int8, embedding int8, least squares", all(int8, int8)),
         ("int4, nearest", layers(int4, nearest)),
         ("int4, least squares", layers(int4, squares)),
-        ("int4, embedding int8", all(int4, int8)),
-        ("int4, embedding int4", all(int4, int4)),
+        ("int4, embedding int8, least squares", all(int4, int8)),
+        ("int4, embedding int4, least squares", all(int4, int4)),
     ];
     let weights = weights.map(|(name, storage)| Format { name, storage, kv: KvFormat::F32 });
     let caches = [
