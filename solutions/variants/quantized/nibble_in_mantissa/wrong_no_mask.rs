@@ -1,7 +1,13 @@
-//! The neighbours are left in the mantissa.
+//! The neighbours below are left in the mantissa, as a fraction.
 
 pub fn sixteen_plus(word: u32, i: usize) -> f32 {
-    f32::from_bits(16.0_f32.to_bits() | (word >> (4 * i)) << 19 & 0x007f_ffff)
+    let bit = 4 * i;
+    let moved = if bit <= 19 {
+        word << (19 - bit)
+    } else {
+        word >> (bit - 19)
+    };
+    f32::from_bits(16.0_f32.to_bits() | moved & 0x007f_ffff)
 }
 
 pub fn sum(word: u32, x: &[f32; 8]) -> f32 {
