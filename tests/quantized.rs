@@ -72,7 +72,6 @@ fn least_squares_has_the_smaller_error() {
 }
 // ANCHOR_END: least_squares
 
-// ANCHOR: product
 #[test]
 fn a_product_with_an_offset_is_the_product() {
     let x: [f32; 4] = [1.0, 2.0, -1.0, 0.5];
@@ -86,7 +85,6 @@ fn a_product_with_an_offset_is_the_product() {
     let exact: f32 = WEIGHTS.iter().zip(x).map(|(weight, x)| weight * x).sum();
     assert_eq!(format!("{exact:.3}"), "-3.125");
 }
-// ANCHOR_END: product
 
 /// 1 times 0.1, with the integer 1.
 #[test]
