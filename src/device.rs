@@ -31,7 +31,8 @@ pub enum DeviceChoice {
     Wgpu,
 }
 
-/// The type of weights, KV cache and activations.
+/// The type of the weights that are not quantized, and of keys and values unless they have a type of
+/// their own. On a GPU, activations have it too; on a CPU they are f32.
 ///
 /// Independent of the type in a file. F32 is the default for all files: it represents every f16 and
 /// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at

@@ -58,8 +58,8 @@ pub mod pretrained;
 pub mod sampling;
 #[cfg(feature = "serve")]
 pub mod serve;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod storage;
+#[cfg(not(target_arch = "wasm32"))]
 mod sync;
 pub mod tokenizer;
 

@@ -105,16 +105,41 @@ impl Pretrained {
     }
 
     fn load_gguf(path: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
-        let dtype = device.check(storage)?;
         let io = |source| Error::Io { path: path.to_owned(), source };
         let file = files::open(path)?.ok_or_else(|| io(ErrorKind::NotFound.into()))?;
         let length = file.metadata().map_err(io)?.len();
         let read_at = files::reader(file);
         let file = GgufFile::open(length, &read_at, &format!("{path:?}"))?;
-        let config = ModelConfig::from_gguf(&file)?;
-        let tokenizer = Tokenizer::from_gguf(&file)?;
+        Self::from_gguf_file(&file, device, storage)
+    }
+
+    /// Loads a GGUF file that is in memory, where there are no files: in a browser. `origin` names
+    /// it in errors.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_gguf(
+        bytes: &[u8],
+        origin: &str,
+        device: &OpenDevice,
+        storage: impl Into<Storage>,
+    ) -> Result<Self> {
+        let read_at = |offset: u64, buffer: &mut [u8]| {
+            let start = usize::try_from(offset).ok();
+            let part = start.and_then(|start| bytes.get(start..)?.get(..buffer.len()));
+            buffer.copy_from_slice(part.ok_or(ErrorKind::UnexpectedEof)?);
+            Ok(())
+        };
+        let file = GgufFile::open(bytes.len() as u64, &read_at, origin)?;
+        Self::from_gguf_file(&file, device, storage.into())
+    }
+
+    fn from_gguf_file(file: &GgufFile<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let dtype = device.check(storage)?;
+        let config = ModelConfig::from_gguf(file)?;
+        let tokenizer = Tokenizer::from_gguf(file)?;
         check_ids_fit(&tokenizer, &config, file.origin())?;
-        let tensors = GgufWeights::new(&file, &config)?;
+        let tensors = GgufWeights::new(file, &config)?;
         let weights = Weights::from_gguf(tensors, &device.device, dtype)?.stored_as(storage);
         Self::from_parts(config, tokenizer, &weights)
     }

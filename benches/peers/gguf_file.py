@@ -1,5 +1,9 @@
-"""Writes the Llama of a model folder as the GGUF file that llama.cpp reads."""
+"""Writes the Llama of a model folder as the GGUF file that llama.cpp reads.
 
+    python benches/peers/gguf_file.py data/smollm2-135m smollm2.gguf --dtype int8
+"""
+
+import argparse
 import glob
 import json
 import os
@@ -40,8 +44,8 @@ FILE_TYPES = {
 NUMBERS = {"F32": numpy.float32, "F16": numpy.float16, "BF16": numpy.uint16}
 
 
-def write(folder, dtype, path):
-    """Matrices are stored as `dtype`, the weights of the norms as f32. There is no tokenizer."""
+def write(folder, dtype, path, with_tokenizer=False):
+    """Matrices are stored as `dtype`, the weights of the norms as f32."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     refuse_what_is_not_written(config)
@@ -62,7 +66,10 @@ def write(folder, dtype, path):
     writer.add_rope_freq_base(rope_theta(config))
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
-    writer.add_tokenizer_model("no_vocab")
+    if with_tokenizer:
+        write_tokenizer(writer, folder, config)
+    else:
+        writer.add_tokenizer_model("no_vocab")
     writer.add_file_type(gguf.LlamaFileType[FILE_TYPES[dtype]])
     for name, values in tensors(folder):
         if name == "lm_head.weight" and config.get("tie_word_embeddings"):
@@ -82,6 +89,28 @@ def write(folder, dtype, path):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def write_tokenizer(writer, folder, config):
+    """The byte-level BPE of `tokenizer.json`, if it splits texts as GPT-2 does."""
+    with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
+        tokenizer = json.load(file)
+    model, split = tokenizer["model"], tokenizer["pre_tokenizer"]
+    if model["type"] != "BPE" or split["type"] != "ByteLevel" or split["add_prefix_space"]:
+        raise SystemExit("this writes the tokenizers that split texts as GPT-2 does, and no others")
+    added = {token["id"]: token["content"] for token in tokenizer["added_tokens"]}
+    names = {id: name for name, id in model["vocab"].items()} | added
+    kinds = [gguf.TokenType.CONTROL if id in added else gguf.TokenType.NORMAL for id in sorted(names)]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([names[id] for id in sorted(names)])
+    writer.add_token_types(kinds)
+    merges = model["merges"]
+    writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in merges])
+    writer.add_bos_token_id(config["bos_token_id"])
+    writer.add_eos_token_id(config["eos_token_id"])
+    before = ((tokenizer.get("post_processor") or {}).get("single") or [{}])[0]
+    writer.add_add_bos_token("SpecialToken" in before)
 
 
 def refuse_what_is_not_written(config):
@@ -129,3 +158,16 @@ def tensors(folder):
             if entry["dtype"] == "BF16":
                 values = (values.astype(numpy.uint32) << 16).view(numpy.float32)
             yield name, values
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes the Llama of a model folder as a GGUF file.")
+    parser.add_argument("folder", help="with config.json, safetensors files and tokenizer.json")
+    parser.add_argument("file", help="the file to write")
+    parser.add_argument("--dtype", choices=TYPES, default="f32")
+    args = parser.parse_args()
+    write(args.folder, args.dtype, args.file, with_tokenizer=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -141,13 +141,12 @@ impl<'a> SafetensorsFile<'a> {
         &self.origin
     }
 
-    /// The number of elements in all tensors of a supported type, by their size in bytes.
-    pub fn numbers(&self) -> usize {
-        let numbers = |entry: &Entry| {
+    /// The name of each tensor of a supported type, and the number of its elements.
+    pub fn numbers(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tensors.iter().filter_map(|(name, entry)| {
             let (start, end) = entry.data_offsets;
-            Some((end - start) / entry.dtype()?.size())
-        };
-        self.tensors.values().filter_map(numbers).sum()
+            Some((name.as_str(), (end - start) / entry.dtype()?.size()))
+        })
     }
 
     /// The names of all tensors.

@@ -31,12 +31,19 @@ impl WeightFile<'_> {
         }
     }
 
-    /// The memory of all tensors, in bytes: `size` for each number, but for quantized blocks that
-    /// are `kept`.
-    pub(super) fn memory(&self, size: usize, kept: bool) -> u128 {
+    /// The sum of `bytes_of` over all tensors: their name, the number of their elements, and the
+    /// format of panels that keeps their blocks, if they are stored in blocks.
+    pub(super) fn memory(
+        &self,
+        bytes_of: impl Fn(&str, usize, Option<GroupFormat>) -> u128,
+    ) -> u128 {
         match self {
-            Self::Safetensors(file) => file.numbers() as u128 * size as u128,
-            Self::Gguf(file) => file.memory(size, kept),
+            Self::Safetensors(file) => {
+                file.numbers().map(|(name, numbers)| bytes_of(name, numbers, None)).sum()
+            }
+            Self::Gguf(file) => {
+                file.numbers().map(|(name, numbers, format)| bytes_of(name, numbers, format)).sum()
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The weights of a model: from safetensors or GGUF files, or randomly initialized for training.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use burn::module::Param;
@@ -13,7 +14,9 @@ use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Arena, Format, Group, Panels, Quantized, StoredGroups, StoredMatrix};
+use crate::kernels::{
+    self, Arena, Format, Group, GroupFormat, Panels, Quantized, StoredGroups, StoredMatrix,
+};
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
 use crate::storage::Storage;
@@ -27,6 +30,8 @@ pub struct Weights<'a> {
     storage: Option<Storage>,
     /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
+    /// The weights of the matrices supplied so far, by the name of their format.
+    weights_in: RefCell<BTreeMap<&'static str, usize>>,
     /// Whether quantized weights were dequantized, for a device other than the CPU.
     dequantized: Cell<bool>,
 }
@@ -91,35 +96,48 @@ impl<'a> Weights<'a> {
                 }
             }
         }
-        let (size, kept) = (convert::stored_as(dtype).size(), kernels::serve(device));
-        let memory: u128 = files.iter().map(|file| file.memory(size, kept)).sum();
-        let arena = Arena::new(usize::try_from(memory).unwrap_or(usize::MAX));
         let files = Files {
             origin: origin.to_owned(),
             files,
             untaken: RefCell::new(file_of.clone()),
             file_of,
-            arena: RefCell::new(arena),
+            arena: RefCell::new(Arena::new(0)),
         };
-        Ok(Self {
+        let weights = Self {
             source: Source::Files(files),
             device: device.clone(),
             dtype,
             storage: None,
             bytes: Cell::new(0),
+            weights_in: RefCell::default(),
             dequantized: Cell::new(false),
-        })
+        };
+        Ok(weights.with_arena())
+    }
+
+    /// Sizes the memory of all matrices.
+    fn with_arena(mut self) -> Self {
+        let expected = usize::try_from(self.memory()).unwrap_or(usize::MAX);
+        if let Source::Files(files) = &mut self.source {
+            files.arena = RefCell::new(Arena::new(expected));
+        }
+        self
     }
 
     /// Quantizes matrices of files as `storage` says.
     pub fn stored_as(mut self, storage: Storage) -> Self {
         self.storage = Some(storage);
-        self
+        self.with_arena()
     }
 
     /// The format of the layers' matrices.
     fn layers(&self) -> Option<Quantized> {
         self.storage.and_then(|storage| storage.layers)
+    }
+
+    /// The format of the embedding and of the head.
+    fn embedding(&self) -> Option<Quantized> {
+        self.storage.and_then(|storage| storage.embedding)
     }
 
     /// Takes tensors from one safetensors file in memory. `origin` names the file in errors.
@@ -145,6 +163,7 @@ impl<'a> Weights<'a> {
             dtype: DType::F32,
             storage: None,
             bytes: Cell::new(0),
+            weights_in: RefCell::default(),
             dequantized: Cell::new(false),
         }
     }
@@ -176,13 +195,33 @@ impl<'a> Weights<'a> {
         let Source::Files(files) = &self.source else {
             return Ok(());
         };
-        let (size, kept) = (convert::stored_as(self.dtype).size(), kernels::serve(&self.device));
-        let bytes = files.files.iter().map(|file| file.memory(size, kept)).sum();
+        let bytes = self.memory();
         if !computes_on_host(&self.device) || memory::fits(bytes) {
             Ok(())
         } else {
             Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes })
         }
+    }
+
+    /// The memory of all tensors of the files as they are stored here, in bytes. Vectors, which are
+    /// never quantized, count as matrices: they are too small to matter.
+    fn memory(&self) -> u128 {
+        let Source::Files(files) = &self.source else {
+            return 0;
+        };
+        let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
+            let quantized = if is_in_layer(name) {
+                self.layers()
+            } else {
+                self.embedding()
+            };
+            let format = quantized.map(GroupFormat::from).or(blocks);
+            match format.filter(|_| kernels::serve(&self.device)) {
+                Some(format) => numbers as u128 * format.bytes_of_1024() as u128 / 1024,
+                None => numbers as u128 * convert::stored_as(self.dtype).size() as u128,
+            }
+        };
+        files.files.iter().map(|file| file.memory(bytes_of)).sum()
     }
 
     /// Uploads a converted tensor to the device, as `dtype`.
@@ -193,6 +232,9 @@ impl<'a> Weights<'a> {
         dtype: DType,
     ) -> Tensor<D> {
         self.count(bytes.len());
+        if let [n_out, n_in] = shape[..] {
+            self.count_weights(dtype.name(), [n_out, n_in]);
+        }
         let bytes = Bytes::from_shared(bytes.freeze(), AllocationProperty::Other);
         let data = TensorData::from_bytes(bytes, shape, convert::stored_as(dtype));
         Tensor::from_data(data, (&self.device, dtype))
@@ -252,7 +294,12 @@ impl<'a> Weights<'a> {
             (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
         };
         self.count(panels.bytes());
+        self.count_weights(panels.format().name(), shape);
         Ok(Weight::Packed(PackedWeight { panels }))
+    }
+
+    fn count_weights(&self, format: &'static str, [n_out, n_in]: [usize; 2]) {
+        *self.weights_in.borrow_mut().entry(format).or_default() += n_out * n_in;
     }
 
     fn count(&self, bytes: usize) {
@@ -270,6 +317,9 @@ impl<'a> Weights<'a> {
 
     fn random_tensor<const D: usize>(&self, name: &str, shape: [usize; D]) -> Tensor<D> {
         self.count(shape.iter().product::<usize>() * self.dtype.size());
+        if let [n_out, n_in] = shape[..] {
+            self.count_weights(self.dtype.name(), [n_out, n_in]);
+        }
         let options = (&self.device, self.dtype);
         if name.ends_with("bias") {
             return Tensor::zeros(shape, options);
@@ -287,13 +337,18 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// Whether a tensor belongs to a layer, whose number is in its name: `model.layers.3.mlp.up_proj`.
+fn is_in_layer(name: &str) -> bool {
+    name.split('.').any(|part| part.parse::<usize>().is_ok())
+}
+
 impl TensorSource for Weights<'_> {
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
         self.stored_matrix(name, shape, self.layers())
     }
 
     fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, self.storage.and_then(|storage| storage.embedding))
+        self.stored_matrix(name, shape, self.embedding())
     }
 
     fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
@@ -351,6 +406,13 @@ impl TensorSource for Weights<'_> {
         self.dtype
     }
 
+    fn formats(&self) -> Vec<&'static str> {
+        let weights_in = self.weights_in.borrow();
+        let mut formats: Vec<_> = weights_in.iter().collect();
+        formats.sort_by_key(|&(_, weights)| Reverse(*weights));
+        formats.into_iter().map(|(name, _)| *name).collect()
+    }
+
     fn bytes(&self) -> usize {
         self.bytes.get()
     }
@@ -376,5 +438,45 @@ impl Files<'_> {
         let stored = self.files[file].tensor(name, shape)?;
         self.untaken.borrow_mut().remove(name);
         Ok(stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Precision;
+    use crate::kernels::Rounding;
+    use crate::model::ModelConfig;
+
+    const EMBER: &[u8] = include_bytes!("../../models/ember/model.safetensors");
+    const CONFIG: &[u8] = include_bytes!("../../models/ember/config.json");
+
+    /// What is compared with the memory that is left must be what loading takes, in each storage:
+    /// a model that fits as int4 must not be refused for its size in f32.
+    #[test]
+    fn the_memory_is_known_before_anything_is_loaded() {
+        let quantized = [None, Some(Quantized::Int8), Some(Quantized::Int4)];
+        for precision in [Precision::F32, Precision::F16] {
+            for (layers, embedding) in
+                quantized.iter().flat_map(|l| quantized.iter().map(move |e| (*l, *e)))
+            {
+                let rounding = Rounding::default();
+                let storage = Storage { precision, layers, embedding, rounding };
+                let device = Device::flex();
+                let weights = Weights::from_safetensors(EMBER, "ember", &device, precision.dtype());
+                let weights = weights.unwrap().stored_as(storage);
+                let foreseen = weights.memory() as f64;
+                let config = ModelConfig::from_json(CONFIG, "config").unwrap();
+                let model = Model::load(config, &weights).unwrap();
+                let taken = model.bytes() as f64;
+                assert!((foreseen / taken - 1.0).abs() < 0.01, "{storage:?}: {foreseen}, {taken}");
+
+                let name =
+                    |format: Option<Quantized>| format.map_or(precision.name(), |q| q.name());
+                let mut expected = vec![name(layers), name(embedding)];
+                expected.dedup();
+                assert_eq!(model.weight_formats(), expected, "{storage:?}");
+            }
+        }
     }
 }

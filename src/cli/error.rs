@@ -26,6 +26,9 @@ pub enum Error {
     #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
     NoPrompts { path: PathBuf },
 
+    #[error("this compares all formats of weights: leave out `--dtype` and `--quantize`")]
+    AllFormats,
+
     #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(io::Error),
 
@@ -56,7 +59,9 @@ impl fmt::Display for Advice<'_> {
             LibraryError::QuantizedUnsupported { .. } => {
                 out.write_str(" (`--device cpu`, or without `--quantize`)")
             }
-            LibraryError::WeightsTooLarge { .. } => out.write_str(" (`--dtype f16`)"),
+            LibraryError::WeightsTooLarge { .. } => {
+                out.write_str(" (`--dtype f16`; on the CPU `--quantize int8` or `int4`)")
+            }
             LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
             LibraryError::KvPoolFull { .. } | LibraryError::KvPoolTooSmall { .. } => {
                 out.write_str(" (`--kv-cache-bytes`, `--max-tokens`)")
@@ -81,7 +86,7 @@ impl Error {
             Error::Hub(crate::hub::Error::Library(error)) => is_usage(error),
             #[cfg(feature = "hub")]
             Error::Hub(_) => false,
-            Error::HubNotCompiled { .. } | Error::ChartsNotCompiled => true,
+            Error::HubNotCompiled { .. } | Error::ChartsNotCompiled | Error::AllFormats => true,
             Error::NoPrompts { .. } | Error::Output(_) => false,
         };
         if is_usage { 2 } else { 1 }

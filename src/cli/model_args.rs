@@ -26,7 +26,8 @@ pub struct ModelArgs {
     #[arg(long, value_enum, default_value_t = DeviceChoice::Auto)]
     pub device: DeviceChoice,
 
-    /// What weights, keys and values are stored in, whatever type the files hold
+    /// What weights are stored in, whatever type the files hold; keys and values too, without
+    /// --kv-dtype
     ///
     /// A GPU computes in it too; a CPU computes in f32 whatever it is. f32 is the default for files
     /// in f16 and bf16 as well: it holds each of their numbers exactly. The others take half the

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::report::bytes;
 use super::terminal::print;
-use super::{BOLD, GenerateArgs, Result};
+use super::{BOLD, Error, GenerateArgs, Result};
 use crate::device::Precision;
 use crate::generate::Divergence;
 use crate::kernels::{KvFormat, Quantized};
@@ -29,9 +29,12 @@ impl QuantizedArgs {
     /// Loads the requested model with its weights in `format`.
     ///
     /// # Errors
-    /// As [`GenerateArgs::load`].
+    /// As [`GenerateArgs::load`]; a format that the command line chooses.
     pub fn load(&self, format: WeightFormat) -> Result<Pretrained> {
         let mut args = self.generate.clone();
+        if args.model.dtype != Precision::F32 || args.model.quantize.is_some() {
+            return Err(Error::AllFormats);
+        }
         let (precision, quantized) = match format {
             WeightFormat::F32 => (Precision::F32, None),
             WeightFormat::F16 => (Precision::F16, None),

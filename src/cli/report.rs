@@ -27,6 +27,7 @@ struct JsonReport<'a> {
     logits_hash: Option<&'a str>,
     device: &'static str,
     dtype: &'static str,
+    weight_formats: &'a [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_logprobs: Option<&'a [TokenLogprobs]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,6 +157,7 @@ impl<'a> Report<'a> {
             logits_hash: generation.logits_hash.as_deref(),
             device: self.device.name,
             dtype: self.args.model.dtype.name(),
+            weight_formats: self.pretrained.model.weight_formats(),
             prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
             logprobs: self.args.logprobs.map(|_| generation.logprobs.as_slice()),
         };
@@ -179,7 +181,7 @@ impl<'a> Report<'a> {
             decode.as_secs_f64(),
             bytes(generation.kv_cache_bytes),
             self.device,
-            self.args.model.dtype.name(),
+            self.pretrained.model.weight_formats().join(" and "),
         )
     }
 

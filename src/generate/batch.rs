@@ -25,6 +25,62 @@ pub struct Batch<'m> {
     plan: Plan,
 }
 
+/// A sequence's part in a step, after the forward pass.
+struct Turn {
+    id: SequenceId,
+    state: SequenceState,
+    /// Taken when it is its turn. The last chunk of a prompt may have two: logits of prompt tokens,
+    /// and those of the next one.
+    outcomes: Vec<Outcome>,
+    /// The token to compute next, also one that ends the text.
+    sampled: Option<u32>,
+    /// The token that is added to the text.
+    token: Result<Option<TokenOutput>>,
+}
+
+impl Turn {
+    fn new(id: SequenceId, state: SequenceState) -> Self {
+        Self {
+            id,
+            state,
+            outcomes: Vec::new(),
+            sampled: None,
+            token: Ok(None),
+        }
+    }
+
+    fn take(&mut self) {
+        for outcome in std::mem::take(&mut self.outcomes) {
+            self.token = match outcome {
+                Outcome::Logits(logits) => self.sample(&logits),
+                Outcome::PromptLogits { rows, .. } => self.state.score_prompt(&rows).map(|()| None),
+                Outcome::Failed(error) => Err(error),
+            };
+            if self.token.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Samples the next token from the logits, `[vocab]`.
+    fn sample(&mut self, logits: &[f32]) -> Result<Option<TokenOutput>> {
+        if self.state.tokens_left() == 0 {
+            self.state.finish_without_tokens();
+            return Ok(None);
+        }
+        let mut output = None;
+        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
+        let token = panics::contain("a sampling rule", || {
+            self.state.next_token(logits, &mut |chosen| {
+                output = Some(chosen.token.clone());
+                ControlFlow::Continue(())
+            })
+        })??;
+        self.sampled = Some(token);
+        Ok(output)
+    }
+}
+
 /// The outcome of a step for one sequence.
 #[derive(Debug)]
 pub enum Event {
@@ -92,16 +148,10 @@ impl<'m> Batch<'m> {
     /// then the sequences that have ended, which leave and give back their blocks.
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
         let mut ended = self.remove_finished();
-        let (plan, mut outcomes) = self.engine.step();
+        let (plan, outcomes) = self.engine.step();
         self.plan = plan;
-        outcomes.sort_by_key(|(id, _)| *id);
         let mut events = Vec::new();
-        for (id, outcome) in outcomes {
-            let token = match outcome {
-                Outcome::Logits(logits) => self.next_token(id, &logits),
-                Outcome::PromptLogits { rows, .. } => self.score_prompt(id, &rows).map(|()| None),
-                Outcome::Failed(error) => Err(error),
-            };
+        for (id, token) in self.next_tokens(outcomes) {
             match token {
                 Ok(token) => events.extend(token.map(|token| (id, Event::Token(token)))),
                 Err(error) => {
@@ -116,33 +166,40 @@ impl<'m> Batch<'m> {
     }
     // ANCHOR_END: step
 
-    /// Samples the next token of a sequence from the logits, `[vocab]`. None where it ends the
-    /// text.
-    fn next_token(&mut self, id: SequenceId, logits: &[f32]) -> Result<Option<TokenOutput>> {
-        let Some(state) = self.sequences.get_mut(&id) else {
-            return Ok(None);
-        };
-        if state.tokens_left() == 0 {
-            state.finish_without_tokens();
-            self.finished.push(id);
-            return Ok(None);
+    /// Samples the next token of each sequence that has logits, in the order in which they joined.
+    /// None where nothing is added to the text.
+    ///
+    /// All threads take part. No sequence's token depends on another: each has its own sampler.
+    fn next_tokens(
+        &mut self,
+        mut outcomes: Vec<(SequenceId, Outcome)>,
+    ) -> Vec<(SequenceId, Result<Option<TokenOutput>>)> {
+        outcomes.sort_by_key(|(id, _)| *id);
+        // Only these are touched: a step must not take longer because many others wait.
+        let mut turns: Vec<Turn> = Vec::new();
+        for (id, outcome) in outcomes {
+            if turns.last().is_none_or(|turn| turn.id != id) {
+                let Some(state) = self.sequences.remove(&id) else {
+                    continue;
+                };
+                turns.push(Turn::new(id, state));
+            }
+            if let Some(turn) = turns.last_mut() {
+                turn.outcomes.push(outcome);
+            }
         }
-        let mut output = None;
-        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
-        let token = panics::contain("a sampling rule", || {
-            state.next_token(logits, &mut |chosen| {
-                output = Some(chosen.token.clone());
-                ControlFlow::Continue(())
-            })
-        })??;
-        self.finished.extend(state.is_finished().then_some(id));
-        self.engine.push(id, token);
-        Ok(output)
-    }
+        self.engine.model().cpu().for_each_of(&mut turns, Turn::take);
 
-    /// Scores the next prompt tokens of a sequence by their rows of logits, `[vocab]` each.
-    fn score_prompt(&mut self, id: SequenceId, rows: &[Vec<f32>]) -> Result<()> {
-        self.sequences.get_mut(&id).map_or(Ok(()), |state| state.score_prompt(rows))
+        let mut tokens = Vec::new();
+        for turn in turns {
+            self.finished.extend(turn.state.is_finished().then_some(turn.id));
+            if let Some(token) = turn.sampled {
+                self.engine.push(turn.id, token);
+            }
+            self.sequences.insert(turn.id, turn.state);
+            tokens.push((turn.id, turn.token));
+        }
+        tokens
     }
 
     fn remove_finished(&mut self) -> Vec<(SequenceId, Event)> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use super::disjoint::Disjoint;
 use super::simd::Simd;
 use super::threads::Threads;
 use crate::error::{Error, Result};
@@ -96,6 +97,15 @@ impl Cpu {
         let alone = || Self { simd: Simd::detect(), threads: Arc::new(Threads::none()) };
         let current = CURRENT.with_borrow(Option::clone);
         current.unwrap_or_else(|| Self::shared().unwrap_or_else(|_| alone()))
+    }
+
+    /// Calls `work` once with each of `items`, on all threads.
+    pub(crate) fn for_each_of<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        let cells = Disjoint::new(items);
+        self.for_each(cells.len(), |i| {
+            // SAFETY: each number is given to one call, so no two have the same item.
+            work(&mut unsafe { cells.part(i..i + 1) }[0]);
+        });
     }
 
     /// Calls `work` once with every number below `tasks`, on all threads.

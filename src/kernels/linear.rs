@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
-use super::microkernel::{LANES, product, product_of_two, single};
+use super::microkernel::{LANES, product_of_two, product_streamed, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
 use super::quantized::{self, GROUP, PackedGroups, Unpacked, with_groups};
@@ -307,8 +307,9 @@ impl Product<'_> {
         }
     }
 
-    /// Quantized panels. For a single row, integers are converted in registers; for more rows, each
-    /// panel is unpacked once, for all of them.
+    /// Quantized panels. For a single row, integers are converted in registers; for a few passes of
+    /// rows, each pass unpacks a panel group by group; for more, each panel is unpacked once, for all
+    /// of them.
     #[inline(always)]
     fn groups<I: Isa, G: PackedGroups>(&self, panels: Range<usize>) {
         let weights = self.layer.weights;
@@ -321,6 +322,15 @@ impl Product<'_> {
                     3 | 5 => self.single_in_groups::<I, G, 3>(index),
                     _ => self.single_in_groups::<I, G, 4>(index),
                 };
+            }
+            return;
+        }
+        if self.x.passes.len() <= G::FEW_PASSES {
+            for index in panels {
+                for rows in &self.x.passes {
+                    let (panel, pass) = (weights.groups::<G>(index), self.x.pass(rows));
+                    I::with_rows(pass.rows, PassOfFew { product: self, index, panel, pass });
+                }
             }
             return;
         }
@@ -381,7 +391,7 @@ impl RowKernel for Pass<'_> {
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) {
         let (x, _) = self.pass.x.as_chunks::<M>();
-        for (row, sums) in product::<I, M>(self.panel, x).iter().enumerate() {
+        for (row, sums) in product_streamed::<I, M>(self.panel, x).iter().enumerate() {
             self.product.store(self.pass.first_row + row, self.index, sums);
         }
     }
@@ -407,6 +417,27 @@ impl RowKernel for PassOfTwo<'_> {
             for (row, sums) in sums.iter().enumerate() {
                 self.product.store(self.pass.first_row + row, self.index + panel, sums);
             }
+        }
+    }
+}
+
+/// One pass of rows over one quantized panel, which is unpacked on the way.
+struct PassOfFew<'a, G> {
+    product: &'a Product<'a>,
+    index: usize,
+    panel: &'a [G],
+    pass: PackedPass<'a>,
+}
+
+impl<G: PackedGroups> RowKernel for PassOfFew<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        let (x, sums) = (self.pass.x.as_chunks::<M>().0, self.pass.sums.as_chunks::<M>().0);
+        let products = quantized::few_rows::<I, G, M>(self.panel, x, sums);
+        for (row, sums) in products.iter().enumerate() {
+            self.product.store(self.pass.first_row + row, self.index, sums);
         }
     }
 }

@@ -25,6 +25,15 @@ impl Format {
         }
     }
 
+    /// The name of the type.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Format::F32 => "f32",
+            Format::F16 => "f16",
+            Format::Bf16 => "bf16",
+        }
+    }
+
     /// Bytes per number.
     pub fn size(self) -> usize {
         match self {

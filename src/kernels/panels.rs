@@ -67,6 +67,16 @@ pub type Read<'a> = dyn Fn(Range<usize>, &mut dyn FnMut(&[u8])) -> Result<()> + 
 // Files store numbers in little-endian order, so their bytes need no conversion here.
 const _: () = assert!(cfg!(target_endian = "little"));
 
+impl PanelFormat {
+    /// The name of the type of the weights, as users know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dense(format) => format.name(),
+            Self::Quantized(format) => format.name(),
+        }
+    }
+}
+
 impl Panels {
     /// Packs a matrix `[n_out, n_in]`, as `format`, into memory of `arena`. All threads of the
     /// current [`Cpu`] take part, each reading the rows that it packs.

@@ -161,10 +161,10 @@ impl Display for Simd {
 ///
 /// wasm32 has no such instruction, and emulating it is far too slow, so there the product is
 /// rounded too. The bits then differ from those of other processors, but are still equal among
-/// batches and threads.
+/// batches and threads. `--cfg slowburn_unfused` computes these bits on any processor.
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(target_arch = "wasm32") {
+    if cfg!(any(target_arch = "wasm32", slowburn_unfused)) {
         a * b + c
     } else {
         a.mul_add(b, c)

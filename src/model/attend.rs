@@ -8,15 +8,22 @@ use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 /// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are
 /// `[batch, n_kv_heads, total, head_dim]`; `mask` is `[seq, total]`, true where a query must not
 /// attend to a key. Returns `[batch, n_heads, seq, head_dim]`.
-///
-/// Keys and values are not repeated for the query heads that share them. Instead, the query heads
-/// of a group are stacked along `seq`.
 pub fn attend(
     q: Tensor<4>,
     k: Tensor<4>,
     v: Tensor<4>,
     mask: Option<&Tensor<2, Bool>>,
 ) -> Tensor<4> {
+    let shape = q.dims();
+    attention_weights(q, k, mask).matmul(v).reshape(shape)
+}
+
+/// The weights by which each query takes up the values, which sum to 1:
+/// `[batch, n_kv_heads, group * seq, total]`.
+///
+/// Keys and values are not repeated for the query heads that share them. Instead, the query heads
+/// of a group are stacked along `seq`.
+pub fn attention_weights(q: Tensor<4>, k: Tensor<4>, mask: Option<&Tensor<2, Bool>>) -> Tensor<4> {
     let [batch, n_heads, seq, head_dim] = q.dims();
     let [_, n_kv_heads, total, _] = k.dims();
     let group = n_heads / n_kv_heads;
@@ -35,8 +42,7 @@ pub fn attend(
             hidden.reshape([batch, n_kv_heads, group * seq, total])
         }
     };
-    let weights = softmax(scores.cast(DType::F32), 3).cast(dtype);
-    weights.matmul(v).reshape([batch, n_heads, seq, head_dim])
+    softmax(scores.cast(DType::F32), 3).cast(dtype)
 }
 // ANCHOR_END: attend
 

@@ -44,6 +44,7 @@ pub struct Model {
     network: Architecture,
     /// The memory of the weights, in bytes.
     bytes: usize,
+    weight_formats: Vec<&'static str>,
     device: Device,
     dtype: DType,
     cpu: Cpu,
@@ -89,9 +90,19 @@ impl Model {
         burn_threads::start()?;
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
-        let (bytes, cpu) = (weights.bytes(), Cpu::current());
+        let (bytes, weight_formats) = (weights.bytes(), weights.formats());
+        let cpu = Cpu::current();
         let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, KvPool::default_budget());
-        Ok(Self { config, network, bytes, device, dtype, cpu, kv_pool })
+        Ok(Self {
+            config,
+            network,
+            bytes,
+            weight_formats,
+            device,
+            dtype,
+            cpu,
+            kv_pool,
+        })
     }
 
     /// Changes the budget of the model's KV caches, in bytes. The default is half of the memory
@@ -139,10 +150,17 @@ impl Model {
         &self.device
     }
 
-    /// The type in which weights and caches are stored. On the CPU all computation is in f32; on
-    /// other devices it is in this type.
+    /// The type of the weights that are not quantized, and of keys and values unless
+    /// [`with_kv_format`](Self::with_kv_format) says otherwise. On the CPU all computation is in
+    /// f32; on other devices it is in this type.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// What the matrices are stored in, by name, such as `int4` and `f32`. The format of the most
+    /// weights comes first.
+    pub fn weight_formats(&self) -> &[&'static str] {
+        &self.weight_formats
     }
 
     /// The memory of the weights, in bytes.
@@ -228,6 +246,38 @@ impl Model {
         Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
     }
     // ANCHOR_END: logits
+
+    /// What each position of a text attends to: for every layer and head, `[seq, seq]` weights, where
+    /// each row is a position and sums to 1.
+    ///
+    /// This runs the whole network over the text. Weights are computed from its queries and keys in
+    /// Burn's operations, as where no kernel serves: they may differ from the kernel's in the last
+    /// digits.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
+        self.check_prompt(ids)?;
+        self.cpu.enter(|| {
+            let inputs = [Input::whole(ids).with_logits(Logits::None)];
+            let mut caches = self.caches_for_whole(&inputs)?;
+            let mut pass = Pass::new(&self.device);
+            pass.push(ids.len(), caches.first_mut());
+            pass.keep_seen();
+            let (row, wanted) = row_of(&inputs);
+            self.logits(row, wanted, &mut pass)?;
+            let mask = attend::causal_mask(ids.len(), 0, &self.device);
+            let of_layer = |[q, k]: [Tensor<4>; 2]| {
+                let [q, k] = [q, k].map(|x| x.swap_dims(1, 2)); // [1, heads, seq, head_dim]
+                let weights = attend::attention_weights(q, k, mask.as_ref());
+                let rows =
+                    to_host(weights.reshape([1, self.config.n_heads * ids.len(), ids.len()]))?;
+                let rows: Vec<Vec<f32>> = rows.chunks(ids.len()).map(<[f32]>::to_vec).collect();
+                Ok(rows.chunks(ids.len()).map(<[_]>::to_vec).collect())
+            };
+            pass.take_seen().into_iter().map(of_layer).collect()
+        })
+    }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
     /// for this pass.

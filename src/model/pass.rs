@@ -14,6 +14,8 @@ use crate::kv::{Blocks, KvCache, Store};
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
     device: Device,
+    /// The queries and keys of each layer, where somebody wants to look at them.
+    seen: Option<Vec<[Tensor<4>; 2]>>,
 }
 
 /// The new tokens of one sequence.
@@ -29,7 +31,7 @@ struct Segment<'a> {
 impl<'a> Pass<'a> {
     /// A pass without sequences.
     pub fn new(device: &Device) -> Self {
-        Self { segments: Vec::new(), device: device.clone() }
+        Self { segments: Vec::new(), device: device.clone(), seen: None }
     }
 
     /// Whole sequences of one length, `[batch, seq]`, without KV caches.
@@ -53,6 +55,17 @@ impl<'a> Pass<'a> {
         self.segments.iter().any(|segment| segment.cache.is_some())
     }
 
+    /// Keeps the queries, `[batch, seq, n_heads, head_dim]`, and the keys,
+    /// `[batch, seq, n_kv_heads, head_dim]`, of each layer.
+    pub(super) fn keep_seen(&mut self) {
+        self.seen = Some(Vec::new());
+    }
+
+    /// What was kept since [`keep_seen`](Self::keep_seen), by layers.
+    pub(super) fn take_seen(&mut self) -> Vec<[Tensor<4>; 2]> {
+        self.seen.take().unwrap_or_default()
+    }
+
     // ANCHOR: positions
     /// The position of each column in its own sequence: `[seq]`.
     pub fn positions(&self) -> Vec<usize> {
@@ -72,6 +85,7 @@ impl<'a> Pass<'a> {
         k: Tensor<4>,
         v: Tensor<4>,
     ) -> Tensor<4> {
+        self.see(&q, &k);
         if kernels::serve(&self.device) && self.keeps() {
             self.attend_in_blocks(layer, q, k, v)
         } else {
@@ -79,6 +93,12 @@ impl<'a> Pass<'a> {
         }
     }
     // ANCHOR_END: attend
+
+    fn see(&mut self, q: &Tensor<4>, k: &Tensor<4>) {
+        if let Some(seen) = &mut self.seen {
+            seen.push([q.clone(), k.clone()]);
+        }
+    }
 
     /// On the CPU: one kernel for all sequences.
     fn attend_in_blocks(

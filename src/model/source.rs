@@ -12,7 +12,7 @@ pub trait Source {
     /// The matrix called `name`, stored as `[out, in]`.
     ///
     /// # Errors
-    /// A tensor that is missing, has another shape, or is not stored as f32, f16 or bf16.
+    /// A tensor that is missing, has another shape, or is stored in a type that is not read.
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
 
     /// The matrix called `name`, with a row for each token or position: an embedding, or the head.
@@ -43,8 +43,11 @@ pub trait Source {
     /// The device of the tensors.
     fn device(&self) -> &Device;
 
-    /// The type in which matrices are stored.
+    /// The type of all weights that are not quantized.
     fn dtype(&self) -> DType;
+
+    /// The formats of all matrices supplied so far, that of the most weights first.
+    fn formats(&self) -> Vec<&'static str>;
 
     /// The memory of all tensors supplied so far, in bytes.
     fn bytes(&self) -> usize;

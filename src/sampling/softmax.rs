@@ -16,5 +16,13 @@ pub fn softmax(scores: &[f32]) -> Vec<f32> {
 
 /// The greatest score; -inf for an empty slice.
 pub(super) fn greatest(scores: &[f32]) -> f32 {
-    scores.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    // Several maxima at once: the next comparison need not wait for the last.
+    let (groups, rest) = scores.as_chunks::<16>();
+    let mut maxima = [f32::NEG_INFINITY; 16];
+    for group in groups {
+        for (max, score) in maxima.iter_mut().zip(group) {
+            *max = max.max(*score);
+        }
+    }
+    maxima.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
 }

@@ -46,6 +46,13 @@ fn a_device_that_is_not_compiled_in_exits_with_2() {
     }
 }
 
+#[test]
+fn a_comparison_of_all_formats_takes_no_format() {
+    for args in [["--quantize", "int8"], ["--dtype", "bf16"]] {
+        fail("12_quantized", &args, 2, "leave out `--dtype` and `--quantize`");
+    }
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn a_type_that_the_device_lacks_exits_with_2() {

@@ -44,6 +44,7 @@ fn json_is_one_object_that_tells_all() {
             "logits_hash",
             "device",
             "dtype",
+            "weight_formats",
         ];
         assert_eq!(keys, BTreeSet::from(expected), "{name}");
         assert!(ids(&report).len() <= 5);
@@ -52,6 +53,7 @@ fn json_is_one_object_that_tells_all() {
         assert!(report["decode_seconds"].as_f64().unwrap() >= 0.0);
         assert_eq!(report["kv_cache_bytes"].as_u64().unwrap() > 0, has_cache);
         assert_eq!(report["dtype"], "f32");
+        assert_eq!(report["weight_formats"], json!(["f32"]));
 
         // Prompt and text are what all ids decode to.
         let tokenizer = bundled(&device()).tokenizer;
@@ -60,6 +62,17 @@ fn json_is_one_object_that_tells_all() {
         let shown = tokenizer.decode(&prompt).unwrap() + report["text"].as_str().unwrap();
         assert_eq!(shown, tokenizer.decode(&all).unwrap());
     }
+}
+
+#[cfg(feature = "flex")]
+#[test]
+fn quantized_weights_are_named() {
+    let args = [&SHORT[..], &["--device", "cpu", "--quantize", "int4"]].concat();
+    let report = succeed_in_json(CACHED, &args);
+    assert_eq!(report["weight_formats"], json!(["int4", "f32"]));
+    let Outcome { code, stderr, .. } = run(CACHED, &args);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("in int4 and f32"), "{stderr}");
 }
 
 #[test]

@@ -25,6 +25,15 @@ pub struct Config {
     pub bos_token_id: Option<u32>,
 }
 
+/// The calling thread alone.
+pub struct Cpu;
+
+impl Cpu {
+    pub(crate) fn for_each_of<T>(&self, items: &mut [T], work: impl Fn(&mut T)) {
+        items.iter_mut().for_each(work);
+    }
+}
+
 /// The budget of blocks.
 pub struct Pool {
     max_blocks: usize,
@@ -44,6 +53,10 @@ impl Model {
 
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    pub fn cpu(&self) -> Cpu {
+        Cpu
     }
 
     pub fn kv_pool(&self) -> &Pool {

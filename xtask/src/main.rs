@@ -7,6 +7,7 @@ mod corpus_command;
 mod eval;
 mod exercises;
 mod figures;
+mod format_cost;
 mod greedy_loops;
 mod load;
 mod load_cost;
@@ -70,6 +71,8 @@ enum Command {
     Quantization(quantization::QuantizationArgs),
     /// Measure what scattered blocks of keys and values cost a decode step
     PagedCost(paged_cost::PagedCostArgs),
+    /// Measure the formats of weights with each instruction set, or those of keys and values
+    FormatCost(format_cost::FormatCostArgs),
     /// Plant bugs into the scheduler, and see that its test finds each
     Mutants,
     /// Repeat a run that `06_batching --record` has kept: the same plans, and the same bits
@@ -106,6 +109,7 @@ fn main() -> Result<()> {
         Command::Parity(args) => parity::run(&args),
         Command::Quantization(args) => quantization::run(&args),
         Command::PagedCost(args) => paged_cost::run(&args),
+        Command::FormatCost(args) => format_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),

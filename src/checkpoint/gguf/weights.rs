@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::config::{ROPE_FACTORS, interleaves_heads};
 use super::file::GgufFile;
 use super::names::Names;
-use super::tensor::{StoredTensor, TensorInfo};
+use super::tensor::StoredTensor;
 use super::tensor_type::TensorType;
 use crate::error::{Error, Result};
+use crate::kernels::GroupFormat;
 use crate::model::ModelConfig;
 
 /// The tensors of a file, under the names of a Hugging Face checkpoint.
@@ -51,18 +52,12 @@ impl<'a> GgufWeights<'a> {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// The memory of all tensors, in bytes: `size` for each number that is stored alone, and for all
-    /// of them unless blocks are `kept`.
-    pub(crate) fn memory(&self, size: usize, kept: bool) -> u128 {
-        let infos = self.tensors.values().filter_map(|name| self.file.tensors.get(*name));
-        let memory = |info: &TensorInfo| {
-            let numbers = info.numbers as u128;
-            match info.kind.group_format().filter(|_| kept) {
-                Some(format) => numbers * format.bytes_of_1024() as u128 / 1024,
-                None => numbers * size as u128,
-            }
-        };
-        infos.map(memory).sum()
+    /// The name of each tensor, the number of its elements, and the format that keeps its blocks.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&str, usize, Option<GroupFormat>)> {
+        self.tensors.iter().filter_map(|(name, in_file)| {
+            let info = self.file.tensors.get(*in_file)?;
+            Some((name.as_str(), info.numbers, info.kind.group_format()))
+        })
     }
 
     /// The file's name of a tensor of a checkpoint.

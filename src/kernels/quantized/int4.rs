@@ -47,37 +47,61 @@ impl Nibbles {
         Self(nibbles)
     }
 
-    // ANCHOR: integers
     /// The `k`-th nibbles, plus 16.
-    ///
-    /// An f32 from 16 to 31 has the number's lowest four integer bits at the top of its mantissa,
-    /// below the exponent of 16. So a nibble that is moved there, below that exponent, is the
-    /// number 16 + nibble: one shift and one logical operation, where a conversion takes longer.
     #[inline(always)]
     fn plus_16(&self, k: usize) -> [f32; LANES] {
-        const SIXTEEN: u32 = 16.0_f32.to_bits();
-        /// The bit of the mantissa that counts as 1, in a number from 16 to 31.
-        const ONE: usize = 19;
-        let bit = 4 * (k % NIBBLES);
-        let mut numbers = [0.0; LANES];
-        for (number, nibbles) in numbers.iter_mut().zip(&self.0[k / NIBBLES]) {
-            let moved = if bit <= ONE {
-                nibbles << (ONE - bit)
-            } else {
-                nibbles >> (bit - ONE)
-            };
-            *number = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
-        }
-        numbers
+        moved(&self.0[k / NIBBLES], 4 * (k % NIBBLES))
     }
-    // ANCHOR_END: integers
+
+    /// [`plus_16`](Self::plus_16) for all `k`.
+    #[inline(always)]
+    fn unpack_plus_16(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        let (words, _) = integers.as_chunks_mut::<NIBBLES>();
+        for (nibbles, integers) in self.0.iter().zip(words) {
+            // Eight calls and no loop: the compiler then knows by how much it shifts. It did not
+            // unroll the loop, and made of it code that is several times slower.
+            integers[0] = moved(nibbles, 0);
+            integers[1] = moved(nibbles, 4);
+            integers[2] = moved(nibbles, 8);
+            integers[3] = moved(nibbles, 12);
+            integers[4] = moved(nibbles, 16);
+            integers[5] = moved(nibbles, 20);
+            integers[6] = moved(nibbles, 24);
+            integers[7] = moved(nibbles, 28);
+        }
+    }
 }
+
+// ANCHOR: integers
+/// The nibbles that begin at `bit`, plus 16.
+///
+/// An f32 from 16 to 31 has the number's lowest four integer bits at the top of its mantissa, below
+/// the exponent of 16. So a nibble that is moved there, below that exponent, is the number
+/// 16 + nibble: one shift and one logical operation, where a conversion takes longer.
+#[inline(always)]
+fn moved(nibbles: &[u32; LANES], bit: usize) -> [f32; LANES] {
+    const SIXTEEN: u32 = 16.0_f32.to_bits();
+    /// The bit of the mantissa that counts as 1, in a number from 16 to 31.
+    const ONE: usize = 19;
+    let mut numbers = [0.0; LANES];
+    for (number, nibbles) in numbers.iter_mut().zip(nibbles) {
+        let moved = if bit <= ONE {
+            nibbles << (ONE - bit)
+        } else {
+            nibbles >> (bit - ONE)
+        };
+        *number = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
+    }
+    numbers
+}
+// ANCHOR_END: integers
 
 impl PackedGroups for Int4 {
     const FORMAT: GroupFormat = GroupFormat::Int4;
 
     /// 8 for the stored nibbles, and 16 for the conversion.
     const OFFSET: f32 = 24.0;
+    const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
         let scales = groups.each_ref().map(|group| f16::from_f32(group.scales[0]));
@@ -87,6 +111,11 @@ impl PackedGroups for Int4 {
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
         self.nibbles.plus_16(k)
+    }
+
+    #[inline(always)]
+    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.nibbles.unpack_plus_16(integers);
     }
 
     #[inline(always)]
@@ -105,6 +134,7 @@ impl PackedGroups for Int4Min {
 
     /// For the conversion.
     const OFFSET: f32 = 16.0;
+    const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
         let scales = groups.each_ref().map(|group| group.scales[0]);
@@ -115,6 +145,11 @@ impl PackedGroups for Int4Min {
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
         self.nibbles.plus_16(k)
+    }
+
+    #[inline(always)]
+    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.nibbles.unpack_plus_16(integers);
     }
 
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! Quantized weights: small integers in groups, with a scale for each group of each output.
 //!
-//! A weight is `scale * integer`. The activations stay f32: the microkernel converts the integers
-//! in registers, sums `integer * x` over a group, and multiplies the sum by the scale. The groups
-//! are added in order, so that a result has the same bits however it is computed, as with dense
-//! weights.
+//! A weight is `scale * integer`, in some formats less a minimum that the group shares. The
+//! activations stay f32: the microkernel converts the integers in registers, sums `integer * x` over
+//! a group, and multiplies the sum by the scale. The groups are added in order, so that a result has
+//! the same bits however it is computed, as with dense weights.
 
 mod int4;
 mod int8;
@@ -16,7 +16,7 @@ use super::microkernel::LANES;
 use super::simd::Isa;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
-pub(super) use product::{Unpacked, rows, single};
+pub(super) use product::{Unpacked, few_rows, rows, single};
 pub use round::{Rounding, quantize};
 
 /// Calls a function that is generic over [`PackedGroups`] with the type for a [`GroupFormat`].
@@ -105,6 +105,14 @@ impl From<Quantized> for GroupFormat {
 }
 
 impl GroupFormat {
+    /// The width of the integers, as users know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int8 | Self::Int8Min | Self::Int8Halves => "int8",
+            Self::Int4 | Self::Int4Min => "int4",
+        }
+    }
+
     /// The bytes of 1024 weights with their scales: of a group of each of 32 outputs.
     pub fn bytes_of_1024(self) -> usize {
         with_groups!(self, G => size_of::<G>())
@@ -133,6 +141,10 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// Added to each integer by [`integers`](Self::integers), because that is faster.
     const OFFSET: f32 = 0.0;
 
+    /// For up to so many passes of rows, it is faster to unpack a panel in each of them than to
+    /// unpack it once, into memory that is larger than the L1 cache. Measured.
+    const FEW_PASSES: usize = 2;
+
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
     const PARTS: usize = 1;
 
@@ -141,6 +153,14 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
 
     /// The `k`-th integers of 32 outputs, plus [`OFFSET`](Self::OFFSET).
     fn integers(&self, k: usize) -> [f32; LANES];
+
+    /// [`integers`](Self::integers) for all `k`.
+    #[inline(always)]
+    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        for (k, integers) in integers.iter_mut().enumerate() {
+            *integers = self.integers(k);
+        }
+    }
 
     /// The scales of a part of the group.
     fn scales<I: Isa>(&self, part: usize) -> [f32; LANES];

@@ -86,9 +86,7 @@ impl Unpacked {
     #[inline(always)]
     pub fn new<I: Isa, G: PackedGroups>(groups: &G) -> Self {
         let mut integers = [[0.0; LANES]; GROUP];
-        for (k, integers) in integers.iter_mut().enumerate() {
-            *integers = groups.integers(k);
-        }
+        groups.unpack(&mut integers);
         Self {
             offset: G::OFFSET,
             scales: [groups.scales::<I>(0), groups.scales::<I>(G::PARTS - 1)],
@@ -111,18 +109,44 @@ pub fn rows<I: Isa, const M: usize>(
     let mut acc = [[0.0; LANES]; M];
     let (x, _) = x.as_chunks::<GROUP>();
     for ((group, x), x_sums) in panel.iter().zip(x).zip(x_sums) {
-        let width = GROUP / group.parts;
-        let parts = group.integers.chunks_exact(width).zip(x.chunks_exact(width));
-        for ((integers, x), scales) in parts.zip(&group.scales) {
-            let sums = product::<I, M>(integers, x);
-            for row in 0..M {
-                add_group(&mut acc[row], &sums[row], scales, group.offset, x_sums[row]);
-            }
-        }
-        for (acc, x_sum) in acc.iter_mut().zip(x_sums) {
-            subtract_mins(acc, group.mins.as_ref(), *x_sum);
-        }
+        add_unpacked::<I, M>(&mut acc, group, x, x_sums);
     }
     acc
 }
+
+#[inline(always)]
+fn add_unpacked<I: Isa, const M: usize>(
+    acc: &mut [[f32; LANES]; M],
+    group: &Unpacked,
+    x: &[[f32; M]; GROUP],
+    x_sums: &[f32; M],
+) {
+    let width = GROUP / group.parts;
+    let parts = group.integers.chunks_exact(width).zip(x.chunks_exact(width));
+    for ((integers, x), scales) in parts.zip(&group.scales) {
+        let sums = product::<I, M>(integers, x);
+        for row in 0..M {
+            add_group(&mut acc[row], &sums[row], scales, group.offset, x_sums[row]);
+        }
+    }
+    for (acc, x_sum) in acc.iter_mut().zip(x_sums) {
+        subtract_mins(acc, group.mins.as_ref(), *x_sum);
+    }
+}
 // ANCHOR_END: rows
+
+/// As [`rows`], for a panel that is unpacked group by group: each is still in the L1 cache when it
+/// is multiplied, where a whole unpacked panel would not fit.
+#[inline(always)]
+pub fn few_rows<I: Isa, G: PackedGroups, const M: usize>(
+    panel: &[G],
+    x: &[[f32; M]],
+    x_sums: &[[f32; M]],
+) -> [[f32; LANES]; M] {
+    let mut acc = [[0.0; LANES]; M];
+    let (x, _) = x.as_chunks::<GROUP>();
+    for ((group, x), x_sums) in panel.iter().zip(x).zip(x_sums) {
+        add_unpacked::<I, M>(&mut acc, &Unpacked::new::<I, G>(group), x, x_sums);
+    }
+    acc
+}
