@@ -16,7 +16,7 @@ use exercises_runner::progress::{self, Progress, Status};
 use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, Profile, TestBinary};
 
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
-use crate::{Project, overview};
+use crate::{Project, engine, overview};
 
 /// After how long a build that shows nothing says that it goes on.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -98,7 +98,7 @@ fn all(project: &Project) -> Result<bool> {
 }
 
 /// Checks exercises with a line for each. Returns how many pass.
-fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
+pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
     let root = &project.root;
     let mut results = Vec::new();
     for package in Package::ALL {
@@ -143,28 +143,42 @@ fn build(project: &Project, package: Package) -> Result<Build> {
             "some minutes: an exercise with tensors needs Burn",
         ),
     };
-    let first = !is_built(library);
-    let progress = if first {
-        test_binary::Progress::Shown
-    } else {
-        test_binary::Progress::Hidden
-    };
-    if first {
-        eprintln!("The first build takes {first_takes}. Later ones take seconds.")
-    } else {
-        eprintln!("{FAINT}checking ...{END}")
+    let building = Building::begin(library, first_takes, "checking ...");
+    TestBinary::build(&project.root, package.name(), profile, None, building.progress, colour())
+}
+
+/// What is said while cargo builds. It ends when this is dropped.
+pub struct Building {
+    pub progress: test_binary::Progress,
+    _until_built: mpsc::Sender<()>,
+}
+
+impl Building {
+    /// `library` is one of those that are built, and so tells whether it is the first time.
+    pub fn begin(library: &str, first_takes: &str, later: &str) -> Self {
+        let first = !is_built(library);
+        let progress = if first {
+            test_binary::Progress::Shown
+        } else {
+            test_binary::Progress::Hidden
+        };
+        if first {
+            eprintln!("The first build takes {first_takes}. Later ones take seconds.")
+        } else {
+            eprintln!("{FAINT}{later}{END}")
+        }
+        let (_until_built, built) = mpsc::channel::<()>();
+        if !first {
+            thread::spawn(move || {
+                if built.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    eprintln!(
+                        "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
+                    );
+                }
+            });
+        }
+        Self { progress, _until_built }
     }
-    let (_until_built, built) = mpsc::channel::<()>();
-    if !first {
-        thread::spawn(move || {
-            if built.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                eprintln!(
-                    "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
-                );
-            }
-        });
-    }
-    TestBinary::build(&project.root, package.name(), profile, None, progress, colour())
 }
 
 /// Whether a library whose file begins so lies in the folder of what cargo has built. Only what is
@@ -184,7 +198,7 @@ fn is_built(library: &str) -> bool {
 }
 
 /// Whether the compiler's messages come in colour.
-fn colour() -> bool {
+pub fn colour() -> bool {
     io::stdout().is_terminal() && AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }
 
@@ -196,6 +210,9 @@ fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
         outcome.passed.len(),
         link(&project.root, &exercise.solution(), None)
     );
+    if engine::part(exercise).is_some() {
+        println!("It is a part of your engine now: cargo run -p exercises -- engine");
+    }
 }
 
 /// What failed, with all that the tests say.
@@ -257,7 +274,7 @@ fn summary(exercise: &Exercise, outcome: &Outcome) -> String {
 }
 
 /// Code that does not compile: the errors of the learner's file, or of the one that is in the way.
-fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileError]) {
+pub fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileError]) {
     let mut files: Vec<&Path> = errors.iter().map(|error| error.file.as_path()).collect();
     files.sort();
     files.dedup();

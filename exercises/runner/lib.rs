@@ -1,6 +1,8 @@
 //! What the runner of the exercises and the maintainers' commands share.
 
 pub mod compile_error;
+#[path = "../engine/parts.rs"]
+pub mod engine_parts;
 pub mod failure;
 pub mod manifest;
 pub mod originals;

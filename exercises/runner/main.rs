@@ -1,6 +1,7 @@
 //! `cargo run -p exercises`: where a learner is, what is next, and whether it is right.
 
 mod check;
+mod engine;
 mod overview;
 mod reset;
 mod screen;
@@ -43,6 +44,18 @@ enum Command {
     Check {
         /// All exercises, where none is named
         name: Option<String>,
+    },
+    /// Write a story with an engine of which every part is yours whose exercise passes
+    Engine {
+        /// Use your function though its tests fail, and see where the story differs; may be repeated
+        #[arg(long = "try", value_name = "NAME")]
+        tried: Vec<String>,
+        /// Another beginning than that of *First light*
+        #[arg(long, value_name = "TEXT")]
+        prompt: Option<String>,
+        /// Another seed than 42
+        #[arg(long)]
+        seed: Option<u64>,
     },
     /// Start an exercise anew; your version is kept as a backup
     Reset {
@@ -127,6 +140,9 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Hint { name } => tell::hint(&project, name.as_deref())?,
         Command::List => overview::list(&project)?,
         Command::Check { name } => return check::run(&project, name.as_deref()),
+        Command::Engine { tried, prompt, seed } => {
+            return engine::run(&project, tried, prompt.as_deref(), *seed);
+        }
         Command::Reset { name, from } => reset::run(&project, name, from)?,
         Command::Solution { name, give_up } => tell::solution(&project, name, *give_up)?,
     }

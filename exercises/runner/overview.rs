@@ -6,7 +6,7 @@ use exercises_runner::manifest::{Chapter, Exercise, Kind};
 use exercises_runner::progress::{Progress, Status};
 
 use crate::screen::{ATTENTION, END, FAINT, GOOD, STRONG, bar, line_of_task, link};
-use crate::{Project, check};
+use crate::{Project, check, engine};
 
 pub fn run(project: &Project) -> Result<()> {
     check::changed(project)?;
@@ -46,6 +46,7 @@ pub fn next(project: &Project) -> Result<()> {
         println!(
             "{GOOD}All exercises pass.{END} Their answers, with reasons, are in solutions/src."
         );
+        println!("What you wrote is an engine: cargo run -p exercises -- engine");
         return Ok(());
     };
     task(project, exercise);
@@ -55,6 +56,7 @@ pub fn next(project: &Project) -> Result<()> {
         ("watch".to_owned(), "checks it whenever you save"),
         (format!("check {name}"), "checks it once"),
         (format!("hint {name}"), "shows a hint, each time one more"),
+        ("engine".to_owned(), "writes a story with what passes"),
     ] {
         let command = format!("cargo run -p exercises -- {arguments}");
         println!("  {command:<52}  {FAINT}{meaning}{END}");
@@ -90,16 +92,27 @@ pub fn list(project: &Project) -> Result<()> {
             exercise.level_in_words(),
             exercise.minutes,
             exercise.title,
-            match (exercise.kind, exercise.short_path) {
-                (Kind::BugHunt, true) => "  (bug hunt, short path)",
-                (Kind::BugHunt, false) => "  (bug hunt)",
-                (Kind::Write, true) => "  (short path)",
-                (Kind::Write, false) => "",
-            }
+            marks(exercise)
         );
     }
     println!("\n✓ passes, · does not pass yet, ? changed since it was checked");
+    println!("engine: a part of what `cargo run -p exercises -- engine` runs");
     Ok(())
+}
+
+/// What an exercise is apart from the rest, in brackets.
+fn marks(exercise: &Exercise) -> String {
+    let marks = [
+        (exercise.kind == Kind::BugHunt, "bug hunt"),
+        (exercise.short_path, "short path"),
+        (engine::part(exercise).is_some(), "engine"),
+    ];
+    let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+    if marks.is_empty() {
+        String::new()
+    } else {
+        format!("  ({})", marks.join(", "))
+    }
 }
 
 fn mark(project: &Project, progress: &Progress, exercise: &Exercise) -> Result<String> {

@@ -108,50 +108,19 @@ impl TestBinary {
             "solutions" => &["--lib"],
             _ => &["--test", package],
         };
-        let format = if colour {
-            "json-diagnostic-rendered-ansi"
-        } else {
-            "json"
-        };
         let mut command = Command::new(cargo());
         command
-            .current_dir(root)
-            .args(["test", "--no-run", "--message-format", format])
-            .args(["-p", package])
+            .args(["test", "--no-run", "-p", package])
             .args(target)
-            .args((profile == Profile::Release).then_some("--release"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
-        if progress == Progress::Hidden {
-            command.arg("--quiet").stderr(Stdio::piped());
-        }
+            .args((profile == Profile::Release).then_some("--release"));
         match only {
             Some(name) => command.env("ONLY_EXERCISE", name),
             None => command.env_remove("ONLY_EXERCISE"),
         };
-        let mut child = command.spawn().with_context(|| format!("cannot start {:?}", cargo()))?;
-        let stderr = child.stderr.take().map(read);
-        let stdout = text(read(child.stdout.take().context("stdout is piped")?))?;
-        let success = child.wait()?.success();
-        let stderr = stderr.map(text).transpose()?.unwrap_or_default();
-
-        let mut path = None;
-        let mut errors = Vec::new();
-        for line in stdout.lines() {
-            let Ok(message) = serde_json::from_str::<Message>(line) else {
-                continue;
-            };
-            let test = message.profile.is_some_and(|profile| profile.test);
-            let named = message.target.is_some_and(|target| target.name == package);
-            path = message.executable.filter(|_| test && named).or(path);
-            errors.extend(message.message.as_ref().and_then(CompileError::read));
-        }
-        if !success {
-            ensure!(!errors.is_empty(), "cargo cannot build the tests of `{package}`\n{stderr}");
-            return Ok(Build::Broken(errors));
-        }
-        let path = path.with_context(|| format!("cargo names no tests of `{package}`"))?;
-        Ok(Build::Ready(Self { path, folder: root.to_owned() }))
+        Ok(match compile(root, command, package, true, progress, colour)? {
+            Ok(path) => Build::Ready(Self { path, folder: root.to_owned() }),
+            Err(errors) => Build::Broken(errors),
+        })
     }
 
     /// Runs the tests whose names contain `filter`, and kills them after [`LIMIT`].
@@ -189,6 +158,54 @@ impl TestBinary {
         }
         Ok(Outcome { passed, failed, ending, output })
     }
+}
+
+/// Runs a command of cargo that compiles a package. Returns the file of its tests, or of its program,
+/// or what does not compile.
+pub fn compile(
+    root: &Path,
+    mut command: Command,
+    package: &str,
+    tests: bool,
+    progress: Progress,
+    colour: bool,
+) -> Result<Result<PathBuf, Vec<CompileError>>> {
+    let format = if colour {
+        "json-diagnostic-rendered-ansi"
+    } else {
+        "json"
+    };
+    command
+        .current_dir(root)
+        .args(["--message-format", format])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    if progress == Progress::Hidden {
+        command.arg("--quiet").stderr(Stdio::piped());
+    }
+    let mut child = command.spawn().with_context(|| format!("cannot start {:?}", cargo()))?;
+    let stderr = child.stderr.take().map(read);
+    let stdout = text(read(child.stdout.take().context("stdout is piped")?))?;
+    let success = child.wait()?.success();
+    let stderr = stderr.map(text).transpose()?.unwrap_or_default();
+
+    let mut path = None;
+    let mut errors = Vec::new();
+    for line in stdout.lines() {
+        let Ok(message) = serde_json::from_str::<Message>(line) else {
+            continue;
+        };
+        let fits = message.profile.is_some_and(|profile| profile.test == tests);
+        let named = message.target.is_some_and(|target| target.name == package);
+        path = message.executable.filter(|_| fits && named).or(path);
+        errors.extend(message.message.as_ref().and_then(CompileError::read));
+    }
+    if !success {
+        ensure!(!errors.is_empty(), "cargo cannot build `{package}`\n{stderr}");
+        return Ok(Err(errors));
+    }
+    let path = path.with_context(|| format!("cargo names no program of `{package}`"))?;
+    Ok(Ok(path))
 }
 
 /// The cargo that runs this, or that of the path.

@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod commands;
+#[cfg(unix)]
+mod engine;
 mod manifest;
 #[cfg(unix)]
 mod small_project;

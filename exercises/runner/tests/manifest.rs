@@ -1,6 +1,7 @@
 //! The manifest is read, and what is wrong with one is said.
 
-use exercises_runner::manifest::{Chapter, Manifest};
+use exercises_runner::engine_parts::PARTS;
+use exercises_runner::manifest::{Chapter, Kind, Manifest, project_root};
 
 fn entry(name: &str, chapter: &str, level: u8, hints: &str) -> String {
     format!(
@@ -44,5 +45,17 @@ fn chapters_are_read_by_the_names_of_their_modules() {
     for chapter in Chapter::ALL {
         let manifest = Manifest::parse(&entry("a", chapter.module(), 1, HINTS)).unwrap();
         assert_eq!(manifest.of_chapter(chapter).count(), 1);
+    }
+}
+
+#[test]
+fn the_parts_of_the_engine_are_exercises_as_the_manifest_has_them() {
+    let manifest = Manifest::read(&project_root().unwrap()).unwrap();
+    for part in PARTS {
+        let exercise = manifest.find(part.exercise).unwrap();
+        assert_eq!(exercise.chapter.module(), part.chapter, "{part:?}");
+        assert_eq!(exercise.tensors, part.tensors, "{part:?}");
+        // Code that was wrong from the start would count as an answer with a mistake.
+        assert_eq!(exercise.kind, Kind::Write, "{part:?}");
     }
 }

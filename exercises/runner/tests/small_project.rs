@@ -12,14 +12,15 @@ pub const STUB: &str = "//! A stub.\n\npub fn f() {\n    todo!()\n}\n";
 /// Cargo, as far as the runner needs it: it names the test binary, or says what does not compile.
 const CARGO: &str = r#"#!/bin/sh
 echo "$*" >> builds
+[ "$1" != build ] || echo "yours: $YOUR_ENGINE" >> builds
 package=$(echo "$*" | sed 's/.* -p \([^ ]*\).*/\1/')
 for file in exercises/src/*/*.rs; do
-    if grep -q broken "$file"; then
+    if [ "$1" = test ] && grep -q broken "$file"; then
         echo '{"reason":"compiler-message","target":{"name":"'$package'"},"message":{"level":"error","rendered":"error: broken here","spans":[{"is_primary":true,"file_name":"'$file'"}]}}'
         exit 101
     fi
 done
-echo '{"executable":"'$PWD'/other","profile":{"test":false},"target":{"name":"'$package'"}}'
+echo '{"executable":"'$PWD'/engine","profile":{"test":false},"target":{"name":"'$package'"}}'
 echo '{"executable":"'$PWD'/tests","profile":{"test":true},"target":{"name":"'$package'"}}'
 "#;
 
@@ -63,6 +64,13 @@ test result: FAILED. 1 passed; 1 failed
 exit 101
 "#;
 
+/// An engine whose story is not the book's while `rope` holds the word `odd`.
+const ENGINE: &str = r#"#!/bin/sh
+echo "a story" "$@"
+if grep -q endless exercises/src/model/rope.rs; then kill -ABRT $$; fi
+if grep -q odd exercises/src/model/rope.rs; then exit 1; fi
+"#;
+
 pub struct SmallProject(TempDir);
 
 impl SmallProject {
@@ -83,6 +91,33 @@ impl SmallProject {
         }
         project.script("cargo", CARGO);
         project.script("tests", TESTS);
+        project
+    }
+
+    /// A project with three parts of the engine, of which the second needs tensors.
+    pub fn with_an_engine() -> Self {
+        let project = Self::new();
+        let (mut before, mut after) = (String::new(), String::new());
+        for (chapter, name, tensors) in [
+            ("model", "split_heads", true),
+            ("model", "rope", false),
+            ("top_p", "nucleus", false),
+        ] {
+            // Chapters follow the book.
+            let manifest = if chapter == "model" {
+                &mut before
+            } else {
+                &mut after
+            };
+            *manifest += &format!(
+                "[[exercise]]\nname = {name:?}\nchapter = {chapter:?}\ntitle = \"About {name}\"\ntensors = {tensors}\nlevel = 1\nminutes = 10\nshort_path = true\nhints = ['first', 'second', 'third']\n"
+            );
+            project.write(&format!("exercises/src/{chapter}/{name}.rs"), STUB);
+            project.write(&format!("exercises/suite/{chapter}/{name}.rs"), "// tests\n");
+        }
+        let between = project.read("exercises/info.toml");
+        project.write("exercises/info.toml", &(before + &between + &after));
+        project.script("engine", ENGINE);
         project
     }
 

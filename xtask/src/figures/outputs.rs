@@ -377,6 +377,11 @@ curl -s http://127.0.0.1:8080/metrics \
         )
     },
     printed("top-p.txt", "cargo run --release --example 04_top_p"),
+    printed("engine.txt", "cargo run -p exercises -- engine"),
+    Output {
+        exit_code: 1,
+        ..printed("engine-try.txt", "cargo run -p exercises -- engine --try rope | tail -n 6")
+    },
     // The appendix.
     printed("burn.txt", "cargo run --release --example burn"),
     printed("corpus.txt", "cargo xtask corpus --count 2000 --show 2"),
@@ -384,9 +389,14 @@ curl -s http://127.0.0.1:8080/metrics \
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
     on_request("peers.md", "cargo xtask bench --peers"),
+    on_request("quantized-simd.md", "cargo xtask format-cost simd"),
+    on_request("quantized-kv.md", "cargo xtask format-cost kv"),
     on_request("simulate-check.md", "cargo xtask simulate --check"),
     on_request("load.md", "cargo xtask load --rate 10,40,160 --requests 200"),
-    on_request("load-goals.md", "cargo xtask load --goals --requests 32 --max-tokens 32"),
+    on_request(
+        "load-goals.md",
+        "cargo xtask load --goals --requests 32 --max-tokens 96 --rounds 3",
+    ),
     printed(
         "simulate-10.md",
         "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256",

@@ -1,0 +1,45 @@
+// The parts of the engine, in the order in which a text meets them: the build script, the runner and
+// the engine itself include this file.
+
+/// A part of the engine that an exercise takes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The exercise whose functions it is made of.
+    pub exercise: &'static str,
+    /// The module of its chapter.
+    pub chapter: &'static str,
+    /// What it does.
+    pub does: &'static str,
+    /// Whether the exercise needs Burn.
+    pub tensors: bool,
+}
+
+const fn part(exercise: &'static str, chapter: &'static str, does: &'static str) -> Part {
+    Part { exercise, chapter, does, tensors: false }
+}
+
+const fn with_tensors(part: Part) -> Part {
+    Part { tensors: true, ..part }
+}
+
+pub const PARTS: [Part; 19] = [
+    part("merge", "tokens", "words to tokens"),
+    part("chunked_prefill", "kv_cache", "the prompt, in chunks"),
+    part("rms_norm", "model", "RMSNorm"),
+    with_tensors(part("split_heads", "model", "one wide vector to heads, and back")),
+    part("rope", "model", "positions as rotations"),
+    with_tensors(part("cache_append", "kv_cache", "keys and values, kept")),
+    with_tensors(part("causal_mask", "model", "who may see what")),
+    part("grouped_query_attention", "model", "attention"),
+    with_tensors(part("attend_to_cache", "kv_cache", "attention of a single token")),
+    part("swiglu", "model", "the feed-forward network"),
+    part("last_row", "naive_loop", "the logits that count"),
+    part("at_temperature", "temperature", "logits to probabilities"),
+    part("nucleus", "top_p", "top-p"),
+    part("draw", "top_k", "one token, drawn"),
+    part("generate", "naive_loop", "the loop, and when it ends"),
+    part("incremental_decode", "streaming", "bytes to characters"),
+    part("stop_strings", "streaming", "texts that end a story"),
+    part("token_stream", "streaming", "from the model to the reader"),
+    part("detokenize", "tokens", "ids to text, at the end"),
+];

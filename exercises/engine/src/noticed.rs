@@ -1,0 +1,135 @@
+//! The first result of a part of yours that is not the book's, for the same input.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::broken::call;
+use crate::parts::Parts;
+
+/// A result that differs by more than rounding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Odd {
+    pub part: &'static str,
+    /// Which call of the part it was, counted from 1.
+    pub call: usize,
+    /// Which of its numbers, counted from 1.
+    pub number: usize,
+    pub found: Option<f64>,
+    pub expected: Option<f64>,
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |number: Option<f64>| match number {
+            None => "nothing".to_owned(),
+            // As many digits as an f32 has.
+            Some(number) => (number as f32).to_string(),
+        };
+        write!(
+            f,
+            "call {} of `{}`, number {} of its result: {} instead of {}",
+            self.call,
+            self.part,
+            self.number,
+            shown(self.found),
+            shown(self.expected)
+        )
+    }
+}
+
+/// What was noticed in a story.
+#[derive(Debug, Default)]
+pub struct Noticed(Mutex<(HashMap<&'static str, usize>, Option<Odd>)>);
+
+impl Noticed {
+    pub fn odd(&self) -> Option<Odd> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+}
+
+impl Parts {
+    /// Asks a part. Where it is yours, the book's is asked the same, until the two have differed.
+    pub fn ask<T: Numbers>(&self, part: &'static str, run: impl Fn(&Self) -> T) -> T {
+        static BOOK: LazyLock<Parts> = LazyLock::new(Parts::of_the_book);
+        let result = call(part, || run(self));
+        if self.is_yours(part) {
+            let (calls, odd) = &mut *self.noticed.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let call = calls.entry(part).or_default();
+            *call += 1;
+            if odd.is_none() {
+                *odd = first_odd(part, *call, &result, &run(&BOOK));
+            }
+        }
+        result
+    }
+}
+
+fn first_odd<T: Numbers>(part: &'static str, call: usize, found: &T, expected: &T) -> Option<Odd> {
+    let (mut all_found, mut all_expected) = (Vec::new(), Vec::new());
+    found.push_to(&mut all_found);
+    expected.push_to(&mut all_expected);
+    let at = |numbers: &[f64], i: usize| numbers.get(i).copied();
+    let pair = |i| (at(&all_found, i), at(&all_expected, i));
+    let same = |(found, expected)| match (found, expected) {
+        (Some(a), Some(b)) => f64::abs(a - b) <= 1e-3 * f64::abs(b) + 1e-4,
+        _ => false,
+    };
+    let length = all_found.len().max(all_expected.len());
+    let i = (0..length).find(|&i| !same(pair(i)))?;
+    let (found, expected) = pair(i);
+    Some(Odd { part, call, number: i + 1, found, expected })
+}
+
+/// The numbers of a result, one after the other.
+pub trait Numbers {
+    fn push_to(&self, numbers: &mut Vec<f64>);
+}
+
+impl Numbers for f32 {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        numbers.push((*self).into());
+    }
+}
+
+impl Numbers for bool {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        numbers.push(u8::from(*self).into());
+    }
+}
+
+impl Numbers for usize {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        numbers.push(*self as f64);
+    }
+}
+
+impl<T: Numbers> Numbers for Vec<T> {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        self.as_slice().push_to(numbers);
+    }
+}
+
+impl<T: Numbers> Numbers for [T] {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        self.iter().for_each(|part| part.push_to(numbers));
+    }
+}
+
+impl<T: Numbers + ?Sized> Numbers for &T {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        T::push_to(self, numbers);
+    }
+}
+
+impl<T: Numbers> Numbers for Option<T> {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        self.iter().for_each(|part| part.push_to(numbers));
+    }
+}
+
+impl<T: Numbers, E> Numbers for Result<T, E> {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        self.iter().for_each(|part| part.push_to(numbers));
+    }
+}

@@ -1,0 +1,120 @@
+//! What the parts of the engine are: functions of the shapes that the exercises have.
+
+use std::sync::Arc;
+
+use crate::book;
+use crate::noticed::Noticed;
+
+include!("../parts.rs");
+
+/// Queries, keys or values: `[heads][seq][head_dim]`.
+pub type Heads = Vec<Vec<Vec<f32>>>;
+
+/// A matrix, `[n_out][n_in]`, or some positions, `[seq][width]`.
+pub type Rows = Vec<Vec<f32>>;
+
+/// One pass of the model: some tokens, and the position of the first; returns the logits after the
+/// last.
+pub type Forward<'a> = dyn FnMut(&[u32], usize) -> Vec<f32> + 'a;
+
+/// The logits after a text.
+pub type Next<'a> = dyn Fn(&[u32]) -> Vec<f32> + 'a;
+
+/// Attention of one position: its queries, `[n_heads][head_dim]`, the keys and the values that it
+/// sees; returns `[n_heads][head_dim]`.
+pub type Attend = fn(&[Vec<f32>], &[Rows], &[Rows]) -> Rows;
+
+/// The engine, part by part. What each must do is said in the exercise of the same name.
+#[derive(Clone)]
+#[allow(
+    clippy::type_complexity,
+    reason = "a field has the signature of its exercise, which the reader knows"
+)]
+pub struct Parts {
+    pub merge: fn(&str, &[(&str, &str)]) -> Vec<String>,
+    pub chunked_prefill: fn(&[u32], usize, usize, &mut Forward<'_>) -> Vec<f32>,
+    pub rms_norm: fn(&[f32], &[f32], f32) -> Vec<f32>,
+    pub split_heads: fn(&[Vec<f32>], usize) -> Heads,
+    pub merge_heads: fn(&[Rows]) -> Rows,
+    pub rope: fn(&[f32], usize, f64) -> Vec<f32>,
+    /// A cache with so many heads, room for so many positions, and this `head_dim`.
+    pub cache: fn(usize, usize, usize) -> Box<dyn Cache>,
+    /// So many new tokens behind so many others, with a window; true means hidden.
+    pub causal_mask: fn(usize, usize, usize) -> Vec<Vec<bool>>,
+    pub grouped_query_attention: Attend,
+    /// Takes over from `grouped_query_attention` where a pass has a single token.
+    pub attend_to_cache: Option<Attend>,
+    pub swiglu: fn(&[f32], &[Vec<f32>], &[Vec<f32>], &[Vec<f32>]) -> Vec<f32>,
+    pub last_row: fn(&[f32], usize) -> Option<&[f32]>,
+    pub at_temperature: fn(&[f32], f32) -> Result<Vec<f32>, String>,
+    pub nucleus: fn(&[f32], f32) -> Vec<f32>,
+    /// A point on the line of the probabilities: the token on whose stretch it lies.
+    pub draw: fn(&[f32], f64) -> usize,
+    pub generate: fn(&Next<'_>, &[u32], &[u32], usize, usize) -> (Vec<u32>, End),
+    pub decoder: fn() -> Box<dyn Decode>,
+    pub stop_filter: fn(&[&str]) -> Box<dyn Filter>,
+    /// Both ends of a stream that holds so many pieces.
+    pub token_stream: fn(usize) -> (Box<dyn Emit>, Reader),
+    pub detokenize: fn(&[u32], &[&[u8]], &[u32]) -> String,
+    /// The exercises that have taken over.
+    pub yours: Vec<&'static str>,
+    /// Where a result of yours was not the book's.
+    pub noticed: Arc<Noticed>,
+}
+
+/// Why a text ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Eos,
+    Length,
+    Context,
+}
+
+/// The keys and values of one layer.
+pub trait Cache {
+    /// Keeps the keys and values of new positions, and returns all that are kept.
+    ///
+    /// # Errors
+    /// Where it says that they do not fit.
+    fn append(&mut self, keys: &[Rows], values: &[Rows]) -> Result<(Heads, Heads), String>;
+}
+
+/// Bytes to characters.
+pub trait Decode {
+    fn push(&mut self, bytes: &[u8]) -> String;
+    fn finish(self: Box<Self>) -> String;
+}
+
+/// A text, until it holds a stop string.
+pub trait Filter {
+    /// The text that is let through, and whether a stop string is complete.
+    fn push(&mut self, piece: &str) -> (String, bool);
+    fn finish(self: Box<Self>) -> String;
+}
+
+/// The end of a stream that the reader has.
+pub type Reader = Box<dyn Iterator<Item = String> + Send>;
+
+/// The end of a stream that the model has.
+pub trait Emit {
+    fn emit(&self, piece: String) -> Emitted;
+}
+
+/// What became of a piece.
+pub enum Emitted {
+    Sent,
+    Behind(String),
+    Gone,
+}
+
+impl Parts {
+    /// All parts as they are in the book.
+    pub fn of_the_book() -> Self {
+        book::parts()
+    }
+
+    /// Whether an exercise has taken over.
+    pub fn is_yours(&self, exercise: &str) -> bool {
+        self.yours.contains(&exercise)
+    }
+}

@@ -1,0 +1,100 @@
+//! As `answers.rs`, with the parts whose exercises compute with tensors.
+
+#[path = "../../src/tensors.rs"]
+mod tensors;
+
+#[path = "../../tests/support/mod.rs"]
+#[allow(dead_code, reason = "the tests without tensors use more of it")]
+mod support;
+
+use std::ops::ControlFlow;
+
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::generate::{Options, cached};
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+use support::{Answers, ENGINE, SAME, right, said, with_a_wrong_one};
+use your_engine::Parts;
+use your_engine::parts::PARTS;
+use your_engine::story::Request;
+use your_engine::verdict::Expected;
+
+include!(concat!(env!("OUT_DIR"), "/answers.rs"));
+
+#[test]
+fn the_ids_to_compare_with_are_those_of_the_crate() {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let Pretrained { model, tokenizer, .. } = Pretrained::bundled(&device, Precision::F32).unwrap();
+    let request = Request::default();
+    let prompt = tokenizer.encode(&request.prompt).unwrap();
+    let options = Options {
+        max_tokens: request.max_tokens,
+        sampling: SamplingParams {
+            temperature: request.temperature,
+            top_p: Some(request.top_p),
+            seed: request.seed,
+            ..SamplingParams::default()
+        },
+        ..Options::default()
+    };
+    let written = cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let expected = Expected::first_light(&ENGINE.1);
+    assert_eq!(prompt, expected.prompt);
+    assert_eq!(written.ids, expected.ids);
+    assert_eq!(tokenizer.decode(&[prompt, written.ids].concat()).unwrap(), expected.text);
+}
+
+#[test]
+fn all_reference_answers_write_first_light() {
+    assert!(PARTS.iter().map(|part| part.exercise).eq(ANSWERS.iter().map(|a| a.part)));
+    assert_eq!(said(&right(ANSWERS)), SAME);
+}
+
+#[test]
+fn each_reference_answer_with_tensors_fits_between_parts_of_the_book() {
+    for answers in with_tensors() {
+        let mut parts = Parts::of_the_book();
+        (answers.right)(&mut parts);
+        assert_eq!(said(&parts), SAME, "{}", answers.part);
+    }
+}
+
+#[test]
+fn a_wrong_answer_in_any_place_with_tensors_is_seen() {
+    let wrong = [
+        (
+            "split_heads",
+            "wrong_reshape_at_once",
+            "The first token that differs is number 6: ",
+        ),
+        (
+            "cache_append",
+            "wrong_values_are_keys",
+            "The first token that differs is number 1: ",
+        ),
+        ("causal_mask", "wrong_no_offset", "The first token that differs is number 1: "),
+        (
+            "causal_mask",
+            "wrong_square",
+            "`causal_mask` made no mask of 2 rows and 5 columns",
+        ),
+        (
+            "attend_to_cache",
+            "wrong_unscaled",
+            "The first token that differs is number 6: ",
+        ),
+    ];
+    for answers in with_tensors() {
+        assert!(wrong.iter().any(|(part, ..)| *part == answers.part), "{}", answers.part);
+    }
+    for (part, variant, expected) in wrong {
+        let said = with_a_wrong_one(ANSWERS, part, variant);
+        assert!(said.starts_with(expected), "{part}, {variant}: {said}");
+    }
+}
+
+/// The answers that only this package has.
+fn with_tensors() -> impl Iterator<Item = &'static Answers> {
+    let tensors = |name| PARTS.iter().any(|part| part.exercise == name && part.tensors);
+    ANSWERS.iter().filter(move |answers| tensors(answers.part))
+}

@@ -1,0 +1,190 @@
+//! The engine writes *First light* with the book's parts and with the reference answers, and says what
+//! is wrong with a wrong one in each place.
+
+mod support;
+
+use std::thread;
+use std::time::Duration;
+
+use support::{Answers, ENGINE, SAME, right, said, with_a_wrong_one, write};
+use your_engine::Parts;
+use your_engine::parts::PARTS;
+use your_engine::story::{self, Request};
+
+include!(concat!(env!("OUT_DIR"), "/answers.rs"));
+
+#[test]
+fn the_parts_of_the_book_write_first_light() {
+    assert_eq!(said(&Parts::of_the_book()), SAME);
+}
+
+#[test]
+fn the_reference_answers_write_first_light() {
+    assert_eq!(said(&right(ANSWERS)), SAME);
+}
+
+#[test]
+fn each_reference_answer_fits_between_parts_of_the_book() {
+    for answers in ANSWERS {
+        let mut parts = Parts::of_the_book();
+        (answers.right)(&mut parts);
+        assert_eq!(said(&parts), SAME, "{}", answers.part);
+    }
+}
+
+#[test]
+fn every_part_without_tensors_has_an_answer() {
+    let names = PARTS.iter().filter(|part| !part.tensors).map(|part| part.exercise);
+    assert!(names.eq(ANSWERS.iter().map(|answers| answers.part)));
+}
+
+#[test]
+fn a_wrong_answer_in_any_place_is_seen() {
+    let wrong = [
+        ("merge", "wrong_one_pass_of_all_merges", "The prompt has other ids: [0, 566, "),
+        (
+            "chunked_prefill",
+            "wrong_rest_dropped",
+            "The first token that differs is number 1: ",
+        ),
+        ("rms_norm", "wrong_subtracts_mean", "The first token that differs is number 6: "),
+        ("rope", "wrong_overwritten", "The first token that differs is number 18: "),
+        (
+            "grouped_query_attention",
+            "wrong_heads_dealt_in_turn",
+            "The first token that differs is number 2: ",
+        ),
+        ("swiglu", "wrong_relu", "The first token that differs is number 6: "),
+        ("swiglu", "wrong_transposed", "`swiglu` returned 512 numbers instead of 192"),
+        ("last_row", "wrong_first_row", "The first token that differs is number 1: "),
+        ("at_temperature", "wrong_multiplied", "The first token that differs is number "),
+        ("nucleus", "wrong_not_sorted", "The first token that differs is number 6: "),
+        ("draw", "wrong_zeros_removed", "The first token that differs is number 1: "),
+        (
+            "generate",
+            "wrong_end_kept",
+            "The first token that differs is number 166: 1 \"\" instead of nothing",
+        ),
+        (
+            "incremental_decode",
+            "wrong_each_piece_alone",
+            "The ids are right. The text that was streamed differs from character ",
+        ),
+        (
+            "stop_strings",
+            "wrong_stop_string_kept",
+            "The ids are right. The text that was streamed differs from character ",
+        ),
+        ("stop_strings", "wrong_bytes", "`stop_strings` panicked at solutions/variants/"),
+        (
+            "token_stream",
+            "wrong_token_lost",
+            "The ids are right. The text that was streamed differs from character ",
+        ),
+        (
+            "detokenize",
+            "wrong_special_are_text",
+            "The ids are right. The text of all ids differs from character 1 on: ",
+        ),
+    ];
+    for answers in ANSWERS {
+        assert!(wrong.iter().any(|(part, ..)| *part == answers.part), "{}", answers.part);
+    }
+    for (part, variant, expected) in wrong {
+        let said = with_a_wrong_one(ANSWERS, part, variant);
+        assert!(said.starts_with(expected), "{part}, {variant}: {said}");
+    }
+}
+
+#[test]
+fn a_todo_is_said_with_its_place() {
+    let mut parts = right(ANSWERS);
+    parts.rope = |_, _, _| todo!();
+    let said = said(&parts);
+    assert!(
+        said.starts_with("`rope` panicked at exercises/engine/tests/answers.rs:"),
+        "{said}"
+    );
+    assert!(said.ends_with(": not yet implemented"), "{said}");
+}
+
+#[test]
+fn a_part_that_does_not_return_is_named_also_inside_the_loop() {
+    let mut parts = right(ANSWERS);
+    parts.swiglu = |_, _, _, _| {
+        loop {
+            thread::sleep(Duration::from_secs(1));
+        }
+    };
+    // Longer than a busy machine keeps a part waiting.
+    let limit = Duration::from_secs(3);
+    let broken = story::write(&ENGINE, &parts, &Request::default(), limit, |_| ()).unwrap_err();
+    assert_eq!(broken.part, "swiglu");
+    assert!(broken.did.starts_with("has not returned for "), "{broken}");
+}
+
+#[test]
+fn a_loop_that_asks_for_ever_is_stopped() {
+    let mut parts = right(ANSWERS);
+    parts.generate = |next, prompt, _, _, _| {
+        loop {
+            next(prompt);
+        }
+    };
+    let broken = write(&parts).unwrap_err();
+    assert_eq!(broken.to_string(), "`generate` has asked for token 402, and does not end");
+}
+
+#[test]
+fn the_first_result_that_is_not_the_books_is_named() {
+    let mut parts = right(ANSWERS);
+    write(&parts).unwrap();
+    assert_eq!(parts.noticed.odd(), None, "no reference answer differs by more than rounding");
+    // The tokens do not show this one: its sign is wrong for the first position but one.
+    parts = right(ANSWERS);
+    parts.rope = |x, position, theta| {
+        let turned = (Parts::of_the_book().rope)(x, position, theta);
+        turned.iter().map(|x| if position == 1 { -x } else { *x }).collect()
+    };
+    write(&parts).unwrap();
+    let odd = parts.noticed.odd().unwrap();
+    // Each of four query heads is turned at the positions 0, 1 and 2.
+    assert_eq!((odd.part, odd.call, odd.number), ("rope", 2, 1));
+    assert_eq!(odd.found, odd.expected.map(|number| -number));
+    let said = odd.to_string();
+    assert!(said.starts_with("call 2 of `rope`, number 1 of its result: "), "{said}");
+}
+
+#[test]
+fn a_story_can_be_right_with_a_wrong_part() {
+    // RoPE shows only distances, and no story has a broken character.
+    for (part, variant) in [
+        ("rope", "wrong_position_from_one"),
+        ("incremental_decode", "wrong_waits_for_ever"),
+    ] {
+        assert_eq!(with_a_wrong_one(ANSWERS, part, variant), SAME, "{part}");
+    }
+}
+
+#[test]
+fn no_draw_of_first_light_is_so_close_that_rounding_could_turn_it() {
+    let [book, yours] = [Parts::of_the_book(), right(ANSWERS)].map(|parts| write(&parts).unwrap());
+    assert!(book.margin > 0.003, "{}", book.margin);
+    // The reference answers add up in another order.
+    let pairs = book.probabilities.iter().zip(&yours.probabilities);
+    let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(moved > 0.0 && moved < 1e-5, "{moved}");
+}
+
+#[test]
+fn other_prompts_and_seeds_come_out_the_same_too() {
+    for (prompt, seed) in [("The storm", 7), (" Café 22:\n\n It's  late,  ", 1)] {
+        let request = Request { prompt: prompt.into(), seed, ..Request::default() };
+        let [book, yours] = [Parts::of_the_book(), right(ANSWERS)].map(|parts| {
+            story::write(&ENGINE, &parts, &request, Duration::from_secs(5), |_| ()).unwrap()
+        });
+        assert_eq!(book.prompt, yours.prompt);
+        assert_eq!(book.ids, yours.ids);
+        assert_eq!(book.streamed, yours.streamed);
+    }
+}

@@ -1,0 +1,70 @@
+//! Stories written with some parts in place of the book's.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use your_engine::model::Model;
+use your_engine::story::{self, Request, Story};
+use your_engine::verdict::{Expected, verdict};
+use your_engine::vocabulary::Vocabulary;
+use your_engine::{Broken, Parts, weights};
+
+/// Puts an answer in the place of a part.
+pub type TakeOver = fn(&mut Parts);
+
+/// The answers to the exercise of one part.
+pub struct Answers {
+    pub part: &'static str,
+    pub right: TakeOver,
+    /// With their names.
+    pub wrong: &'static [(&'static str, TakeOver)],
+}
+
+/// Ember, read once.
+pub static ENGINE: LazyLock<Arc<(Model, Vocabulary)>> = LazyLock::new(|| {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let folder = folders.find_map(|folder| {
+        let ember = folder.join("models/ember");
+        ember.is_dir().then_some(ember)
+    });
+    Arc::new(weights::read(&folder.unwrap()).unwrap())
+});
+
+/// How long a part may take here.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// What comes of *First light* with these parts.
+pub fn write(parts: &Parts) -> Result<Story, Broken> {
+    story::write(&ENGINE, parts, &Request::default(), LIMIT, |_| ())
+}
+
+/// The same, in words.
+pub fn said(parts: &Parts) -> String {
+    match write(parts) {
+        Ok(story) => verdict(&story, &Expected::first_light(&ENGINE.1)).in_words(&ENGINE.1),
+        Err(broken) => broken.to_string(),
+    }
+}
+
+/// What is said where nothing differs.
+pub const SAME: &str = "All is as in the book.";
+
+/// All parts from the reference answers.
+pub fn right(answers: &[Answers]) -> Parts {
+    let mut parts = Parts::of_the_book();
+    for answers in answers {
+        (answers.right)(&mut parts);
+        parts.yours.push(answers.part);
+    }
+    parts
+}
+
+/// What is said with one wrong answer, and all others right.
+pub fn with_a_wrong_one(answers: &[Answers], part: &str, variant: &str) -> String {
+    let of_part = answers.iter().find(|answers| answers.part == part).unwrap();
+    let (_, take_over) = of_part.wrong.iter().find(|(name, _)| *name == variant).unwrap();
+    let mut parts = right(answers);
+    take_over(&mut parts);
+    said(&parts)
+}

@@ -1,0 +1,203 @@
+//! A story, written by an engine of which every part is the learner's whose exercise passes.
+
+use std::io::{self, IsTerminal};
+use std::process::{Command, ExitCode};
+
+use anstream::println;
+use anyhow::{Context, Result};
+use exercises_runner::engine_parts::{PARTS, Part};
+use exercises_runner::manifest::Exercise;
+use exercises_runner::progress::{Status, has_todo};
+use exercises_runner::test_binary::{self, Progress, cargo};
+
+use crate::Project;
+use crate::check::{self, Building};
+use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG};
+
+/// The part of the engine that an exercise takes over.
+pub fn part(exercise: &Exercise) -> Option<&'static Part> {
+    PARTS.iter().find(|part| part.exercise == exercise.name)
+}
+
+/// Whose a part is, and why.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Its exercise passes.
+    Yours,
+    /// Its exercise does not pass, and the learner wants to see what comes of it.
+    Tried,
+    /// There is nothing to take over yet.
+    Unsolved,
+    /// Its tests fail.
+    Failing,
+    /// The exercises do not compile, so its tests cannot run.
+    Unchecked,
+}
+
+impl Whose {
+    fn is_yours(self) -> bool {
+        matches!(self, Self::Yours | Self::Tried)
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Self::Yours => format!("{GOOD}yours{END}"),
+            Self::Tried => format!("{ATTENTION}yours, though its tests do not pass{END}"),
+            Self::Unsolved => format!("{FAINT}the book's{END}"),
+            Self::Failing => format!("the book's: {BAD}the tests of yours fail{END}"),
+            Self::Unchecked => format!("the book's: {BAD}yours is not checked{END}"),
+        }
+    }
+}
+
+pub fn run(
+    project: &Project,
+    tried: &[String],
+    prompt: Option<&str>,
+    seed: Option<u64>,
+) -> Result<ExitCode> {
+    for name in tried {
+        let exercise = project.manifest.find(name)?;
+        part(exercise).with_context(|| {
+            format!(
+                "`{name}` is no part of the engine: `cargo run -p exercises -- engine` shows those that are"
+            )
+        })?;
+    }
+    let parts = parts(project, tried)?;
+    table(&parts);
+    let arguments = [
+        prompt.map(|prompt| ["--prompt".into(), prompt.to_owned()]),
+        seed.map(|seed| ["--seed".into(), seed.to_string()]),
+    ];
+    let arguments: Vec<String> = arguments.into_iter().flatten().flatten().collect();
+    write(project, &parts, &arguments)
+}
+
+/// The parts in their order, after what changed was checked.
+fn parts<'a>(
+    project: &'a Project,
+    tried: &[String],
+) -> Result<Vec<(&'static Part, &'a Exercise, Whose)>> {
+    let exercise = |part: &'static Part| {
+        let exercises = project.manifest.exercises.iter();
+        Some((part, exercises.into_iter().find(|exercise| exercise.name == part.exercise)?))
+    };
+    let exercises: Vec<(&Part, &Exercise)> = PARTS.iter().filter_map(exercise).collect();
+    let mut changed = Vec::new();
+    let progress = project.progress()?;
+    for (_, exercise) in &exercises {
+        if progress.status(&project.root, exercise)? == Status::Changed {
+            changed.push(*exercise);
+        }
+    }
+    if !changed.is_empty() {
+        check::several(project, &changed)?;
+        println!();
+    }
+    let progress = project.progress()?;
+    let whose = |(part, exercise): (&'static Part, &'a Exercise)| {
+        let whose = match progress.status(&project.root, exercise)? {
+            Status::Passed => Whose::Yours,
+            _ if tried.contains(&exercise.name) => Whose::Tried,
+            Status::Changed => Whose::Unchecked,
+            Status::NotPassed if has_todo(&project.root, exercise)? => Whose::Unsolved,
+            Status::NotPassed => Whose::Failing,
+        };
+        Ok((part, exercise, whose))
+    };
+    exercises.into_iter().map(whose).collect()
+}
+
+/// What the engine is made of.
+fn table(parts: &[(&Part, &Exercise, Whose)]) {
+    println!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
+    for (part, _, whose) in parts {
+        println!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
+    }
+    let yours = parts.iter().filter(|(.., whose)| whose.is_yours()).count();
+    println!("\n{STRONG}{yours} of {} parts are yours.{END}", parts.len());
+    if yours == 0 {
+        println!("Each of these exercises takes over its part once it passes.");
+    } else if parts.iter().all(|(.., whose)| *whose == Whose::Yours) {
+        println!(
+            "{GOOD}The engine is your own{END}, but for reading files and multiplying matrices."
+        );
+    }
+    println!();
+}
+
+/// Builds the engine with the parts that are the learner's, and lets it write.
+fn write(
+    project: &Project,
+    parts: &[(&Part, &Exercise, Whose)],
+    arguments: &[String],
+) -> Result<ExitCode> {
+    let yours: Vec<&(&Part, &Exercise, Whose)> =
+        parts.iter().filter(|(.., whose)| whose.is_yours()).collect();
+    let with_tensors = yours.iter().any(|(part, ..)| part.tensors);
+    let (package, library, first_takes) = if with_tensors {
+        (
+            "your-engine-with-tensors",
+            "release/deps/libslowburn-",
+            "some minutes: a part with tensors needs Burn",
+        )
+    } else {
+        ("your-engine", "debug/deps/libyour_engine-", "a minute or less")
+    };
+    let names: Vec<&str> = yours.iter().map(|(part, ..)| part.exercise).collect();
+    let mut command = Command::new(cargo());
+    command
+        .args(["build", "-p", package])
+        .args(with_tensors.then_some("--release"))
+        .env("YOUR_ENGINE", names.join(","));
+    // Where nobody waits in front of it, the output is the story and nothing else.
+    let building = io::stderr()
+        .is_terminal()
+        .then(|| Building::begin(library, first_takes, "building the engine ..."));
+    let progress = building.as_ref().map_or(Progress::Hidden, |building| building.progress);
+    let built =
+        test_binary::compile(&project.root, command, package, false, progress, check::colour())?;
+    drop(building);
+    let program = match built {
+        Ok(program) => program,
+        Err(errors) => {
+            check::broken(project, None, &errors);
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let status = Command::new(&program)
+        .args(arguments)
+        .current_dir(&project.root)
+        .status()
+        .with_context(|| format!("cannot start {program:?}"))?;
+    let tried: Vec<&str> = yours
+        .iter()
+        .filter(|(.., whose)| *whose == Whose::Tried)
+        .map(|(part, ..)| part.exercise)
+        .collect();
+    match (status.code(), tried.as_slice()) {
+        (Some(0), []) => {}
+        (Some(0), tried) => println!(
+            "\nAnd yet the tests of {} fail: a story shows one case, and the tests show many.",
+            tried.join(", ")
+        ),
+        (Some(1), []) => println!(
+            "\nAll parts of yours pass their tests. What the book's do differently, the tests leave open."
+        ),
+        (Some(1), tried) => {
+            println!("\nWhich rule is broken:");
+            for name in tried {
+                println!("  cargo run -p exercises -- check {name}");
+            }
+        }
+        _ => println!(
+            "\n{BAD}The engine ended in the middle, as on endless recursion: {status}.{END}"
+        ),
+    }
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

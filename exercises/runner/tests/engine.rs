@@ -1,0 +1,125 @@
+//! Which parts of the engine are the learner's, and what is said of the story.
+
+use crate::small_project::SmallProject;
+
+const ROPE: &str = "exercises/src/model/rope.rs";
+const NUCLEUS: &str = "exercises/src/top_p/nucleus.rs";
+const SPLIT_HEADS: &str = "exercises/src/model/split_heads.rs";
+
+/// The line of the table with this exercise.
+fn line<'a>(text: &'a str, exercise: &str) -> &'a str {
+    let line = text.lines().find(|line| line.contains(&format!(" {exercise} ")));
+    line.unwrap_or_else(|| panic!("no line with {exercise} in\n{text}"))
+}
+
+#[test]
+fn with_stubs_all_parts_are_the_books_and_no_tests_are_built() {
+    let project = SmallProject::with_an_engine();
+    let (success, text) = project.run(&["engine"]);
+    assert!(success, "{text}");
+    assert!(text.contains("0 of 3 parts are yours"), "{text}");
+    assert!(line(&text, "rope").ends_with(" the book's"), "{text}");
+    assert!(text.contains("\na story\n"), "{text}");
+    let builds = project.builds();
+    let builds: Vec<&str> = builds.lines().collect();
+    assert!(builds[0].starts_with("build -p your-engine --message-format"), "{builds:?}");
+    assert_eq!(builds[1], "yours: ");
+    assert_eq!(builds.len(), 2);
+}
+
+#[test]
+fn what_passes_takes_over_and_what_fails_does_not() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right");
+    project.write(NUCLEUS, "wrong");
+    let (success, text) = project.run(&["engine"]);
+    assert!(success, "{text}");
+    assert!(text.contains("1 of 3 parts are yours"), "{text}");
+    assert!(line(&text, "rope").ends_with(" yours"), "{text}");
+    assert!(
+        line(&text, "nucleus").ends_with("the book's: the tests of yours fail"),
+        "{text}"
+    );
+    assert!(project.builds().ends_with("yours: rope\n"), "{}", project.builds());
+    // Checked once.
+    project.run(&["engine"]);
+    assert_eq!(project.runs().matches("rope_tests").count(), 1);
+}
+
+#[test]
+fn what_fails_takes_over_where_it_is_tried() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "odd");
+    let (success, text) = project.run(&["engine", "--try", "rope"]);
+    assert!(!success, "{text}");
+    assert!(line(&text, "rope").ends_with("yours, though its tests do not pass"), "{text}");
+    assert!(project.builds().ends_with("yours: rope\n"));
+    assert!(text.contains("broken:\n  cargo run -p exercises -- check rope\n"), "{text}");
+    // A story can be right with a function that is not.
+    project.write(ROPE, "wrong");
+    let (success, text) = project.run(&["engine", "--try", "rope"]);
+    assert!(success && text.contains("And yet the tests of rope fail"), "{text}");
+}
+
+#[test]
+fn a_story_that_differs_though_all_tests_pass_is_said() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right odd");
+    let (success, text) = project.run(&["engine"]);
+    assert!(!success && text.contains("All parts of yours pass their tests."), "{text}");
+}
+
+#[test]
+fn an_engine_that_crashes_is_told_from_one_that_differs() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right endless");
+    let (success, text) = project.run(&["engine"]);
+    assert!(!success && text.contains("The engine ended in the middle"), "{text}");
+}
+
+#[test]
+fn a_part_with_tensors_needs_the_other_engine() {
+    let project = SmallProject::with_an_engine();
+    project.write(SPLIT_HEADS, "right");
+    project.write(ROPE, "right");
+    project.write(NUCLEUS, "right");
+    let (success, text) = project.run(&["engine"]);
+    assert!(success && text.contains("The engine is your own"), "{text}");
+    let builds = project.builds();
+    assert!(builds.contains("\nbuild -p your-engine-with-tensors --release "), "{builds}");
+    assert!(builds.ends_with("yours: split_heads,rope,nucleus\n"), "{builds}");
+}
+
+#[test]
+fn where_an_exercise_does_not_compile_what_passed_before_is_still_yours() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right");
+    project.run(&["check", "rope"]);
+    project.write(NUCLEUS, "broken");
+    let (_, text) = project.run(&["engine"]);
+    assert!(line(&text, "rope").ends_with(" yours"), "{text}");
+    assert!(line(&text, "nucleus").ends_with("yours is not checked"), "{text}");
+    assert!(text.contains("nucleus.rs does not compile"), "{text}");
+    // The engine is built without that file.
+    assert!(text.contains("\na story\n"), "{text}");
+}
+
+#[test]
+fn prompt_and_seed_are_handed_on_and_other_exercises_refused() {
+    let project = SmallProject::with_an_engine();
+    let (_, text) = project.run(&["engine", "--prompt", "The storm", "--seed", "7"]);
+    assert!(text.contains("a story --prompt The storm --seed 7"), "{text}");
+    let (success, text) = project.run(&["engine", "--try", "ties"]);
+    assert!(!success && text.contains("`ties` is no part of the engine"), "{text}");
+}
+
+#[test]
+fn other_commands_say_which_exercises_are_parts() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right");
+    let (_, text) = project.run(&["check", "rope"]);
+    assert!(text.contains("It is a part of your engine now"), "{text}");
+    let (_, text) = project.run(&["list"]);
+    assert!(line(&text, "rope").ends_with("(short path, engine)"), "{text}");
+    assert!(!line(&text, "ties").contains("engine"), "{text}");
+}
