@@ -9,6 +9,7 @@ mod exercises;
 mod figures;
 mod format_cost;
 mod greedy_loops;
+mod live;
 mod load;
 mod load_cost;
 mod loss_chart;
@@ -63,6 +64,8 @@ enum Command {
     Book(book::BookArgs),
     /// Write the logits that the book's widgets work on, and the figures in their places
     WidgetData,
+    /// Compile the crate for the book's pages, check that it is up to date, or use it in a browser
+    Live(live::LiveArgs),
     /// Open the server's page in a browser, and use it: prompt, sliders, keyboard, errors
     Page(page::PageArgs),
     /// Print how far the fixture models are from their reference
@@ -105,6 +108,7 @@ fn main() -> Result<()> {
         Command::Exercises(command) => exercises::run(&command),
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
+        Command::Live(args) => live::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Parity(args) => parity::run(&args),
         Command::Quantization(args) => quantization::run(&args),

@@ -26,7 +26,7 @@ use summary::Summary;
 
 #[derive(Args)]
 pub struct BookArgs {
-    /// Also open each page in a browser: layout, contrast, and the widgets' arithmetic
+    /// Also open each page in a browser: layout and contrast
     #[arg(long)]
     browser: bool,
     /// The browser; by default the first of chromium, chromium-browser and google-chrome
@@ -65,7 +65,6 @@ pub fn run(args: &BookArgs) -> Result<()> {
     if args.browser {
         let chromium = browser::Chromium::find(args.chromium.as_deref())?;
         problems.extend(browser::pages::check(&chromium, &folder, &summary)?);
-        problems.extend(browser::arithmetic::check(&chromium, root)?);
     } else {
         eprintln!("not checked: what a browser makes of the pages (--browser)");
     }

@@ -244,7 +244,12 @@ impl Browser {
     pub fn picture(&mut self, file: &Path) -> Result<()> {
         let size = self.call("Page.getLayoutMetrics", json!({}))?;
         let (width, height) = (&size["cssContentSize"]["width"], &size["cssContentSize"]["height"]);
-        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+        self.picture_of([&json!(0), &json!(0), width, height], file)
+    }
+
+    /// Writes a picture of a part of the page: `[x, y, width, height]`.
+    pub fn picture_of(&mut self, [x, y, width, height]: [&Value; 4], file: &Path) -> Result<()> {
+        let clip = json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
         let wanted = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let taken = self.call("Page.captureScreenshot", wanted)?;
         let png = STANDARD.decode(text(&taken, "data")?).context("the picture is not base64")?;

@@ -1,6 +1,6 @@
 //! `cargo xtask page`: opens the server's page in a browser, and uses it.
 
-mod devtools;
+pub mod devtools;
 mod looks;
 mod uses;
 

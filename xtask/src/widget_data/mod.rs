@@ -1,5 +1,5 @@
-//! `cargo xtask widget-data`: writes the logits for the book's widgets, from the bundled model, and
-//! the figures that replace the widgets without JavaScript.
+//! `cargo xtask widget-data`: writes the figures that stand in the places of the widgets where these
+//! cannot run, from the bundled model.
 
 mod open_distribution;
 mod pictures;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::book::problem::Problem;
 use crate::figures::same_but_for_rounding;
-pub use open_distribution::OpenDistribution;
+use open_distribution::OpenDistribution;
 
 pub fn run() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
@@ -41,9 +41,15 @@ pub fn outdated(root: &Path) -> Result<Vec<Problem>> {
 fn generated() -> Result<Vec<(&'static str, String)>> {
     let distribution = OpenDistribution::of_bundled_model()?;
     Ok(vec![
-        (OpenDistribution::FILE, distribution.to_javascript()?),
+        ("book/src/figures/widget-story.svg", pictures::story(&distribution)?),
+        ("book/src/figures/widget-anatomy.svg", pictures::anatomy(&distribution)?),
+        ("book/src/figures/widget-tokens.svg", pictures::tokens(&distribution)?),
+        ("book/src/figures/widget-greedy.svg", pictures::greedy(&distribution)?),
+        ("book/src/figures/widget-top-k.svg", pictures::top_k(&distribution)?),
         ("book/src/figures/widget-temperature.svg", pictures::temperature(&distribution)?),
         ("book/src/figures/widget-nucleus.svg", pictures::nucleus(&distribution)?),
+        ("book/src/figures/widget-formats.svg", pictures::formats()?),
+        ("book/src/figures/widget-scheduler.svg", pictures::scheduler()),
         ("book/src/figures/widget-work.svg", pictures::work()),
         ("book/src/figures/widget-padding.svg", pictures::padding()),
     ])

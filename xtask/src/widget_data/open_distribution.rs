@@ -1,83 +1,97 @@
-//! The logits of a step with many plausible continuations.
+//! A step with many plausible continuations, and a story.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::ops::ControlFlow;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
 use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::generate::{self, Options};
 use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::statistics;
+use slowburn::sampling::{SamplingParams, statistics};
+use slowburn::storage::Storage;
 
 const PROMPT: &str = "Once upon a time, there was a";
 
-/// The number of most likely tokens whose texts are kept: as many as a widget shows.
-const TEXTS: usize = 16;
-
-/// The data of the widgets in the sampling chapters.
-#[derive(Deserialize)]
+/// What the figures in the places of widgets show.
 pub struct OpenDistribution {
-    /// The prompt of the logits.
-    pub prompt: String,
-    /// The texts of the most likely tokens, by id.
-    pub texts: BTreeMap<u32, String>,
+    pretrained: Pretrained,
     /// The logit of each token of the vocabulary, to four decimals.
     pub logits: Vec<f32>,
 }
 
 impl OpenDistribution {
-    /// The path from the root.
-    pub const FILE: &str = "book/widgets/logits.js";
-    const HEAD: &str =
-        "// Written by `cargo xtask widget-data`.\n\"use strict\";\n\nconst openDistribution = ";
-    const TAIL: &str = ";\n";
-
     pub fn of_bundled_model() -> Result<Self> {
+        Self::stored_as(Precision::F32.into())
+    }
+
+    /// The bundled model, stored in another format.
+    pub fn stored_as(storage: Storage) -> Result<Self> {
         let device = device::open(DeviceChoice::Cpu)?;
-        let pretrained = Pretrained::bundled(&device, Precision::F32)?;
-        let logits = pretrained
-            .model
-            .forward(&mut [Input::whole(&pretrained.prompt_ids(PROMPT)?)])?
-            .remove(0);
+        let pretrained = Pretrained::bundled(&device, storage)?;
+        let prompt = pretrained.prompt_ids(PROMPT)?;
+        let logits = pretrained.model.forward(&mut [Input::whole(&prompt)])?.remove(0);
         let rounded = |logit: &f32| (logit * 1e4).round() / 1e4;
-        let logits: Vec<f32> = logits.iter().map(rounded).collect();
-        let best = statistics::ranked(&slowburn::sampling::softmax(&logits));
-        let texts = best.iter().take(TEXTS).map(|&(id, _)| {
-            let text = pretrained.tokenizer.decode(&[id])?;
-            Ok((id, text))
-        });
-        Ok(Self {
-            prompt: PROMPT.to_owned(),
-            texts: texts.collect::<Result<_>>()?,
-            logits,
-        })
-    }
-
-    pub fn read(root: &Path) -> Result<Self> {
-        let text = fs::read_to_string(root.join(Self::FILE))?;
-        let json = text.strip_prefix(Self::HEAD).and_then(|rest| rest.strip_suffix(Self::TAIL));
-        let json = json.with_context(|| format!("{} has another form", Self::FILE))?;
-        Ok(serde_json::from_str(json)?)
-    }
-
-    pub fn to_javascript(&self) -> Result<String> {
-        let (prompt, texts) =
-            (serde_json::to_string(&self.prompt)?, serde_json::to_string(&self.texts)?);
-        // A fixed number of decimals, so that differences by rounding can be recognised.
-        let logits: Vec<String> = self.logits.iter().map(|logit| format!("{logit:.4}")).collect();
-        let logits = logits.join(",");
-        let (head, tail) = (Self::HEAD, Self::TAIL);
-        Ok(format!(
-            "{head}{{\"prompt\":{prompt},\"texts\":{texts},\"logits\":[{logits}]}}{tail}"
-        ))
+        let logits = logits.iter().map(rounded).collect();
+        Ok(Self { pretrained, logits })
     }
 
     /// The ids and texts of the most likely tokens, best first.
-    pub fn best(&self, count: usize) -> Vec<(u32, &str)> {
+    pub fn best(&self, count: usize) -> Result<Vec<(u32, String)>> {
         let ranked = statistics::ranked(&slowburn::sampling::softmax(&self.logits));
         let ids = ranked.into_iter().take(count).map(|(id, _)| id);
-        ids.map(|id| (id, self.texts.get(&id).map_or("", String::as_str))).collect()
+        ids.map(|id| Ok((id, self.pretrained.tokenizer.decode(&[id])?))).collect()
+    }
+
+    /// The ids of a text, and what each stands for: a text, or the name of a special token.
+    pub fn tokens(&self, text: &str) -> Result<Vec<(u32, String)>> {
+        let ids = self.pretrained.tokenizer.encode(text)?;
+        Ok(ids.into_iter().map(|id| (id, self.text_of(id))).collect())
+    }
+
+    fn text_of(&self, id: u32) -> String {
+        match self.pretrained.tokenizer.token_bytes(id) {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => self.pretrained.tokenizer.token(id).unwrap_or_default(),
+        }
+    }
+
+    /// The tokens of a text, and what each head of the last layer takes up from them at the last
+    /// position.
+    pub fn attention(&self, text: &str) -> Result<(Vec<String>, Vec<Vec<f32>>)> {
+        let ids = self.pretrained.prompt_ids(text)?;
+        let layers = self.pretrained.model.attention(&ids)?;
+        let heads = layers.last().context("the model has no layers")?;
+        let rows = heads.iter().filter_map(|head| head.last().cloned()).collect();
+        Ok((ids.into_iter().map(|id| self.text_of(id)).collect(), rows))
+    }
+
+    /// The beginning of a story: so many tokens after a prompt.
+    pub fn story(&self, prompt: &str, tokens: usize) -> Result<Vec<String>> {
+        let drawn = SamplingParams {
+            temperature: 0.8,
+            top_p: Some(0.95),
+            seed: 42,
+            ..SamplingParams::default()
+        };
+        self.generate(prompt, tokens, drawn)
+    }
+
+    /// As [`story`](Self::story), always with the likeliest token.
+    pub fn greedy_story(&self, prompt: &str, tokens: usize) -> Result<Vec<String>> {
+        let greedy = SamplingParams { temperature: 0.0, ..SamplingParams::default() };
+        self.generate(prompt, tokens, greedy)
+    }
+
+    fn generate(
+        &self,
+        prompt: &str,
+        tokens: usize,
+        sampling: SamplingParams,
+    ) -> Result<Vec<String>> {
+        let options = Options { max_tokens: tokens, sampling, ..Options::default() };
+        let ids = self.pretrained.prompt_ids(prompt)?;
+        let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
+        let story = generate::cached(&self.pretrained.model, &ids, &options, go_on)?;
+        Ok(story.ids.into_iter().map(|id| self.text_of(id)).collect())
     }
 }

@@ -1,6 +1,5 @@
 //! Runs the book in a browser: headless Chromium.
 
-pub mod arithmetic;
 pub mod pages;
 
 use std::fs;

@@ -1,8 +1,8 @@
 // Prompts of different lengths in one pass: padded on either side, or end to end.
 "use strict";
 
-widgets.padding = (place) => {
-    const { element, slider, output, count, percent } = elements;
+widgets.layout = async (place) => {
+    const { element, head, slider, output, count, percent } = elements;
     const names = ["A", "B", "C", "D"];
     const sliders = [7, 2, 4, 3].map((value, i) => slider({
         label: `prompt ${names[i]}`,
@@ -11,28 +11,31 @@ widgets.padding = (place) => {
         step: 1,
         value,
         show: (length) => count(length, "token"),
-        change: draw,
+        change: () => show(),
     }));
     const group = `layout-${document.querySelectorAll("[data-mounted]").length}`;
     const kinds = ["right", "left", "end to end"];
     const labels = ["padding right", "padding left", "end to end"];
     const radios = kinds.map((value) => element("input", { type: "radio", name: group, value }));
     radios[0].checked = true;
-    radios.forEach((radio) => radio.addEventListener("change", draw));
+    radios.forEach((radio) => radio.addEventListener("change", () => show()));
 
     const grid = element("div", { class: "widget-cells", "aria-hidden": "true" });
     const said = output();
 
-    function cell({ prompt, position, isLast }) {
+    function cell({ prompt, position, is_last: isLast }) {
         const isPadding = position === null;
         const kind = isPadding ? "padding" : isLast ? "chosen" : prompt % 2 ? "kept" : "new";
         return element("span", { class: kind }, isPadding ? "pad" : `${names[prompt]}${position}`);
     }
 
-    function draw() {
+    const opened = live.open(place, "layout");
+    const show = live.latest(async () => {
+        const engine = await opened;
         const kind = radios.find((radio) => radio.checked).value;
-        const rows = arithmetic.layout(sliders.map((control) => control.value()), kind);
-        const { computed, padding } = arithmetic.padding(rows);
+        const lengths = sliders.map((control) => control.value());
+        const answer = await engine.ask({ lengths, kind });
+        const { rows, computed, padding } = answer;
         grid.replaceChildren(...rows.map((row) =>
             element("div", { class: kind === "end to end" ? "wraps" : "" }, ...row.map(cell))));
         const last = {
@@ -42,11 +45,12 @@ widgets.padding = (place) => {
         };
         said.textContent = `${count(computed, "position")} computed, of which ${padding} `
             + `(${percent(padding / computed)}) are padding. ${last[kind]}`;
-    }
+        place.dataset.shown = JSON.stringify({ lengths, kind, answer });
+    });
 
     const choices = radios.map((radio, i) => element("label", {}, radio, ` ${labels[i]}`));
     place.replaceChildren(
-        element("p", { class: "widget-title" }, "Four prompts in one pass"),
+        ...head(place, "Four prompts in one pass"),
         ...sliders.map((control) => control.row),
         element("fieldset", { class: "widget-choice" },
             element("legend", {}, "layout"), ...choices),
@@ -55,5 +59,6 @@ widgets.padding = (place) => {
             element("span", { class: "widget-swatch chosen" }), " its logits choose the next token "),
         said,
     );
-    draw();
+    await opened;
+    await show();
 };

@@ -1,0 +1,77 @@
+//! *09* and *10*: the steps of the scheduler, its blocks and its decisions are the library's.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::{Proof, same};
+use crate::page::devtools::Look;
+
+const STEPS: usize = 50;
+
+pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
+    for page in ["batching.html", "scheduler.html", "paged-kv.html"] {
+        proof.open(page, Look::DESK)?;
+        let blocks: usize = proof.data("scheduler", "blocks")?;
+        let native = proof.native.open("scheduler")?;
+        let begin = json!({ "begin": {
+            "blocks": blocks, "token_budget": 32, "policy": "chunked-prefill", "prefix_cache": true,
+        } });
+        let expected = proof.native.ask(native, &begin)?;
+        agree(proof, &expected).context("begin")?;
+        let (mut preemptions, mut hits, mut shared) = (0, 0, 0);
+        for step in 0..STEPS {
+            // Five requests arrive one after the other, of which three have the same beginning.
+            if step % 3 == 0 && step < 15 {
+                let prompt: String = proof.browser.get(
+                    "document.querySelector('[data-widget=scheduler] input[type=text]').value",
+                )?;
+                proof.press("scheduler", "Add a request")?;
+                let add = json!({ "prompt": prompt, "max_tokens": 60, "seed": step / 3 });
+                let expected = proof.native.ask(native, &json!({ "add": add }))?;
+                agree(proof, &expected).with_context(|| format!("{page}, request {step}"))?;
+            }
+            proof.press("scheduler", "Step")?;
+            let expected = proof.native.ask(native, &json!("step"))?;
+            agree(proof, &expected).with_context(|| format!("{page}, step {step}"))?;
+            preemptions = expected["preemptions"].as_u64().unwrap_or(0);
+            hits = expected["prefix_hits"].as_u64().unwrap_or(0);
+            let owners = expected["owners"].as_array().context("owners")?.iter();
+            shared = shared.max(owners.filter_map(Value::as_u64).max().unwrap_or(0));
+        }
+        println!(
+            "  {page}: {STEPS} steps, {hits} blocks found, {shared} owners of one block, {preemptions} preemptions"
+        );
+        ensure!(hits > 0 && shared > 1, "{page}: no block is shared");
+        ensure!(preemptions > 0, "{page}: nobody is preempted");
+    }
+    Ok(())
+}
+
+/// Waits until the page shows this answer, and compares what is drawn with it.
+fn agree(proof: &mut Proof, expected: &Value) -> Result<()> {
+    let begin = std::time::Instant::now();
+    let found = loop {
+        let found: Option<String> = proof
+            .browser
+            .get("document.querySelector('[data-widget=scheduler]').dataset.shown ?? null")?;
+        let found: Value = serde_json::from_str(&found.unwrap_or_default()).unwrap_or_default();
+        match same(&found, expected, "shown") {
+            Ok(()) => break found,
+            Err(error) if begin.elapsed().as_secs() > 10 => return Err(error),
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    let owned: Vec<String> = proof.browser.get(
+        "[...document.querySelectorAll('.widget-blocks b')].map((block) => block.textContent)",
+    )?;
+    for (shown, owners) in owned.iter().zip(found["owners"].as_array().context("owners")?) {
+        let letters = if shown == "·" { 0 } else { shown.len() as u64 };
+        ensure!(Some(letters) == owners.as_u64(), "{shown} instead of {owners} owners");
+    }
+    let rows: usize =
+        proof.browser.get("document.querySelectorAll('.widget-requests tbody tr').length")?;
+    ensure!(Some(rows) == found["sequences"].as_array().map(Vec::len), "{rows} rows");
+    Ok(())
+}
