@@ -2,8 +2,10 @@
 "use strict";
 
 widgets.formats = async (place) => {
-    const { element, head, slider, field, number, button, output, token, count, percent } = elements;
+    const { element, head, slider, field, number, button, output, count, percent } = elements;
+    /** What the engine writes. The story in f32 stands above these. */
     const FORMATS = 4;
+    const MAX_TOKENS = 150;
     const prompt = field({ label: "beginning", value: place.dataset.prompt, change: () => {}, enter: () => write() });
     const seed = number({ label: "seed", min: 0, max: 999999, value: 42, change: () => write() });
     const temperature = slider({
@@ -17,21 +19,36 @@ widgets.formats = async (place) => {
     });
     const stop = button("Stop", () => { run += 1; });
     stop.disabled = true;
-    const rows = Array.from({ length: FORMATS }, () => {
+    const rows = Array.from({ length: 1 + FORMATS }, () => {
         const name = element("p", { class: "widget-format" }, "…");
         const text = element("div", { class: "widget-text", tabindex: 0, role: "region", "aria-label": "A story" });
         return { name, text };
     });
     const said = output();
     place.replaceChildren(
-        ...head(place, "One story, four times"),
+        ...head(place, "One story, five times"),
         prompt.row, temperature.row,
-        element("p", { class: "widget-buttons" }, button("Write", () => write()), stop, seed.row),
+        element("p", { class: "widget-buttons" },
+            button("Write", () => write()), stop, button("Another example", () => example()), seed.row),
         ...rows.flatMap(({ name, text }) => [name, text]), said,
     );
 
     let run = 0;
     const opened = live.open(place, "formats");
+    // The weights in f32 are too large for a page, so only some of their stories are here.
+    const examples = opened.then(() => live.json("stories.json"));
+    let shown = 0;
+
+    /** The next story that is known in f32. */
+    async function example() {
+        const all = await examples;
+        shown = (shown + 1) % all.length;
+        prompt.input.value = all[shown].prompt;
+        seed.input.value = all[shown].seed;
+        temperature.input.value = all[shown].temperature;
+        temperature.input.dispatchEvent(new Event("input"));
+        await write();
+    }
 
     async function write() {
         const current = ++run;
@@ -48,50 +65,71 @@ widgets.formats = async (place) => {
     async function tell(engine, current) {
         stop.disabled = false;
         delete place.dataset.shown;
-        const sampling = { temperature: temperature.value(), seed: seed.value() };
-        const { begun } = await engine.ask({ begin: { prompt: prompt.input.value, max_tokens: 150, sampling } });
+        const settings = { prompt: prompt.input.value, temperature: temperature.value(), seed: seed.value() };
+        const sampling = { temperature: settings.temperature, top_p: 0.95, seed: settings.seed };
+        const inF32 = (await examples).find((story) => story.prompt === settings.prompt
+            && story.temperature === settings.temperature
+            // A greedy story is the same with each seed.
+            && (story.seed === settings.seed || story.temperature === 0));
+        const { begun } = await engine.ask({ begin: { prompt: settings.prompt, max_tokens: MAX_TOKENS, sampling } });
         let stories = [];
         do {
             ({ stories } = await engine.ask("next"));
-            draw(begun, stories);
+            draw(settings, begun, stories, inF32);
         } while (current === run && !stories.every((story) => story.has_ended));
         const { distances } = await engine.ask("compare");
-        draw(begun, stories, distances);
+        draw(settings, begun, stories, inF32, distances);
         place.dataset.shown = JSON.stringify({ stories, distances });
     }
 
-    /** How many tokens a story begins with that are those of the first one. */
-    function agreed(story, first) {
-        const parts = story.tokens.findIndex(({ id }, i) => first.tokens[i]?.id !== id);
-        return parts < 0 ? Math.min(story.tokens.length, first.tokens.length) : parts;
+    /** The command that writes a story with the weights in f32. */
+    function command({ prompt, temperature, seed }) {
+        const quoted = `'${prompt.replaceAll("'", "'\\''")}'`;
+        return `cargo run --release --example 12_quantized -- --prompt ${quoted} `
+            + `--temperature ${temperature} --seed ${seed} --max-tokens ${MAX_TOKENS}`;
     }
 
-    function draw(begun, stories, distances) {
-        const [first] = stories;
-        const parts = stories.map((story) => agreed(story, first));
-        rows.forEach(({ name, text }, i) => {
+    /** At which token a story is no longer the same as another, of which it may be a beginning. */
+    function parting(story, other) {
+        const at = story.tokens.findIndex(({ id }, i) => other.tokens[i]?.id !== id);
+        if (at >= 0) return at;
+        return story.has_ended && story.tokens.length < other.tokens.length ? story.tokens.length : -1;
+    }
+
+    function draw(settings, begun, stories, inF32, distances) {
+        // Where f32 is not known, the first of the others takes its place.
+        const reference = inF32 ? { ...inF32, has_ended: true } : stories[0];
+        const against = inF32 ? "f32" : begun[0].name;
+        const written = Math.max(...stories.map((story) => story.tokens.length));
+        const [f32, ...others] = rows;
+        f32.name.textContent = inF32 ? "f32, written by the library" : "f32: not in this page. The library writes it:";
+        f32.text.replaceChildren(...(inF32
+            ? [element("b", {}, settings.prompt), inF32.tokens.slice(0, written).map(({ text }) => text).join("")]
+            : [element("code", {}, command(settings))]));
+        const lines = [];
+        others.forEach(({ name, text }, i) => {
             const { tokens } = stories[i];
+            const at = stories[i] === reference ? -1 : parting(stories[i], reference);
             const kib = (begun[i].bytes / 1024).toLocaleString("en", { maximumFractionDigits: 0 });
             const distance = distances && i > 0
-                ? `, ${distances[i].kl.toFixed(4)} nats from the first, same likeliest token ${percent(distances[i].same_greedy)}`
+                ? `, ${distances[i].kl.toFixed(4)} nats from ${begun[0].name}, `
+                    + `same likeliest token ${percent(distances[i].same_greedy)}`
                 : "";
             name.textContent = `${begun[i].name}: ${kib} KiB${distance}`;
-            const same = tokens.slice(0, parts[i]).map((token) => token.text).join("");
-            const rest = tokens.slice(parts[i] + 1).map((token) => token.text).join("");
-            const at = tokens[parts[i]];
-            text.replaceChildren(element("b", {}, prompt.input.value), same,
-                ...(i > 0 && at ? [element("mark", {}, at.text), rest] : [at?.text ?? "", rest]));
+            const joined = (part) => part.map((token) => token.text).join("");
+            const end = at < 0 ? tokens.length : at;
+            const marked = tokens.slice(end, end + 1).map((token) => element("mark", {}, token.text));
+            text.replaceChildren(element("b", {}, settings.prompt), joined(tokens.slice(0, end)),
+                ...marked, joined(tokens.slice(end + 1)));
             text.scrollTop = text.scrollHeight;
+            if (at < 0) return;
+            const [was, is] = [reference, stories[i]].map(({ tokens }) => tokens[at]);
+            lines.push(`${begun[i].name} parts from ${against} at token ${at + 1}: `
+                + `${is ? JSON.stringify(is.text) : "its end"} instead of ${was ? JSON.stringify(was.text) : "the end"}.`);
         });
-        const differ = stories.map((story, i) => ({ story, i })).slice(1)
-            .filter(({ story, i }) => story.tokens.length > parts[i] || first.tokens.length > parts[i]);
-        const lines = differ.map(({ i }) => {
-            const [was, is] = [first, stories[i]].map(({ tokens }) => tokens[parts[i]]);
-            return `${begun[i].name} parts at token ${parts[i] + 1}: ${is ? JSON.stringify(is.text) : "its end"} instead of `
-                + `${was ? JSON.stringify(was.text) : "the end"}.`;
-        });
-        const all = stories.every((story) => story.has_ended) ? `${count(first.tokens.length, "token")}. ` : "";
-        said.textContent = all + (lines.length > 0 ? lines.join(" ") : "All four are the same so far.");
+        f32.text.scrollTop = f32.text.scrollHeight;
+        const all = stories.every((story) => story.has_ended) ? `${count(stories[0].tokens.length, "token")}. ` : "";
+        said.textContent = all + (lines.length > 0 ? lines.join(" ") : `All are the same as ${against} so far.`);
     }
 
     await opened;

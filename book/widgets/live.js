@@ -7,20 +7,37 @@ const live = (() => {
     const isPossible = typeof WebAssembly === "object" && typeof Worker === "function"
         && typeof DecompressionStream === "function" && location.protocol.startsWith("http");
 
+    let files = null;
     let worker = null;
     let count = 0;
     const waiting = new Map();
 
-    /** The worker, which the first widget that is seen starts. */
-    function start() {
-        worker ??= (async () => {
+    /** The address of a file of the engine. */
+    async function address(file) {
+        files ??= (async () => {
             const folder = new URL(`${path_to_root}live/`, location.href);
             const version = await fetch(new URL("version.json", folder), { cache: "no-cache" });
             if (!version.ok) throw new Error(`the engine is not there: ${version.status}`);
-            const script = new URL("worker.js", folder);
-            // The files of a version never change, so the browser keeps them for all pages.
-            script.search = `?${(await version.json()).version}`;
-            const started = new Worker(script);
+            return { folder, version: (await version.json()).version };
+        })();
+        const { folder, version } = await files;
+        const url = new URL(file, folder);
+        // The files of a version never change, so the browser keeps them for all pages.
+        url.search = `?${version}`;
+        return url;
+    }
+
+    /** What a JSON file beside the engine holds. */
+    async function json(file) {
+        const response = await fetch(await address(file));
+        if (!response.ok) throw new Error(`${file}: ${response.status}`);
+        return response.json();
+    }
+
+    /** The worker, which the first widget that is seen starts. */
+    function start() {
+        worker ??= (async () => {
+            const started = new Worker(await address("worker.js"));
             await new Promise((resolve, reject) => {
                 started.onerror = (event) => reject(new Error(event.message || "no worker"));
                 started.onmessage = ({ data: { ready, failed } }) => {
@@ -100,5 +117,5 @@ const live = (() => {
         };
     }
 
-    return { isPossible, open, latest };
+    return { isPossible, open, json, latest };
 })();

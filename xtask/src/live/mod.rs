@@ -6,6 +6,7 @@
 mod browser;
 mod build;
 mod sources;
+mod stories;
 mod weights;
 
 use std::fs;
@@ -22,6 +23,8 @@ use crate::book::browser::Chromium;
 const FOLDER: &str = "book/src/live";
 /// The weights.
 const WEIGHTS: &str = "ember.gguf";
+/// Stories in f32, for the widget that compares formats.
+const STORIES: &str = "stories.json";
 /// What a page asks for first: the version of the other files, by which they are cached.
 const VERSION: &str = "version.json";
 /// The most that a page loads, in bytes.
@@ -67,6 +70,7 @@ fn write(root: &Path, toolchain: Option<&Path>) -> Result<()> {
     let folder = root.join(FOLDER);
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(WEIGHTS), weights::gguf(&root.join("models/ember"))?)?;
+    fs::write(folder.join(STORIES), stories::json()?)?;
     let built = build::run(root, &folder, toolchain)?;
     let mut hash = Sha256::new();
     for file in loaded() {
@@ -80,8 +84,8 @@ fn write(root: &Path, toolchain: Option<&Path>) -> Result<()> {
 }
 
 /// The files that a page loads, from the folder.
-fn loaded() -> [&'static str; 4] {
-    ["worker.js", build::SCRIPT, build::MODULE, WEIGHTS]
+fn loaded() -> [&'static str; 5] {
+    ["worker.js", build::SCRIPT, build::MODULE, WEIGHTS, STORIES]
 }
 
 /// Prints the sizes, and fails where they are too large.
