@@ -17,8 +17,7 @@ widgets.formats = async (place) => {
         show: (value) => (value > 0 ? `T = ${value.toFixed(2)}` : "0, greedy"),
         change: () => {},
     });
-    const stop = button("Stop", () => { run += 1; });
-    stop.disabled = true;
+    const stop = button("Stop", () => {});
     const rows = Array.from({ length: 1 + FORMATS }, () => {
         const name = element("p", { class: "widget-format" }, "…");
         const text = element("div", { class: "widget-text", tabindex: 0, role: "region", "aria-label": "A story" });
@@ -33,7 +32,6 @@ widgets.formats = async (place) => {
         ...rows.flatMap(({ name, text }) => [name, text]), said,
     );
 
-    let run = 0;
     const opened = live.open(place, "formats");
     // The weights in f32 are too large for a page, so only some of their stories are here.
     const examples = opened.then(() => live.json("stories.json"));
@@ -50,20 +48,9 @@ widgets.formats = async (place) => {
         await write();
     }
 
-    async function write() {
-        const current = ++run;
-        try {
-            await tell(await opened, current);
-        } catch (error) {
-            said.textContent = `${error.message}.`;
-        } finally {
-            if (current === run) run += 1;
-            stop.disabled = true;
-        }
-    }
+    const write = live.stoppable({ stop, said, work: async (goesOn) => tell(await opened, goesOn) });
 
-    async function tell(engine, current) {
-        stop.disabled = false;
+    async function tell(engine, goesOn) {
         delete place.dataset.shown;
         const settings = { prompt: prompt.input.value, temperature: temperature.value(), seed: seed.value() };
         const sampling = { temperature: settings.temperature, top_p: 0.95, seed: settings.seed };
@@ -76,7 +63,7 @@ widgets.formats = async (place) => {
         do {
             ({ stories } = await engine.ask("next"));
             draw(settings, begun, stories, inF32);
-        } while (current === run && !stories.every((story) => story.has_ended));
+        } while (goesOn() && !stories.every((story) => story.has_ended));
         const { distances } = await engine.ask("compare");
         draw(settings, begun, stories, inF32, distances);
         place.dataset.shown = JSON.stringify({ stories, distances });

@@ -117,5 +117,30 @@ const live = (() => {
         };
     }
 
-    return { isPossible, open, json, latest };
+    /**
+     * A function that runs `work` until `stop` is pressed, or the function is called again. `work`
+     * gets a function that says whether it should go on. An error of it is written to `said`.
+     */
+    function stoppable({ stop, said, work, ended = () => {} }) {
+        let running = null;
+        stop.disabled = true;
+        stop.addEventListener("click", () => { running = null; });
+        return async () => {
+            const mine = {};
+            running = mine;
+            stop.disabled = false;
+            try {
+                await work(() => running === mine);
+            } catch (error) {
+                said.textContent = `${error.message}.`;
+            }
+            // Unless another has begun meanwhile.
+            if (running !== mine && running !== null) return;
+            running = null;
+            stop.disabled = true;
+            ended();
+        };
+    }
+
+    return { isPossible, open, json, latest, stoppable };
 })();

@@ -20,12 +20,11 @@ widgets.story = async (place) => {
         change: () => {},
     });
     const go = button("Write", () => write());
-    const stop = button("Stop", () => { run += 1; });
+    const stop = button("Stop", () => {});
     const another = button("Another seed", () => {
         seed.input.value = Math.floor(Math.random() * 1000);
         write();
     });
-    stop.disabled = true;
     const story = element("div", { class: "widget-story", tabindex: 0, role: "region", "aria-label": "The story" });
     const said = output();
 
@@ -37,25 +36,15 @@ widgets.story = async (place) => {
     );
     said.textContent = "Nothing is loaded from elsewhere. The engine and its weights are 5 MB at most.";
 
-    // The number of the run: one that finds another here is over.
-    let run = 0;
     const opened = live.open(place, "story");
+    const write = live.stoppable({
+        stop,
+        said,
+        work: async (goesOn) => tell(await opened, goesOn),
+        ended: () => story.removeAttribute("aria-busy"),
+    });
 
-    async function write() {
-        const current = ++run;
-        try {
-            await tell(await opened, current);
-        } catch (error) {
-            said.textContent = `${error.message}.`;
-        } finally {
-            if (current === run) run += 1;
-            stop.disabled = true;
-            story.removeAttribute("aria-busy");
-        }
-    }
-
-    async function tell(engine, current) {
-        stop.disabled = false;
+    async function tell(engine, goesOn) {
         // A screen reader reads the story when it is complete, not token by token.
         story.setAttribute("aria-busy", "true");
         const beginning = prompt.input.value;
@@ -64,14 +53,14 @@ widgets.story = async (place) => {
             max_tokens: 400,
             sampling: { temperature: temperature.value(), top_p: 0.95, seed: seed.value() },
         } });
-        if (current !== run) return;
+        if (!goesOn()) return;
         const begin = performance.now();
         const text = document.createTextNode("");
         story.replaceChildren(element("b", {}, beginning), text);
         const ids = [];
         let firstMs = 0;
         let end = null;
-        while (end === null && current === run) {
+        while (end === null && goesOn()) {
             const { more } = await engine.ask({ next: { tokens: 1 } });
             if (ids.length === 0) firstMs = performance.now() - begin;
             ids.push(...more.ids);

@@ -5,10 +5,9 @@ use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Batch, Event, Options};
 use slowburn::kernels::{Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
 use slowburn::storage::Storage;
 
-use crate::widget::{Result, Token, Widget, in_json};
+use crate::widget::{Beginning, Result, Token, Widget, in_json};
 
 /// The formats: what is rounded to 4 bits. What is not keeps the 8 bits of the file.
 const FORMATS: [(&str, Option<Quantized>, Option<Quantized>, Rounding); 4] = [
@@ -52,11 +51,7 @@ struct Text {
 #[serde(rename_all = "snake_case")]
 enum Request {
     /// All stories begin with this prompt.
-    Begin {
-        prompt: String,
-        max_tokens: usize,
-        sampling: SamplingParams,
-    },
+    Begin(Beginning),
     /// One token more in each story.
     Next,
     /// How far the distributions of each format are from those of the first, over its story.
@@ -177,9 +172,7 @@ impl Formats {
 impl Widget for Formats {
     fn answer(&mut self, request: &str) -> Result<String> {
         in_json(request, |request| match request {
-            Request::Begin { prompt, max_tokens, sampling } => {
-                self.begin(&prompt, &Options { max_tokens, sampling, ..Options::default() })
-            }
+            Request::Begin(text) => self.begin(&text.prompt, &text.options()),
             Request::Next => self.next(),
             Request::Compare => self.compare(),
         })

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 use slowburn::generate::{Batch, Event, FinishReason, Options};
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
 use slowburn::tokenizer::IncrementalDecoder;
 
-use crate::widget::{Result, Widget, in_json};
+use crate::widget::{Beginning, Result, Widget, in_json};
 
 pub struct Story {
     pretrained: &'static Pretrained,
@@ -24,11 +23,7 @@ struct Running {
 #[serde(rename_all = "snake_case")]
 enum Request {
     /// Reads a prompt, in place of the story before.
-    Begin {
-        prompt: String,
-        max_tokens: usize,
-        sampling: SamplingParams,
-    },
+    Begin(Beginning),
     /// Writes so many tokens more, or fewer where the story ends.
     Next { tokens: usize },
 }
@@ -93,9 +88,7 @@ impl Story {
 impl Widget for Story {
     fn answer(&mut self, request: &str) -> Result<String> {
         in_json(request, |request| match request {
-            Request::Begin { prompt, max_tokens, sampling } => {
-                self.begin(&prompt, &Options { max_tokens, sampling, ..Options::default() })
-            }
+            Request::Begin(text) => self.begin(&text.prompt, &text.options()),
             Request::Next { tokens } => self.next(tokens),
         })
     }

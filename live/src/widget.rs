@@ -1,8 +1,10 @@
 //! What the engine in the page has in common for all widgets: requests and answers in JSON.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use slowburn::generate::Options;
 use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
 
 /// The error of a widget: a sentence for the reader.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -23,6 +25,24 @@ pub fn in_json<R: DeserializeOwned, A: Serialize>(
 ) -> Result<String> {
     let request = serde_json::from_str(request)?;
     Ok(serde_json::to_string(&work(request)?)?)
+}
+
+/// The beginning of a text, and how it should go on.
+#[derive(Debug, Deserialize)]
+pub struct Beginning {
+    pub prompt: String,
+    max_tokens: usize,
+    sampling: SamplingParams,
+}
+
+impl Beginning {
+    pub fn options(&self) -> Options {
+        Options {
+            max_tokens: self.max_tokens,
+            sampling: self.sampling.clone(),
+            ..Options::default()
+        }
+    }
 }
 
 /// A token as a page shows it.
