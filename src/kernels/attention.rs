@@ -9,7 +9,7 @@ use super::disjoint::Disjoint;
 use super::elementwise::sum_lanes;
 use super::exp::exp;
 use super::microkernel::{LANES, accumulate_rows, product};
-use super::simd::{Isa, Kernel, RowKernel, Simd, fma};
+use super::simd::{Isa, RowKernel, Simd, fma};
 
 /// Positions in a span, the tile of the KV cache whose scores are held at once. Span boundaries are
 /// multiples of this in every sequence, so it does not matter which thread computes which span, or
@@ -57,7 +57,8 @@ pub fn attention(
             // most positions.
             let task = &tasks[tasks.len() - 1 - i];
             let spans = 0..task.spans(group);
-            let means = cpu.simd().dispatch(Attend { heads: &heads, task, spans });
+            let means =
+                cpu.simd().dispatch_rows(task.queries, Attend { heads: &heads, task, spans });
             means.write(&heads, task, &out);
         });
     } else {
@@ -73,7 +74,8 @@ pub fn attention(
                 return;
             };
             let (task, spans) = (&tasks[*task], *span..*span + 1);
-            *means = Some(cpu.simd().dispatch(Attend { heads: &heads, task, spans }));
+            *means =
+                Some(cpu.simd().dispatch_rows(task.queries, Attend { heads: &heads, task, spans }));
         });
         let out = Disjoint::new(&mut out);
         let mut totals: Vec<Option<Means>> = tasks.iter().map(|_| None).collect();
@@ -204,15 +206,6 @@ struct Attend<'a> {
     heads: &'a Heads<'a>,
     task: &'a Task<'a>,
     spans: Range<usize>,
-}
-
-impl Kernel for Attend<'_> {
-    type Output = Means;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Means {
-        I::with_rows(self.task.queries, self)
-    }
 }
 
 impl RowKernel for Attend<'_> {

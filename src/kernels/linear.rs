@@ -2,6 +2,7 @@
 
 use std::array;
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::cpu::Cpu;
@@ -10,7 +11,7 @@ use super::microkernel::{LANES, product_of_two, product_streamed, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
 use super::quantized::{self, GROUP, PackedGroups, Unpacked, with_groups};
-use super::simd::{Isa, Kernel, RowKernel};
+use super::simd::{Isa, Kernel, RowKernel, Simd};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
 #[derive(Clone, Copy)]
@@ -46,7 +47,7 @@ pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) ->
         let share = panels_of_task(panels, cpu.threads());
         cpu.for_each(panels.div_ceil(share), |task| {
             let end = panels.min((task + 1) * share);
-            cpu.simd().dispatch(Share { products: &products, panels: task * share..end });
+            compute(&products, task * share..end, cpu.simd());
         });
     }
     y
@@ -131,7 +132,7 @@ impl<'a> Packed<'a> {
                 unsafe { (packed.part(of(n_packed)), packed_sums.part(of(groups))) };
             pack(&x[of(n_in)], packed, rows.len());
             if groups > 0 {
-                cpu.simd().dispatch(SumGroups { rows: rows.len(), x: packed, sums });
+                cpu.simd().dispatch_rows(rows.len(), SumGroups { x: packed, sums });
             }
         };
         if x.len() < MANY {
@@ -158,18 +159,8 @@ impl<'a> Packed<'a> {
 
 /// The sum of each group of inputs, for one pass: `[n_packed][rows]` -> `[groups][rows]`.
 struct SumGroups<'a> {
-    rows: usize,
     x: &'a [f32],
     sums: &'a mut [f32],
-}
-
-impl Kernel for SumGroups<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        I::with_rows(self.rows, self);
-    }
 }
 
 impl RowKernel for SumGroups<'_> {
@@ -213,96 +204,65 @@ struct Product<'a> {
     y: Disjoint<'a, f32>,
 }
 
-/// Some panels of all products, numbered consecutively.
-struct Share<'a> {
-    products: &'a [Product<'a>],
-    panels: Range<usize>,
-}
-
-impl Kernel for Share<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        let mut before = 0;
-        for product in self.products {
-            let weights = product.layer.weights;
-            let first = self.panels.start.max(before) - before;
-            let end = self.panels.end.min(before + weights.len()).saturating_sub(before);
-            if first < end {
-                match weights.format() {
-                    PanelFormat::Dense(format) => {
-                        with_number!(format, N => product.panels::<I, N>(first..end));
-                    }
-                    PanelFormat::Quantized(format) => {
-                        with_groups!(format, G => product.groups::<I, G>(first..end));
-                    }
+/// Computes some panels of all products, which are numbered consecutively.
+fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
+    let mut before = 0;
+    for product in products {
+        let weights = product.layer.weights;
+        let first = panels.start.max(before) - before;
+        let end = panels.end.min(before + weights.len()).saturating_sub(before);
+        if first < end {
+            let panels = first..end;
+            match weights.format() {
+                PanelFormat::Dense(format) => {
+                    with_number!(format, N => product.panels::<N>(panels, simd));
+                }
+                PanelFormat::Quantized(format) => {
+                    with_groups!(format, G => product.groups::<G>(panels, simd));
                 }
             }
-            before += weights.len();
         }
+        before += weights.len();
     }
 }
 
 impl Product<'_> {
-    #[inline(always)]
-    fn panels<I: Isa, N: Number>(&self, panels: Range<usize>) {
-        match self.x.rows {
-            1 => self.single_row::<I, N>(panels),
-            _ => self.many_rows::<I, N>(panels),
+    fn panels<N: Number>(&self, panels: Range<usize>, simd: Simd) {
+        if self.x.rows == 1 {
+            simd.dispatch(SingleRow { product: self, panels, number: PhantomData::<N> });
+        } else {
+            self.many_rows::<N>(panels, simd);
         }
-    }
-
-    #[inline(always)]
-    fn single_row<I: Isa, N: Number>(&self, panels: Range<usize>) {
-        let mut index = panels.start;
-        while index < panels.end {
-            index += match panels.end - index {
-                1 => self.group::<I, N, 1>(index),
-                2 => self.group::<I, N, 2>(index),
-                3 | 5 => self.group::<I, N, 3>(index),
-                _ => self.group::<I, N, 4>(index),
-            };
-        }
-    }
-
-    /// One row of `P` panels, which are read concurrently. Returns `P`.
-    #[inline(always)]
-    fn group<I: Isa, N: Number, const P: usize>(&self, first: usize) -> usize {
-        let panels = std::array::from_fn(|i| self.layer.weights.panel::<N>(first + i));
-        for (i, sums) in
-            single::<I, N, P>(panels, &self.x.numbers[..self.x.n_in]).iter().enumerate()
-        {
-            self.store(0, first + i, sums);
-        }
-        P
     }
 
     /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
-    #[inline(always)]
-    fn many_rows<I: Isa, N: Number>(&self, panels: Range<usize>) {
+    fn many_rows<N: Number>(&self, panels: Range<usize>, simd: Simd) {
         /// Up to this many rows, the product is memory-bound. The sums of 12 rows, which are one
         /// pass, would not fit into the registers for two panels.
         const FEW: usize = 11;
         let weights = self.layer.weights;
         let (mut room, mut other_room) = (Vec::new(), Vec::new());
         let mut index = panels.start;
-        if self.x.rows <= FEW && !I::HALVES {
+        if self.x.rows <= FEW && !simd.has_halves() {
             while index + 2 <= panels.end {
-                let first = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
-                let second = N::widen_panel::<I, LANES>(weights.panel(index + 1), &mut other_room);
+                let first = weights.panel::<N>(index);
+                let first = simd.dispatch(Widen { panel: first, room: &mut room });
+                let second = weights.panel::<N>(index + 1);
+                let second = simd.dispatch(Widen { panel: second, room: &mut other_room });
                 for rows in &self.x.passes {
                     let (panels, pass) = ([first, second], self.x.pass(rows));
-                    I::with_rows(pass.rows, PassOfTwo { product: self, index, panels, pass });
+                    let rows = pass.rows;
+                    simd.dispatch_rows(rows, PassOfTwo { product: self, index, panels, pass });
                 }
                 index += 2;
             }
         }
         for index in index..panels.end {
-            let panel = N::widen_panel::<I, LANES>(weights.panel(index), &mut room);
+            let panel = weights.panel::<N>(index);
+            let panel = simd.dispatch(Widen { panel, room: &mut room });
             for rows in &self.x.passes {
                 let pass = self.x.pass(rows);
-                I::with_rows(pass.rows, Pass { product: self, index, panel, pass });
+                simd.dispatch_rows(pass.rows, Pass { product: self, index, panel, pass });
             }
         }
     }
@@ -310,52 +270,30 @@ impl Product<'_> {
     /// Quantized panels. For a single row, integers are converted in registers; for a few passes of
     /// rows, each pass unpacks a panel group by group; for more, each panel is unpacked once, for all
     /// of them.
-    #[inline(always)]
-    fn groups<I: Isa, G: PackedGroups>(&self, panels: Range<usize>) {
+    fn groups<G: PackedGroups>(&self, panels: Range<usize>, simd: Simd) {
         let weights = self.layer.weights;
         if self.x.rows == 1 {
-            let mut index = panels.start;
-            while index < panels.end {
-                index += match panels.end - index {
-                    1 => self.single_in_groups::<I, G, 1>(index),
-                    2 => self.single_in_groups::<I, G, 2>(index),
-                    3 | 5 => self.single_in_groups::<I, G, 3>(index),
-                    _ => self.single_in_groups::<I, G, 4>(index),
-                };
-            }
+            simd.dispatch(SingleInGroups { product: self, panels, groups: PhantomData::<G> });
             return;
         }
         if self.x.passes.len() <= G::FEW_PASSES {
             for index in panels {
                 for rows in &self.x.passes {
                     let (panel, pass) = (weights.groups::<G>(index), self.x.pass(rows));
-                    I::with_rows(pass.rows, PassOfFew { product: self, index, panel, pass });
+                    let rows = pass.rows;
+                    simd.dispatch_rows(rows, PassOfFew { product: self, index, panel, pass });
                 }
             }
             return;
         }
         let mut room = Vec::new();
         for index in panels {
-            room.clear();
-            for groups in weights.groups::<G>(index) {
-                room.push(Unpacked::new::<I, G>(groups));
-            }
+            simd.dispatch(Unpack { panel: weights.groups::<G>(index), room: &mut room });
             for rows in &self.x.passes {
                 let (panel, pass) = (&room[..], self.x.pass(rows));
-                I::with_rows(pass.rows, PassInGroups { product: self, index, panel, pass });
+                simd.dispatch_rows(pass.rows, PassInGroups { product: self, index, panel, pass });
             }
         }
-    }
-
-    /// One row of `P` quantized panels, which are read concurrently. Returns `P`.
-    #[inline(always)]
-    fn single_in_groups<I: Isa, G: PackedGroups, const P: usize>(&self, first: usize) -> usize {
-        let panels = array::from_fn(|i| self.layer.weights.groups::<G>(first + i));
-        let (x, _) = self.x.numbers.as_chunks();
-        for (i, sums) in quantized::single::<I, G, P>(panels, x, &self.x.sums).iter().enumerate() {
-            self.store(0, first + i, sums);
-        }
-        P
     }
 
     /// Writes the sums of one panel for one row.
@@ -373,6 +311,114 @@ impl Product<'_> {
                     *y = sum + bias;
                 }
             }
+        }
+    }
+}
+
+/// One row of some panels.
+struct SingleRow<'a, N> {
+    product: &'a Product<'a>,
+    panels: Range<usize>,
+    number: PhantomData<N>,
+}
+
+impl<N: Number> Kernel for SingleRow<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let mut index = self.panels.start;
+        while index < self.panels.end {
+            index += match self.panels.end - index {
+                1 => self.several::<I, 1>(index),
+                2 => self.several::<I, 2>(index),
+                3 | 5 => self.several::<I, 3>(index),
+                _ => self.several::<I, 4>(index),
+            };
+        }
+    }
+}
+
+impl<N: Number> SingleRow<'_, N> {
+    /// `P` panels, which are read concurrently. Returns `P`.
+    #[inline(always)]
+    fn several<I: Isa, const P: usize>(&self, first: usize) -> usize {
+        let Product { layer, x, .. } = self.product;
+        let panels = array::from_fn(|i| layer.weights.panel::<N>(first + i));
+        for (i, sums) in single::<I, N, P>(panels, &x.numbers[..x.n_in]).iter().enumerate() {
+            self.product.store(0, first + i, sums);
+        }
+        P
+    }
+}
+
+/// One row of some quantized panels.
+struct SingleInGroups<'a, G> {
+    product: &'a Product<'a>,
+    panels: Range<usize>,
+    groups: PhantomData<G>,
+}
+
+impl<G: PackedGroups> Kernel for SingleInGroups<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let mut index = self.panels.start;
+        while index < self.panels.end {
+            index += match self.panels.end - index {
+                1 => self.several::<I, 1>(index),
+                2 => self.several::<I, 2>(index),
+                3 | 5 => self.several::<I, 3>(index),
+                _ => self.several::<I, 4>(index),
+            };
+        }
+    }
+}
+
+impl<G: PackedGroups> SingleInGroups<'_, G> {
+    /// `P` panels, which are read concurrently. Returns `P`.
+    #[inline(always)]
+    fn several<I: Isa, const P: usize>(&self, first: usize) -> usize {
+        let Product { layer, x, .. } = self.product;
+        let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
+        let (numbers, _) = x.numbers.as_chunks();
+        for (i, sums) in quantized::single::<I, G, P>(panels, numbers, &x.sums).iter().enumerate() {
+            self.product.store(0, first + i, sums);
+        }
+        P
+    }
+}
+
+/// Widens a panel to f32, into `room` unless it is f32 already.
+struct Widen<'a, N> {
+    panel: &'a [[N; LANES]],
+    room: &'a mut Vec<[f32; LANES]>,
+}
+
+impl<'a, N: Number> Kernel for Widen<'a, N> {
+    type Output = &'a [[f32; LANES]];
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        N::widen_panel::<I, LANES>(self.panel, self.room)
+    }
+}
+
+/// Unpacks the groups of a panel.
+struct Unpack<'a, G> {
+    panel: &'a [G],
+    room: &'a mut Vec<Unpacked>,
+}
+
+impl<G: PackedGroups> Kernel for Unpack<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.room.clear();
+        for groups in self.panel {
+            self.room.push(Unpacked::new::<I, G>(groups));
         }
     }
 }

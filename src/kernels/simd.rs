@@ -31,7 +31,7 @@ pub(super) trait Kernel {
     fn run<I: Isa>(self) -> Self::Output;
 }
 
-/// Work that is compiled once for each number of rows that a pass may have.
+/// Work that is compiled once for each instruction set and each number of rows that a pass may have.
 pub(super) trait RowKernel {
     type Output;
 
@@ -51,7 +51,10 @@ pub(super) trait Isa: Copy {
     const HALVES: bool;
 
     /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).
-    fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output;
+    ///
+    /// # Safety
+    /// The processor must have these instructions.
+    unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output;
 
     /// Widens f16 to f32, exactly.
     fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L];
@@ -104,18 +107,28 @@ impl Simd {
         }
     }
 
-    /// Splits `rows` into passes of the microkernel.
-    pub(super) fn passes(self, rows: usize) -> Vec<usize> {
-        struct Passes;
-        impl Kernel for Passes {
-            type Output = &'static [usize];
+    /// [`Isa::PASSES`] and [`Isa::HALVES`].
+    fn properties(self) -> (&'static [usize], bool) {
+        struct Properties;
+        impl Kernel for Properties {
+            type Output = (&'static [usize], bool);
 
             #[inline(always)]
             fn run<I: Isa>(self) -> Self::Output {
-                I::PASSES
+                (I::PASSES, I::HALVES)
             }
         }
-        let sizes = self.dispatch(Passes);
+        self.dispatch(Properties)
+    }
+
+    /// Whether more than 3 rows are computed in two halves.
+    pub(super) fn has_halves(self) -> bool {
+        self.properties().1
+    }
+
+    /// Splits `rows` into passes of the microkernel.
+    pub(super) fn passes(self, rows: usize) -> Vec<usize> {
+        let (sizes, _) = self.properties();
         let mut left = rows;
         let mut passes = Vec::new();
         while left > 0 {
@@ -149,6 +162,26 @@ impl Simd {
         }
     }
     // ANCHOR_END: dispatch
+
+    /// Runs the kernel compiled for this instruction set and this number of rows, one of those that
+    /// [`passes`](Self::passes) gives.
+    ///
+    /// Each is a function of its own. In one that has them all, the compiler's time grows much
+    /// faster than the code.
+    pub(super) fn dispatch_rows<K: RowKernel>(self, rows: usize, kernel: K) -> K::Output {
+        // SAFETY: as for `dispatch`. `Scalar` needs no instructions that a processor may lack.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512 => x86::Avx512::with_rows(rows, kernel),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2 => x86::Avx2::with_rows(rows, kernel),
+                #[cfg(target_arch = "aarch64")]
+                Self::Neon => Neon::with_rows(rows, kernel),
+                _ => Scalar::with_rows(rows, kernel),
+            }
+        }
+    }
 }
 
 impl Display for Simd {
@@ -185,14 +218,16 @@ pub(super) fn widen_one_f16(half: u16) -> f32 {
     f32::from_bits(value | (bits & 0x8000) << 16)
 }
 
+/// `PASSES`, and `with_rows` by a function that was compiled with the instructions enabled.
 macro_rules! passes {
-    ($($rows:literal)+) => {
+    ($function:ident: $($rows:literal)+) => {
         const PASSES: &'static [usize] = &[$($rows),+];
 
         #[inline(always)]
-        fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
+        unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
             match rows {
-                $($rows => kernel.run::<Self, $rows>(),)+
+                // SAFETY: the caller says that the processor has the instructions.
+                $($rows => unsafe { $function::<K, $rows>(kernel) },)+
                 rows => unreachable!("no pass has {rows} rows"),
             }
         }
@@ -202,8 +237,12 @@ macro_rules! passes {
 #[derive(Clone, Copy)]
 struct Scalar;
 
+unsafe fn scalar_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
+    kernel.run::<Scalar, M>()
+}
+
 impl Isa for Scalar {
-    passes!(1);
+    passes!(scalar_rows: 1);
     const HALVES: bool = false;
 
     #[inline(always)]
@@ -217,8 +256,13 @@ impl Isa for Scalar {
 struct Neon;
 
 #[cfg(target_arch = "aarch64")]
+unsafe fn neon_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
+    kernel.run::<Neon, M>()
+}
+
+#[cfg(target_arch = "aarch64")]
 impl Isa for Neon {
-    passes!(1 2 3 4 6);
+    passes!(neon_rows: 1 2 3 4 6);
     const HALVES: bool = true;
 
     #[inline(always)]
@@ -245,6 +289,16 @@ mod x86 {
         kernel.run::<Avx2>()
     }
 
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
+    fn avx512_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
+        kernel.run::<Avx512, M>()
+    }
+
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn avx2_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
+        kernel.run::<Avx2, M>()
+    }
+
     #[derive(Clone, Copy)]
     pub(super) struct Avx512;
 
@@ -252,7 +306,7 @@ mod x86 {
     pub(super) struct Avx2;
 
     impl Isa for Avx512 {
-        passes!(1 2 3 4 6 12);
+        passes!(avx512_rows: 1 2 3 4 6 12);
         const HALVES: bool = false;
 
         #[inline(always)]
@@ -262,7 +316,7 @@ mod x86 {
     }
 
     impl Isa for Avx2 {
-        passes!(1 2 3 4 6);
+        passes!(avx2_rows: 1 2 3 4 6);
         const HALVES: bool = true;
 
         #[inline(always)]

@@ -26,7 +26,8 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     let status = Command::new(env!("CARGO"))
         .args([
             "run",
-            "--release",
+            "--profile",
+            "train",
             "--target-dir",
             "target/train",
             "--package",

@@ -43,6 +43,10 @@ pub fn run(root: &Path, to: &Path, toolchain: Option<&Path>) -> Result<Vec<PathB
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         // Of the crates that this one is built on, hardly any computes: they are compiled for size.
         .args(["--config", "profile.release.package.\"*\".opt-level=\"s\""])
+        .args([
+            "--config",
+            "profile.release.package.burn-flex.opt-level=\"s\"",
+        ])
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
     let mut flags = vec![
