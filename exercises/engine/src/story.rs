@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,8 +72,9 @@ pub const LIMIT: Duration = Duration::from_secs(10);
 /// Pieces that may wait for the reader.
 const WAITING: usize = 4;
 
-/// How late the reader begins. The stream is full by then, and the model has to wait.
-const LATE: Duration = Duration::from_millis(30);
+/// The reader begins when the stream is full, so that the model has to wait. A stream that is never
+/// full, or that blocks then, it does not wait for longer than this.
+const LATE: Duration = Duration::from_secs(1);
 
 /// Writes a story, and hands each piece of it to `on_piece` as it comes.
 ///
@@ -166,12 +167,14 @@ impl Writer {
         let story = caught("generate", || {
             let stream = || (self.parts.token_stream)(WAITING);
             let (sender, reader) = call("token_stream", stream);
-            let to_reader = events.clone();
+            let (is_full, full) = mpsc::channel();
+            let events = events.clone();
             thread::spawn(move || {
                 watch.watch_here();
-                read(reader, &to_reader);
+                read(reader, &full, &events);
             });
-            let output = Output::new(&self.parts, &self.request, sender, limit);
+            let to_reader = ToReader { sender, is_full, limit };
+            let output = Output::new(&self.parts, &self.request, to_reader);
             self.write(output)
         });
         let _ = events.send(Event::Written(story));
@@ -338,20 +341,18 @@ impl State<'_> {
 struct Output {
     decoder: Box<dyn Decode>,
     filter: Box<dyn Filter>,
-    sender: Box<dyn Emit>,
+    to_reader: ToReader,
     stopped: bool,
-    limit: Duration,
 }
 
 impl Output {
-    fn new(parts: &Parts, request: &Request, sender: Box<dyn Emit>, limit: Duration) -> Self {
+    fn new(parts: &Parts, request: &Request, to_reader: ToReader) -> Self {
         let stops: Vec<&str> = request.stops.iter().map(String::as_str).collect();
         Self {
             decoder: call("incremental_decode", parts.decoder),
             filter: call("stop_strings", || (parts.stop_filter)(&stops)),
-            sender,
+            to_reader,
             stopped: false,
-            limit,
         }
     }
 
@@ -359,44 +360,57 @@ impl Output {
     fn push(&mut self, bytes: &[u8]) -> bool {
         let characters = call("incremental_decode", || self.decoder.push(bytes));
         let (text, stopped) = call("stop_strings", || self.filter.push(&characters));
-        emit(self.sender.as_ref(), text, self.limit);
+        self.to_reader.emit(text);
         self.stopped |= stopped;
         stopped
     }
 
     /// What was held back comes now, and then the end of the stream.
     fn finish(self) {
-        let Self { decoder, mut filter, sender, stopped, limit } = self;
+        let Self { decoder, mut filter, to_reader, stopped } = self;
         let rest = call("incremental_decode", || decoder.finish());
         if stopped {
             return;
         }
         let (text, _) = call("stop_strings", || filter.push(&rest));
         let held = call("stop_strings", || filter.finish());
-        emit(sender.as_ref(), text + &held, limit);
+        to_reader.emit(text + &held);
     }
 }
 
-/// Gives a piece to the reader, as soon as there is room for it.
-fn emit(sender: &dyn Emit, mut piece: String, limit: Duration) {
-    let begun = Instant::now();
-    while !piece.is_empty() {
-        match call("token_stream", || sender.emit(piece)) {
-            Emitted::Sent => return,
-            Emitted::Gone => fail("token_stream", "says that nobody reads, but somebody does"),
-            Emitted::Behind(same) => piece = same,
+/// The way to the reader.
+struct ToReader {
+    sender: Box<dyn Emit>,
+    /// Hears of a stream that is full.
+    is_full: Sender<()>,
+    limit: Duration,
+}
+
+impl ToReader {
+    /// Gives a piece to the reader, as soon as there is room for it.
+    fn emit(&self, mut piece: String) {
+        let begun = Instant::now();
+        while !piece.is_empty() {
+            match call("token_stream", || self.sender.emit(piece)) {
+                Emitted::Sent => return,
+                Emitted::Gone => fail("token_stream", "says that nobody reads, but somebody does"),
+                Emitted::Behind(same) => piece = same,
+            }
+            // Only the first time somebody waits for it.
+            let _ = self.is_full.send(());
+            if begun.elapsed() > self.limit {
+                fail("token_stream", "stays full, though somebody reads");
+            }
+            thread::sleep(Duration::from_micros(100));
         }
-        if begun.elapsed() > limit {
-            fail("token_stream", "stays full, though somebody reads");
-        }
-        thread::sleep(Duration::from_micros(100));
     }
 }
 
 /// Reads a stream to its end. To wait is right here, so nobody watches how long it takes.
-fn read(stream: Reader, events: &Sender<Event>) {
+fn read(stream: Reader, full: &Receiver<()>, events: &Sender<Event>) {
     let read = caught("token_stream", || {
-        thread::sleep(LATE);
+        // Or the text is complete, and the writer has gone.
+        let _ = full.recv_timeout(LATE);
         for piece in stream {
             // Whoever listens may have given up.
             let _ = events.send(Event::Piece(piece));
