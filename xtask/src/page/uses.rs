@@ -313,7 +313,7 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     ensure!(browser.get::<String>("element('candidates-title').textContent")? == "Next token");
 
     // The pointer shows the candidates of a token, for as long as it is there.
-    browser.get::<()>("story.tokens[3].span.scrollIntoView({ block: 'nearest' })")?;
+    browser.get::<()>("void story.tokens[3].span.scrollIntoView({ block: 'nearest' })")?;
     browser.point(".token[data-index=\"3\"]")?;
     browser.wait("element('candidates-title').textContent === 'Token 4'")?;
     browser.point("h1")?;

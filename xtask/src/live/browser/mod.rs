@@ -80,7 +80,8 @@ impl Proof {
         let count: usize = self.browser.get("document.querySelectorAll('.widget').length")?;
         for i in 0..count {
             let widget = format!("document.querySelectorAll('.widget')[{i}]");
-            self.browser.get::<()>(&format!("{widget}.scrollIntoView({{ block: 'nearest' }})"))?;
+            self.browser
+                .get::<()>(&format!("void {widget}.scrollIntoView({{ block: 'nearest' }})"))?;
             let done = format!("'ready' in {widget}.dataset || 'failed' in {widget}.dataset");
             self.browser.wait(&done)?;
             let failed: bool = self.browser.get(&format!("'failed' in {widget}.dataset"))?;
