@@ -83,16 +83,25 @@ widgets.formats = async (place) => {
         return story.has_ended && story.tokens.length < other.tokens.length ? story.tokens.length : -1;
     }
 
+    /** The story in f32, or its first tokens. */
+    function drawF32({ prompt, tokens }, count = tokens.length) {
+        const [{ name, text }] = rows;
+        name.textContent = "f32, written by the library";
+        text.replaceChildren(element("b", {}, prompt), tokens.slice(0, count).map((token) => token.text).join(""));
+    }
+
     function draw(settings, begun, stories, inF32, distances) {
         // Where f32 is not known, the first of the others takes its place.
         const reference = inF32 ? { ...inF32, has_ended: true } : stories[0];
         const against = inF32 ? "f32" : begun[0].name;
         const written = Math.max(...stories.map((story) => story.tokens.length));
         const [f32, ...others] = rows;
-        f32.name.textContent = inF32 ? "f32, written by the library" : "f32: not in this page. The library writes it:";
-        f32.text.replaceChildren(...(inF32
-            ? [element("b", {}, settings.prompt), inF32.tokens.slice(0, written).map(({ text }) => text).join("")]
-            : [element("code", {}, command(settings))]));
+        if (inF32) {
+            drawF32(inF32, written);
+        } else {
+            f32.name.textContent = "f32: not in this page. The library writes it:";
+            f32.text.replaceChildren(element("code", {}, command(settings)));
+        }
         const lines = [];
         others.forEach(({ name, text }, i) => {
             const { tokens } = stories[i];
@@ -119,5 +128,6 @@ widgets.formats = async (place) => {
         said.textContent = all + (lines.length > 0 ? lines.join(" ") : `All are the same as ${against} so far.`);
     }
 
-    await opened;
+    drawF32((await examples)[0]);
+    said.textContent = "Press Write: the others follow, token by token. The first time, their four models are loaded.";
 };
