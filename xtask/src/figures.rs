@@ -16,6 +16,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use slowburn::kernels::Simd;
 
 pub use compare::same_but_for_rounding;
 use output::Output;
@@ -47,6 +48,10 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             if !pages.contains(command) {
                 wrong.push(format!("no page shows `{command}`"));
             }
+        }
+        if output.needs_avx512 && !Simd::Avx512.is_available() {
+            eprintln!("not run: this processor has no AVX-512");
+            continue;
         }
         let folder = tempfile::tempdir()?;
         let text = execute(output, folder.path(), root)?;

@@ -18,6 +18,8 @@ pub struct Output {
     pub exit_code: i32,
     /// The command takes minutes, or the memory for a large model: it runs only with `--only`.
     pub on_request: bool,
+    /// The command measures nothing on a processor without AVX-512, and is not run on one.
+    pub needs_avx512: bool,
     /// The server that the command asks, as the book starts it; such a command runs in a shell.
     pub server: Option<&'static str>,
 }
@@ -30,6 +32,7 @@ pub const fn printed(file: &'static str, command: &'static str) -> Output {
         timed: false,
         exit_code: 0,
         on_request: false,
+        needs_avx512: false,
         server: None,
     }
 }

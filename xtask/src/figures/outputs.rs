@@ -340,7 +340,10 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     timed("kernels.txt", "cargo run --release --example 11_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
-    timed("tried.txt", "cargo bench --bench tried -- --quick"),
+    Output {
+        needs_avx512: true,
+        ..timed("tried.txt", "cargo bench --bench tried -- --quick")
+    },
     printed("quantization-groups.md", "cargo xtask quantization groups"),
     timed("quantized.txt", "cargo run --release --example 12_quantized"),
     printed(
