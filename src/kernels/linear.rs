@@ -1,7 +1,8 @@
 //! Linear layers: panels times rows of `x`.
 
+mod packed;
+
 use std::array;
-use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -10,8 +11,9 @@ use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product_of_two, product_streamed, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
-use super::quantized::{self, GROUP, PackedGroups, Unpacked, with_groups};
+use super::quantized::{self, PackedGroups, Unpacked, with_groups};
 use super::simd::{Isa, Kernel, RowKernel, Simd};
+use packed::{Packed, PackedPass};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
 #[derive(Clone, Copy)]
@@ -76,127 +78,6 @@ fn panels_of_task(panels: usize, threads: usize) -> usize {
     (1..=MOST).rev().min_by_key(|share| cost(*share)).unwrap_or(1)
 }
 
-/// Rows of `x`, packed for the microkernel: each pass as `[n_in][rows]`, one after the other.
-struct Packed<'a> {
-    rows: usize,
-    n_in: usize,
-    /// The inputs that a pass has room for: for quantized weights, whole groups.
-    n_packed: usize,
-    /// The rows of each pass. A single row is not packed.
-    passes: Vec<Range<usize>>,
-    numbers: Cow<'a, [f32]>,
-    /// For quantized weights: the sum of each group of inputs, each pass as `[groups][rows]`.
-    sums: Vec<f32>,
-}
-
-/// One pass.
-struct PackedPass<'a> {
-    first_row: usize,
-    rows: usize,
-    /// `[n_packed][rows]`
-    x: &'a [f32],
-    /// `[groups][rows]`
-    sums: &'a [f32],
-}
-
-impl<'a> Packed<'a> {
-    fn new(x: &'a [f32], rows: usize, in_groups: bool, cpu: &Cpu) -> Self {
-        /// Fewer numbers than this are packed sooner than another thread begins.
-        const MANY: usize = 1 << 15;
-        let n_in = x.len() / rows;
-        let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
-        let n_packed = n_in.max(groups * GROUP);
-        let mut sums = vec![0.0; groups * rows];
-        if rows == 1 {
-            let mut numbers = Cow::Borrowed(x);
-            if n_packed > n_in {
-                numbers.to_mut().resize(n_packed, 0.0);
-            }
-            sum_groups::<1>(&numbers, &mut sums);
-            let passes = std::iter::once(0..1).collect();
-            return Self { rows, n_in, n_packed, passes, numbers, sums };
-        }
-        let mut first = 0;
-        let mut passes = Vec::new();
-        for pass in cpu.simd().passes(rows) {
-            passes.push(first..first + pass);
-            first += pass;
-        }
-        let mut numbers = vec![0.0; rows * n_packed];
-        let (packed, packed_sums) = (Disjoint::new(&mut numbers), Disjoint::new(&mut sums));
-        let pack_one = |i: usize| {
-            let rows = &passes[i];
-            let of = |width: usize| rows.start * width..rows.end * width;
-            // SAFETY: the parts of two passes do not overlap, and each is packed once.
-            let (packed, sums) =
-                unsafe { (packed.part(of(n_packed)), packed_sums.part(of(groups))) };
-            pack(&x[of(n_in)], packed, rows.len());
-            if groups > 0 {
-                cpu.simd().dispatch_rows(rows.len(), SumGroups { x: packed, sums });
-            }
-        };
-        if x.len() < MANY {
-            (0..passes.len()).for_each(pack_one);
-        } else {
-            cpu.for_each(passes.len(), pack_one);
-        }
-        Self { rows, n_in, n_packed, passes, numbers: numbers.into(), sums }
-    }
-
-    /// The pass of these rows.
-    #[inline(always)]
-    fn pass(&self, rows: &Range<usize>) -> PackedPass<'_> {
-        let groups = self.sums.len() / self.rows;
-        let of = |width: usize| rows.start * width..rows.end * width;
-        PackedPass {
-            first_row: rows.start,
-            rows: rows.len(),
-            x: &self.numbers[of(self.n_packed)],
-            sums: &self.sums[of(groups)],
-        }
-    }
-}
-
-/// The sum of each group of inputs, for one pass: `[n_packed][rows]` -> `[groups][rows]`.
-struct SumGroups<'a> {
-    x: &'a [f32],
-    sums: &'a mut [f32],
-}
-
-impl RowKernel for SumGroups<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const M: usize>(self) {
-        sum_groups::<M>(self.x, self.sums);
-    }
-}
-
-#[inline(always)]
-fn sum_groups<const M: usize>(x: &[f32], sums: &mut [f32]) {
-    let (x, _) = x.as_chunks::<M>();
-    let (groups, _) = x.as_chunks::<GROUP>();
-    for (group, sums) in groups.iter().zip(sums.as_chunks_mut::<M>().0) {
-        *sums = quantized::sum_group(group);
-    }
-}
-
-/// `[rows][n_in]` -> `[n_in][rows]`
-fn pack(x: &[f32], packed: &mut [f32], rows: usize) {
-    /// Numbers of each row in a strip: the packed strip then stays in the L1 cache.
-    const STRIP: usize = 256;
-    let n_in = x.len() / rows;
-    for first in (0..n_in).step_by(STRIP) {
-        let strip = first..n_in.min(first + STRIP);
-        for (row, x) in x.chunks_exact(n_in).enumerate() {
-            let packed = packed[first * rows + row..].iter_mut().step_by(rows);
-            for (packed, x) in packed.zip(&x[strip.clone()]) {
-                *packed = *x;
-            }
-        }
-    }
-}
-
 /// One layer's product: `[rows, n_out]`.
 struct Product<'a> {
     layer: Layer<'a>,
@@ -229,7 +110,7 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
 impl Product<'_> {
     fn panels<N: Number>(&self, panels: Range<usize>, simd: Simd) {
         if self.x.rows == 1 {
-            simd.dispatch(SingleRow { product: self, panels, number: PhantomData::<N> });
+            simd.dispatch(SingleRow { product: self, panels, sums: PhantomData::<Dense<N>> });
         } else {
             self.many_rows::<N>(panels, simd);
         }
@@ -273,7 +154,7 @@ impl Product<'_> {
     fn groups<G: PackedGroups>(&self, panels: Range<usize>, simd: Simd) {
         let weights = self.layer.weights;
         if self.x.rows == 1 {
-            simd.dispatch(SingleInGroups { product: self, panels, groups: PhantomData::<G> });
+            simd.dispatch(SingleRow { product: self, panels, sums: PhantomData::<InGroups<G>> });
             return;
         }
         if self.x.passes.len() <= G::FEW_PASSES {
@@ -316,13 +197,19 @@ impl Product<'_> {
 }
 
 /// One row of some panels.
-struct SingleRow<'a, N> {
+struct SingleRow<'a, S> {
     product: &'a Product<'a>,
     panels: Range<usize>,
-    number: PhantomData<N>,
+    sums: PhantomData<S>,
 }
 
-impl<N: Number> Kernel for SingleRow<'_, N> {
+/// How one row is multiplied with panels of a format.
+trait Sums {
+    /// The sums of `P` panels, from `first` on, which are read concurrently.
+    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P];
+}
+
+impl<S: Sums> Kernel for SingleRow<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -339,54 +226,38 @@ impl<N: Number> Kernel for SingleRow<'_, N> {
     }
 }
 
-impl<N: Number> SingleRow<'_, N> {
-    /// `P` panels, which are read concurrently. Returns `P`.
+impl<S: Sums> SingleRow<'_, S> {
+    /// Returns `P`.
     #[inline(always)]
     fn several<I: Isa, const P: usize>(&self, first: usize) -> usize {
-        let Product { layer, x, .. } = self.product;
+        for (i, sums) in S::of::<I, P>(self.product, first).iter().enumerate() {
+            self.product.store(0, first + i, sums);
+        }
+        P
+    }
+}
+
+/// Sums over dense panels.
+struct Dense<N>(PhantomData<N>);
+
+impl<N: Number> Sums for Dense<N> {
+    #[inline(always)]
+    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
+        let Product { layer, x, .. } = product;
         let panels = array::from_fn(|i| layer.weights.panel::<N>(first + i));
-        for (i, sums) in single::<I, N, P>(panels, &x.numbers[..x.n_in]).iter().enumerate() {
-            self.product.store(0, first + i, sums);
-        }
-        P
+        single::<I, N, P>(panels, &x.numbers[..x.n_in])
     }
 }
 
-/// One row of some quantized panels.
-struct SingleInGroups<'a, G> {
-    product: &'a Product<'a>,
-    panels: Range<usize>,
-    groups: PhantomData<G>,
-}
+/// Sums over quantized panels, group by group.
+struct InGroups<G>(PhantomData<G>);
 
-impl<G: PackedGroups> Kernel for SingleInGroups<'_, G> {
-    type Output = ();
-
+impl<G: PackedGroups> Sums for InGroups<G> {
     #[inline(always)]
-    fn run<I: Isa>(self) {
-        let mut index = self.panels.start;
-        while index < self.panels.end {
-            index += match self.panels.end - index {
-                1 => self.several::<I, 1>(index),
-                2 => self.several::<I, 2>(index),
-                3 | 5 => self.several::<I, 3>(index),
-                _ => self.several::<I, 4>(index),
-            };
-        }
-    }
-}
-
-impl<G: PackedGroups> SingleInGroups<'_, G> {
-    /// `P` panels, which are read concurrently. Returns `P`.
-    #[inline(always)]
-    fn several<I: Isa, const P: usize>(&self, first: usize) -> usize {
-        let Product { layer, x, .. } = self.product;
+    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
+        let Product { layer, x, .. } = product;
         let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
-        let (numbers, _) = x.numbers.as_chunks();
-        for (i, sums) in quantized::single::<I, G, P>(panels, numbers, &x.sums).iter().enumerate() {
-            self.product.store(0, first + i, sums);
-        }
-        P
+        quantized::single::<I, G, P>(panels, x.numbers.as_chunks().0, &x.sums)
     }
 }
 
