@@ -94,7 +94,7 @@ impl OpenDevice {
     /// An unsupported type; quantized weights on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
-        if storage.is_quantized() && !kernels::serve(&self.device) {
+        if storage.needs_kernels() && !kernels::serve(&self.device) {
             return Err(Error::QuantizedUnsupported { name: self.name });
         }
         let Storage { precision, .. } = storage;

@@ -36,6 +36,11 @@ pub enum Error {
     QuantizedUnsupported { name: &'static str },
 
     #[error(
+        "activations in int8 are for quantized weights, and no weight of this model is quantized"
+    )]
+    NothingQuantized,
+
+    #[error(
         "keys and values in {format} are for the CPU: other devices store them in the type that they compute in"
     )]
     KvFormatUnsupported { format: &'static str },

@@ -188,6 +188,7 @@ impl Pretrained {
     ) -> Result<Self> {
         weights.check_memory()?;
         let model = Model::load(config, weights)?;
+        weights.check_activations()?;
         let unused = weights.unused(&model);
         let dequantized = weights.were_dequantized();
         Ok(Self { model, tokenizer, unused, dequantized })

@@ -1,7 +1,7 @@
 //! How the weights of a model are stored in memory.
 
 use crate::device::Precision;
-use crate::kernels::{Quantized, Rounding};
+use crate::kernels::{Activations, Quantized, Rounding};
 
 /// How the weights of a model are stored in memory, whatever type its files hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,19 @@ pub struct Storage {
     pub embedding: Option<Quantized>,
     /// How the scales are chosen.
     pub rounding: Rounding,
+    /// How the inputs of a layer are multiplied with quantized weights.
+    pub activations: Activations,
 }
 
 impl Storage {
     /// Whether any weights are quantized. Only the CPU kernels read them.
     pub fn is_quantized(&self) -> bool {
         self.layers.is_some() || self.embedding.is_some()
+    }
+
+    /// Whether only the CPU kernels can compute with it.
+    pub(crate) fn needs_kernels(&self) -> bool {
+        self.is_quantized() || self.activations != Activations::F32
     }
 }
 
@@ -32,6 +39,7 @@ impl From<Precision> for Storage {
             layers: None,
             embedding: None,
             rounding: Rounding::default(),
+            activations: Activations::default(),
         }
     }
 }

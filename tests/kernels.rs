@@ -4,8 +4,8 @@
 
 use half::{bf16, f16};
 use slowburn::kernels::{
-    self, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, KvFormat, Layer, Panels,
-    Quantized, Queries, Rounding, Simd,
+    self, Activations, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, KvFormat, Layer,
+    Panels, Quantized, Queries, Rounding, Simd,
 };
 
 const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
@@ -190,6 +190,42 @@ fn quantized_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rou
     output
 }
 
+/// One output of a layer, of its weights and its inputs.
+type Output = fn(&[f32], &[f32], Quantized, Rounding) -> f32;
+
+/// A group of activations as 8-bit integers: their scale and the integers, and zeros behind them.
+fn rounded(x: &[f32]) -> (f32, [i32; GROUP]) {
+    let mut integers = [0; GROUP];
+    if x.iter().any(|x| !x.is_finite()) {
+        return (f32::NAN, integers);
+    }
+    let magnitude = x.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    let scale = magnitude / 127.0;
+    let inverse = 1.0 / scale;
+    if inverse.is_finite() {
+        for (integer, x) in integers.iter_mut().zip(x) {
+            *integer = (x * inverse).round_ties_even() as i32;
+            assert!(integer.abs() <= 127);
+        }
+    }
+    (scale, integers)
+}
+
+/// One output of a layer whose activations are rounded. Each group is an exact integer, times the
+/// scale of both.
+fn rounded_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rounding) -> f32 {
+    let mut output = 0.0f32;
+    for (weights, x) in weights.chunks(GROUP).zip(x.chunks(GROUP)) {
+        let mut numbers = [0.0; GROUP];
+        numbers[..weights.len()].copy_from_slice(weights);
+        let (scale, integers) = kernels::quantize(&numbers, format, rounding);
+        let (x_scale, x) = rounded(x);
+        let sum: i32 = integers.iter().zip(x).map(|(integer, x)| i32::from(*integer) * x).sum();
+        output = (scale.to_f32() * x_scale).mul_add(sum as f32, output);
+    }
+    output
+}
+
 #[test]
 fn a_quantized_layer_sums_in_one_order() {
     let cpus = cpus();
@@ -203,19 +239,28 @@ fn a_quantized_layer_sums_in_one_order() {
                 let weights = numbers.take(n_out * n_in);
                 for (format, rounding) in formats.into_iter().flatten() {
                     let panels = quantize(&weights, [n_out, n_in], format, rounding);
-                    for rows in (1..=14).chain([25]) {
+                    let integers = panels.clone().with_activations(Activations::Int8);
+                    let counts = (1..=14).chain([25, 33]);
+                    for rows in counts {
                         let x = numbers.take(rows * n_in);
-                        let mut expected = Vec::new();
-                        for x in x.chunks(n_in) {
-                            for weights in weights.chunks(n_in) {
-                                expected.push(quantized_output(weights, x, format, rounding));
+                        let all = |output: Output| -> Vec<f32> {
+                            let of = |x| {
+                                let weights = weights.chunks(n_in);
+                                weights.map(move |weights| output(weights, x, format, rounding))
+                            };
+                            x.chunks(n_in).flat_map(of).collect()
+                        };
+                        for (panels, expected) in [
+                            (&panels, all(quantized_output)),
+                            (&integers, all(rounded_output)),
+                        ] {
+                            for cpu in &cpus {
+                                let layer = Layer { weights: panels, bias: None };
+                                let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
+                                let what =
+                                    format!("{cpu:?} {format:?} {n_out}x{n_in}, {rows} rows");
+                                assert_eq!(bits(&found), bits(&expected), "{what}");
                             }
-                        }
-                        for cpu in &cpus {
-                            let layer = Layer { weights: &panels, bias: None };
-                            let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
-                            let what = format!("{cpu:?} {format:?} {n_out}x{n_in}, {rows} rows");
-                            assert_eq!(bits(&found), bits(&expected), "{what}");
                         }
                     }
                 }
@@ -296,10 +341,36 @@ fn groups_of_files_are_kept_and_summed_in_one_order() {
                         expected.push(output);
                     }
                 }
-                for cpu in &cpus {
-                    let layer = Layer { weights: &panels, bias: None };
-                    let [found] = cpu.enter(|| kernels::linear([layer], &x, count));
-                    assert_eq!(bits(&found), bits(&expected), "{cpu:?} {format:?}, {count} rows");
+                let mut expected_of_integers = Vec::new();
+                for x in x.chunks(n_in) {
+                    for groups in &rows {
+                        let mut output = 0.0f32;
+                        for (group, x) in groups.iter().zip(x.chunks(GROUP)) {
+                            let (x_scale, x) = rounded(x);
+                            let width = GROUP / parts;
+                            for (part, x) in x.chunks(width).enumerate() {
+                                let integers = &group.integers[part * width..];
+                                let product = |(integer, x): (&i8, &i32)| i32::from(*integer) * x;
+                                let sum: i32 = integers.iter().zip(x).map(product).sum();
+                                let scale = group.scales[part] * x_scale;
+                                output = scale.mul_add(sum as f32, output);
+                            }
+                            if has_min {
+                                let sum = x_scale * x.iter().sum::<i32>() as f32;
+                                output = (-group.min).mul_add(sum, output);
+                            }
+                        }
+                        expected_of_integers.push(output);
+                    }
+                }
+                let integers = panels.clone().with_activations(Activations::Int8);
+                for (panels, expected) in [(&panels, expected), (&integers, expected_of_integers)] {
+                    for cpu in &cpus {
+                        let layer = Layer { weights: panels, bias: None };
+                        let [found] = cpu.enter(|| kernels::linear([layer], &x, count));
+                        let what = format!("{cpu:?} {format:?}, {count} rows");
+                        assert_eq!(bits(&found), bits(&expected), "{what}");
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Options};
-use slowburn::kernels::{Cpu, KvFormat, Quantized, Rounding, Simd};
+use slowburn::kernels::{Activations, Cpu, KvFormat, Quantized, Rounding, Simd};
 use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
@@ -34,24 +34,37 @@ struct Stored {
     name: &'static str,
     weights: Precision,
     quantized: Option<Quantized>,
+    activations: Activations,
     kv: KvFormat,
 }
 
-const STORED: [Stored; 6] = [
+const STORED: [Stored; 8] = [
     dense("f32", Precision::F32, KvFormat::F32),
     dense("f16", Precision::F16, KvFormat::F16),
     dense("bf16", Precision::Bf16, KvFormat::Bf16),
     dense("f32-kv-int8", Precision::F32, KvFormat::Int8),
     quantized("int8", Quantized::Int8, KvFormat::F32),
     quantized("int4-kv-f16", Quantized::Int4, KvFormat::F16),
+    rounded("int8-activations-int8", Quantized::Int8, KvFormat::F32),
+    rounded("int4-activations-int8", Quantized::Int4, KvFormat::Int8),
 ];
 
 const fn dense(name: &'static str, weights: Precision, kv: KvFormat) -> Stored {
-    Stored { name, weights, quantized: None, kv }
+    let activations = Activations::F32;
+    Stored { name, weights, quantized: None, activations, kv }
 }
 
 const fn quantized(name: &'static str, format: Quantized, kv: KvFormat) -> Stored {
-    Stored { name, weights: Precision::F32, quantized: Some(format), kv }
+    let activations = Activations::F32;
+    let (weights, quantized) = (Precision::F32, Some(format));
+    Stored { name, weights, quantized, activations, kv }
+}
+
+const fn rounded(name: &'static str, format: Quantized, kv: KvFormat) -> Stored {
+    Stored {
+        activations: Activations::Int8,
+        ..quantized(name, format, kv)
+    }
 }
 
 impl Stored {
@@ -60,6 +73,7 @@ impl Stored {
             layers: self.quantized,
             embedding: self.quantized,
             rounding: Rounding::Nearest,
+            activations: self.activations,
             ..self.weights.into()
         }
     }

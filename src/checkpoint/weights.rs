@@ -15,7 +15,8 @@ use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
 use crate::kernels::{
-    self, Arena, Format, Group, GroupFormat, Panels, Quantized, StoredGroups, StoredMatrix,
+    self, Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, Quantized,
+    StoredGroups, StoredMatrix,
 };
 use crate::memory;
 use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
@@ -34,6 +35,8 @@ pub struct Weights<'a> {
     weights_in: RefCell<BTreeMap<&'static str, usize>>,
     /// Whether quantized weights were dequantized, for a device other than the CPU.
     dequantized: Cell<bool>,
+    /// Whether a matrix supplied so far is quantized.
+    has_quantized: Cell<bool>,
 }
 
 enum Source<'a> {
@@ -111,6 +114,7 @@ impl<'a> Weights<'a> {
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
             dequantized: Cell::new(false),
+            has_quantized: Cell::new(false),
         };
         Ok(weights.with_arena())
     }
@@ -165,7 +169,20 @@ impl<'a> Weights<'a> {
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
             dequantized: Cell::new(false),
+            has_quantized: Cell::new(false),
         }
+    }
+
+    /// Checks, after loading, that what was said of quantized weights has met some.
+    ///
+    /// # Errors
+    /// Activations in int8 where all weights are numbers.
+    pub(crate) fn check_activations(&self) -> Result<()> {
+        let activations = self.storage.map(|storage| storage.activations).unwrap_or_default();
+        if activations == Activations::Int8 && !self.has_quantized.get() {
+            return Err(Error::NothingQuantized);
+        }
+        Ok(())
     }
 
     /// Whether quantized weights of a file were dequantized, for a device other than the CPU.
@@ -295,6 +312,11 @@ impl<'a> Weights<'a> {
         };
         self.count(panels.bytes());
         self.count_weights(panels.format().name(), shape);
+        if matches!(panels.format(), PanelFormat::Quantized(_)) {
+            self.has_quantized.set(true);
+        }
+        let activations = self.storage.map(|storage| storage.activations).unwrap_or_default();
+        let panels = panels.with_activations(activations);
         Ok(Weight::Packed(PackedWeight { panels }))
     }
 
@@ -461,7 +483,8 @@ mod tests {
                 quantized.iter().flat_map(|l| quantized.iter().map(move |e| (*l, *e)))
             {
                 let rounding = Rounding::default();
-                let storage = Storage { precision, layers, embedding, rounding };
+                let activations = Activations::default();
+                let storage = Storage { precision, layers, embedding, rounding, activations };
                 let device = Device::flex();
                 let weights = Weights::from_safetensors(EMBER, "ember", &device, precision.dtype());
                 let weights = weights.unwrap().stored_as(storage);

@@ -59,6 +59,9 @@ impl fmt::Display for Advice<'_> {
             LibraryError::QuantizedUnsupported { .. } => {
                 out.write_str(" (`--device cpu`, or without `--quantize`)")
             }
+            LibraryError::NothingQuantized => {
+                out.write_str(" (`--quantize int8`, or without `--activations`)")
+            }
             LibraryError::WeightsTooLarge { .. } => {
                 out.write_str(" (`--dtype f16`; on the CPU `--quantize int8` or `int4`)")
             }
@@ -104,6 +107,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::DeviceNotCompiled { .. }
             | LibraryError::DTypeUnsupported { .. }
             | LibraryError::QuantizedUnsupported { .. }
+            | LibraryError::NothingQuantized
             | LibraryError::KvFormatUnsupported { .. }
     )
 }

@@ -8,7 +8,7 @@ use super::Result;
 use super::report::bytes;
 use super::terminal::note;
 use crate::device::{self, DeviceChoice, OpenDevice, Precision};
-use crate::kernels::{BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
+use crate::kernels::{Activations, BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
 use crate::kv::KvPool;
 use crate::pretrained::Pretrained;
 use crate::storage::Storage;
@@ -49,6 +49,10 @@ pub struct ModelArgs {
     /// With --quantize: how the scale of a group is chosen
     #[arg(long, value_enum, default_value_t = Rounding::default(), value_name = "HOW")]
     pub rounding: Rounding,
+
+    /// With quantized weights: what they are multiplied with. int8 is faster, and less accurate
+    #[arg(long, value_enum, default_value_t = Activations::default(), value_name = "DTYPE")]
+    pub activations: Activations,
 
     /// On the CPU, what keys and values are stored in [default: as --dtype]
     #[arg(long, value_enum, value_name = "DTYPE")]
@@ -121,6 +125,7 @@ impl ModelArgs {
             layers: self.quantize,
             embedding: self.quantize_embedding,
             rounding: self.rounding,
+            activations: self.activations,
         }
     }
 

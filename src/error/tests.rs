@@ -19,6 +19,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::DeviceMissing { name: "this", reason: text.to_owned() },
         Error::DTypeUnsupported { name: "this", dtype: "this" },
         Error::QuantizedUnsupported { name: "this" },
+        Error::NothingQuantized,
         Error::KvFormatUnsupported { format: "this" },
         Error::Io { path: PathBuf::from(text), source: io::Error::other(text) },
         Error::NotAModel { folder: PathBuf::from(text), missing: "this" },
@@ -123,6 +124,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::DeviceMissing { .. }
         | Error::DTypeUnsupported { .. }
         | Error::QuantizedUnsupported { .. }
+        | Error::NothingQuantized
         | Error::KvFormatUnsupported { .. }
         | Error::Io { .. }
         | Error::NotAModel { .. }

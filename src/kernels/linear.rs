@@ -11,9 +11,9 @@ use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product_of_two, product_streamed, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
-use super::quantized::{self, PackedGroups, Unpacked, with_groups};
+use super::quantized::{self, Activations, PackedGroups, ROWS, Unpacked, with_groups};
 use super::simd::{Isa, Kernel, RowKernel, Simd};
-use packed::{Packed, PackedPass};
+use packed::{Forms, Packed, PackedPass};
 
 /// A weight matrix and its bias, `[n_out]`, if any.
 #[derive(Clone, Copy)]
@@ -36,9 +36,7 @@ pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) ->
     if rows == 0 {
         return y;
     }
-    let is_quantized =
-        |layer: &Layer<'_>| matches!(layer.weights.format(), PanelFormat::Quantized(_));
-    let packed = Packed::new(x, rows, layers.iter().any(is_quantized), &cpu);
+    let packed = Packed::new(x, rows, Forms::of(&layers), &cpu);
     {
         let mut products = Vec::with_capacity(N);
         for (layer, y) in layers.iter().zip(&mut y) {
@@ -98,9 +96,14 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
                 PanelFormat::Dense(format) => {
                     with_number!(format, N => product.panels::<N>(panels, simd));
                 }
-                PanelFormat::Quantized(format) => {
-                    with_groups!(format, G => product.groups::<G>(panels, simd));
-                }
+                PanelFormat::Quantized(format) => match weights.activations() {
+                    Activations::F32 => {
+                        with_groups!(format, G => product.groups::<G>(panels, simd));
+                    }
+                    Activations::Int8 => with_groups!(format, G => {
+                        simd.dispatch(Rounded { product, panels, groups: PhantomData::<G> });
+                    }),
+                },
             }
         }
         before += weights.len();
@@ -258,6 +261,52 @@ impl<G: PackedGroups> Sums for InGroups<G> {
         let Product { layer, x, .. } = product;
         let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
         quantized::single::<I, G, P>(panels, x.numbers.as_chunks().0, &x.sums)
+    }
+}
+
+/// Rows of rounded activations, times some panels.
+struct Rounded<'a, G> {
+    product: &'a Product<'a>,
+    panels: Range<usize>,
+    groups: PhantomData<G>,
+}
+
+impl<G: PackedGroups> Kernel for Rounded<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Product { layer, x, .. } = self.product;
+        if x.rows == 1 {
+            let (product, panels) = (self.product, self.panels);
+            SingleRow { product, panels, sums: PhantomData::<InIntegers<G>> }.run::<I>();
+            return;
+        }
+        for index in self.panels {
+            for (first, x) in (0..).step_by(ROWS).zip(x.rounded_passes()) {
+                let mut sums = [[[0.0; LANES]; 1]; ROWS];
+                let sums = &mut sums[..ROWS.min(self.product.x.rows - first)];
+                quantized::rounded::<I, G, 1>([layer.weights.groups(index)], x, sums);
+                for (row, [sums]) in (first..).zip(sums) {
+                    self.product.store(row, index, sums);
+                }
+            }
+        }
+    }
+}
+
+/// Sums over quantized panels, with activations that are rounded.
+struct InIntegers<G>(PhantomData<G>);
+
+impl<G: PackedGroups> Sums for InIntegers<G> {
+    #[inline(always)]
+    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
+        let Product { layer, x, .. } = product;
+        let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
+        let mut sums = [[[0.0; LANES]; P]];
+        quantized::rounded::<I, G, P>(panels, &x.rounded, &mut sums);
+        let [sums] = sums;
+        sums
     }
 }
 

@@ -145,17 +145,17 @@ pub(super) fn single<I: Isa, N: Number, const P: usize>(
 }
 // ANCHOR_END: single
 
-/// Asks for the 32 weights at an address, which may lie behind the last panel.
+/// Asks for the weights at an address, which may lie behind the last panel.
 #[inline(always)]
-fn prefetch(weights: *const [f32; LANES]) {
+pub(super) fn prefetch<T>(weights: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let line = weights.cast::<i8>();
-        // SAFETY: a prefetch of an address that cannot be read does nothing.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(line);
-            _mm_prefetch::<_MM_HINT_T0>(line.wrapping_add(64));
+        /// The bytes of a cache line.
+        const LINE: usize = 64;
+        for line in (0..size_of::<T>()).step_by(LINE) {
+            // SAFETY: a prefetch of an address that cannot be read does nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(weights.cast::<i8>().wrapping_add(line)) };
         }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

@@ -32,7 +32,7 @@ pub use linear::{Layer, linear};
 pub use number::Format;
 pub use order::sum_along_k;
 pub use panels::{PanelFormat, Panels, StoredGroups, StoredMatrix};
-pub use quantized::{GROUP, Group, GroupFormat, Quantized, Rounding, quantize};
+pub use quantized::{Activations, GROUP, Group, GroupFormat, Quantized, Rounding, quantize};
 pub use roof::Roof;
 pub use simd::Simd;
 pub use tensor::serve;

@@ -10,7 +10,8 @@ use super::disjoint::Disjoint;
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
 use super::quantized::{
-    GROUP, Group, GroupFormat, PackedGroups, Quantized, Rounding, quantize, with_groups,
+    Activations, GROUP, Group, GroupFormat, PackedGroups, Quantized, Rounding, quantize,
+    with_groups,
 };
 use crate::error::Result;
 use bytemuck::{bytes_of, cast_slice};
@@ -26,6 +27,7 @@ pub struct Panels {
     format: PanelFormat,
     n_out: usize,
     n_in: usize,
+    activations: Activations,
     /// Aligned to a cache line.
     bytes: Bytes,
 }
@@ -101,7 +103,7 @@ impl Panels {
                 })
             }))
         })?;
-        Ok(Self { format: PanelFormat::Dense(format), n_out, n_in, bytes })
+        Ok(Self::new(PanelFormat::Dense(format), [n_out, n_in], bytes))
     }
 
     /// Quantizes a matrix `[n_out, n_in]` while it is packed. Otherwise as [`pack`](Self::pack).
@@ -128,7 +130,7 @@ impl Panels {
                 })
             })
         })?;
-        Ok(Self { format: PanelFormat::Quantized(groups), n_out, n_in, bytes })
+        Ok(Self::new(PanelFormat::Quantized(groups), [n_out, n_in], bytes))
     }
 
     /// Packs a matrix `[n_out, n_in]` that a file stores in groups, each value exactly. All threads
@@ -160,12 +162,7 @@ impl Panels {
                 Ok(())
             })
         })?;
-        Ok(Self {
-            format: PanelFormat::Quantized(stored.format),
-            n_out,
-            n_in,
-            bytes,
-        })
+        Ok(Self::new(PanelFormat::Quantized(stored.format), [n_out, n_in], bytes))
     }
 
     /// Packs an f32 matrix, stored as `[n_out][n_in]`.
@@ -181,6 +178,29 @@ impl Panels {
         let (length, format) = (bytes.len(), Format::F32);
         let stored = StoredMatrix { format, length, is_transposed: false, read: &read };
         Self::pack(&stored, shape, format, &mut Arena::new(0))
+    }
+
+    fn new(format: PanelFormat, [n_out, n_in]: [usize; 2], bytes: Bytes) -> Self {
+        Self {
+            format,
+            n_out,
+            n_in,
+            activations: Activations::default(),
+            bytes,
+        }
+    }
+
+    /// Sets how activations are multiplied with these panels. Dense panels take them as they are.
+    pub fn with_activations(self, activations: Activations) -> Self {
+        Self { activations, ..self }
+    }
+
+    /// How activations are multiplied with these panels.
+    pub(super) fn activations(&self) -> Activations {
+        match self.format {
+            PanelFormat::Dense(_) => Activations::F32,
+            PanelFormat::Quantized(_) => self.activations,
+        }
     }
 
     /// `[n_out, n_in]`

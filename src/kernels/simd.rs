@@ -9,6 +9,8 @@ use std::fmt::{self, Display, Formatter};
 
 use half::f16;
 
+use super::quantized::Dots;
+
 /// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Simd {
@@ -41,7 +43,7 @@ pub(super) trait RowKernel {
 
 // ANCHOR: isa
 /// The properties of an instruction set that the kernels depend on.
-pub(super) trait Isa: Copy {
+pub(super) trait Isa: Copy + Dots {
     /// The numbers of rows that a pass of the microkernel may have, in rising order from 1. More
     /// accumulators than registers would spill to memory, and each number adds a copy of the
     /// kernels. 7 and 8 rows must not be among them: the compiler vectorises those across rows
@@ -241,6 +243,8 @@ unsafe fn scalar_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
     kernel.run::<Scalar, M>()
 }
 
+impl Dots for Scalar {}
+
 impl Isa for Scalar {
     passes!(scalar_rows: 1);
     const HALVES: bool = false;
@@ -261,6 +265,9 @@ unsafe fn neon_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "aarch64")]
+impl Dots for Neon {}
+
+#[cfg(target_arch = "aarch64")]
 impl Isa for Neon {
     passes!(neon_rows: 1 2 3 4 6);
     const HALVES: bool = true;
@@ -272,7 +279,7 @@ impl Isa for Neon {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
+pub(super) mod x86 {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
 
     use half::f16;
@@ -300,10 +307,10 @@ mod x86 {
     }
 
     #[derive(Clone, Copy)]
-    pub(super) struct Avx512;
+    pub(in crate::kernels) struct Avx512;
 
     #[derive(Clone, Copy)]
-    pub(super) struct Avx2;
+    pub(in crate::kernels) struct Avx2;
 
     impl Isa for Avx512 {
         passes!(avx512_rows: 1 2 3 4 6 12);

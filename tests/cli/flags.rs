@@ -53,6 +53,19 @@ fn a_comparison_of_all_formats_takes_no_format() {
     }
 }
 
+#[cfg(feature = "flex")]
+#[test]
+fn activations_in_int8_need_quantized_weights() {
+    let args = ["--device", "cpu", "--activations", "int8"];
+    let message = "no weight of this model is quantized (`--quantize int8`, or";
+    fail(CACHED, &args, 2, message);
+    let quantized = ["--device", "cpu", "--quantize", "int4", "--max-tokens", "5"];
+    let report = succeed_in_json(CACHED, &quantized);
+    let rounded = succeed_in_json(CACHED, &[&quantized[..], &args[2..]].concat());
+    assert_eq!(rounded["weight_formats"], report["weight_formats"]);
+    assert_ne!(rounded["logits_hash"], report["logits_hash"]);
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn a_type_that_the_device_lacks_exits_with_2() {

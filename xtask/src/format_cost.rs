@@ -47,6 +47,14 @@ enum What {
     Kv,
 }
 
+const DTYPES: [Dtype; 5] = [
+    Dtype::F32,
+    Dtype::Int8,
+    Dtype::Int4,
+    Dtype::Int8Rounded,
+    Dtype::Int4Rounded,
+];
+
 /// A model in one configuration.
 struct Contender {
     name: String,
@@ -110,7 +118,7 @@ fn simd(args: &FormatCostArgs) -> Result<Vec<Contender>> {
     let mut contenders = Vec::new();
     for simd in Simd::available() {
         let cpu = Cpu::new(simd, args.threads)?;
-        for dtype in [Dtype::F32, Dtype::Int8, Dtype::Int4] {
+        for dtype in DTYPES {
             let name = format!("{simd}, {}", dtype.name());
             contenders.push(load(args, &cpu, name, dtype, dtype.kv())?);
         }

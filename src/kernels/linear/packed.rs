@@ -5,10 +5,17 @@ use std::ops::Range;
 
 use crate::kernels::cpu::Cpu;
 use crate::kernels::disjoint::Disjoint;
-use crate::kernels::quantized::{self, GROUP};
-use crate::kernels::simd::{Isa, RowKernel};
+use crate::kernels::panels::{PanelFormat, Panels};
+use crate::kernels::quantized::{self, Activations, GROUP, ROWS, RoundedGroup};
+use crate::kernels::simd::{Isa, Kernel, RowKernel};
+
+use super::Layer;
+
+/// Fewer numbers than this are packed sooner than another thread begins.
+const MANY: usize = 1 << 15;
 
 /// Rows of `x`, packed for the microkernel: each pass as `[n_in][rows]`, one after the other.
+#[derive(Default)]
 pub struct Packed<'a> {
     pub rows: usize,
     pub n_in: usize,
@@ -19,6 +26,31 @@ pub struct Packed<'a> {
     pub numbers: Cow<'a, [f32]>,
     /// For quantized weights: the sum of each group of inputs, each pass as `[groups][rows]`.
     pub sums: Vec<f32>,
+    /// Activations rounded to integers: passes of up to [`ROWS`] rows, each as `[groups][rows]`.
+    pub rounded: Vec<RoundedGroup>,
+}
+
+/// The forms of `x` that some layers want.
+#[derive(Clone, Copy)]
+pub struct Forms {
+    numbers: bool,
+    sums: bool,
+    rounded: bool,
+}
+
+impl Forms {
+    pub fn of(layers: &[Layer<'_>]) -> Self {
+        let any = |wanted: fn(&Panels) -> bool| layers.iter().any(|layer| wanted(layer.weights));
+        let is_rounded: fn(&Panels) -> bool = |weights| weights.activations() == Activations::Int8;
+        Self {
+            numbers: any(|weights| weights.activations() == Activations::F32),
+            sums: any(|weights| {
+                let is_quantized = matches!(weights.format(), PanelFormat::Quantized(_));
+                is_quantized && weights.activations() == Activations::F32
+            }),
+            rounded: any(is_rounded),
+        }
+    }
 }
 
 /// One pass.
@@ -32,9 +64,21 @@ pub struct PackedPass<'a> {
 }
 
 impl<'a> Packed<'a> {
-    pub fn new(x: &'a [f32], rows: usize, in_groups: bool, cpu: &Cpu) -> Self {
-        /// Fewer numbers than this are packed sooner than another thread begins.
-        const MANY: usize = 1 << 15;
+    pub fn new(x: &'a [f32], rows: usize, forms: Forms, cpu: &Cpu) -> Self {
+        let n_in = x.len() / rows;
+        let rounded = if forms.rounded {
+            round(x, rows, cpu)
+        } else {
+            Vec::new()
+        };
+        if forms.numbers {
+            Self { rounded, ..Self::of_numbers(x, rows, forms.sums, cpu) }
+        } else {
+            Self { rows, n_in, rounded, ..Self::default() }
+        }
+    }
+
+    fn of_numbers(x: &'a [f32], rows: usize, in_groups: bool, cpu: &Cpu) -> Self {
         let n_in = x.len() / rows;
         let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
         let n_packed = n_in.max(groups * GROUP);
@@ -46,7 +90,15 @@ impl<'a> Packed<'a> {
             }
             sum_groups::<1>(&numbers, &mut sums);
             let passes = std::iter::once(0..1).collect();
-            return Self { rows, n_in, n_packed, passes, numbers, sums };
+            return Self {
+                rows,
+                n_in,
+                n_packed,
+                passes,
+                numbers,
+                sums,
+                ..Self::default()
+            };
         }
         let mut first = 0;
         let mut passes = Vec::new();
@@ -72,7 +124,22 @@ impl<'a> Packed<'a> {
         } else {
             cpu.for_each(passes.len(), pack_one);
         }
-        Self { rows, n_in, n_packed, passes, numbers: numbers.into(), sums }
+        let numbers = numbers.into();
+        Self {
+            rows,
+            n_in,
+            n_packed,
+            passes,
+            numbers,
+            sums,
+            ..Self::default()
+        }
+    }
+
+    /// The passes of [`rounded`](Self::rounded): of [`ROWS`] rows, and the last of those that are left.
+    #[inline(always)]
+    pub fn rounded_passes(&self) -> impl Iterator<Item = &[RoundedGroup]> {
+        self.rounded.chunks(ROWS * self.n_in.div_ceil(GROUP))
     }
 
     /// The pass of these rows.
@@ -85,6 +152,52 @@ impl<'a> Packed<'a> {
             rows: rows.len(),
             x: &self.numbers[of(self.n_packed)],
             sums: &self.sums[of(groups)],
+        }
+    }
+}
+
+/// Rounds the groups of `x`, `[rows][n_in]`: passes of up to [`ROWS`] rows, each as `[groups][rows]`.
+fn round(x: &[f32], rows: usize, cpu: &Cpu) -> Vec<RoundedGroup> {
+    let n_in = x.len() / rows;
+    let groups = n_in.div_ceil(GROUP);
+    let mut rounded = vec![RoundedGroup::ZERO; rows * groups];
+    let parts = Disjoint::new(&mut rounded);
+    let round_one = |pass: usize| {
+        let rows = pass * ROWS..rows.min((pass + 1) * ROWS);
+        // SAFETY: the parts of two passes do not overlap, and each is rounded once.
+        let rounded = unsafe { parts.part(rows.start * groups..rows.end * groups) };
+        let x = &x[rows.start * n_in..rows.end * n_in];
+        cpu.simd().dispatch(Round { x, n_in, rounded });
+    };
+    let passes = rows.div_ceil(ROWS);
+    if x.len() < MANY {
+        (0..passes).for_each(round_one);
+    } else {
+        cpu.for_each(passes, round_one);
+    }
+    rounded
+}
+
+/// Rounds one pass of rows, `[rows][n_in]` -> `[groups][rows]`.
+struct Round<'a> {
+    x: &'a [f32],
+    n_in: usize,
+    rounded: &'a mut [RoundedGroup],
+}
+
+impl Kernel for Round<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let rows = self.x.len() / self.n_in;
+        for (row, x) in self.x.chunks_exact(self.n_in).enumerate() {
+            let rounded = self.rounded[row..].iter_mut().step_by(rows);
+            for (rounded, x) in rounded.zip(x.chunks(GROUP)) {
+                let mut group = [0.0; GROUP];
+                group[..x.len()].copy_from_slice(x);
+                *rounded = RoundedGroup::new(&group);
+            }
         }
     }
 }

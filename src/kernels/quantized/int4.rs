@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, PartDots, RoundedGroup};
 use crate::kernels::simd::Isa;
 
 /// Integers in the 32 bits of one output.
@@ -101,6 +101,7 @@ impl PackedGroups for Int4 {
 
     /// 8 for the stored nibbles, and 16 for the conversion.
     const OFFSET: f32 = 24.0;
+    const STORED_OFFSET: i32 = 8;
     const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
@@ -121,6 +122,11 @@ impl PackedGroups for Int4 {
     #[inline(always)]
     fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
         I::widen_f16(&self.scales)
+    }
+
+    #[inline(always)]
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
+        I::nibbles(&self.nibbles.0, x, dots);
     }
 
     #[inline(always)]
@@ -155,6 +161,11 @@ impl PackedGroups for Int4Min {
     #[inline(always)]
     fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
         self.scales
+    }
+
+    #[inline(always)]
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
+        I::nibbles(&self.nibbles.0, x, dots);
     }
 
     #[inline(always)]

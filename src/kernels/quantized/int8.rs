@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, PartDots, RoundedGroup};
 use crate::kernels::simd::Isa;
 
 // ANCHOR: int8
@@ -78,6 +78,11 @@ impl PackedGroups for Int8 {
     }
 
     #[inline(always)]
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
+        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
+    }
+
+    #[inline(always)]
     fn scale(&self, _: usize, output: usize) -> f32 {
         self.scales[output].to_f32()
     }
@@ -100,6 +105,11 @@ impl PackedGroups for Int8Min {
     #[inline(always)]
     fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
         self.scales
+    }
+
+    #[inline(always)]
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
+        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
     }
 
     #[inline(always)]
@@ -130,6 +140,11 @@ impl PackedGroups for Int8Halves {
     #[inline(always)]
     fn scales<I: Isa>(&self, part: usize) -> [f32; LANES] {
         self.scales[part]
+    }
+
+    #[inline(always)]
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
+        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@
 
 mod int4;
 mod int8;
+mod integers;
 mod product;
 mod round;
 
@@ -16,6 +17,7 @@ use super::microkernel::LANES;
 use super::simd::Isa;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
+pub(super) use integers::{Dots, PartDots, ROWS, RoundedGroup, rounded};
 pub(super) use product::{Unpacked, few_rows, rows, single};
 pub use round::{Rounding, quantize};
 
@@ -77,6 +79,18 @@ impl Quantized {
             Self::Int4 => [-8, 7],
         }
     }
+}
+
+/// How the inputs of a layer are multiplied with quantized weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Activations {
+    /// As they are: integers are converted to f32.
+    #[default]
+    F32,
+    /// Each group rounded to integers from -127 to 127, with a scale in f32: products of integers are
+    /// faster, and less accurate.
+    Int8,
 }
 
 /// The formats of quantized weights in memory: those that weights are quantized to, and those that
@@ -148,6 +162,9 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
     const PARTS: usize = 1;
 
+    /// Added to each integer that [`dots`](Self::dots) multiplies, because nibbles have no sign.
+    const STORED_OFFSET: i32 = 0;
+
     /// Packs 32 groups. Scales and integers must be numbers of the format.
     fn pack(groups: &[Group; LANES]) -> Self;
 
@@ -167,6 +184,10 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
 
     /// One of [`scales`](Self::scales), in scalar code.
     fn scale(&self, part: usize, output: usize) -> f32;
+
+    /// The sums of integers, plus [`STORED_OFFSET`](Self::STORED_OFFSET), times the integers of each
+    /// row, for each of [`PARTS`](Self::PARTS).
+    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]);
 
     /// The minima, where the format has them.
     #[inline(always)]

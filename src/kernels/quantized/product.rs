@@ -64,7 +64,7 @@ fn add_group(
 
 /// Subtracts a group's minima, which count once for each `x`.
 #[inline(always)]
-fn subtract_mins(acc: &mut [f32; LANES], mins: Option<&[f32; LANES]>, x_sum: f32) {
+pub(super) fn subtract_mins(acc: &mut [f32; LANES], mins: Option<&[f32; LANES]>, x_sum: f32) {
     if let Some(mins) = mins {
         for (acc, min) in acc.iter_mut().zip(mins) {
             *acc = fma(-min, x_sum, *acc);

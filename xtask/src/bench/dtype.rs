@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use slowburn::device::Precision;
-use slowburn::kernels::{KvFormat, Quantized, Rounding};
+use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::storage::Storage;
 
 /// What weights, keys and values are stored in.
@@ -18,6 +18,12 @@ pub enum Dtype {
     /// The layers in int4 (llama.cpp's q4_0), the embedding and the head in int8, keys and values
     /// in f16.
     Int4,
+    /// As int8, with activations in int8, as all of llama.cpp's are.
+    #[value(name = "int8-int8")]
+    Int8Rounded,
+    /// As int4, with activations in int8.
+    #[value(name = "int4-int8")]
+    Int4Rounded,
 }
 
 impl From<Precision> for Dtype {
@@ -38,6 +44,8 @@ impl Dtype {
             Self::Bf16 => Precision::Bf16.name(),
             Self::Int8 => Quantized::Int8.name(),
             Self::Int4 => Quantized::Int4.name(),
+            Self::Int8Rounded => "int8, activations int8",
+            Self::Int4Rounded => "int4, activations int8",
         }
     }
 
@@ -51,12 +59,15 @@ impl Dtype {
             rounding: Rounding::Nearest,
             ..dense(Precision::F32)
         };
+        let rounded = |dtype: Self| Storage { activations: Activations::Int8, ..dtype.storage() };
         match self {
             Self::F32 => dense(Precision::F32),
             Self::F16 => dense(Precision::F16),
             Self::Bf16 => dense(Precision::Bf16),
             Self::Int8 => quantized(Quantized::Int8),
             Self::Int4 => quantized(Quantized::Int4),
+            Self::Int8Rounded => rounded(Self::Int8),
+            Self::Int4Rounded => rounded(Self::Int4),
         }
     }
 
@@ -64,11 +75,22 @@ impl Dtype {
         match self {
             Self::F32 => KvFormat::F32,
             Self::Bf16 => KvFormat::Bf16,
-            Self::F16 | Self::Int8 | Self::Int4 => KvFormat::F16,
+            Self::F16 | Self::Int8 | Self::Int4 | Self::Int8Rounded | Self::Int4Rounded => {
+                KvFormat::F16
+            }
         }
     }
 
     pub fn is_quantized(self) -> bool {
         self.storage().is_quantized()
+    }
+
+    /// The same weights, with activations as they are.
+    pub fn weights(self) -> Self {
+        match self {
+            Self::Int8Rounded => Self::Int8,
+            Self::Int4Rounded => Self::Int4,
+            other => other,
+        }
     }
 }

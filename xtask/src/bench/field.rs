@@ -71,7 +71,11 @@ impl Field {
         let mut contenders = Vec::new();
         for ours in ours {
             contenders.push(slow_burn(ours, 1));
-            let knows = |found: &&Found| found.peer == Peer::LlamaCpp || !ours.dtype.is_quantized();
+            let knows = |found: &&Found| match ours.dtype {
+                // Compared with the peers of the same weights.
+                Dtype::Int8Rounded | Dtype::Int4Rounded => false,
+                dtype => found.peer == Peer::LlamaCpp || !dtype.is_quantized(),
+            };
             for found in self.peers.iter().filter(knows) {
                 let command = found.command(folder, ours.dtype, self.threads, &self.scratch);
                 match Process::start(command) {

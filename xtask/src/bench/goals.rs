@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::before::Before;
 use super::contender::{Engine, Peer};
-use super::dtype::Dtype::{self, F16, F32, Int4, Int8};
+use super::dtype::Dtype::{self, F16, F32, Int4, Int4Rounded, Int8, Int8Rounded};
 use super::measured::Phase::{self, Decode, Prefill};
 use super::rounds::Case;
 use crate::load_cost::LoadCost;
@@ -95,6 +95,11 @@ pub fn goals(results: &Results) -> Vec<Goal> {
         (Int8, 128, Prefill, 1.5),
         (Int8, 1800, Prefill, 1.5),
         (Int4, 128, Decode, 1.1),
+        (Int8Rounded, 128, Decode, 1.3),
+        (Int8Rounded, 1800, Decode, 1.2),
+        (Int8Rounded, 128, Prefill, 1.5),
+        (Int8Rounded, 1800, Prefill, 1.5),
+        (Int4Rounded, 128, Decode, 1.1),
     ] {
         let name = dtype.name();
         goals.push(Goal {
@@ -103,19 +108,21 @@ pub fn goals(results: &Results) -> Vec<Goal> {
             measured: results.ratio(
                 (smollm2, tokens, phase),
                 (Engine::Alone, dtype),
-                (Engine::Peer(Peer::LlamaCpp), dtype),
+                (Engine::Peer(Peer::LlamaCpp), dtype.weights()),
             ),
         });
     }
-    goals.push(Goal {
-        what: format!("{smollm2}, {}, int4 / int8", place(Decode, 128)),
-        limit: Limit::AtLeast(1.4),
-        measured: results.ratio(
-            (smollm2, 128, Decode),
-            (Engine::Alone, Int4),
-            (Engine::Alone, Int8),
-        ),
-    });
+    for dtype in [Int4, Int4Rounded] {
+        goals.push(Goal {
+            what: format!("{smollm2}, {}, {} / int8", place(Decode, 128), dtype.name()),
+            limit: Limit::AtLeast(1.4),
+            measured: results.ratio(
+                (smollm2, 128, Decode),
+                (Engine::Alone, dtype),
+                (Engine::Alone, Int8),
+            ),
+        });
+    }
     goals.push(Goal {
         what: format!("{smollm2}, {}, a batch of 8 / one", place(Decode, 128)),
         limit: Limit::AtLeast(5.0),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use slowburn::chart::{self, Axis, LineChart, Series};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Divergence};
-use slowburn::kernels::{KvFormat, Quantized, Rounding};
+use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::Storage;
 
@@ -49,6 +49,7 @@ fn formats() -> Vec<Format> {
         rounding: squares,
         ..plain
     };
+    let rounded = |storage| Storage { activations: Activations::Int8, ..storage };
     let (int8, int4) = (Quantized::Int8, Quantized::Int4);
     let weights = [
         ("f32", plain),
@@ -61,6 +62,8 @@ fn formats() -> Vec<Format> {
         ("int4, least squares", layers(int4, squares)),
         ("int4, embedding int8, least squares", all(int4, int8)),
         ("int4, embedding int4, least squares", all(int4, int4)),
+        ("int8, activations int8", rounded(layers(int8, nearest))),
+        ("int4, activations int8", rounded(layers(int4, nearest))),
     ];
     let weights = weights.map(|(name, storage)| Format { name, storage, kv: KvFormat::F32 });
     let caches = [
@@ -110,7 +113,9 @@ pub fn run(args: &EvalArgs) -> Result<()> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if let Some(path) = &args.chart {
-        let weights = rows.iter().zip(&formats).filter(|(_, format)| format.kv == KvFormat::F32);
+        let weights = rows.iter().zip(&formats).filter(|(_, format)| {
+            format.kv == KvFormat::F32 && format.storage.activations == Activations::F32
+        });
         let chart = |label: &str, value: fn(&Row) -> f64| {
             let of = |is_shown: fn(&Storage) -> bool| {
                 let shown = weights.clone().filter(move |(_, format)| is_shown(&format.storage));
