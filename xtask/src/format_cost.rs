@@ -1,5 +1,5 @@
 //! `cargo xtask format-cost`: how fast the formats of weights are with each set of vector
-//! instructions, and those of keys and values after a long prompt.
+//! instructions, those of keys and values after a long prompt, and activations in f32 and in int8.
 
 use std::path::PathBuf;
 use std::thread;
@@ -25,7 +25,8 @@ pub struct FormatCostArgs {
     /// where it is missing
     #[arg(long)]
     model: Option<PathBuf>,
-    /// Tokens in the prompt [default: 32 for instructions, 1800 for keys and values]
+    /// Tokens in the prompt [default: 32 for instructions, 1800 for keys and values, 128 for
+    /// activations]
     #[arg(long)]
     prompt_tokens: Option<usize>,
     /// Tokens to generate
@@ -45,15 +46,9 @@ enum What {
     Simd,
     /// Formats of keys and values, beside weights in int8
     Kv,
+    /// Activations in f32 and in int8, with quantized weights
+    Activations,
 }
-
-const DTYPES: [Dtype; 5] = [
-    Dtype::F32,
-    Dtype::Int8,
-    Dtype::Int4,
-    Dtype::Int8Rounded,
-    Dtype::Int4Rounded,
-];
 
 /// A model in one configuration.
 struct Contender {
@@ -68,10 +63,12 @@ pub fn run(args: &FormatCostArgs) -> Result<()> {
     let mut contenders = match args.what {
         What::Simd => simd(args)?,
         What::Kv => kv(args)?,
+        What::Activations => activations(args)?,
     };
     let default = match args.what {
         What::Simd => 32,
         What::Kv => 1800,
+        What::Activations => 128,
     };
     let model = &contenders[0].ours.model;
     let (prompt, context) = (args.prompt_tokens.unwrap_or(default), model.config().context_length);
@@ -118,12 +115,24 @@ fn simd(args: &FormatCostArgs) -> Result<Vec<Contender>> {
     let mut contenders = Vec::new();
     for simd in Simd::available() {
         let cpu = Cpu::new(simd, args.threads)?;
-        for dtype in DTYPES {
+        for dtype in [Dtype::F32, Dtype::Int8, Dtype::Int4] {
             let name = format!("{simd}, {}", dtype.name());
             contenders.push(load(args, &cpu, name, dtype, dtype.kv())?);
         }
     }
     Ok(contenders)
+}
+
+fn activations(args: &FormatCostArgs) -> Result<Vec<Contender>> {
+    let cpu = Cpu::new(Simd::detect(), args.threads)?;
+    let dtypes = [
+        Dtype::Int8,
+        Dtype::Int8Rounded,
+        Dtype::Int4,
+        Dtype::Int4Rounded,
+    ];
+    let load = |dtype: Dtype| load(args, &cpu, dtype.name().to_owned(), dtype, dtype.kv());
+    dtypes.into_iter().map(load).collect()
 }
 
 fn kv(args: &FormatCostArgs) -> Result<Vec<Contender>> {

@@ -43,6 +43,7 @@ impl RoundedGroup {
         nibble_quads: [[0; 4]; GROUP / 4],
     };
 
+    // ANCHOR: round
     /// Rounds activations to multiples of a scale, to nearest. The activation of greatest magnitude
     /// becomes 127 or -127.
     ///
@@ -84,6 +85,7 @@ impl RoundedGroup {
         }
         group
     }
+    // ANCHOR_END: round
 
     /// The sum of the rounded activations.
     #[inline(always)]
@@ -102,10 +104,10 @@ impl RoundedGroup {
 /// in the first.
 pub type PartDots = [[i32; LANES]; 2];
 
-// ANCHOR: dots
 /// Sums of products of integers, exact. The provided methods are for instruction sets that have no
 /// instruction for them.
 pub trait Dots {
+    // ANCHOR: bytes
     /// The products of a group of 32 outputs, `[k][outputs]`, with each of some rows, for each of
     /// `PARTS` parts of the group.
     #[inline(always)]
@@ -124,6 +126,7 @@ pub trait Dots {
             }
         }
     }
+    // ANCHOR_END: bytes
 
     /// The same for nibbles, from 0 to 15.
     #[inline(always)]
@@ -143,7 +146,6 @@ pub trait Dots {
         }
     }
 }
-// ANCHOR_END: dots
 
 // ANCHOR: rounded
 /// The products of `P` quantized panels with up to [`ROWS`] rows of rounded activations,

@@ -394,6 +394,7 @@ curl -s http://127.0.0.1:8080/metrics \
     on_request("peers.md", "cargo xtask bench --peers"),
     on_request("quantized-simd.md", "cargo xtask format-cost simd"),
     on_request("quantized-kv.md", "cargo xtask format-cost kv"),
+    on_request("quantized-activations.md", "cargo xtask format-cost activations"),
     on_request("simulate-check.md", "cargo xtask simulate --check"),
     on_request("load.md", "cargo xtask load --rate 10,40,160 --requests 200"),
     on_request(

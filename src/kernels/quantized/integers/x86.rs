@@ -188,11 +188,13 @@ fn bytes_by_vnni<const PARTS: usize>(
         }
         for (x, dots) in x.iter().zip(&mut *dots) {
             let mut halves = [_mm512_setzero_si512(); 2];
-            for (half, sum) in halves.iter_mut().enumerate() {
-                *sum = _mm512_set1_epi32(-128 * x.sums[half]);
-                for i in 4 * half..4 * half + 4 {
-                    let x = _mm512_set1_epi32(bytemuck::cast(x.quads[i]));
-                    *sum = _mm512_dpbusd_epi32(*sum, quads[i], x);
+            let groups = quads.as_chunks::<{ GROUP / 8 }>().0.iter();
+            let groups = groups.zip(x.quads.as_chunks::<{ GROUP / 8 }>().0).zip(x.sums);
+            for (half, ((quads, x), sum)) in halves.iter_mut().zip(groups) {
+                *half = _mm512_set1_epi32(-128 * sum);
+                for (quad, x) in quads.iter().zip(x) {
+                    let x = _mm512_set1_epi32(bytemuck::cast(*x));
+                    *half = _mm512_dpbusd_epi32(*half, *quad, x);
                 }
             }
             if PARTS == 1 {
