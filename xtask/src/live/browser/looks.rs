@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use serde_json::Value;
 
 use super::Proof;
 use crate::book::browser::SEEN;
@@ -31,12 +30,6 @@ pub const PAGES: [&str; 13] = [
 /// Of a window that moves by its whole height, the score is 1. Google calls 0.1 good.
 const MOST_SHIFT: f64 = 0.02;
 
-/// Where the widgets are, with a little of what is around them.
-const PARTS: &str = "[...document.querySelectorAll('.widget')].map((widget) => {
-    const { x, y, width, height } = widget.getBoundingClientRect();
-    return [Math.max(0, x - 20), y + scrollY - 60, width + 40, height + 120];
-})";
-
 /// How far the page has moved since the engine was asked for, and the fonts of mdBook have come, which
 /// move it too.
 const SHIFT: &str = "new Promise((resolve) => {
@@ -62,10 +55,7 @@ pub fn check(proof: &mut Proof, pictures: &Path) -> Result<()> {
                 let found = found.into_iter().chain(shifts).chain(proof.browser.errors());
                 problems
                     .extend(found.map(|problem| format!("{name}, {place}, {scheme}: {problem}")));
-                for (i, part) in proof.browser.get::<Vec<[Value; 4]>>(PARTS)?.iter().enumerate() {
-                    let file = pictures.join(format!("{name}-{place}-{scheme}-{i}.png"));
-                    proof.browser.picture_of(part.each_ref(), &file)?;
-                }
+                proof.pictures(pictures, &format!("{name}-{place}-{scheme}"))?;
             }
         }
     }

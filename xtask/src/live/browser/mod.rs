@@ -60,6 +60,8 @@ pub fn run(chromium: &Chromium, root: &Path, only: &str, pictures: &Path) -> Res
     for (name, check) in CHECKS.iter().filter(|(name, _)| name.contains(only)) {
         let begin = Instant::now();
         check(&mut proof, pictures).with_context(|| (*name).to_owned())?;
+        // As the check has left them.
+        proof.pictures(pictures, &format!("used-{name}"))?;
         let errors = proof.browser.errors();
         ensure!(errors.is_empty(), "{name}: the page reports: {}", errors.join("; "));
         println!("{name}: {:.1} s", begin.elapsed().as_secs_f64());
@@ -89,6 +91,18 @@ impl Proof {
                 let text: String = self.browser.get(&format!("{widget}.innerText"))?;
                 anyhow::bail!("a widget does not start: {text}");
             }
+        }
+        Ok(())
+    }
+
+    /// Takes a picture of each widget of the page, with a little of what is around it.
+    pub fn pictures(&mut self, folder: &Path, name: &str) -> Result<()> {
+        const PARTS: &str = "[...document.querySelectorAll('.widget')].map((widget) => {
+            const { x, y, width, height } = widget.getBoundingClientRect();
+            return [Math.max(0, x - 20), y + scrollY - 60, width + 40, height + 120];
+        })";
+        for (i, part) in self.browser.get::<Vec<[Value; 4]>>(PARTS)?.iter().enumerate() {
+            self.browser.picture_of(part.each_ref(), &folder.join(format!("{name}-{i}.png")))?;
         }
         Ok(())
     }
