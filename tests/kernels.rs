@@ -269,6 +269,33 @@ fn a_quantized_layer_sums_in_one_order() {
     }
 }
 
+/// As the layers of a GGUF file, of which some are quantized and others are not.
+#[test]
+fn layers_of_several_formats_take_the_same_inputs() {
+    let [n_out, n_in] = [70, 65];
+    let mut numbers = Numbers::new(5, false);
+    let weights = numbers.take(n_out * n_in);
+    let quantized = |format| quantize(&weights, [n_out, n_in], format, Rounding::Nearest);
+    let all = [
+        pack(&weights, [n_out, n_in], Format::F32),
+        quantized(Quantized::Int4),
+        quantized(Quantized::Int8).with_activations(Activations::Int8),
+    ];
+    let layers = all.each_ref().map(|weights| Layer { weights, bias: None });
+    for rows in [1, 5, 40] {
+        let x = numbers.take(rows * n_in);
+        for cpu in cpus() {
+            cpu.enter(|| {
+                let together = kernels::linear(layers, &x, rows);
+                for (layer, found) in layers.into_iter().zip(together) {
+                    let [alone] = kernels::linear([layer], &x, rows);
+                    assert_eq!(bits(&found), bits(&alone), "{cpu:?}, {rows} rows");
+                }
+            });
+        }
+    }
+}
+
 /// Groups as files have them, in every format: scales and minima that are no f16, halves of a group.
 #[test]
 fn groups_of_files_are_kept_and_summed_in_one_order() {
