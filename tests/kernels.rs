@@ -166,14 +166,24 @@ fn sum_in_pairs(x: &[f32]) -> f32 {
     sums[0]
 }
 
-/// One output of a quantized layer: each group's integers times `x`, then times the scale, the
-/// groups in order. 4-bit integers are offset by 24 on the way.
-fn quantized_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rounding) -> f32 {
-    let mut output = 0.0f32;
-    for (weights, x) in weights.chunks(GROUP).zip(x.chunks(GROUP)) {
+/// The groups of one output: their scales and integers.
+type Groups = Vec<(f32, [i8; GROUP])>;
+
+fn groups(weights: &[f32], format: Quantized, rounding: Rounding) -> Groups {
+    let group = |weights: &[f32]| {
         let mut numbers = [0.0; GROUP];
         numbers[..weights.len()].copy_from_slice(weights);
         let (scale, integers) = kernels::quantize(&numbers, format, rounding);
+        (scale.to_f32(), integers)
+    };
+    weights.chunks(GROUP).map(group).collect()
+}
+
+/// One output of a quantized layer: each group's integers times `x`, then times the scale, the
+/// groups in order. 4-bit integers are offset by 24 on the way.
+fn quantized_output(groups: &Groups, x: &[f32], format: Quantized) -> f32 {
+    let mut output = 0.0f32;
+    for ((scale, integers), x) in groups.iter().zip(x.chunks(GROUP)) {
         let offset = match format {
             Quantized::Int8 => 0.0,
             Quantized::Int4 => 24.0,
@@ -185,13 +195,13 @@ fn quantized_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rou
         if offset != 0.0 {
             sum = (-offset).mul_add(sum_in_pairs(x), sum);
         }
-        output = scale.to_f32().mul_add(sum, output);
+        output = scale.mul_add(sum, output);
     }
     output
 }
 
-/// One output of a layer, of its weights and its inputs.
-type Output = fn(&[f32], &[f32], Quantized, Rounding) -> f32;
+/// One output of a layer, of its groups and its inputs.
+type Output = fn(&Groups, &[f32], Quantized) -> f32;
 
 /// A group of activations as 8-bit integers: their scale and the integers, and zeros behind them.
 fn rounded(x: &[f32]) -> (f32, [i32; GROUP]) {
@@ -213,15 +223,12 @@ fn rounded(x: &[f32]) -> (f32, [i32; GROUP]) {
 
 /// One output of a layer whose activations are rounded. Each group is an exact integer, times the
 /// scale of both.
-fn rounded_output(weights: &[f32], x: &[f32], format: Quantized, rounding: Rounding) -> f32 {
+fn rounded_output(groups: &Groups, x: &[f32], _: Quantized) -> f32 {
     let mut output = 0.0f32;
-    for (weights, x) in weights.chunks(GROUP).zip(x.chunks(GROUP)) {
-        let mut numbers = [0.0; GROUP];
-        numbers[..weights.len()].copy_from_slice(weights);
-        let (scale, integers) = kernels::quantize(&numbers, format, rounding);
+    for ((scale, integers), x) in groups.iter().zip(x.chunks(GROUP)) {
         let (x_scale, x) = rounded(x);
         let sum: i32 = integers.iter().zip(x).map(|(integer, x)| i32::from(*integer) * x).sum();
-        output = (scale.to_f32() * x_scale).mul_add(sum as f32, output);
+        output = (scale * x_scale).mul_add(sum as f32, output);
     }
     output
 }
@@ -240,14 +247,13 @@ fn a_quantized_layer_sums_in_one_order() {
                 for (format, rounding) in formats.into_iter().flatten() {
                     let panels = quantize(&weights, [n_out, n_in], format, rounding);
                     let integers = panels.clone().with_activations(Activations::Int8);
+                    let outputs: Vec<Groups> =
+                        weights.chunks(n_in).map(|row| groups(row, format, rounding)).collect();
                     let counts = (1..=14).chain([25, 33]);
                     for rows in counts {
                         let x = numbers.take(rows * n_in);
                         let all = |output: Output| -> Vec<f32> {
-                            let of = |x| {
-                                let weights = weights.chunks(n_in);
-                                weights.map(move |weights| output(weights, x, format, rounding))
-                            };
+                            let of = |x| outputs.iter().map(move |row| output(row, x, format));
                             x.chunks(n_in).flat_map(of).collect()
                         };
                         for (panels, expected) in [
