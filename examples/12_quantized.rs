@@ -2,6 +2,7 @@
 //!
 //! cargo run --release --example 12_quantized
 //! cargo run --release --example 12_quantized -- --quantize-embedding int8
+//! cargo run --release --example 12_quantized -- --activations int8
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use super::terminal::print;
 use super::{BOLD, Error, GenerateArgs, Result};
 use crate::device::Precision;
 use crate::generate::Divergence;
-use crate::kernels::{KvFormat, Quantized};
+use crate::kernels::{Activations, KvFormat, Quantized};
 use crate::pretrained::Pretrained;
 
 /// The flags of `12_quantized`.
@@ -43,6 +43,9 @@ impl QuantizedArgs {
         };
         (args.model.dtype, args.model.quantize) = (precision, quantized);
         args.model.quantize_embedding = quantized.and(self.generate.model.quantize_embedding);
+        if quantized.is_none() {
+            args.model.activations = Activations::F32;
+        }
         // Only the weights differ.
         args.model.kv_dtype = args.model.kv_dtype.or(Some(KvFormat::F32));
         args.load().map(|(pretrained, _)| pretrained)
