@@ -91,7 +91,7 @@ impl OpenDevice {
     /// are not quantized.
     ///
     /// # Errors
-    /// An unsupported type; quantized weights on another device than the CPU.
+    /// An unsupported type; quantized weights, or activations in int8, on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
         if storage.needs_kernels() && !kernels::serve(&self.device) {

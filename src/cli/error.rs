@@ -57,7 +57,7 @@ impl fmt::Display for Advice<'_> {
                 out.write_str(" (`--device cpu`, or without `--kv-dtype`)")
             }
             LibraryError::QuantizedUnsupported { .. } => {
-                out.write_str(" (`--device cpu`, or without `--quantize`)")
+                out.write_str(" (`--device cpu`, or without `--quantize` and `--activations`)")
             }
             LibraryError::NothingQuantized => {
                 out.write_str(" (`--quantize int8`, or without `--activations`)")

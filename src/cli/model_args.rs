@@ -50,7 +50,8 @@ pub struct ModelArgs {
     #[arg(long, value_enum, default_value_t = Rounding::default(), value_name = "HOW")]
     pub rounding: Rounding,
 
-    /// With quantized weights: what they are multiplied with. int8 is faster, and less accurate
+    /// With quantized weights: what they are multiplied with. With int8 prompts are read faster, and
+    /// results are less accurate
     #[arg(long, value_enum, default_value_t = Activations::default(), value_name = "DTYPE")]
     pub activations: Activations,
 

@@ -14,7 +14,8 @@ use super::quantized::Dots;
 /// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Simd {
-    /// 16 f32 lanes in a register: AVX-512 (F, VL, DQ, BW) with FMA.
+    /// 16 f32 lanes in a register: AVX-512 (F, VL, DQ, BW) with FMA. Products of bytes use VNNI where
+    /// the processor has it.
     Avx512,
     /// 8 f32 lanes in a register: AVX2 with FMA and F16C.
     Avx2,
