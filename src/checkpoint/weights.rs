@@ -144,6 +144,11 @@ impl<'a> Weights<'a> {
         self.storage.and_then(|storage| storage.embedding)
     }
 
+    /// What quantized weights are multiplied with.
+    fn activations(&self) -> Activations {
+        self.storage.map(|storage| storage.activations).unwrap_or_default()
+    }
+
     /// Takes tensors from one safetensors file in memory. `origin` names the file in errors.
     ///
     /// # Errors
@@ -178,8 +183,7 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// Activations in int8 where all weights are numbers.
     pub(crate) fn check_activations(&self) -> Result<()> {
-        let activations = self.storage.map(|storage| storage.activations).unwrap_or_default();
-        if activations == Activations::Int8 && !self.has_quantized.get() {
+        if self.activations() == Activations::Int8 && !self.has_quantized.get() {
             return Err(Error::NothingQuantized);
         }
         Ok(())
@@ -315,8 +319,7 @@ impl<'a> Weights<'a> {
         if matches!(panels.format(), PanelFormat::Quantized(_)) {
             self.has_quantized.set(true);
         }
-        let activations = self.storage.map(|storage| storage.activations).unwrap_or_default();
-        let panels = panels.with_activations(activations);
+        let panels = panels.with_activations(self.activations());
         Ok(Weight::Packed(PackedWeight { panels }))
     }
 

@@ -5,14 +5,11 @@ use std::ops::Range;
 
 use crate::kernels::cpu::Cpu;
 use crate::kernels::disjoint::Disjoint;
-use crate::kernels::panels::{PanelFormat, Panels};
+use crate::kernels::panels::PanelFormat;
 use crate::kernels::quantized::{self, Activations, GROUP, ROWS, RoundedGroup};
 use crate::kernels::simd::{Isa, Kernel, RowKernel};
 
 use super::Layer;
-
-/// Fewer numbers than this are packed sooner than another thread begins.
-const MANY: usize = 1 << 15;
 
 /// Rows of `x`, packed for the microkernel: each pass as `[n_in][rows]`, one after the other.
 #[derive(Default)]
@@ -31,7 +28,7 @@ pub struct Packed<'a> {
 }
 
 /// The forms of `x` that some layers want.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Forms {
     numbers: bool,
     sums: bool,
@@ -40,16 +37,17 @@ pub struct Forms {
 
 impl Forms {
     pub fn of(layers: &[Layer<'_>]) -> Self {
-        let any = |wanted: fn(&Panels) -> bool| layers.iter().any(|layer| wanted(layer.weights));
-        let is_rounded: fn(&Panels) -> bool = |weights| weights.activations() == Activations::Int8;
-        Self {
-            numbers: any(|weights| weights.activations() == Activations::F32),
-            sums: any(|weights| {
-                let is_quantized = matches!(weights.format(), PanelFormat::Quantized(_));
-                is_quantized && weights.activations() == Activations::F32
-            }),
-            rounded: any(is_rounded),
+        let mut forms = Self::default();
+        for Layer { weights, .. } in layers {
+            match weights.activations() {
+                Activations::Int8 => forms.rounded = true,
+                Activations::F32 => {
+                    forms.numbers = true;
+                    forms.sums |= matches!(weights.format(), PanelFormat::Quantized(_));
+                }
+            }
         }
+        forms
     }
 }
 
@@ -119,11 +117,7 @@ impl<'a> Packed<'a> {
                 cpu.simd().dispatch_rows(rows.len(), SumGroups { x: packed, sums });
             }
         };
-        if x.len() < MANY {
-            (0..passes.len()).for_each(pack_one);
-        } else {
-            cpu.for_each(passes.len(), pack_one);
-        }
+        for_each_pass(passes.len(), x, cpu, pack_one);
         let numbers = numbers.into();
         Self {
             rows,
@@ -156,6 +150,17 @@ impl<'a> Packed<'a> {
     }
 }
 
+/// Calls `pack` for each pass of `x`, on all threads where that pays.
+fn for_each_pass(passes: usize, x: &[f32], cpu: &Cpu, pack: impl Fn(usize) + Sync) {
+    /// Fewer numbers than this are packed sooner than another thread begins.
+    const MANY: usize = 1 << 15;
+    if x.len() < MANY {
+        (0..passes).for_each(pack);
+    } else {
+        cpu.for_each(passes, pack);
+    }
+}
+
 /// Rounds the groups of `x`, `[rows][n_in]`: passes of up to [`ROWS`] rows, each as `[groups][rows]`.
 fn round(x: &[f32], rows: usize, cpu: &Cpu) -> Vec<RoundedGroup> {
     let n_in = x.len() / rows;
@@ -169,12 +174,7 @@ fn round(x: &[f32], rows: usize, cpu: &Cpu) -> Vec<RoundedGroup> {
         let x = &x[rows.start * n_in..rows.end * n_in];
         cpu.simd().dispatch(Round { x, n_in, rounded });
     };
-    let passes = rows.div_ceil(ROWS);
-    if x.len() < MANY {
-        (0..passes).for_each(round_one);
-    } else {
-        cpu.for_each(passes, round_one);
-    }
+    for_each_pass(rows.div_ceil(ROWS), x, cpu, round_one);
     rounded
 }
 

@@ -7,7 +7,7 @@ use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, PartDots, RoundedGro
 use crate::kernels::simd::Isa;
 
 /// Integers in the 32 bits of one output.
-const NIBBLES: usize = 8;
+pub(super) const NIBBLES: usize = 8;
 
 // ANCHOR: int4
 /// For each 8 consecutive `k`, and each output: 8 integers from 0 to 15, the first in the lowest

@@ -9,13 +9,11 @@ mod x86;
 
 use std::array;
 
+use super::int4::NIBBLES;
 use super::product::subtract_mins;
 use super::{GROUP, LANES, PackedGroups};
 use crate::kernels::microkernel::prefetch;
 use crate::kernels::simd::{Isa, fma};
-
-/// Integers of a word of 32 bits that hold 4 bits each.
-const NIBBLES: usize = 8;
 
 /// The rows that are multiplied with a group of weights while it is unpacked in registers.
 pub const ROWS: usize = 16;
