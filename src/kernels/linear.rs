@@ -101,7 +101,8 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
                         with_groups!(format, G => product.groups::<G>(panels, simd));
                     }
                     Activations::Int8 => with_groups!(format, G => {
-                        simd.dispatch(Rounded { product, panels, groups: PhantomData::<G> });
+                        let groups = PhantomData::<G>;
+                        simd.dispatch_integers(Rounded { product, panels, groups });
                     }),
                 },
             }
@@ -278,35 +279,24 @@ impl<G: PackedGroups> Kernel for Rounded<'_, G> {
     fn run<I: Isa>(self) {
         let Product { layer, x, .. } = self.product;
         if x.rows == 1 {
-            let (product, panels) = (self.product, self.panels);
-            SingleRow { product, panels, sums: PhantomData::<InIntegers<G>> }.run::<I>();
+            // One after the other: read in turns, as those of f32, they come more slowly.
+            for index in self.panels {
+                let panel = layer.weights.groups::<G>(index);
+                let sums = quantized::single_rounded::<I, G>(panel, &x.rounded);
+                self.product.store(0, index, &sums);
+            }
             return;
         }
         for index in self.panels {
             for (first, x) in (0..).step_by(ROWS).zip(x.rounded_passes()) {
-                let mut sums = [[[0.0; LANES]; 1]; ROWS];
+                let mut sums = [[0.0; LANES]; ROWS];
                 let sums = &mut sums[..ROWS.min(self.product.x.rows - first)];
-                quantized::rounded::<I, G, 1>([layer.weights.groups(index)], x, sums);
-                for (row, [sums]) in (first..).zip(sums) {
+                quantized::rounded::<I, G>(layer.weights.groups(index), x, sums);
+                for (row, sums) in (first..).zip(sums) {
                     self.product.store(row, index, sums);
                 }
             }
         }
-    }
-}
-
-/// Sums over quantized panels, with activations that are rounded.
-struct InIntegers<G>(PhantomData<G>);
-
-impl<G: PackedGroups> Sums for InIntegers<G> {
-    #[inline(always)]
-    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
-        let Product { layer, x, .. } = product;
-        let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
-        let mut sums = [[[0.0; LANES]; P]];
-        quantized::rounded::<I, G, P>(panels, &x.rounded, &mut sums);
-        let [sums] = sums;
-        sums
     }
 }
 

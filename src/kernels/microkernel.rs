@@ -75,7 +75,14 @@ fn product_ahead<I: Isa, const M: usize, const AHEAD: usize>(
             sums[row][16..].copy_from_slice(&right[row]);
         }
     } else {
-        accumulate::<0, LANES, M, AHEAD>(&mut sums, panel, x);
+        // An array of its own, copied in parts: the compiler keeps it in registers, where it would
+        // store all of `sums` to memory at each `k`.
+        let mut acc = [[0.0; LANES]; M];
+        accumulate::<0, LANES, M, AHEAD>(&mut acc, panel, x);
+        for row in 0..M {
+            sums[row][..16].copy_from_slice(&acc[row][..16]);
+            sums[row][16..].copy_from_slice(&acc[row][16..]);
+        }
     }
     sums
 }

@@ -9,7 +9,7 @@ use std::fmt::{self, Display, Formatter};
 
 use half::f16;
 
-use super::quantized::Dots;
+use super::quantized::IntegerProducts;
 
 /// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub(super) trait RowKernel {
 
 // ANCHOR: isa
 /// The properties of an instruction set that the kernels depend on.
-pub(super) trait Isa: Copy + Dots {
+pub(super) trait Isa: Copy + IntegerProducts {
     /// The numbers of rows that a pass of the microkernel may have, in rising order from 1. More
     /// accumulators than registers would spill to memory, and each number adds a copy of the
     /// kernels. 7 and 8 rows must not be among them: the compiler vectorises those across rows
@@ -166,6 +166,18 @@ impl Simd {
     }
     // ANCHOR_END: dispatch
 
+    /// As [`dispatch`](Self::dispatch), for a kernel with products of integers.
+    pub(super) fn dispatch_integers<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            // SAFETY: as for `dispatch`, and the processor has VNNI too.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 if is_x86_feature_detected!("avx512vnni") => unsafe {
+                x86::avx512_vnni(kernel)
+            },
+            _ => self.dispatch(kernel),
+        }
+    }
+
     /// Runs the kernel compiled for this instruction set and this number of rows, one of those that
     /// [`passes`](Self::passes) gives.
     ///
@@ -193,6 +205,9 @@ impl Display for Simd {
     }
 }
 
+/// Whether [`fma`] rounds once.
+pub(super) const FUSED: bool = !cfg!(any(target_arch = "wasm32", slowburn_unfused));
+
 /// `a * b + c`, rounded once.
 ///
 /// wasm32 has no such instruction, and emulating it is far too slow, so there the product is
@@ -200,11 +215,7 @@ impl Display for Simd {
 /// batches and threads. `--cfg slowburn_unfused` computes these bits on any processor.
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(any(target_arch = "wasm32", slowburn_unfused)) {
-        a * b + c
-    } else {
-        a.mul_add(b, c)
-    }
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// f16 to f32 without a conversion instruction. Shifted into the exponent and mantissa of an f32,
@@ -244,7 +255,7 @@ unsafe fn scalar_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
     kernel.run::<Scalar, M>()
 }
 
-impl Dots for Scalar {}
+impl IntegerProducts for Scalar {}
 
 impl Isa for Scalar {
     passes!(scalar_rows: 1);
@@ -266,7 +277,7 @@ unsafe fn neon_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "aarch64")]
-impl Dots for Neon {}
+impl IntegerProducts for Neon {}
 
 #[cfg(target_arch = "aarch64")]
 impl Isa for Neon {
@@ -297,6 +308,11 @@ pub(super) mod x86 {
         kernel.run::<Avx2>()
     }
 
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,avx2,fma,f16c")]
+    pub(super) fn avx512_vnni<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Avx512Vnni>()
+    }
+
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
     fn avx512_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
         kernel.run::<Avx512, M>()
@@ -310,12 +326,32 @@ pub(super) mod x86 {
     #[derive(Clone, Copy)]
     pub(in crate::kernels) struct Avx512;
 
+    /// AVX-512 with products of bytes.
+    #[derive(Clone, Copy)]
+    pub(in crate::kernels) struct Avx512Vnni;
+
     #[derive(Clone, Copy)]
     pub(in crate::kernels) struct Avx2;
 
     impl Isa for Avx512 {
         passes!(avx512_rows: 1 2 3 4 6 12);
         const HALVES: bool = false;
+
+        #[inline(always)]
+        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
+            widen_f16(halves)
+        }
+    }
+
+    impl Isa for Avx512Vnni {
+        const PASSES: &'static [usize] = Avx512::PASSES;
+        const HALVES: bool = Avx512::HALVES;
+
+        #[inline(always)]
+        unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
+            // SAFETY: the processor has all of AVX-512 that `Avx512` asks for, and VNNI.
+            unsafe { Avx512::with_rows(rows, kernel) }
+        }
 
         #[inline(always)]
         fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {

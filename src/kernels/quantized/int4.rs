@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, PartDots, RoundedGroup};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup};
 use crate::kernels::simd::Isa;
 
 /// Integers in the 32 bits of one output.
@@ -101,7 +101,6 @@ impl PackedGroups for Int4 {
 
     /// 8 for the stored nibbles, and 16 for the conversion.
     const OFFSET: f32 = 24.0;
-    const STORED_OFFSET: i32 = 8;
     const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
@@ -125,8 +124,13 @@ impl PackedGroups for Int4 {
     }
 
     #[inline(always)]
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
-        I::nibbles(&self.nibbles.0, x, dots);
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        I::add_nibbles::<8>(&self.nibbles.0, &self.scales::<I>(0), x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        I::add_nibbles_of_row::<8>(&self.nibbles.0, &self.scales::<I>(0), x, acc);
     }
 
     #[inline(always)]
@@ -164,8 +168,13 @@ impl PackedGroups for Int4Min {
     }
 
     #[inline(always)]
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
-        I::nibbles(&self.nibbles.0, x, dots);
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        I::add_nibbles::<0>(&self.nibbles.0, &self.scales, x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        I::add_nibbles_of_row::<0>(&self.nibbles.0, &self.scales, x, acc);
     }
 
     #[inline(always)]

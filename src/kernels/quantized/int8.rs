@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, PartDots, RoundedGroup};
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup};
 use crate::kernels::simd::Isa;
 
 // ANCHOR: int8
@@ -78,8 +78,13 @@ impl PackedGroups for Int8 {
     }
 
     #[inline(always)]
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
-        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        I::add_bytes(&self.integers.0, &[self.scales::<I>(0)], x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        I::add_bytes_of_row(&self.integers.0, &[self.scales::<I>(0)], x, acc);
     }
 
     #[inline(always)]
@@ -108,8 +113,13 @@ impl PackedGroups for Int8Min {
     }
 
     #[inline(always)]
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
-        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        I::add_bytes(&self.integers.0, &[self.scales::<I>(0)], x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        I::add_bytes_of_row(&self.integers.0, &[self.scales::<I>(0)], x, acc);
     }
 
     #[inline(always)]
@@ -143,8 +153,13 @@ impl PackedGroups for Int8Halves {
     }
 
     #[inline(always)]
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]) {
-        I::bytes::<{ Self::PARTS }>(&self.integers.0, x, dots);
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+        I::add_bytes(&self.integers.0, &self.scales, x, acc);
+    }
+
+    #[inline(always)]
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]) {
+        I::add_bytes_of_row(&self.integers.0, &self.scales, x, acc);
     }
 
     #[inline(always)]

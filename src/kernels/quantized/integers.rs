@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::array;
+use std::{array, slice};
 
 use super::int4::NIBBLES;
 use super::product::subtract_mins;
@@ -16,15 +16,17 @@ use crate::kernels::microkernel::prefetch;
 use crate::kernels::simd::{Isa, fma};
 
 /// The rows that are multiplied with a group of weights while it is unpacked in registers.
-pub const ROWS: usize = 16;
+pub const ROWS: usize = 32;
 
 /// 32 activations of one row, rounded: `scale * integer`, in the orders in which instructions want
 /// the integers.
 #[derive(Clone, Copy)]
 pub struct RoundedGroup {
     scale: f32,
-    /// The sum of the integers of each half of the group.
-    sums: [i32; 2],
+    /// The sum of the integers of each half of the group, times -128.
+    minus_128: [i32; 2],
+    /// The sum of all integers, times -8.
+    minus_8: i32,
     /// In fours.
     quads: [[i8; 4]; GROUP / 4],
     /// In fours, as [`Int4`](super::Int4) has weights in its words: the lower nibbles of the bytes of
@@ -36,7 +38,8 @@ impl RoundedGroup {
     /// A group of zeros.
     pub const ZERO: Self = Self {
         scale: 0.0,
-        sums: [0; 2],
+        minus_128: [0; 2],
+        minus_8: 0,
         quads: [[0; 4]; GROUP / 4],
         nibble_quads: [[0; 4]; GROUP / 4],
     };
@@ -69,26 +72,25 @@ impl RoundedGroup {
             bits.wrapping_sub(ROUND.to_bits()) as i16
         };
         let integers = x.map(rounded);
-        let mut group = Self {
+        let sums = integers.as_chunks::<{ GROUP / 2 }>().0;
+        let sums = [0, 1].map(|half| sums[half].iter().map(|x| i32::from(*x)).sum::<i32>());
+        Self {
             scale,
-            sums: [0; 2],
+            minus_128: sums.map(|sum| -128 * sum),
+            minus_8: -8 * (sums[0] + sums[1]),
             quads: array::from_fn(|i| array::from_fn(|j| integers[4 * i + j] as i8)),
             nibble_quads: array::from_fn(|i| {
                 let first = i / 2 * NIBBLES + i % 2;
                 array::from_fn(|j| integers[first + 2 * j] as i8)
             }),
-        };
-        for (sum, half) in group.sums.iter_mut().zip(integers.as_chunks::<{ GROUP / 2 }>().0) {
-            *sum = half.iter().map(|integer| i32::from(*integer)).sum();
         }
-        group
     }
     // ANCHOR_END: round
 
     /// The sum of the rounded activations.
     #[inline(always)]
     fn sum(&self) -> f32 {
-        self.scale * (self.sums[0] + self.sums[1]) as f32
+        self.scale * (self.minus_8 / -8) as f32
     }
 
     /// The `k`-th integer.
@@ -98,99 +100,107 @@ impl RoundedGroup {
     }
 }
 
-/// The sums of products of 32 outputs, for each half of a group, or, where the whole has one scale,
-/// in the first.
-pub type PartDots = [[i32; LANES]; 2];
-
-/// Sums of products of integers, exact. The provided methods are for instruction sets that have no
-/// instruction for them.
-pub trait Dots {
+/// Products with rounded activations. Those of a group are summed as integers, exactly. The provided
+/// methods are for instruction sets that have no instruction for that.
+pub trait IntegerProducts {
     // ANCHOR: bytes
-    /// The products of a group of 32 outputs, `[k][outputs]`, with each of some rows, for each of
-    /// `PARTS` parts of the group.
+    /// Adds the products of a group of 32 outputs, `[k][outputs]`, with each of some rows to `acc`,
+    /// `[rows][outputs]`. `scales` are those of each of `PARTS` parts of the group.
     #[inline(always)]
-    fn bytes<const PARTS: usize>(
+    fn add_bytes<const PARTS: usize>(
         weights: &[[i8; LANES]; GROUP],
+        scales: &[[f32; LANES]; PARTS],
         x: &[RoundedGroup],
-        dots: &mut [PartDots],
+        acc: &mut [[f32; LANES]],
     ) {
-        for (x, dots) in x.iter().zip(dots) {
-            *dots = [[0; LANES]; 2];
-            for (k, weights) in weights.iter().enumerate() {
-                let dots = &mut dots[k * PARTS / GROUP];
-                for (dot, weight) in dots.iter_mut().zip(weights) {
-                    *dot += i32::from(*weight) * x.integer(k);
+        for (x, acc) in x.iter().zip(acc) {
+            for (part, scales) in scales.iter().enumerate() {
+                let mut sums = [0; LANES];
+                for k in part * GROUP / PARTS..(part + 1) * GROUP / PARTS {
+                    for (sum, weight) in sums.iter_mut().zip(&weights[k]) {
+                        *sum += i32::from(*weight) * x.integer(k);
+                    }
                 }
+                add_scaled(acc, scales, x.scale, &sums);
             }
         }
     }
     // ANCHOR_END: bytes
 
-    /// The same for nibbles, from 0 to 15.
+    /// The same for nibbles, from 0 to 15, of which each stands for an integer that is `OFFSET` less:
+    /// 8 or 0.
     #[inline(always)]
-    fn nibbles(
+    fn add_nibbles<const OFFSET: i32>(
         weights: &[[u32; LANES]; GROUP / NIBBLES],
+        scales: &[f32; LANES],
         x: &[RoundedGroup],
-        dots: &mut [PartDots],
+        acc: &mut [[f32; LANES]],
     ) {
-        for (x, [dots, _]) in x.iter().zip(dots) {
-            *dots = [0; LANES];
+        for (x, acc) in x.iter().zip(acc) {
+            let mut sums = [0; LANES];
             for k in 0..GROUP {
-                for (dot, nibbles) in dots.iter_mut().zip(&weights[k / NIBBLES]) {
+                for (sum, nibbles) in sums.iter_mut().zip(&weights[k / NIBBLES]) {
                     let nibble = nibbles >> (4 * (k % NIBBLES)) & 15;
-                    *dot += nibble as i32 * x.integer(k);
+                    *sum += (nibble as i32 - OFFSET) * x.integer(k);
                 }
             }
+            add_scaled(acc, scales, x.scale, &sums);
         }
+    }
+
+    /// [`add_bytes`](Self::add_bytes) for one row.
+    #[inline(always)]
+    fn add_bytes_of_row<const PARTS: usize>(
+        weights: &[[i8; LANES]; GROUP],
+        scales: &[[f32; LANES]; PARTS],
+        x: &RoundedGroup,
+        acc: &mut [f32; LANES],
+    ) {
+        Self::add_bytes(weights, scales, slice::from_ref(x), slice::from_mut(acc));
+    }
+
+    /// [`add_nibbles`](Self::add_nibbles) for one row.
+    #[inline(always)]
+    fn add_nibbles_of_row<const OFFSET: i32>(
+        weights: &[[u32; LANES]; GROUP / NIBBLES],
+        scales: &[f32; LANES],
+        x: &RoundedGroup,
+        acc: &mut [f32; LANES],
+    ) {
+        Self::add_nibbles::<OFFSET>(weights, scales, slice::from_ref(x), slice::from_mut(acc));
     }
 }
 
 // ANCHOR: rounded
-/// The products of `P` quantized panels with up to [`ROWS`] rows of rounded activations,
-/// `[groups][rows]`: `acc` is `[rows][panels]`, and all zeros before.
+/// The products of a quantized panel with one row of rounded activations.
 #[inline(always)]
-pub fn rounded<I: Isa, G: PackedGroups, const P: usize>(
-    panels: [&[G]; P],
-    x: &[RoundedGroup],
-    acc: &mut [[[f32; LANES]; P]],
-) {
-    /// Groups. All of a group is read before any of it is multiplied, so the processor sees the next
-    /// one late.
-    const AHEAD: usize = 2;
-    // One memory for all groups: to clear so much for each would take longer than to fill it.
-    let mut dots = [[[0; LANES]; 2]; ROWS];
-    let dots = &mut dots[..acc.len()];
-    for (g, x) in x.chunks_exact(dots.len()).enumerate() {
-        for (p, panel) in panels.iter().enumerate() {
-            prefetch(std::ptr::from_ref(&panel[g]).wrapping_add(AHEAD));
-            panel[g].dots::<I>(x, dots);
-            let scales = [panel[g].scales::<I>(0), panel[g].scales::<I>(G::PARTS - 1)];
-            for ((x, dots), acc) in x.iter().zip(&*dots).zip(&mut *acc) {
-                add_dots::<G>(&mut acc[p], x, dots, &scales);
-                subtract_mins(&mut acc[p], panel[g].mins(), x.sum());
-            }
+pub fn single_rounded<I: Isa, G: PackedGroups>(panel: &[G], x: &[RoundedGroup]) -> [f32; LANES] {
+    let mut acc = [0.0; LANES];
+    for (group, x) in panel.iter().zip(x) {
+        group.add_rounded_row::<I>(x, &mut acc);
+        subtract_mins(&mut acc, group.mins(), x.sum());
+    }
+    acc
+}
+
+/// Adds the products of a quantized panel with up to [`ROWS`] rows of rounded activations,
+/// `[groups][rows]`, to `acc`, `[rows][outputs]`.
+#[inline(always)]
+pub fn rounded<I: Isa, G: PackedGroups>(panel: &[G], x: &[RoundedGroup], acc: &mut [[f32; LANES]]) {
+    for (group, x) in panel.iter().zip(x.chunks_exact(acc.len())) {
+        prefetch(std::ptr::from_ref(group).wrapping_add(1));
+        group.add_rounded::<I>(x, acc);
+        for (acc, x) in acc.iter_mut().zip(x) {
+            subtract_mins(acc, group.mins(), x.sum());
         }
     }
 }
 
-/// Adds a group's sums of products, times the scales of both, to `acc`.
+/// Adds sums of integers, times the scales of weights and activations, to `acc`.
 #[inline(always)]
-fn add_dots<G: PackedGroups>(
-    acc: &mut [f32; LANES],
-    x: &RoundedGroup,
-    dots: &PartDots,
-    scales: &[[f32; LANES]; 2],
-) {
-    for part in 0..G::PARTS {
-        let sum = if G::PARTS == 1 {
-            x.sums[0] + x.sums[1]
-        } else {
-            x.sums[part]
-        };
-        for lane in 0..LANES {
-            let dot = dots[part][lane] - G::STORED_OFFSET * sum;
-            acc[lane] = fma(scales[part][lane] * x.scale, dot as f32, acc[lane]);
-        }
+fn add_scaled(acc: &mut [f32; LANES], scales: &[f32; LANES], x_scale: f32, sums: &[i32; LANES]) {
+    for lane in 0..LANES {
+        acc[lane] = fma(scales[lane] * x_scale, sums[lane] as f32, acc[lane]);
     }
 }
 // ANCHOR_END: rounded

@@ -17,7 +17,7 @@ use super::microkernel::LANES;
 use super::simd::Isa;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
-pub(super) use integers::{Dots, PartDots, ROWS, RoundedGroup, rounded};
+pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
 pub(super) use product::{Unpacked, few_rows, rows, single};
 pub use round::{Rounding, quantize};
 
@@ -162,9 +162,6 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
     const PARTS: usize = 1;
 
-    /// Added to each integer that [`dots`](Self::dots) multiplies, because nibbles have no sign.
-    const STORED_OFFSET: i32 = 0;
-
     /// Packs 32 groups. Scales and integers must be numbers of the format.
     fn pack(groups: &[Group; LANES]) -> Self;
 
@@ -185,9 +182,12 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// One of [`scales`](Self::scales), in scalar code.
     fn scale(&self, part: usize, output: usize) -> f32;
 
-    /// The sums of integers, plus [`STORED_OFFSET`](Self::STORED_OFFSET), times the integers of each
-    /// row, for each of [`PARTS`](Self::PARTS).
-    fn dots<I: Isa>(&self, x: &[RoundedGroup], dots: &mut [PartDots]);
+    /// Adds the products with a group of each row to `acc`, `[rows][outputs]`: sums of integers,
+    /// times the scales of both.
+    fn add_rounded<I: Isa>(&self, x: &[RoundedGroup], acc: &mut [[f32; LANES]]);
+
+    /// [`add_rounded`](Self::add_rounded) for one row.
+    fn add_rounded_row<I: Isa>(&self, x: &RoundedGroup, acc: &mut [f32; LANES]);
 
     /// The minima, where the format has them.
     #[inline(always)]

@@ -51,13 +51,14 @@ fn add_group(
     offset: f32,
     x_sum: f32,
 ) {
+    let mut sums = *sums;
+    if offset != 0.0 {
+        for sum in &mut sums {
+            *sum = fma(-offset, x_sum, *sum);
+        }
+    }
     for lane in 0..LANES {
-        let sum = if offset == 0.0 {
-            sums[lane]
-        } else {
-            fma(-offset, x_sum, sums[lane])
-        };
-        acc[lane] = fma(scales[lane], sum, acc[lane]);
+        acc[lane] = fma(scales[lane], sums[lane], acc[lane]);
     }
 }
 // ANCHOR_END: add_group
