@@ -119,12 +119,13 @@ pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
     x: &[[f32; S]; M],
     start: usize,
 ) {
-    // One bounds check here saves one for each `k`.
     assert!(start + panel.len() <= S);
     for (k, weights) in (start..).zip(panel) {
         for row in 0..M {
             for lane in 0..L {
-                acc[row][lane] = fma(weights[lane], x[row][k], acc[row][lane]);
+                // Always `k`: with a bounds check in the loop, the compiler stores all of `acc` to
+                // memory at each `k`.
+                acc[row][lane] = fma(weights[lane], x[row][k % S], acc[row][lane]);
             }
         }
     }
