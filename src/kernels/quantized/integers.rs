@@ -21,6 +21,7 @@ pub const ROWS: usize = 32;
 /// 32 activations of one row, rounded: `scale * integer`, in the orders in which instructions want
 /// the integers.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // read by instructions that others lack
 pub struct RoundedGroup {
     scale: f32,
     /// The sum of the integers of each half of the group, times -128.
@@ -114,10 +115,11 @@ pub trait IntegerProducts {
         acc: &mut [[f32; LANES]],
     ) {
         for (x, acc) in x.iter().zip(acc) {
-            for (part, scales) in scales.iter().enumerate() {
+            let parts = scales.iter().zip(weights.chunks_exact(GROUP / PARTS));
+            for (part, (scales, weights)) in parts.enumerate() {
                 let mut sums = [0; LANES];
-                for k in part * GROUP / PARTS..(part + 1) * GROUP / PARTS {
-                    for (sum, weight) in sums.iter_mut().zip(&weights[k]) {
+                for (k, weights) in (part * GROUP / PARTS..).zip(weights) {
+                    for (sum, weight) in sums.iter_mut().zip(weights) {
                         *sum += i32::from(*weight) * x.integer(k);
                     }
                 }

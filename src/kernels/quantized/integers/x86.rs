@@ -355,10 +355,11 @@ fn add_bytes_of_row_by_vnni<const PARTS: usize>(
             x.minus_128[part]
         };
         let mut sums = [_mm512_set1_epi32(minus); 2];
-        for quad in part * GROUP / 4 / PARTS..(part + 1) * GROUP / 4 / PARTS {
-            prefetch_ahead(&quads[quad]);
-            let x = _mm512_set1_epi32(bytemuck::cast(x.quads[quad]));
-            let weights = turn.turn(&quads[quad]);
+        let of_part = part * GROUP / 4 / PARTS..(part + 1) * GROUP / 4 / PARTS;
+        for (weights, x) in quads[of_part.clone()].iter().zip(&x.quads[of_part]) {
+            prefetch_ahead(weights);
+            let x = _mm512_set1_epi32(bytemuck::cast(*x));
+            let weights = turn.turn(weights);
             sums[0] = _mm512_dpbusd_epi32(sums[0], weights[0], x);
             sums[1] = _mm512_dpbusd_epi32(sums[1], weights[1], x);
         }
