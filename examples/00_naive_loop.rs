@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, GenerateArgs, Report};
 use slowburn::generate;
+use slowburn_examples::cli::{self, GenerateArgs, Report};
 
 /// Writes a text with a loop that recomputes everything at every step
 #[derive(Parser)]

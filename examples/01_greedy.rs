@@ -1,4 +1,4 @@
-//! Greedy decoding: always take the most likely token, and see where that leads.
+//! Greedy decoding: always take the most likely token.
 //!
 //! cargo run --release --example 01_greedy
 //! cargo run --release --example 01_greedy -- --prompt "The storm" --beams 4
@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, GenerateArgs, GreedyReport};
 use slowburn::generate::{self, BeamOptions, Options};
 use slowburn::sampling::SamplingParams;
+use slowburn_examples::cli::{self, GenerateArgs, GreedyReport};
 
 /// Shows what greedy decoding chooses from at each step, and whether it goes round in circles
 #[derive(Parser)]

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
+use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting};
 
 /// Shows which tokens survive top-k, with which probabilities, and what is written from them
 #[derive(Parser)]
@@ -21,7 +21,7 @@ struct Cli {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 5, 40], value_name = "K,...")]
     k: Vec<usize>,
 
-    /// Draw which tokens survive (.svg or .png; needs --features plot)
+    /// Draw which tokens top-k keeps (.svg or .png; needs --features plot)
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 }

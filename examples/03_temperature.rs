@@ -1,4 +1,4 @@
-//! Temperature: how daring the choice is.
+//! Temperature: how random the choice is.
 //!
 //! cargo run --release --example 03_temperature
 //! cargo run --release --example 03_temperature -- --temperatures 0.1,1,3 --seed 7
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, Chart, GenerateArgs, Setting};
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
+use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting};
 
 /// Shows what temperature does to the next token's distribution, and to the text
 #[derive(Parser)]

@@ -1,5 +1,5 @@
-//! Top-p: choose among the nucleus, the likeliest tokens that together reach p. It breathes:
-//! where the model is sure it is small, where many tokens would do it is large.
+//! Top-p: choose among the nucleus, the likeliest tokens that together reach p. The nucleus is small
+//! where the model is sure, and large where many tokens are possible.
 //!
 //! cargo run --release --example 04_top_p
 //! cargo run --release --example 04_top_p -- --top-p 0.5 --top-k 5 --seed 7
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, Chart, GenerateArgs, NucleusReport, NucleusStep};
 use slowburn::generate::{self, Options};
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
+use slowburn_examples::cli::{self, Chart, GenerateArgs, NucleusReport, NucleusStep};
 
 /// Shows how many tokens survive top-p at each step, beside top-k
 #[derive(Parser)]

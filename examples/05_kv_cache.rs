@@ -1,4 +1,4 @@
-//! The KV cache: the same loop, but at every step the model reads only what is new.
+//! The KV cache: the same loop, but at every step the model reads only the new tokens.
 //!
 //! cargo run --release --example 05_kv_cache -- --prompt "Once upon a time"
 //! cargo run --release --example 05_kv_cache -- --compare
@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use slowburn::cli::{self, GenerateArgs, Report};
 use slowburn::generate::{self, Loop, Options};
 use slowburn::model::Model;
+use slowburn_examples::cli::{self, GenerateArgs, Report};
 
 /// Writes a text with a loop that remembers keys and values instead of recomputing them
 #[derive(Parser)]

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use slowburn::cli::{self, BatchArgs, BatchReport, BatchSize, Chart};
 use slowburn::generate::{self, Options};
+use slowburn_examples::cli::{self, BatchArgs, BatchReport, BatchSize, Chart};
 
 /// Writes several texts at once, and shows what that costs
 #[derive(Parser)]
@@ -18,11 +18,11 @@ struct Cli {
     #[command(flatten)]
     batch: BatchArgs,
 
-    /// Time batches of 1, 2, 4, 8 and 16 sequences: of three runs each, the fastest counts
+    /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
     #[arg(long, conflicts_with = "record")]
     compare: bool,
 
-    /// Draw what --compare found (.svg or .png; needs --features plot)
+    /// Draw the results of --compare (.svg or .png; needs --features plot)
     #[arg(long, requires = "compare", value_name = "FILE")]
     chart: Option<PathBuf>,
 }

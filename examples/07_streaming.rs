@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, Columns, GenerateArgs, Uses};
 use slowburn::inference::{GenerateRequest, Inference, InferenceBuilder, Job, streaming_handler};
+use slowburn_examples::cli::{self, Columns, GenerateArgs, Uses};
 
 /// Streams a text, collects one, cancels one, and writes three at once
 #[derive(Parser)]

@@ -1,11 +1,11 @@
-//! A server with the API of OpenAI, and a page at http://127.0.0.1:8080.
+//! A server with OpenAI's API, and a page at http://127.0.0.1:8080.
 //!
 //! cargo run --release --features serve --example 08_server
 
 use std::env;
 use std::process::ExitCode;
 
-use slowburn::serve::{ServerError, Settings, serve, start_log};
+use slowburn_server::{ServerError, Settings, serve, start_log};
 
 // ANCHOR: main
 fn main() -> ExitCode {

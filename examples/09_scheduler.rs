@@ -1,4 +1,4 @@
-//! The scheduler: who takes part in which step, when requests come one after the other.
+//! The scheduler: which sequences take part in which step, as requests arrive over time.
 //!
 //! cargo run --release --example 09_scheduler
 //! cargo run --release --example 09_scheduler -- --policy continuous-batch
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, Chart, ScheduleArgs, ScheduledRequest, Timeline};
 use slowburn::engine::{EngineConfig, Policy};
 use slowburn::generate::Batch;
 use slowburn::model::Model;
+use slowburn_examples::cli::{self, Chart, ScheduleArgs, ScheduledRequest, Timeline};
 
 /// Shows which tokens of which requests each step computes
 #[derive(Parser)]
@@ -19,7 +19,7 @@ struct Cli {
     #[command(flatten)]
     schedule: ScheduleArgs,
 
-    /// Time all policies: of three runs each, the fastest counts
+    /// Time all policies, the fastest of three runs each
     #[arg(long, conflicts_with_all = ["policy", "record"])]
     compare: bool,
 

@@ -1,4 +1,4 @@
-//! Paged keys and values: block tables, and requests that share the blocks of one beginning.
+//! Paged keys and values: block tables, and requests that share the blocks of a common prefix.
 //!
 //! cargo run --release --example 10_paged_kv
 //! cargo run --release --example 10_paged_kv -- --compare
@@ -7,9 +7,9 @@ use std::iter::zip;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, PagedArgs, PagedReport, Requests};
 use slowburn::engine::EngineConfig;
 use slowburn::generate::{Batch, Options};
+use slowburn_examples::cli::{self, PagedArgs, PagedReport, Requests};
 
 /// New tokens of each timed request.
 const ANSWER: usize = 4;

@@ -1,4 +1,4 @@
-//! Kernels: where the time of a pass goes, and how near each layer is to what the machine could do.
+//! Kernels: where the time of a pass goes, and how near each layer is to the machine's limits.
 //!
 //! cargo run --release --example 11_kernels
 //! cargo run --release --example 11_kernels -- --bits
@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Parser;
-use slowburn::cli::{self, KernelArgs, LayerTimes, SameBits, SimdChoice};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::Roof;
 use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
+use slowburn_examples::cli::{self, KernelArgs, LayerTimes, SameBits, SimdChoice};
 
 /// Decode steps that are timed, and tokens of the text whose bits are compared.
 const STEPS: usize = 20;

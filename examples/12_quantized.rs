@@ -1,7 +1,7 @@
 //! Fewer bits: the same model with its weights in f32, f16, int8 and int4.
 //!
 //! cargo run --release --example 12_quantized
-//! cargo run --release --example 12_quantized -- --quantize-embedding int8
+//! cargo run --release --example 12_quantized -- --quantize-embedding f32
 //! cargo run --release --example 12_quantized -- --activations int8
 
 use std::ops::ControlFlow;
@@ -9,11 +9,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use slowburn::cli::{self, FormatReport, GenerateArgs, QuantizedArgs, Story, WeightFormat};
 use slowburn::generate::{self, Chosen, Divergence, Options};
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
+use slowburn_examples::cli::{
+    self, FormatReport, GenerateArgs, QuantizedArgs, Story, WeightFormat,
+};
 
 /// Compares the formats of weights: bytes, speed, distributions, and a text in each
 #[derive(Parser)]

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use burn::module::{Module, Param};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation::softmax, s};
-use slowburn::cli;
 use slowburn::device::{self, DeviceChoice};
+use slowburn_examples::cli;
 
 // ANCHOR: module
 /// `[.., 3]` -> `[.., 2]`: two rows of weights, one for each output.
@@ -25,7 +25,7 @@ impl Head {
 // ANCHOR_END: module
 
 fn main() -> ExitCode {
-    let device = device::open(DeviceChoice::Auto).map_err(cli::Error::Library);
+    let device = device::open(DeviceChoice::Auto).map_err(cli::Error::from);
     cli::exit(device.and_then(|open| run(&open.device).map_err(cli::Error::Output)))
 }
 

@@ -1,4 +1,4 @@
-//! Tokens: what a text is to a model.
+//! Tokens: how a model sees a text.
 //!
 //! cargo run --release --example tokens
 //! cargo run --release --example tokens -- --prompt "Any text at all 🙂"
@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::json;
-use slowburn::cli::{self, DIM};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::IncrementalDecoder;
+use slowburn_examples::cli::{self, DIM};
 
 /// Cuts a text into tokens, and shows what each adds to the text that comes out again
 #[derive(Parser)]

@@ -17,7 +17,6 @@ use crate::storage::Storage;
 
 /// A device selected by name. Whether it works depends on the compiled features and on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum DeviceChoice {
     /// A GPU if one is compiled in and works, otherwise the CPU
     Auto,
@@ -38,7 +37,6 @@ pub enum DeviceChoice {
 /// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at
 /// the cost of speed: f16 is slower in prefill, bf16 everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Precision {
     F32,
     F16,

@@ -20,6 +20,20 @@ pub enum Error {
     )]
     PromptTooLong { prompt: usize, context: usize },
 
+    #[error(
+        "the prompt has {bytes} bytes, more than the model's context length of {context} tokens can hold, as no token has more than {longest} bytes: shorten the prompt"
+    )]
+    TextTooLong {
+        bytes: usize,
+        context: usize,
+        longest: usize,
+    },
+
+    #[error(
+        "to find the tokens of a text of {bytes} bytes takes about {memory} bytes, more memory than is left: shorten the text"
+    )]
+    TextTooLarge { bytes: usize, memory: u128 },
+
     #[error("token id {id} is outside the vocabulary: ids go from 0 to {}", vocab_size - 1)]
     TokenOutOfRange { id: u32, vocab_size: usize },
 
@@ -70,7 +84,7 @@ pub enum Error {
     },
 
     #[error(
-        "{folder} is not a model folder: it holds no {missing} (expected config.json, model.safetensors and tokenizer.json, as Hugging Face publishes them)",
+        "{folder} is not a model folder: it holds no {missing} (expected config.json, model.safetensors and tokenizer.json, as Hugging Face publishes them, or a GGUF model)",
         folder = quoted(.folder)
     )]
     NotAModel {
@@ -217,6 +231,33 @@ pub enum Error {
     },
 
     #[error(
+        "{origin} is one of {count} files that a model was split into, but {missing} is not there: fetch all of them into one folder",
+        origin = short(.origin), missing = quoted(.missing)
+    )]
+    GgufPartMissing {
+        origin: String,
+        count: usize,
+        missing: PathBuf,
+    },
+
+    #[error(
+        "{origin} is not a part of the same model as {beside} ({problem}): fetch all files of one model into a folder of their own",
+        origin = short(.origin), beside = short(.beside), problem = short(.problem)
+    )]
+    GgufPartForeign {
+        origin: String,
+        beside: String,
+        problem: String,
+    },
+
+    #[error(
+        "{folder} has several GGUF models ({}): give the file of one",
+        short(names.join(", ")),
+        folder = quoted(.folder)
+    )]
+    SeveralGguf { folder: PathBuf, names: Vec<String> },
+
+    #[error(
         "{origin}: the metadata key `{key}` {problem}",
         origin = short(.origin), key = short(.key), problem = short(.problem)
     )]
@@ -239,6 +280,16 @@ pub enum Error {
     TokenizerTooLarge {
         origin: String,
         id: u32,
+        vocab_size: usize,
+    },
+
+    #[error(
+        "{origin} has {tokens} tokens, but the model's vocabulary has {vocab_size}: the two do not belong together",
+        origin = short(.origin)
+    )]
+    TokenizerTooMany {
+        origin: String,
+        tokens: usize,
         vocab_size: usize,
     },
 
@@ -287,13 +338,18 @@ pub enum Error {
     KvPoolTooSmall { tokens: usize, capacity: usize },
 
     #[error(
-        "{origin}: the weights take {bytes} bytes, more memory than this machine has left: end other programs, store them in a smaller type, or take a smaller model",
+        "{origin}: the weights take {bytes} bytes, more memory than this machine, or a limit of this process, has left: end other programs, store them in a smaller type, or take a smaller model",
         origin = short(.origin)
     )]
     WeightsTooLarge { origin: String, bytes: u128 },
 
     #[error("the logits of step {step} are unusable: {problem}; the weights may be damaged")]
     Logits { step: usize, problem: &'static str },
+
+    #[error(
+        "the hidden states of the text are unusable: they are not finite, or all are 0; the weights may be damaged"
+    )]
+    HiddenStates,
 
     #[error(
         "the scores of step {step} are unusable after {rule}: {problem}; a rule must leave at least one finite score, and -inf for what it removes: make it weaker"

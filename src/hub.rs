@@ -85,9 +85,10 @@ impl Hub {
         })
     }
 
-    /// Downloads the missing files of a model and returns its folder, or the path of the one file
-    /// that `model` names. Partial downloads are resumed. If the hub provides the SHA-256 of a file, as it does for weights, the download is
-    /// verified. Shows a progress bar if standard error is a terminal.
+    /// Downloads the missing files of a model and returns its folder, or the path of the file that
+    /// `model` names. Of a file whose name says that it is one of several, all are downloaded.
+    /// Partial downloads are resumed. If the hub provides the SHA-256 of a file, as it does for
+    /// weights, the download is verified. Shows a progress bar if standard error is a terminal.
     ///
     /// # Errors
     /// An unreachable hub; an unknown, gated or private model, or an unknown file; an interrupted, stalled or corrupted

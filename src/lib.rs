@@ -13,9 +13,8 @@
 //! - [`pretrained`]: a model with its tokenizer, bundled with this crate or from a folder
 //! - `hub` (feature `hub`): models from the Hugging Face Hub
 //! - [`device`]: the backend and its precision
-//! - [`cli`]: the shared flags and output of the examples
-//! - `serve` (feature `serve`): a server with the API of OpenAI
-//! - `chart` (feature `plot`): figures
+//! - [`storage`]: the formats of weights in memory
+//! - [`error`]: what can go wrong, and [`outside`], which shortens text of others in messages
 //!
 //! ```
 //! use slowburn::device::{self, DeviceChoice, Precision};
@@ -32,13 +31,16 @@
 //! println!("{}", tokenizer.decode(&generation.ids)?);
 //! # Ok::<(), slowburn::Error>(())
 //! ```
+//!
+//! # Features
+//!
+//! - `flex` (by default): the CPU, with the kernels of this crate
+//! - `cuda` and `wgpu`: GPUs, by Burn's backends; `ndarray`: Burn's older CPU backend
+//! - `hub`: models from the Hugging Face Hub
+//! - `async`: a job's stream of tokens is a `futures::Stream` too
 
 mod burn_threads;
-#[cfg(feature = "plot")]
-pub mod chart;
 pub mod checkpoint;
-#[cfg(feature = "cli")]
-pub mod cli;
 pub mod device;
 pub mod engine;
 pub mod error;
@@ -52,12 +54,10 @@ pub mod kernels;
 pub mod kv;
 mod memory;
 pub mod model;
-mod outside;
+pub mod outside;
 mod panics;
 pub mod pretrained;
 pub mod sampling;
-#[cfg(feature = "serve")]
-pub mod serve;
 pub mod storage;
 #[cfg(not(target_arch = "wasm32"))]
 mod sync;

@@ -13,6 +13,24 @@ pub(crate) fn fits(bytes: u128) -> bool {
     }
 }
 
+/// Whether `bytes` more bytes of address space can be reserved, where the system limits it. What is
+/// reserved and never used counts there too.
+pub(crate) fn fits_into_addresses(bytes: u128) -> bool {
+    addresses().is_none_or(|left| bytes <= u128::from(left))
+}
+
+/// The address space that is left to this process, in bytes, where it has a limit.
+#[cfg(target_os = "linux")]
+fn addresses() -> Option<u64> {
+    linux::address_space(std::path::Path::new("/"))
+}
+
+/// The address space that is left to this process, in bytes, where it has a limit.
+#[cfg(not(target_os = "linux"))]
+fn addresses() -> Option<u64> {
+    None
+}
+
 /// The memory that is left to this process, in bytes, where the system reports it.
 #[cfg(target_os = "linux")]
 pub(crate) fn available() -> Option<u64> {
@@ -25,7 +43,8 @@ pub(crate) fn available() -> Option<u64> {
     None
 }
 
-fn is_promised(bytes: usize) -> bool {
+/// Whether the system gives out so much memory at once, which it may not have.
+pub(crate) fn is_promised(bytes: usize) -> bool {
     let mut memory = Vec::<u8>::new();
     let promised = memory.try_reserve_exact(bytes).is_ok();
     // An unused allocation may be optimised away.

@@ -9,9 +9,9 @@ pub(crate) const LONGEST: usize = 240;
 /// How many of these are from the end of a long text, where parsers report line and column.
 const TAIL: usize = 60;
 
-/// A text on one line: control characters are escaped, and the middle is omitted beyond [`LONGEST`]
+/// A text on one line: control characters are escaped, and the middle is omitted beyond 240
 /// characters.
-pub(crate) fn short(text: impl Display) -> String {
+pub fn short(text: impl Display) -> String {
     let text = text.to_string();
     if text.len() <= LONGEST && !text.contains(is_hidden) {
         return text;
@@ -26,8 +26,8 @@ pub(crate) fn short(text: impl Display) -> String {
     }
 }
 
-/// The same for quoted text, such as a path.
-pub(crate) fn quoted(text: impl Debug) -> String {
+/// As [`short`], for quoted text, such as a path.
+pub fn quoted(text: impl Debug) -> String {
     let mut quoted = String::new();
     // Writing to a `String` cannot fail.
     let _ = write!(quoted, "{text:?}");

@@ -1,9 +1,16 @@
 //! Containment of panics in code outside this crate: a driver, a custom rule, a handler.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use crate::error::{Error, Result};
+
+thread_local! {
+    /// Whether a panic in this thread is an answer that is expected, and not to be reported.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Runs foreign code and turns a panic into an error that names it `what`.
 ///
@@ -14,6 +21,33 @@ pub(crate) fn contain<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<
         discard(panic);
         Error::Panicked { what, message }
     })
+}
+
+/// As [`contain`], for code that panics on some input: nothing is written to standard error, where
+/// the panic of a program is reported.
+pub(crate) fn contain_quietly<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<T> {
+    silence_quiet_threads();
+    let before = IS_QUIET.replace(true);
+    let result = contain(what, run);
+    IS_QUIET.set(before);
+    result
+}
+
+/// Puts a hook before the one that reports panics, once: it leaves out those of a quiet thread.
+fn silence_quiet_threads() {
+    static INSTALLED: Once = Once::new();
+    // While a thread unwinds, it cannot change the hook.
+    if std::thread::panicking() {
+        return;
+    }
+    INSTALLED.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !IS_QUIET.try_with(Cell::get).unwrap_or(false) {
+                report(panic);
+            }
+        }));
+    });
 }
 
 /// Drops a foreign value, and contains a panic in its `Drop`.

@@ -1,19 +1,17 @@
-//! A model and its tokenizer, from the crate itself, from a folder or from a GGUF file.
+//! A model and its tokenizer, from the crate itself, from a folder or from GGUF files.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use burn::tensor::{DType, Device};
 
 use crate::checkpoint::folder::{not_a_model, read};
-use crate::checkpoint::gguf::{GgufFile, GgufWeights};
+use crate::checkpoint::gguf::{GgufFile, find_in_folder};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
 use crate::device::OpenDevice;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
-use crate::tokenizer::{ChatTemplate, Tokenizer};
+use crate::tokenizer::{ChatOptions, ChatTemplate, Message, Tokenizer};
 
 /// A loaded model.
 #[derive(Debug)]
@@ -65,8 +63,9 @@ impl Pretrained {
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
     /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
     /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
-    /// path that ends in `.gguf` is a file that holds all of this; quantized weights
-    /// are kept as they are on the CPU, value by value, and dequantized on other devices.
+    /// path that ends in `.gguf` is a file that holds all of this, or any of the files that such a
+    /// one was split into; a folder without `config.json` may hold one such model. Its quantized
+    /// weights are kept as they are on the CPU, value by value, and dequantized on other devices.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -77,11 +76,14 @@ impl Pretrained {
     /// Files that are missing, damaged, or describe a model that this crate does not implement;
     /// weights that do not fit into memory; a system that refuses to start threads.
     pub fn load(path: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let storage = storage.into();
         let is_gguf = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("gguf"));
         if is_gguf && !path.is_dir() {
-            Self::load_gguf(path, device, storage.into())
+            Self::load_gguf(path, device, storage)
+        } else if let Some(file) = find_in_folder(path)? {
+            Self::load_gguf(&file, device, storage)
         } else {
-            Self::load_folder(path, device, storage.into())
+            Self::load_folder(path, device, storage)
         }
     }
 
@@ -105,12 +107,7 @@ impl Pretrained {
     }
 
     fn load_gguf(path: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
-        let file = files::open(path)?.ok_or_else(|| io(ErrorKind::NotFound.into()))?;
-        let length = file.metadata().map_err(io)?.len();
-        let read_at = files::reader(file);
-        let file = GgufFile::open(length, &read_at, &format!("{path:?}"))?;
-        Self::from_gguf_file(&file, device, storage)
+        Self::from_gguf_file(&GgufFile::open(path)?, device, storage)
     }
 
     /// Loads a GGUF file that is in memory, where there are no files: in a browser. `origin` names
@@ -124,23 +121,17 @@ impl Pretrained {
         device: &OpenDevice,
         storage: impl Into<Storage>,
     ) -> Result<Self> {
-        let read_at = |offset: u64, buffer: &mut [u8]| {
-            let start = usize::try_from(offset).ok();
-            let part = start.and_then(|start| bytes.get(start..)?.get(..buffer.len()));
-            buffer.copy_from_slice(part.ok_or(ErrorKind::UnexpectedEof)?);
-            Ok(())
-        };
-        let file = GgufFile::open(bytes.len() as u64, &read_at, origin)?;
+        let file = GgufFile::from_bytes(bytes, origin)?;
         Self::from_gguf_file(&file, device, storage.into())
     }
 
     fn from_gguf_file(file: &GgufFile<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
         let dtype = device.check(storage)?;
         let config = ModelConfig::from_gguf(file)?;
-        let tokenizer = Tokenizer::from_gguf(file)?;
+        let tokenizer = Tokenizer::from_gguf(file, config.vocab_size)?;
         check_ids_fit(&tokenizer, &config, file.origin())?;
-        let tensors = GgufWeights::new(file, &config)?;
-        let weights = Weights::from_gguf(tensors, &device.device, dtype)?.stored_as(storage);
+        let weights = Weights::from_gguf(file, &config, &device.device, dtype)?;
+        let weights = weights.stored_as(storage);
         Self::from_parts(config, tokenizer, &weights)
     }
 
@@ -148,8 +139,9 @@ impl Pretrained {
     /// The token ids of a prompt. An empty text becomes the begin-of-sequence token.
     ///
     /// # Errors
-    /// An empty text where the model has no such token.
+    /// An empty text where the model has no such token; a text that no context of this model can hold.
     pub fn prompt_ids(&self, text: &str) -> Result<Vec<u32>> {
+        self.tokenizer.check_length(text, self.model.config().context_length)?;
         let ids = self.tokenizer.encode(text)?;
         let bos = self.model.config().bos_token_id.or(self.tokenizer.bos_id());
         match (ids.is_empty(), bos) {
@@ -160,6 +152,31 @@ impl Pretrained {
     }
     // ANCHOR_END: prompt_ids
 
+    /// The token ids of a conversation, up to the start of the assistant's answer.
+    ///
+    /// # Errors
+    /// Those of [`Tokenizer::encode_chat`]; a template that writes more than any context of this model
+    /// can hold.
+    pub fn chat_ids(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
+        let chat = self.tokenizer.write_chat(messages, options)?;
+        self.tokenizer.check_length(&chat.text, self.model.config().context_length)?;
+        self.tokenizer.encode_written(&chat)
+    }
+
+    /// As [`prompt_ids`](Self::prompt_ids), but the texts of special tokens are text: see
+    /// [`Tokenizer::encode_text`].
+    ///
+    /// # Errors
+    /// Those of [`prompt_ids`](Self::prompt_ids).
+    pub fn text_ids(&self, text: &str) -> Result<Vec<u32>> {
+        self.tokenizer.check_length(text, self.model.config().context_length)?;
+        let ids = self.tokenizer.encode_text(text)?;
+        if ids.is_empty() {
+            return self.prompt_ids("");
+        }
+        Ok(ids)
+    }
+
     fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
         let dtype = device.check(storage)?;
         let name = files.name;
@@ -167,8 +184,9 @@ impl Pretrained {
         if let Some(json) = files.generation_config {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
-        let mut tokenizer = Tokenizer::from_json(files.tokenizer, &name("tokenizer.json"))?;
-        check_ids_fit(&tokenizer, &config, &name("tokenizer.json"))?;
+        let file = name("tokenizer.json");
+        let mut tokenizer = Tokenizer::from_json_for(files.tokenizer, &file, config.vocab_size)?;
+        check_ids_fit(&tokenizer, &config, &file)?;
         if let Some(json) = files.tokenizer_config {
             tokenizer = tokenizer.with_config(json, &name("tokenizer_config.json"))?;
         }
@@ -186,7 +204,7 @@ impl Pretrained {
         tokenizer: Tokenizer,
         weights: &Weights<'_>,
     ) -> Result<Self> {
-        weights.check_memory()?;
+        weights.check_memory(config.vocab_size)?;
         let model = Model::load(config, weights)?;
         weights.check_activations()?;
         let unused = weights.unused(&model);

@@ -8,6 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use slowburn::Error;
+use slowburn::device::{self, DeviceChoice, Precision};
+use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::{ChatOptions, ChatTemplate, Message, Role, SpecialTokens};
 
 /// The system's allocator, which counts what is in use.
@@ -96,6 +98,7 @@ fn every_template_ends_in_little_stack_and_memory() {
     what_takes_long();
     what_takes_memory();
     what_is_usual();
+    what_is_too_long();
 }
 
 fn what_holds_itself() {
@@ -242,6 +245,12 @@ fn what_panics() {
         "{{ [1, 'a', none, [], {}]|sort }}{{ [1, 'a']|min }}{{ 'a' < 1 }}{{ ['nan'|float, 1, 'nan'|float]|sort }}",
         "{{ 'x'|batch(0) }}",
         "{{ 'x'|slice(0) }}",
+        "{{ 1 % 0 }}",
+        "{{ 1.5 % 0 }}",
+        "{{ -170141183460469231731687303715884105728 % -1 }}",
+        "{{ '%s' % [1][2:] }}{{ '%(a)s' % 1 }}{{ '%' % 1 }}",
+        "{{ 'x'.center(-9223372036854775808) }}{{ 'x'.zfill(-1) }}{{ 'x'|truncate(1) }}",
+        "{{ 'é'.rsplit('', 1) }}{{ 'é'.partition('') }}{{ [1]|urlencode }}",
         "{{ 'é'.split('')|list }}{{ ''.replace('', 'x') }}{{ 'é'|truncate(1) }}",
     ] {
         assert_ends(source);
@@ -314,6 +323,15 @@ fn what_takes_memory() {
         "{% macro d(x, n) %}{% if n %}{{ d(x + x, n - 1) }}{% endif %}{% endmacro %}{{ d([1, 2], 40) }}",
         "{% for x in ['x' * 1000] recursive %}{{ loop([x ~ x]) }}{% endfor %}",
         "{{ debug() }}{{ messages|pprint }}",
+        "{{ 'x'.center(1000000000000) }}",
+        "{{ 'x'|center(1000000000000) }}",
+        "{{ 'x'.ljust(1000000000000) }}{{ 'x'.rjust(9223372036854775807) }}",
+        "{{ 'x'.zfill(1000000000000) }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '%s' * 1000000 % ((('x' * 100000),) * 1000000) }}",
+        "{% set x = 'x' * 50000000 %}{{ x.rsplit('x')|length }}",
+        "{% set x = '\u{e9}' * 50000000 %}{{ x|urlencode|length }}",
+        "{% set x = 'x y' * 20000000 %}{{ x|wordcount }}{{ x|truncate(10) }}{{ x.title()|length }}",
     ] {
         assert_ends(source);
     }
@@ -354,4 +372,32 @@ fn what_is_usual() {
     let template = ChatTemplate::new(source, "test.jinja");
     let text = template.render(&messages, &SpecialTokens::new(), &ChatOptions::default()).unwrap();
     assert!(text.ends_with("<|assistant|>1000"), "{}", &text[text.len() - 50..]);
+}
+
+/// A text that no context can hold is refused before it is encoded, which takes a hundred times its
+/// memory.
+fn what_is_too_long() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/qwen3");
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let mut pretrained = Pretrained::load(&folder, &device, Precision::F32).unwrap();
+    let template = ChatTemplate::new("{{'a'*60000000}}", "test.jinja");
+    pretrained.tokenizer = pretrained.tokenizer.clone().with_chat_template(template);
+    let messages = [Message::new(Role::User, "Hello")];
+    let before = IN_USE.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let chat = pretrained.chat_ids(&messages, &ChatOptions::default()).unwrap_err();
+    let prompt = pretrained.prompt_ids(&"a".repeat(60_000_000)).unwrap_err();
+    let memory = MOST.load(Ordering::Relaxed) - before;
+    for error in [chat, prompt] {
+        assert!(matches!(error, Error::TextTooLong { bytes: 60_000_000, .. }), "{error:?}");
+        assert!(error.to_string().contains("60000000 bytes"), "{error}");
+    }
+    assert!(memory < MOST_MEMORY, "{memory} bytes");
+    // Of a text that may be encoded, the tokens are counted.
+    let ids = pretrained.prompt_ids(&"a".repeat(100_000)).unwrap();
+    let context = pretrained.model.config().context_length;
+    assert!(ids.len() > context);
+    let error = pretrained.model.check_prompt(&ids).unwrap_err();
+    assert!(matches!(error, Error::PromptTooLong { .. }), "{error:?}");
 }

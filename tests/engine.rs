@@ -80,8 +80,9 @@ fn together(
                 Event::Failed(error) => panic!("{id}: {error}"),
             }
         }
-        let blocks = batch.scheduler().blocks();
-        assert_eq!(pool.bytes(), (blocks.owned() + blocks.idle()) * pool.block_bytes());
+        let scheduler = batch.scheduler();
+        let blocks = scheduler.blocks();
+        assert_eq!(pool.bytes(), (blocks.owned() + blocks.evictable()) * pool.block_bytes());
         assert!(pool.bytes() <= pool.budget());
         if batch.is_empty() && joining.len() == 0 {
             break;
@@ -249,7 +250,7 @@ fn forks_and_truncated_caches_have_the_same_bits() {
 fn an_engine_can_be_driven_without_sampling() {
     let model = bundled(&device()).model;
     let mut engine = Engine::new(&model, EngineConfig::default());
-    let id = engine.arrive(&[0, 5], 3, 1).unwrap();
+    let id = engine.arrive(&[0, 5], 3, 1, false).unwrap();
     let (plan, outcomes) = engine.step();
     assert_eq!((plan.tokens(), outcomes.len()), (1, 0), "half of the prompt");
     let (_, outcomes) = engine.step();

@@ -3,14 +3,22 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
+use burn::tensor::DType;
 use common::{argmax, assert_close, device, fixture, go_on, read_json};
-use serde_json::Value;
-use slowburn::device::Precision;
+use safetensors::SafeTensors;
+use slowburn::Error;
+use slowburn::checkpoint::Weights;
+use slowburn::checkpoint::gguf::{GgufFile, TensorType, Value};
+use slowburn::device::{OpenDevice, Precision};
 use slowburn::generate::{self, Options};
+use slowburn::kernels::Quantized;
 use slowburn::model::config::{Family, RopeScaling};
-use slowburn::model::{Input, Logits, ModelConfig};
+use slowburn::model::{Input, Logits, Model, ModelConfig};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
+use slowburn::storage::{MatrixFormat, Storage};
 use slowburn::tokenizer::{ChatOptions, IncrementalDecoder, Message, Role};
 
 /// The models that are there as a folder too.
@@ -33,7 +41,7 @@ fn logits(pretrained: &Pretrained, ids: &[u32]) -> Vec<Vec<f32>> {
     pretrained.model.forward(&mut [Input::whole(ids).with_logits(Logits::All)]).unwrap()
 }
 
-fn ids(value: &Value) -> Vec<u32> {
+fn ids(value: &serde_json::Value) -> Vec<u32> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
@@ -137,6 +145,27 @@ fn quantized_weights_stay_small() {
     assert!((3.3..3.77).contains(&ratio), "{ratio}");
 }
 
+/// Quantizing the layers leaves an embedding in blocks as it is, here in Q4_K. Any other format can
+/// be asked for.
+#[test]
+fn an_embedding_in_blocks_stays_unless_a_format_is_given() {
+    let formats = |embedding| {
+        let storage = Storage {
+            layers: Some(Quantized::Int8),
+            embedding,
+            ..Precision::F32.into()
+        };
+        let path = fixture("gguf/mixed.gguf");
+        let model = Pretrained::load(&path, &device(), storage).unwrap().model;
+        let mut formats = model.weight_formats().to_vec();
+        formats.sort_unstable();
+        formats
+    };
+    assert_eq!(formats(None), ["int4", "int8"]);
+    assert_eq!(formats(Some(MatrixFormat::Quantized(Quantized::Int8))), ["int8"]);
+    assert_eq!(formats(Some(MatrixFormat::Dense(Precision::F32))), ["f32", "int8"]);
+}
+
 /// Every type of a file can be stored in every type of a model.
 #[test]
 fn a_file_of_many_types_is_loaded_in_each_precision() {
@@ -147,6 +176,58 @@ fn a_file_of_many_types_is_loaded_in_each_precision() {
         for (a, b) in logits(&pretrained, &[7, 8, 9]).iter().zip(&whole) {
             assert_close(a, b, tolerance, &format!("{precision:?}"));
         }
+    }
+}
+
+/// For programs that use the file and the network, without a tokenizer.
+#[test]
+fn a_network_is_loaded_from_an_open_file() {
+    let file = GgufFile::open(fixture("gguf/llama.gguf")).unwrap();
+    let config = ModelConfig::from_gguf(&file).unwrap();
+    let OpenDevice { device, .. } = device();
+    let weights = Weights::from_gguf(&file, &config, &device, DType::F32).unwrap();
+    let model = Model::load(config, &weights).unwrap();
+    let inputs = || [Input::whole(&[5, 77, 130]).with_logits(Logits::All)];
+    let expected = load_gguf("llama").model.forward(&mut inputs()).unwrap();
+    assert_eq!(model.forward(&mut inputs()).unwrap(), expected);
+}
+
+#[test]
+fn an_open_file_shows_what_is_in_it() {
+    let file = GgufFile::open(fixture("gguf/llama.gguf")).unwrap();
+    assert_eq!(file.value("general.architecture"), Some(&Value::Text("llama".to_owned())));
+    assert_eq!(file.value("nothing"), None);
+    assert!(file.metadata().any(|(key, _)| key == "tokenizer.ggml.tokens"));
+
+    let bytes = std::fs::read(fixture("gguf/llama/model.safetensors")).unwrap();
+    let checkpoint = SafeTensors::deserialize(&bytes).unwrap();
+    for (in_file, name) in [
+        ("token_embd.weight", "model.embed_tokens.weight"),
+        ("blk.1.ffn_down.weight", "model.layers.1.mlp.down_proj.weight"),
+        ("output_norm.weight", "model.norm.weight"),
+    ] {
+        let expected = checkpoint.tensor(name).unwrap();
+        assert_eq!(file.tensor(in_file).unwrap().shape(), expected.shape(), "{name}");
+        let data = file.data(in_file).unwrap();
+        assert_eq!(data.shape().to_vec(), expected.shape(), "{name}");
+        assert_eq!(&**data.bytes(), expected.data(), "{name}");
+    }
+    let error = file.data("lm_head.weight").unwrap_err();
+    assert!(matches!(error, Error::TensorMissing { tensor, .. } if tensor == "lm_head.weight"));
+
+    // Each type has its name, and quantized numbers become F32.
+    let file = std::fs::read(fixture("gguf/mixed.gguf")).unwrap();
+    let file = GgufFile::from_bytes(&file, "mixed").unwrap();
+    let kinds: BTreeSet<String> = file.tensors().map(|(_, info)| info.kind().to_string()).collect();
+    let all = "BF16 F16 F32 Q4_0 Q4_1 Q4_K Q5_0 Q5_1 Q5_K Q6_K Q8_0";
+    assert_eq!(Vec::from_iter(kinds).join(" "), all);
+    for (name, info) in file.tensors() {
+        let dtype = match info.kind() {
+            TensorType::F16 => DType::F16,
+            TensorType::Bf16 => DType::BF16,
+            _ => DType::F32,
+        };
+        assert_eq!(file.data(name).unwrap().dtype(), dtype, "{name}");
     }
 }
 

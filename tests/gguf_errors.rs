@@ -134,11 +134,6 @@ fn another_version() {
     }
 }
 
-#[test]
-fn one_of_several_files() {
-    assert_metadata_refused("llama", "split.count", number(3), &["is 3", "merge the parts"]);
-}
-
 /// Counts and lengths that the file cannot hold are found out before memory is taken for them.
 #[test]
 fn huge_counts_and_lengths() {
@@ -474,6 +469,15 @@ fn tokenizers_that_contradict_themselves() {
     };
     let error = assert_edit_refused("llama", more, &["token id 320"]);
     assert!(matches!(error, Error::TokenizerTooLarge { .. }), "{error:?}");
+    // So many more that no tokenizer is made of them.
+    let many = |file: &mut Gguf| {
+        file.remove("tokenizer.ggml.token_type");
+        if let Meta::Texts(tokens) = file.value("tokenizer.ggml.tokens") {
+            tokens.extend((0..100_000).map(|i| format!("one more {i}")));
+        }
+    };
+    let error = assert_edit_refused("llama", many, &["100320 tokens", "has 320"]);
+    assert!(matches!(error, Error::TokenizerTooMany { .. }), "{error:?}");
 }
 
 /// What a file says is repeated in an error as a part of one line, however long it is.

@@ -5,11 +5,14 @@ mod common;
 
 use std::path::Path;
 
-use common::{Checkpoint, copy_of, device, fixture};
+use common::{Checkpoint, copy_of, device, fixture, go_on};
 use serde_json::{Value, json};
 use slowburn::Error;
 use slowburn::device::Precision;
+use slowburn::generate::{Options, cached};
+use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
+use slowburn::storage::{MatrixFormat, Storage};
 
 const INDEX: &str = "model.safetensors.index.json";
 const SHARD: &str = "model-00003-of-00005.safetensors";
@@ -345,4 +348,88 @@ fn sizes_that_are_out_of_all_proportion() {
         config["max_position_embeddings"] = 1_000_000_000.into();
     });
     Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+}
+
+/// A weight that is not finite gives no text, however weights, keys and values are stored.
+#[test]
+fn a_weight_that_is_not_finite_is_found_in_every_format() {
+    let plain = Storage::from(Precision::F32);
+    let quantized = |format| {
+        let embedding = Some(MatrixFormat::Quantized(format));
+        Storage { layers: Some(format), embedding, ..plain }
+    };
+    let int8 = quantized(Quantized::Int8);
+    let int4 = quantized(Quantized::Int4);
+    let rounding = Rounding::LeastSquares;
+    let activations = Activations::Int8;
+    let formats = [
+        (plain, KvFormat::F32),
+        (plain, KvFormat::Int8),
+        (int8, KvFormat::F32),
+        (int4, KvFormat::F32),
+        (Storage { rounding, ..int8 }, KvFormat::Int8),
+        (Storage { rounding, ..int4 }, KvFormat::F16),
+        (Storage { activations, ..int8 }, KvFormat::F32),
+        (Storage { activations, ..int4 }, KvFormat::Int8),
+        // The embedding alone stays as it is, and so what is rounded is not finite already.
+        (
+            Storage {
+                embedding: Some(MatrixFormat::Dense(Precision::F32)),
+                activations,
+                ..int8
+            },
+            KvFormat::F32,
+        ),
+    ];
+    for part in [
+        "model.embed_tokens",
+        "model.layers.1.self_attn.q_proj",
+        "model.layers.1.self_attn.k_proj",
+        "model.layers.1.self_attn.v_proj",
+        "model.layers.1.self_attn.o_proj",
+        "model.layers.1.mlp.gate_proj",
+        "model.layers.1.mlp.up_proj",
+        "model.layers.1.mlp.down_proj",
+    ] {
+        for bad in [f32::NAN, f32::INFINITY] {
+            let folder = copy_of(&fixture("models/llama-gqa"));
+            let path = folder.path().join("model.safetensors");
+            let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
+            let offsets = &checkpoint.header[&format!("{part}.weight")]["data_offsets"];
+            // The sixth number of the sixth row: the embedding's row of a token of the prompt.
+            let row = if part.ends_with("down_proj") { 160 } else { 64 };
+            let start = offsets[0].as_u64().unwrap() as usize + 4 * (5 * row + 5);
+            checkpoint.data[start..start + 4].copy_from_slice(&bad.to_le_bytes());
+            std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+            for (storage, kv_format) in formats {
+                let model = Pretrained::load(folder.path(), &device(), storage).unwrap().model;
+                let model = model.with_kv_format(kv_format).unwrap();
+                let options = Options { max_tokens: 5, ..Options::default() };
+                let found = cached(&model, &[5, 99, 17, 42, 260, 3], &options, &mut go_on);
+                let what = format!("{bad} in {part}, {storage:?}, {kv_format:?}");
+                assert!(matches!(found, Err(Error::Logits { step: 0, .. })), "{what}: {found:?}");
+            }
+        }
+    }
+}
+
+/// Tokens that the model does not have, so many that a tokenizer of them would take gigabytes.
+#[test]
+fn a_tokenizer_of_another_size_is_refused_before_it_is_made() {
+    let tokens = |json: &mut Value| {
+        let vocab = json["model"]["vocab"].as_object_mut().unwrap();
+        vocab.extend((0..1_000_000).map(|i| (format!("more{i}"), (1_000_000 + i).into())));
+    };
+    let added = |json: &mut Value| {
+        let token = |i: usize| {
+            json!({"id": 1_000_000 + i, "content": format!("<more{i}>"), "single_word": false,
+                "lstrip": false, "rstrip": false, "normalized": false, "special": true})
+        };
+        json["added_tokens"].as_array_mut().unwrap().extend((0..200_000).map(token));
+    };
+    for edit in [tokens as fn(&mut Value), added] {
+        let error = refused(|folder| edit_json(folder, "tokenizer.json", edit));
+        assert!(matches!(error, Error::TokenizerTooMany { .. }), "{error:?}");
+        assert_says(&error, &["tokenizer.json", "vocabulary has 310"]);
+    }
 }

@@ -1,12 +1,10 @@
 //! The examples that write several texts, as a person runs them.
 
-#![cfg(feature = "cli")]
-
 mod common;
 
 use std::io::Write;
 
-use common::program::{example, fail, fail_in_clap, succeed, succeed_in_json};
+use common::program::{example, fail, fail_in_clap, run, succeed, succeed_in_json};
 use serde_json::Value;
 
 const BATCHING: &str = "06_batching";
@@ -60,6 +58,37 @@ fn a_batch_prints_what_each_prompt_gives_alone_in_the_order_given() {
     assert_eq!(ids(&same), ids(&objects));
 }
 
+/// Ids and texts may be mixed, in any order: each is the prompt that it is alone.
+#[test]
+fn a_batch_goes_on_from_token_ids_too() {
+    let short = ["--max-tokens", "5"];
+    let prompts = [
+        ["--prompt-ids", "0,12,345"],
+        ["--prompt", "The storm"],
+        ["--prompt-ids", " 7, 8 "],
+        ["--prompt-ids", ""],
+        ["--prompt", "It was late"],
+    ];
+    let objects = lines(&[&prompts.concat()[..], &short].concat());
+    assert_eq!(objects.len(), prompts.len());
+    for (i, (object, prompt)) in objects.iter().zip(&prompts).enumerate() {
+        let seed = (42 + i).to_string();
+        let alone = [&prompt[..], &["--seed", &seed], &short].concat();
+        let alone = succeed_in_json("05_kv_cache", &alone);
+        for key in ["prompt_ids", "ids", "logits_hash"] {
+            assert_eq!(object[key], alone[key], "{key} of {prompt:?}");
+        }
+    }
+    let ids: Vec<u32> = serde_json::from_value(objects[0]["prompt_ids"].clone()).unwrap();
+    assert_eq!(ids, [0, 12, 345]);
+
+    let two = ["--prompt", "One day", "--prompt-ids", "99999"];
+    fail(BATCHING, &two, 2, "99999 is outside the vocabulary");
+    fail_in_clap(BATCHING, &["--prompt-ids", "1,x"], "`x`, but must be a whole number");
+    let both = ["--prompt-ids", "1", "--prompts-file", "nowhere"];
+    fail_in_clap(BATCHING, &both, "cannot be used with");
+}
+
 #[test]
 fn a_batch_is_shown_as_texts_and_a_table() {
     let text = succeed(BATCHING, &["--max-tokens", "3", "--ignore-eos"]);
@@ -103,8 +132,8 @@ fn batch_sizes_are_drawn_where_charts_are_compiled_in() {
         "--chart",
         file.to_str().unwrap(),
     ];
-    if cfg!(feature = "plot") {
-        succeed(BATCHING, &args);
+    // Only the package of the examples knows whether they are.
+    if run(BATCHING, &args).code == Some(0) {
         let svg = std::fs::read_to_string(file).unwrap();
         assert!(svg.contains("throughput (tokens/s)") && svg.contains("time per token (ms)"));
     } else {

@@ -18,7 +18,7 @@ use slowburn::kernels::{Activations, Cpu, KvFormat, Quantized, Rounding, Simd};
 use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
-use slowburn::storage::Storage;
+use slowburn::storage::{MatrixFormat, Storage};
 
 const MODELS: [&str; 6] = [
     "ember",
@@ -71,7 +71,7 @@ impl Stored {
     fn storage(&self) -> Storage {
         Storage {
             layers: self.quantized,
-            embedding: self.quantized,
+            embedding: self.quantized.map(MatrixFormat::Quantized),
             rounding: Rounding::Nearest,
             activations: self.activations,
             ..self.weights.into()
@@ -121,7 +121,7 @@ struct Schedule {
     /// Which of the ways to compute is used, out of how many there are.
     way: prop::sample::Index,
     sequences: Vec<Vec<u32>>,
-    /// For each pass: how many tokens each sequence reads in it. One that reads none sits out.
+    /// For each pass: how many tokens each sequence reads in it. One that reads none takes no part.
     passes: Vec<Vec<usize>>,
 }
 

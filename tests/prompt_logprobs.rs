@@ -132,7 +132,7 @@ fn every_row_comes_once_and_in_order_whatever_is_lost() {
     let expected = generate::score(&model, &prompt, 2).unwrap().tokens;
     for lost_after in [1, 3, 8, 12] {
         let mut engine = Engine::new(&model, EngineConfig::default());
-        let id = engine.arrive_to_score(&prompt, 4, 9).unwrap();
+        let id = engine.arrive(&prompt, 4, 9, true).unwrap();
         let (mut found, mut sampled) = (Vec::new(), 0);
         for step in 1.. {
             for (_, outcome) in engine.step().1 {

@@ -136,3 +136,28 @@ fn a_scale_in_f16_has_two_ends() {
     assert_eq!(format!("{:.7} {:.7}", stored[0], stored[1]), "0.0000984 0.0000504");
 }
 // ANCHOR_END: f16_scale
+
+/// Wherever in its group a number is not finite, all of the group is NaN.
+#[test]
+fn a_group_with_a_number_that_is_not_finite_is_nan() {
+    let finite: [f32; 32] = std::array::from_fn(|i| i as f32 - 15.5);
+    for format in [Quantized::Int8, Quantized::Int4] {
+        for rounding in [NEAREST, Rounding::LeastSquares] {
+            for (bad, place) in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY]
+                .into_iter()
+                .flat_map(|bad| (0..32).map(move |place| (bad, place)))
+            {
+                let mut weights = finite;
+                weights[place] = bad;
+                for other in [None, Some(f32::INFINITY), Some(f32::NAN)] {
+                    weights[(place + 7) % 32] = other.unwrap_or(finite[(place + 7) % 32]);
+                    let (_, _, stored) = stored(&weights, format, rounding);
+                    assert!(
+                        stored.iter().all(|number| number.is_nan()),
+                        "{format:?}, {rounding:?}: {bad} at {place}, {other:?}: {stored:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,7 +1,5 @@
 //! What the examples about sampling show is what the library computes.
 
-#![cfg(feature = "cli")]
-
 mod common;
 
 use common::program::{example, fail, succeed, succeed_in_json};

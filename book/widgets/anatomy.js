@@ -2,37 +2,30 @@
 "use strict";
 
 widgets.anatomy = async (place) => {
-    const { element, head, slider, field, output, percent } = elements;
+    const { element, fill, field, output, key, name, percent } = elements;
     const text = field({ label: "text", value: place.dataset.prompt, change: () => show() });
-    const layer = slider({ label: "layer", min: 1, max: 5, step: 1, value: 1, show: (value) => `${value} of 5`, change: () => draw() });
-    const steps = element("div", { class: "widget-text", tabindex: 0, role: "listbox", "aria-label": "The positions of the text" });
-    const heads = element("div", { class: "widget-heads" });
+    const steps = elements.steps("The positions of the text", (at) => look(at));
+    const heat = element("table", { class: "widget-heat" });
     const lens = element("tbody");
     const shapes = element("ul", { class: "widget-shapes" });
     const said = output();
-    place.replaceChildren(
-        ...head(place, "One forward pass over your text"),
-        text.row, steps, layer.row, heads,
+    fill(
+        place, "One forward pass over your text",
+        text.row, steps.box,
+        element("div", { class: "widget-heat-room", tabindex: 0, role: "region", "aria-label": "What each head attends to" }, heat),
+        key(["new", "its own position"], ["kept", "earlier ones"], ["most", "the most of a head"]),
         element("div", { class: "widget-lens-room" }, element("table", { class: "widget-table widget-lens" },
+            element("caption", {}, "What the head of the model would say after each layer"),
             element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "after layer"),
-                element("th", { scope: "col" }, "the head would say"))),
+                element("th", { scope: "col" }, "likeliest tokens"))),
             lens)),
         element("details", {}, element("summary", {}, "The shapes"), shapes),
         said,
     );
 
-    const opened = live.open(place, "anatomy");
+    const opened = live.open(place, "anatomy", said);
     let answer = null;
     let position = 0;
-
-    steps.addEventListener("keydown", (event) => {
-        const to = { ArrowLeft: position - 1, ArrowRight: position + 1, Home: 0, End: Infinity }[event.key];
-        if (to === undefined) return;
-        event.preventDefault();
-        // mdBook turns pages with the arrow keys.
-        event.stopPropagation();
-        look(to);
-    });
 
     function look(at) {
         position = Math.min(Math.max(at, 0), answer.tokens.length - 1);
@@ -44,6 +37,11 @@ widgets.anatomy = async (place) => {
         try {
             answer = await engine.ask({ text: text.input.value });
         } catch (error) {
+            answer = null;
+            delete place.dataset.shown;
+            steps.draw([], 0);
+            heat.replaceChildren();
+            lens.replaceChildren();
             said.textContent = `${error.message}.`;
             return;
         }
@@ -52,38 +50,57 @@ widgets.anatomy = async (place) => {
         look(answer.tokens.length - 1);
     });
 
-    const name = ({ text, is_special: isSpecial }) => (isSpecial ? text : JSON.stringify(text));
+    /**
+     * A line for each position that may be looked at, a column for each head. The area of a square is
+     * the weight.
+     */
+    function drawHeat({ tokens, attention }) {
+        const columns = attention.flatMap((layer, l) => layer.map((matrix, h) => {
+            const row = matrix[position];
+            return { layer: l + 1, head: h + 1, row, most: row.indexOf(Math.max(...row)) };
+        }));
+        const heads = attention[0].length;
+        const of = ({ layer, head }) => `layer ${layer}, head ${head}`;
+        const cell = (column, at) => {
+            const share = column.row[at];
+            const square = element("span", { class: at === position ? "new" : "kept" });
+            square.style.setProperty("--side", Math.sqrt(share).toFixed(3));
+            const said = `${of(column)}: ${percent(share)} on ${name(tokens[at])}`;
+            const classes = [column.head === 1 ? "first" : "", column.most === at ? "most" : ""].join(" ").trim();
+            return element("td", { title: said, "aria-label": percent(share), ...(classes ? { class: classes } : {}) }, square);
+        };
+        heat.replaceChildren(
+            element("caption", {}, `How much of each position ${name(tokens[position])}, at position ${position}, takes up`),
+            element("thead", {},
+                element("tr", {}, element("td"), ...attention.map((_, l) =>
+                    element("th", { scope: "colgroup", colspan: heads, class: "first" }, `layer ${l + 1}`))),
+                element("tr", {}, element("th", { scope: "row" }, "head"), ...columns.map(({ head }) =>
+                    element("th", { scope: "col", ...(head === 1 ? { class: "first" } : {}) }, `${head}`)))),
+            element("tbody", {}, ...tokens.slice(0, position + 1).map((token, at) => element("tr", {},
+                element("th", { scope: "row" }, name(token)), ...columns.map((column) => cell(column, at))))),
+        );
+    }
+
+    // The column of the pointer, beside the line that the style sheet marks.
+    heat.addEventListener("pointerover", ({ target }) => {
+        const at = target.closest("tbody td")?.cellIndex;
+        for (const row of heat.querySelectorAll("tbody tr")) {
+            [...row.cells].forEach((cell, i) => cell.classList.toggle("column", i === at));
+        }
+    });
 
     function draw() {
         if (answer === null) return;
-        const { tokens, attention, lens: says } = answer;
-        const spans = tokens.map((token, i) => {
-            const chosen = i === position;
-            const span = element("span", { role: "option", "aria-selected": chosen, ...(chosen ? { class: "chosen" } : {}) }, token.text);
-            span.addEventListener("click", () => look(i));
-            return span;
-        });
-        steps.replaceChildren(...spans);
-        const rows = attention[layer.value() - 1].map((matrix) => matrix[position]);
-        heads.replaceChildren(...rows.map((row, i) => {
-            const shaded = tokens.slice(0, position + 1).map((token, at) => {
-                const span = element("span", { title: percent(row[at]) }, token.text);
-                // The darkest leaves the letters legible.
-                span.style.setProperty("--share", `${Math.round(30 * row[at])}%`);
-                span.style.setProperty("--line", `${Math.round(100 * row[at])}%`);
-                return span;
-            });
-            const best = row.indexOf(Math.max(...row));
-            return element("p", {}, element("b", {}, `head ${i + 1} `),
-                element("small", {}, `most on ${name(tokens[best])}, ${percent(row[best])}`), element("br"), ...shaded);
-        }));
+        const { tokens, lens: says } = answer;
+        steps.draw(tokens.map((token) => token.text), position);
+        drawHeat(answer);
         lens.replaceChildren(...says.map((layers, i) => element("tr", {},
             element("th", { scope: "row" }, `${i + 1}`),
             element("td", {}, layers[position].map(({ token, probability }) => `${name(token)} ${percent(probability)}`).join(", ")))));
         const last = says.at(-1)[position][0];
         said.textContent = `Position ${position}, after ${name(tokens[position])}: the model says ${name(last.token)} with `
             + `${percent(last.probability)}.${answer.is_cut ? ` Only the first ${tokens.length} tokens are read here.` : ""}`;
-        place.dataset.shown = JSON.stringify({ position, layer: layer.value(), answer });
+        place.dataset.shown = JSON.stringify({ position, answer });
     }
 
     await opened;

@@ -2,7 +2,7 @@
 "use strict";
 
 widgets.candidates = async (place) => {
-    const { element, head, slider, field, number, button, output, bar, percent, count } = elements;
+    const { element, fill, slider, field, number, button, buttons, enable, output, key, bar, percent, count } = elements;
     const ROWS = 12;
 
     // ---- controls, by the names of the library's parameters; `off` is where a rule does nothing
@@ -28,7 +28,7 @@ widgets.candidates = async (place) => {
         return { name, off, ...made };
     });
     const prompt = field({ label: "beginning", value: place.dataset.prompt, change: () => begin() });
-    const seed = number({ label: "seed", min: 0, max: 999999, value: 42, change: () => {} });
+    const seed = number({ label: "seed", min: 0, max: 999999, value: 42 });
 
     function sampling() {
         const set = sliders.filter(({ off, value }) => value() !== off);
@@ -37,73 +37,76 @@ widgets.candidates = async (place) => {
 
     // ---- the text: a list of steps, of which one is looked at
 
-    const text = element("div", { class: "widget-text", tabindex: 0, role: "listbox", "aria-label": "The steps of the text" });
-    let output_ = [];
+    const text = elements.steps("The steps of the text", (at) => look(at));
+    let tokens = [];
     let step = 0;
+    let hasBegun = false;
     let hasEnded = false;
 
-    text.addEventListener("keydown", (event) => {
-        const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: output_.length }[event.key];
-        if (to === undefined) return;
-        event.preventDefault();
-        // mdBook turns pages with the arrow keys.
-        event.stopPropagation();
-        look(to);
-    });
-
     function look(at) {
-        step = Math.min(Math.max(at, 0), output_.length);
+        step = Math.min(Math.max(at, 0), tokens.length);
         drawText();
         return show();
     }
 
     function drawText() {
-        const steps = output_.map(({ text }) => text).concat(hasEnded ? "∎" : "▁");
-        const spans = steps.map((token, i) => {
-            const chosen = i === step;
-            const span = element("span", { role: "option", "aria-selected": chosen, ...(chosen ? { class: "chosen" } : {}) }, token);
-            span.addEventListener("click", () => look(i));
-            return span;
-        });
-        text.replaceChildren(element("b", {}, prompt.input.value), ...spans);
-        const box = spans[step];
-        text.scrollTop = Math.max(0, box.offsetTop - text.offsetTop - text.clientHeight / 2);
+        const end = hasEnded ? "∎" : "▁";
+        text.draw(hasBegun ? tokens.map((token) => token.text).concat(end) : [], step, prompt.input.value);
     }
 
     function take({ text: { output, has_ended } }) {
-        output_ = output;
+        tokens = output;
         hasEnded = has_ended;
         place.dataset.ids = JSON.stringify(output.map(({ id }) => id));
     }
 
-    const opened = live.open(place, "candidates");
-    // What is pressed is done in order, each with the text that the one before has left.
-    let queue = Promise.resolve();
-    const inTurn = (work) => {
-        queue = queue.then(async () => work(await opened)).catch((error) => { said.textContent = `${error.message}.`; });
-        return queue;
-    };
+    // ---- what the buttons do
 
-    const begin = live.latest(() => inTurn(async (engine) => {
-        take(await engine.ask({ begin: { prompt: prompt.input.value } }));
+    const said = output();
+    const opened = live.open(place, "candidates", said);
+    const more = [button("Draw a token", () => draw(1)), button("Draw ten", () => draw(10))];
+    const allow = () => enable(more, hasBegun && !hasEnded);
+    const turns = live.turns({ opened, said, changed: allow });
+
+    const begin = () => turns.instead(async (engine) => {
+        // Where a text cannot begin, nothing is left of the one before.
+        [tokens, step, hasBegun, hasEnded] = [[], 0, false, false];
+        delete place.dataset.ids;
+        try {
+            take(await engine.ask({ begin: { prompt: prompt.input.value } }));
+            hasBegun = true;
+        } finally {
+            if (!hasBegun) clear();
+        }
         await look(0);
-    }));
+    });
 
-    function draw(tokens) {
-        return inTurn(async (engine) => {
-            for (let i = 0; i < tokens && !hasEnded; i += 1) {
+    /** The table of no text. */
+    function clear() {
+        delete place.dataset.shown;
+        drawText();
+        rows.forEach((row) => fillRow(row, undefined));
+        allow();
+    }
+
+    function draw(tokens_) {
+        const drawNext = live.eachFrame(drawText);
+        return turns.run(async (engine, goesOn) => {
+            for (let i = 0; i < tokens_ && hasBegun && !hasEnded && goesOn(); i += 1) {
                 take(await engine.ask({ draw: { sampling: sampling() } }));
-                step = output_.length;
-                drawText();
+                step = tokens.length;
+                drawNext();
             }
-            await look(output_.length);
+            if (hasBegun) await look(tokens.length);
         });
     }
 
     function choose(id) {
-        return inTurn(async (engine) => {
-            take(await engine.ask({ choose: { step, id } }));
-            await look(step + 1);
+        const at = step;
+        return turns.instead(async (engine) => {
+            if (!hasBegun) return;
+            take(await engine.ask({ choose: { step: at, id } }));
+            await look(at + 1);
         });
     }
 
@@ -111,7 +114,7 @@ widgets.candidates = async (place) => {
 
     const ALL = "all rules";
     const choice = element("fieldset", { class: "widget-stages" });
-    const group = `rule-${widgets.candidates.count = (widgets.candidates.count ?? 0) + 1}`;
+    const group = elements.id("rule");
     let rule = ALL;
 
     function drawStages(stages) {
@@ -133,6 +136,7 @@ widgets.candidates = async (place) => {
 
     // ---- the candidates
 
+    const caption = element("caption", {}, "The likeliest tokens");
     const heads = [element("th", { scope: "col" }), element("th", { scope: "col" })];
     const rows = Array.from({ length: ROWS }, () => {
         const token = button("", () => choose(row.id));
@@ -142,63 +146,69 @@ widgets.candidates = async (place) => {
         row.line = element("tr", {}, element("th", { scope: "row" }, token), ...cells);
         return row;
     });
-    const said = output();
 
     const show = live.latest(async () => {
         const engine = await opened;
+        if (!hasBegun) return;
+        const at = step;
         let shown;
         try {
-            ({ shown } = await engine.ask({ show: { step, sampling: sampling(), count: ROWS } }));
+            ({ shown } = await engine.ask({ show: { step: at, sampling: sampling(), count: ROWS } }));
         } catch (error) {
-            said.textContent = `${error.message}.`;
+            if (hasBegun) said.textContent = `${error.message}.`;
             return;
         }
+        // Another text has begun meanwhile, or cannot.
+        if (!hasBegun || at > tokens.length) return;
         const { stages, candidates, drawn } = shown;
         drawStages(stages);
         const after = rule === ALL ? stages.length - 1 : stages.findIndex((stage) => stage.rule === rule);
         const before = rule === ALL ? 0 : after - 1;
+        caption.textContent = at < tokens.length
+            ? `The likeliest tokens at step ${at + 1}, where ${JSON.stringify(tokens[at].text)} was drawn`
+            : `The likeliest tokens at step ${at + 1}, the next one`;
         heads[0].textContent = before === 0 ? "the model" : `after ${stages[before].rule}`;
         heads[1].textContent = rule === ALL ? "after all rules" : `after ${rule}`;
         // A token that was drawn from further down takes the place of the last.
         const seen = candidates.length > ROWS ? [...candidates.slice(0, ROWS - 1), candidates[ROWS]] : candidates;
-        rows.forEach((row, i) => fill(row, seen[i], before, after, drawn));
+        rows.forEach((row, i) => fillRow(row, seen[i], before, after, drawn));
         const [from, to] = [stages[before], stages[after]];
         const bits = ({ entropy_bits, effective_tokens }) =>
             `entropy ${entropy_bits.toFixed(2)} bits, perplexity ${effective_tokens.toFixed(1)}`;
         said.textContent = stages.length === 1
             ? `The model's own distribution: ${count(from.survivors, "token")}, ${bits(from)}.`
             : `Before: ${count(from.survivors, "token")}, ${bits(from)}. After: ${count(to.survivors, "token")}, ${bits(to)}.`;
-        place.dataset.shown = JSON.stringify({ step, before, after, ...shown });
+        place.dataset.shown = JSON.stringify({ step: at, before, after, ...shown });
     });
 
-    function fill(row, candidate, before, after, drawn) {
+    function fillRow(row, candidate, before, after, drawn) {
         row.line.hidden = candidate === undefined;
         if (candidate === undefined) return;
         const { token, probabilities } = candidate;
         row.id = token.id;
-        row.token.textContent = token.is_special ? token.text : JSON.stringify(token.text);
+        row.token.textContent = elements.name(token);
         row.token.title = "Go on from here with this token";
         row.line.className = token.id === drawn ? "chosen" : "";
-        const cell = (probability) => (probability === 0
+        const cell = (probability, kind) => (probability === 0
             ? [element("span", { class: "removed" }, "removed")]
-            : [bar(probability, "kept"), percent(probability)]);
-        row.cells[0].replaceChildren(...cell(probabilities[before]));
-        row.cells[1].replaceChildren(...cell(probabilities[after]));
-        if (probabilities[after] > 0) row.cells[1].querySelector(".widget-bar").classList.replace("kept", "new");
+            : [bar(probability, kind), percent(probability)]);
+        row.cells[0].replaceChildren(...cell(probabilities[before], "kept"));
+        row.cells[1].replaceChildren(...cell(probabilities[after], "new"));
     }
 
-    const go = element("p", { class: "widget-buttons" },
-        button("Draw a token", () => draw(1)), button("Draw ten", () => draw(10)),
-        button("Begin again", () => begin()), seed.row);
-    place.replaceChildren(
-        ...head(place, "One token at a time"),
-        prompt.row, ...sliders.map(({ row }) => row), go, text, choice,
-        element("table", { class: "widget-table widget-candidates" },
+    fill(
+        place, "One token at a time",
+        prompt.row, ...sliders.map(({ row }) => row),
+        buttons("The text", ...more, turns.stop, button("Begin again", begin), seed.row),
+        text.box, choice,
+        element("table", { class: "widget-table widget-candidates" }, caption,
             element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "token"), ...heads)),
             element("tbody", {}, ...rows.map(({ line }) => line))),
+        key(["kept", "before a rule"], ["new", "after it"], ["chosen", "drawn at this step"]),
         said,
     );
     drawText();
+    allow();
     await opened;
     await begin();
 };

@@ -5,9 +5,17 @@
 const widgets = {};
 
 const elements = {
+    ids: 0,
+
+    /** An id that no other element of the page has, however many widgets it holds. */
+    id(name) {
+        elements.ids += 1;
+        return `widget-${name}-${elements.ids}`;
+    },
+
     /** An element with attributes, a text or children. */
     element(name, attributes = {}, ...children) {
-        const svg = ["svg", "rect", "path", "text"].includes(name);
+        const svg = ["svg", "g", "rect", "path", "circle", "text", "title"].includes(name);
         const made = svg
             ? document.createElementNS("http://www.w3.org/2000/svg", name)
             : document.createElement(name);
@@ -16,11 +24,25 @@ const elements = {
         return made;
     },
 
-    /** The title of a widget, and a line that says what to try. */
-    head(place, title) {
-        const { element } = elements;
+    /**
+     * Fills a widget: its title, a line that says what to try, and its parts. The figure that stood
+     * there is kept for print.
+     */
+    fill(place, title, ...parts) {
+        const { element, id } = elements;
+        const heading = element(`h${elements.level(place)}`, { class: "widget-title", id: id("title") }, title);
+        place.setAttribute("role", "group");
+        place.setAttribute("aria-labelledby", heading.id);
         const line = element("p", { class: "widget-try" }, place.dataset.try);
-        return [element("p", { class: "widget-title" }, ...[title].flat()), line];
+        place.querySelector(":scope > .widget-live").replaceChildren(heading, line, ...parts);
+    },
+
+    /** The level of a widget's heading: one below the heading of the page that it stands under. */
+    level(place) {
+        const above = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter((heading) =>
+            !heading.closest(".widget")
+            && heading.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
+        return Number(above.at(-1)?.localName[1] ?? 1) + 1;
     },
 
     /** A slider with its label and its value: `show` writes the value, `change` hears of it. */
@@ -39,43 +61,95 @@ const elements = {
         update();
         const name = element("span", {}, label);
         const row = element("label", { class: "widget-slider" }, name, input, shown);
-        return { row, input, value: () => input.valueAsNumber };
+        const set = (number) => {
+            input.value = number;
+            update();
+        };
+        return { row, input, set, value: () => input.valueAsNumber };
     },
 
     /** A line to type into, with its label. `change` hears of every letter. */
     field({ label, value, change, enter = () => {} }) {
         const { element } = elements;
-        const input = element("input", { type: "text", value, spellcheck: "false", autocomplete: "off" });
+        // More characters than the longest prompt has that fits into the context.
+        const input = element("input", {
+            type: "text", value, maxlength: 20000, spellcheck: "false", autocomplete: "off",
+        });
         input.addEventListener("input", change);
         input.addEventListener("keydown", (event) => {
-            // mdBook turns pages with the arrow keys.
-            event.stopPropagation();
             if (event.key === "Enter") enter();
         });
         return { row: element("label", { class: "widget-field" }, element("span", {}, label), input), input };
     },
 
-    /** A whole number, with its label. */
-    number({ label, min, max, value, change }) {
+    /**
+     * A whole number, with its label. What it shows is what is used: a number that is none of those
+     * allowed gives way to the nearest, and a hint says so.
+     */
+    number({ label, min, max, value, change = () => {} }) {
         const { element } = elements;
-        const input = element("input", { type: "number", min, max, step: 1, value });
-        input.addEventListener("change", change);
-        input.addEventListener("keydown", (event) => event.stopPropagation());
-        const row = element("label", { class: "widget-number" }, element("span", {}, label), input);
-        const inside = (number) => Math.min(max, Math.max(min, Math.trunc(number) || min));
-        return { row, input, value: () => inside(input.valueAsNumber) };
+        const hint = element("small", { class: "widget-hint", id: elements.id("hint"), role: "status" });
+        const input = element("input", { type: "number", min, max, step: 1, value, "aria-describedby": hint.id });
+        let used = value;
+        const settle = () => {
+            const typed = input.valueAsNumber;
+            const inside = Number.isNaN(typed) ? used : Math.min(max, Math.max(min, Math.trunc(typed)));
+            if (inside !== typed) {
+                const range = `${min.toLocaleString("en")} to ${max.toLocaleString("en")}`;
+                const what = Number.isNaN(typed) ? "That" : String(typed).replace("-", "−");
+                hint.textContent = `${what} is no whole number from ${range}: ${inside} is used.`;
+            }
+            used = inside;
+            if (input.value !== String(used)) input.value = used;
+            return used;
+        };
+        input.addEventListener("input", () => { hint.textContent = ""; });
+        input.addEventListener("change", () => {
+            settle();
+            change();
+        });
+        const row = element("span", { class: "widget-number" },
+            element("label", {}, element("span", {}, `${label} `), input), hint);
+        const set = (number) => {
+            hint.textContent = "";
+            input.value = number;
+            used = number;
+        };
+        return { row, input, set, value: settle };
     },
 
-    /** A button. */
+    /**
+     * A button. One that is disabled can still have the focus: if it lost it, the keys that are
+     * pressed next would go to the page.
+     */
     button(label, press) {
-        const made = elements.element("button", { type: "button" }, label);
-        made.addEventListener("click", press);
+        const made = elements.element("button", { type: "button", "aria-disabled": "false" }, label);
+        made.addEventListener("click", () => {
+            if (made.getAttribute("aria-disabled") !== "true") press();
+        });
         return made;
+    },
+
+    /** Enables buttons, or disables them. */
+    enable(buttons, isEnabled) {
+        for (const button of buttons) button.setAttribute("aria-disabled", String(!isEnabled));
+    },
+
+    /** Buttons and controls in a row, which a screen reader announces together. */
+    buttons(label, ...parts) {
+        return elements.element("div", { class: "widget-buttons", role: "group", "aria-label": label }, ...parts);
     },
 
     /** A line of text that screen readers read when it changes. */
     output() {
         return elements.element("output", { class: "widget-output", "aria-live": "polite" });
+    },
+
+    /** What the colours of a widget stand for: pairs of a class and a word. */
+    key(...entries) {
+        const { element } = elements;
+        return element("p", { class: "widget-key" }, ...entries.map(([kind, text]) =>
+            element("span", {}, element("span", { class: `widget-swatch ${kind}` }), ` ${text}`)));
     },
 
     /** A bar of a share of the room that it has. */
@@ -85,9 +159,48 @@ const elements = {
         return elements.element("span", { class: "widget-track", "aria-hidden": "true" }, bar);
     },
 
-    /** A token as one sees it: quoted, since most begin with a space. */
-    token(text) {
-        return elements.element("code", {}, JSON.stringify(text));
+    /**
+     * A row of tokens of which one is looked at: with the pointer, or with the arrow keys. `look`
+     * hears of the one that is wanted.
+     */
+    steps(label, look) {
+        const { element } = elements;
+        const before = element("b");
+        const list = element("span", {
+            class: "widget-steps", role: "listbox", tabindex: 0, "aria-label": label, "aria-orientation": "horizontal",
+        });
+        const box = element("div", { class: "widget-text" }, before, list);
+        let [at, count] = [0, 0];
+        list.addEventListener("keydown", (event) => {
+            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[event.key];
+            if (to === undefined) return;
+            event.preventDefault();
+            look(Math.min(Math.max(to, 0), count - 1));
+        });
+        /** Draws the tokens, of which `chosen` is looked at, after a text that is no part of the list. */
+        const draw = (tokens, chosen, text = "") => {
+            [at, count] = [chosen, tokens.length];
+            before.textContent = text;
+            const spans = tokens.map((token, i) => {
+                const span = element("span", { role: "option", "aria-selected": i === at, id: elements.id("step") }, token);
+                if (i === at) span.className = "chosen";
+                span.addEventListener("click", () => look(i));
+                return span;
+            });
+            list.replaceChildren(...spans);
+            if (count === 0) {
+                list.removeAttribute("aria-activedescendant");
+                return;
+            }
+            list.setAttribute("aria-activedescendant", spans[at].id);
+            box.scrollTop = Math.max(0, spans[at].offsetTop - box.offsetTop - box.clientHeight / 2);
+        };
+        return { box, list, draw };
+    },
+
+    /** A token as a reader sees it: quoted, since most begin with a space, or the name of a special one. */
+    name({ text, is_special: isSpecial }) {
+        return isSpecial ? text : JSON.stringify(text);
     },
 
     percent(share) {

@@ -1,9 +1,10 @@
-// One story from weights in several formats, side by side, and the first token where they part.
+// One story from weights in several formats: the story once, and what each format writes from the
+// token on at which it parts from it.
 "use strict";
 
 widgets.formats = async (place) => {
-    const { element, head, slider, field, number, button, output, count, percent } = elements;
-    /** What the engine writes. The story in f32 stands above these. */
+    const { element, fill, slider, field, number, button, buttons, output, count, percent } = elements;
+    /** What the engine writes, after the story in f32. */
     const FORMATS = 4;
     const MAX_TOKENS = 150;
     const prompt = field({ label: "beginning", value: place.dataset.prompt, change: () => {}, enter: () => write() });
@@ -17,41 +18,46 @@ widgets.formats = async (place) => {
         show: (value) => (value > 0 ? `T = ${value.toFixed(2)}` : "0, greedy"),
         change: () => {},
     });
-    const stop = button("Stop", () => {});
-    const rows = Array.from({ length: 1 + FORMATS }, () => {
+    const region = (label, kind = "") =>
+        element("div", { class: `widget-text ${kind}`, tabindex: 0, role: "region", "aria-label": label });
+    const first = { name: element("p", { class: "widget-format" }, "…"), text: region("The story", "whole") };
+    const rows = Array.from({ length: FORMATS }, (_, i) => {
         const name = element("p", { class: "widget-format" }, "…");
-        const text = element("div", { class: "widget-text", tabindex: 0, role: "region", "aria-label": "A story" });
-        return { name, text };
+        return { name, text: region(`Where format ${i + 1} parts`) };
     });
     const said = output();
-    place.replaceChildren(
-        ...head(place, "One story, five times"),
-        prompt.row, temperature.row,
-        element("p", { class: "widget-buttons" },
-            button("Write", () => write()), stop, button("Another example", () => example()), seed.row),
-        ...rows.flatMap(({ name, text }) => [name, text]), said,
-    );
 
-    const opened = live.open(place, "formats");
+    const opened = live.open(place, "formats", said);
+    const turns = live.turns({ opened, said });
     // The weights in f32 are too large for a page, so only some of their stories are here.
     const examples = opened.then(() => live.json("stories.json"));
     let shown = 0;
+    const write = () => turns.instead(tell);
 
     /** The next story that is known in f32. */
     async function example() {
         const all = await examples;
         shown = (shown + 1) % all.length;
         prompt.input.value = all[shown].prompt;
-        seed.input.value = all[shown].seed;
-        temperature.input.value = all[shown].temperature;
-        temperature.input.dispatchEvent(new Event("input"));
+        seed.set(all[shown].seed);
+        temperature.set(all[shown].temperature);
         await write();
     }
 
-    const write = live.stoppable({ stop, said, work: async (goesOn) => tell(await opened, goesOn) });
+    fill(
+        place, "One story in five formats",
+        prompt.row, temperature.row,
+        buttons("The stories", button("Write", write), turns.stop, button("Another example", example), seed.row),
+        first.name, first.text,
+        ...rows.flatMap(({ name, text }) => [name, text]), said,
+    );
 
     async function tell(engine, goesOn) {
         delete place.dataset.shown;
+        for (const { name, text } of [first, ...rows]) {
+            name.textContent = "…";
+            text.replaceChildren();
+        }
         const settings = { prompt: prompt.input.value, temperature: temperature.value(), seed: seed.value() };
         const sampling = { temperature: settings.temperature, top_p: 0.95, seed: settings.seed };
         const inF32 = (await examples).find((story) => story.prompt === settings.prompt
@@ -60,10 +66,13 @@ widgets.formats = async (place) => {
             && (story.seed === settings.seed || story.temperature === 0));
         const { begun } = await engine.ask({ begin: { prompt: settings.prompt, max_tokens: MAX_TOKENS, sampling } });
         let stories = [];
+        const drawNext = live.eachFrame(() => draw(settings, begun, stories, inF32));
         do {
             ({ stories } = await engine.ask("next"));
-            draw(settings, begun, stories, inF32);
+            drawNext();
         } while (goesOn() && !stories.every((story) => story.has_ended));
+        drawNext.now();
+        if (!goesOn()) return;
         const { distances } = await engine.ask("compare");
         draw(settings, begun, stories, inF32, distances);
         place.dataset.shown = JSON.stringify({ stories, distances });
@@ -83,11 +92,18 @@ widgets.formats = async (place) => {
         return story.has_ended && story.tokens.length < other.tokens.length ? story.tokens.length : -1;
     }
 
-    /** The story in f32, or its first tokens. */
-    function drawF32({ prompt, tokens }, count = tokens.length) {
-        const [{ name, text }] = rows;
-        name.textContent = "f32, written by the library";
-        text.replaceChildren(element("b", {}, prompt), tokens.slice(0, count).map((token) => token.text).join(""));
+    /**
+     * The story that the others are held against: in bold up to the first parting, and with a mark
+     * and a number where a format parts.
+     */
+    function drawStory(prompt, tokens, partings) {
+        const common = Math.min(tokens.length, ...partings.filter((at) => at >= 0));
+        const text = tokens.flatMap((token, i) => {
+            const parts = partings.flatMap((at, format) => (at === i ? [format + 1] : []));
+            return parts.length === 0 ? [token.text] : [element("mark", {}, token.text), element("sup", {}, parts.join(", "))];
+        });
+        // Parts before the first mark are one text.
+        first.text.replaceChildren(element("b", {}, prompt, text.slice(0, common).join("")), ...text.slice(common));
     }
 
     function draw(settings, begun, stories, inF32, distances) {
@@ -95,39 +111,45 @@ widgets.formats = async (place) => {
         const reference = inF32 ? { ...inF32, has_ended: true } : stories[0];
         const against = inF32 ? "f32" : begun[0].name;
         const written = Math.max(...stories.map((story) => story.tokens.length));
-        const [f32, ...others] = rows;
+        const partings = stories.map((story) => (story === reference ? -1 : parting(story, reference)));
         if (inF32) {
-            drawF32(inF32, written);
+            first.name.textContent = "f32, written by the library; in bold as far as all are the same:";
         } else {
-            f32.name.textContent = "f32: not in this page. The library writes it:";
-            f32.text.replaceChildren(element("code", {}, command(settings)));
+            first.name.replaceChildren(`${against}; in bold as far as all are the same. f32 is not in this page: `,
+                element("code", {}, command(settings)));
         }
+        drawStory(settings.prompt, reference.tokens.slice(0, written), partings);
         const lines = [];
-        others.forEach(({ name, text }, i) => {
+        // While they are written, their ends; then, where they part.
+        const show = (text) => { text.scrollTop = distances ? 0 : text.scrollHeight; };
+        rows.forEach(({ name, text }, i) => {
             const { tokens } = stories[i];
-            const at = stories[i] === reference ? -1 : parting(stories[i], reference);
+            const at = partings[i];
             const kib = (begun[i].bytes / 1024).toLocaleString("en", { maximumFractionDigits: 0 });
             const distance = distances && i > 0
                 ? `, ${distances[i].kl.toFixed(4)} nats from ${begun[0].name}, `
                     + `same likeliest token ${percent(distances[i].same_greedy)}`
                 : "";
-            name.textContent = `${begun[i].name}: ${kib} KiB${distance}`;
-            const joined = (part) => part.map((token) => token.text).join("");
-            const end = at < 0 ? tokens.length : at;
-            const marked = tokens.slice(end, end + 1).map((token) => element("mark", {}, token.text));
-            text.replaceChildren(element("b", {}, settings.prompt), joined(tokens.slice(0, end)),
-                ...marked, joined(tokens.slice(end + 1)));
-            text.scrollTop = text.scrollHeight;
-            if (at < 0) return;
-            const [was, is] = [reference, stories[i]].map(({ tokens }) => tokens[at]);
+            name.textContent = `${i + 1}. ${begun[i].name}: ${kib} KiB${distance}`;
+            if (at < 0) {
+                const upTo = stories[i].has_ended ? "to the end" : "so far";
+                text.replaceChildren(stories[i] === reference ? "This is the story above." : `The same as ${against} ${upTo}.`);
+                return;
+            }
+            const marked = tokens.slice(at, at + 1).map((token) => element("mark", {}, token.text));
+            text.replaceChildren(`from token ${at + 1}: …`, ...marked, tokens.slice(at + 1).map((token) => token.text).join(""));
+            show(text);
+            const [was, is] = [reference, stories[i]].map((story) => story.tokens[at]);
             lines.push(`${begun[i].name} parts from ${against} at token ${at + 1}: `
                 + `${is ? JSON.stringify(is.text) : "its end"} instead of ${was ? JSON.stringify(was.text) : "the end"}.`);
         });
-        f32.text.scrollTop = f32.text.scrollHeight;
+        show(first.text);
         const all = stories.every((story) => story.has_ended) ? `${count(stories[0].tokens.length, "token")}. ` : "";
         said.textContent = all + (lines.length > 0 ? lines.join(" ") : `All are the same as ${against} so far.`);
     }
 
-    drawF32((await examples)[0]);
+    const [known] = await examples;
+    first.name.textContent = "f32, written by the library";
+    drawStory(known.prompt, known.tokens, []);
     said.textContent = "Press Write: the others follow, token by token. The first time, their four models are loaded.";
 };

@@ -2,7 +2,7 @@
 "use strict";
 
 widgets.layout = async (place) => {
-    const { element, head, slider, output, count, percent } = elements;
+    const { element, fill, slider, output, key, count, percent } = elements;
     const names = ["A", "B", "C", "D"];
     const sliders = [7, 2, 4, 3].map((value, i) => slider({
         label: `prompt ${names[i]}`,
@@ -13,7 +13,7 @@ widgets.layout = async (place) => {
         show: (length) => count(length, "token"),
         change: () => show(),
     }));
-    const group = `layout-${document.querySelectorAll("[data-mounted]").length}`;
+    const group = elements.id("layout");
     const kinds = ["right", "left", "end to end"];
     const labels = ["padding right", "padding left", "end to end"];
     const radios = kinds.map((value) => element("input", { type: "radio", name: group, value }));
@@ -23,13 +23,14 @@ widgets.layout = async (place) => {
     const grid = element("div", { class: "widget-cells", "aria-hidden": "true" });
     const said = output();
 
+    /** A pass computes every cell. A thick edge is where a prompt begins. */
     function cell({ prompt, position, is_last: isLast }) {
-        const isPadding = position === null;
-        const kind = isPadding ? "padding" : isLast ? "chosen" : prompt % 2 ? "kept" : "new";
-        return element("span", { class: kind }, isPadding ? "pad" : `${names[prompt]}${position}`);
+        const kind = position === null ? "padding" : isLast ? "chosen" : "new";
+        const begins = position === 0 ? " begins" : "";
+        return element("span", { class: kind + begins }, position === null ? "pad" : `${names[prompt]}${position}`);
     }
 
-    const opened = live.open(place, "layout");
+    const opened = live.open(place, "layout", said);
     const show = live.latest(async () => {
         const engine = await opened;
         const kind = radios.find((radio) => radio.checked).value;
@@ -49,14 +50,13 @@ widgets.layout = async (place) => {
     });
 
     const choices = radios.map((radio, i) => element("label", {}, radio, ` ${labels[i]}`));
-    place.replaceChildren(
-        ...head(place, "Four prompts in one pass"),
+    fill(
+        place, "Four prompts in one pass",
         ...sliders.map((control) => control.row),
         element("fieldset", { class: "widget-choice" },
             element("legend", {}, "layout"), ...choices),
         grid,
-        element("p", { class: "widget-key" },
-            element("span", { class: "widget-swatch chosen" }), " its logits choose the next token "),
+        key(["new", "computed"], ["chosen", "computed, and its logits choose the next token"], ["padding", "computed for nothing"]),
         said,
     );
     await opened;

@@ -12,15 +12,20 @@ const live = (() => {
     let count = 0;
     const waiting = new Map();
 
-    /** The address of a file of the engine. */
-    async function address(file) {
+    /** Where the files of the engine are, their version, and how many bytes a page loads. */
+    function list() {
         files ??= (async () => {
             const folder = new URL(`${path_to_root}live/`, location.href);
-            const version = await fetch(new URL("version.json", folder), { cache: "no-cache" });
-            if (!version.ok) throw new Error(`the engine is not there: ${version.status}`);
-            return { folder, version: (await version.json()).version };
+            const found = await fetch(new URL("version.json", folder), { cache: "no-cache" });
+            if (!found.ok) throw new Error(`the engine is not there: ${found.status}`);
+            return { folder, ...await found.json() };
         })();
-        const { folder, version } = await files;
+        return files;
+    }
+
+    /** The address of a file of the engine. */
+    async function address(file) {
+        const { folder, version } = await list();
         const url = new URL(file, folder);
         // The files of a version never change, so the browser keeps them for all pages.
         url.search = `?${version}`;
@@ -34,13 +39,28 @@ const live = (() => {
         return response.json();
     }
 
+    /** Widgets that wait for the engine: where each says how far it is. */
+    const loading = new Set();
+
+    /** Says how much is loaded, in tenths: a screen reader reads each change. */
+    function progress(loaded, bytes) {
+        const tenths = Math.min(10, Math.floor((10 * loaded) / bytes));
+        const text = `Loading ${(bytes / 1e6).toFixed(1)} MB: ${10 * tenths}%.`;
+        for (const said of loading) {
+            if (said.textContent !== text) said.textContent = text;
+        }
+    }
+
     /** The worker, which the first widget that is seen starts. */
     function start() {
         worker ??= (async () => {
+            const { bytes } = await list();
+            progress(0, bytes);
             const started = new Worker(await address("worker.js"));
             await new Promise((resolve, reject) => {
                 started.onerror = (event) => reject(new Error(event.message || "no worker"));
-                started.onmessage = ({ data: { ready, failed } }) => {
+                started.onmessage = ({ data: { ready, failed, loaded } }) => {
+                    if (loaded !== undefined) progress(loaded, bytes);
                     if (ready) resolve();
                     if (failed) reject(new Error(failed));
                 };
@@ -67,11 +87,19 @@ const live = (() => {
 
     /**
      * A widget of the engine. `ask` sends a request, and `ms` is how long its last answer took to
-     * compute. Nothing is loaded before the place is nearly in sight.
+     * compute. Nothing is loaded before the place is nearly in sight; then `said` tells how much.
      */
-    async function open(place, kind) {
+    async function open(place, kind, said) {
         await near(place);
-        const { answer: widget } = await post({ open: kind });
+        const before = said.textContent;
+        loading.add(said);
+        let widget;
+        try {
+            ({ answer: widget } = await post({ open: kind }));
+        } finally {
+            loading.delete(said);
+            said.textContent = before;
+        }
         const opened = {
             ms: 0,
             async ask(request) {
@@ -118,29 +146,65 @@ const live = (() => {
     }
 
     /**
-     * A function that runs `work` until `stop` is pressed, or the function is called again. `work`
-     * gets a function that says whether it should go on. An error of it is written to `said`.
+     * A function that calls `draw` at the next frame, once, however often it is called before. Its
+     * `now` draws at once, and then not again.
      */
-    function stoppable({ stop, said, work, ended = () => {} }) {
-        let running = null;
-        stop.disabled = true;
-        stop.addEventListener("click", () => { running = null; });
-        return async () => {
-            const mine = {};
-            running = mine;
-            stop.disabled = false;
-            try {
-                await work(() => running === mine);
-            } catch (error) {
-                said.textContent = `${error.message}.`;
-            }
-            // Unless another has begun meanwhile.
-            if (running !== mine && running !== null) return;
-            running = null;
-            stop.disabled = true;
-            ended();
+    function eachFrame(draw) {
+        let frame = null;
+        const next = () => {
+            frame ??= requestAnimationFrame(() => {
+                frame = null;
+                draw();
+            });
         };
+        next.now = () => {
+            cancelAnimationFrame(frame);
+            frame = null;
+            draw();
+        };
+        return next;
     }
 
-    return { isPossible, open, json, latest, stoppable };
+    /**
+     * The work of a widget, one piece after the other. `run` adds a piece. `instead` ends the piece
+     * that runs, drops those that wait, and adds one. `stop` is a button that ends and drops. A
+     * piece gets the engine, and a function that says whether it should go on. `changed` hears
+     * whether there is work.
+     */
+    function turns({ opened, said, changed = () => {} }) {
+        let current = {};
+        let pieces = 0;
+        let last = Promise.resolve();
+        const end = () => { current = {}; };
+        const stop = elements.button("Stop", end);
+        const tell = () => {
+            elements.enable([stop], pieces > 0);
+            changed(pieces > 0);
+        };
+        function run(work) {
+            const mine = current;
+            const goesOn = () => mine === current;
+            pieces += 1;
+            tell();
+            last = last.then(async () => {
+                try {
+                    if (goesOn()) await work(await opened, goesOn);
+                } catch (error) {
+                    if (goesOn()) said.textContent = `${error.message}.`;
+                } finally {
+                    pieces -= 1;
+                    tell();
+                }
+            });
+            return last;
+        }
+        function instead(work) {
+            end();
+            return run(work);
+        }
+        elements.enable([stop], false);
+        return { run, instead, stop };
+    }
+
+    return { isPossible, open, json, latest, eachFrame, turns };
 })();

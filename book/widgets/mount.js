@@ -1,13 +1,21 @@
-// Puts each widget in its place. Where the engine cannot run, the place keeps its figure.
+// Puts each widget in its place. Where the engine cannot run, the place keeps its figure; print has
+// the figure everywhere.
 "use strict";
 
 for (const place of document.querySelectorAll(".widget[data-widget]")) {
     if (!live.isPossible) break;
-    const figure = [...place.childNodes];
+    const figure = elements.element("div", { class: "widget-static" }, ...place.childNodes);
+    place.replaceChildren(figure, elements.element("div", { class: "widget-live" }));
+    // mdBook turns the page at an arrow key, and what was done in the widget would be lost. Keys that
+    // are pressed in a widget end here; a click on its text makes it the place of the next key.
+    place.tabIndex = -1;
+    place.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape") event.stopPropagation();
+    });
     const failed = (error) => {
-        place.replaceChildren(...figure, elements.element("p", { class: "widget-problem" },
+        place.replaceChildren(...figure.childNodes, elements.element("p", { class: "widget-problem" },
             `The engine of this page does not run here: ${error.message}.`));
-        delete place.dataset.mounted;
+        for (const name of ["role", "aria-labelledby", "tabindex", "data-mounted"]) place.removeAttribute(name);
         place.dataset.failed = "";
     };
     place.dataset.mounted = "";

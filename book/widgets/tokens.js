@@ -2,24 +2,42 @@
 "use strict";
 
 widgets.tokens = async (place) => {
-    const { element, head, output, count } = elements;
+    const { element, fill, output, count } = elements;
+    /** The most characters that are cut into tokens: each token is drawn, at every letter typed. */
+    const MOST = 2000;
+
     const text = element("textarea", { rows: 2, spellcheck: "false" });
     text.value = place.dataset.prompt;
-    text.addEventListener("keydown", (event) => event.stopPropagation());
     text.addEventListener("input", () => show());
     const label = element("label", { class: "widget-field" }, element("span", {}, "text"), text);
     const list = element("ol", { class: "widget-tokens", tabindex: 0, "aria-label": "The tokens" });
     const said = output();
-    place.replaceChildren(...head(place, "Your text, as the model sees it"), label, list, said);
+    fill(place, "Your text, as the model sees it", label, list, said);
 
-    const opened = live.open(place, "tokens");
+    const opened = live.open(place, "tokens", said);
+
+    /** The beginning of a text, up to a whole character. */
+    function beginning(whole) {
+        const isSplit = /[\uD800-\uDBFF]$/.test(whole.slice(0, MOST));
+        return whole.slice(0, isSplit ? MOST - 1 : MOST);
+    }
 
     const show = live.latest(async () => {
         const engine = await opened;
-        const { tokens, bytes, characters } = await engine.ask({ text: text.value });
+        const shown = beginning(text.value);
+        let answer;
+        try {
+            answer = await engine.ask({ text: shown });
+        } catch (error) {
+            list.replaceChildren();
+            said.textContent = `${error.message}.`;
+            return;
+        }
+        const { tokens, bytes, characters } = answer;
         list.replaceChildren(...tokens.map(item));
         place.dataset.ids = JSON.stringify(tokens.map(({ id }) => id));
-        said.textContent = `${count(characters, "character")}, ${count(bytes, "byte")}, `
+        const rest = shown.length < text.value.length ? "Of this text, only the beginning is cut into tokens: " : "";
+        said.textContent = `${rest}${count(characters, "character")}, ${count(bytes, "byte")}, `
             + `${count(tokens.length, "token")}.`;
     });
 

@@ -6,11 +6,13 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, fs};
+
+use anyhow::Result;
 
 include!("parts.rs");
 
-fn main() -> io::Result<()> {
+fn main() -> Result<()> {
     let variable = |name| PathBuf::from(env::var_os(name).expect("cargo sets it"));
     let here = variable("CARGO_MANIFEST_DIR");
     // The package with tensors lies one folder below, and has this script too.
@@ -18,7 +20,7 @@ fn main() -> io::Result<()> {
     let root = here.ancestors().nth(if with_tensors { 3 } else { 2 }).expect("a folder above");
     println!("cargo::rerun-if-env-changed=YOUR_ENGINE");
     println!("cargo::rerun-if-changed={}", root.join("exercises/engine/parts.rs").display());
-    println!("cargo::rerun-if-changed={}", root.join("solutions/variants").display());
+    println!("cargo::rerun-if-changed={}", root.join("solutions").display());
 
     let parts: Vec<Part> = PARTS.into_iter().filter(|part| with_tensors || !part.tensors).collect();
     let wanted = env::var("YOUR_ENGINE").ok();
@@ -36,33 +38,29 @@ fn main() -> io::Result<()> {
                     pub fn parts() -> your_engine::Parts {\n\
                     #[allow(unused_mut)]\n\
                     let mut parts = your_engine::Parts::of_the_book();\n";
-    write!(program, "{function}{take_over}parts\n}}\n").expect("a String takes all");
+    write!(program, "{function}{take_over}parts\n}}\n")?;
     let out = variable("OUT_DIR");
     fs::write(out.join("exercises.rs"), program)?;
-    fs::write(out.join("answers.rs"), answers(root, &parts)?)
+    fs::write(out.join("answers.rs"), answers(root, &out, &parts)?)?;
+    Ok(())
 }
 
 /// The reference answers, each with its wrong variants.
-fn answers(root: &Path, parts: &[Part]) -> io::Result<String> {
+fn answers(root: &Path, out: &Path, parts: &[Part]) -> Result<String> {
     let mut modules = String::new();
     let mut table = "pub const ANSWERS: &[Answers] = &[\n".to_owned();
     for part in parts {
         let name = part.exercise;
         modules += &module(root, part, name, &root.join("solutions/src").join(file(part)));
-        write!(table, "Answers {{ part: {name:?}, right: {name}::part::take_over, wrong: &[")
-            .expect("a String takes all");
-        let folder = root.join("solutions/variants").join(part.chapter).join(name);
-        let mut variants =
-            fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<Vec<_>>>()?;
-        variants.sort();
+        write!(table, "Answers {{ part: {name:?}, right: {name}::part::take_over, wrong: &[")?;
+        let mut variants = edits::variants(root, part.chapter, name)?;
+        variants.retain(|variant| !variant.is_right());
         for variant in variants {
-            let stem = variant.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
-            if stem.starts_with("wrong_") {
-                let module_name = format!("{name}_{stem}");
-                modules += &module(root, part, &module_name, &variant);
-                write!(table, "({stem:?}, {module_name}::part::take_over),")
-                    .expect("a String takes all");
-            }
+            let wrong = variant.name.clone();
+            let module_name = format!("{name}_{wrong}");
+            let file = variant.written(&out.join(name))?;
+            modules += &module(root, part, &module_name, &file);
+            write!(table, "({wrong:?}, {module_name}::part::take_over),")?;
         }
         table += "] },\n";
     }

@@ -13,7 +13,9 @@ use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::sort_as_in_suite;
 use exercises_runner::manifest::{Exercise, Package};
 use exercises_runner::progress::{self, Progress, Status};
-use exercises_runner::test_binary::{self, Build, Ending, LIMIT, Outcome, Profile, TestBinary};
+use exercises_runner::test_binary::{
+    self, Build, Ending, LIMIT, MEMORY, Outcome, Profile, TestBinary,
+};
 
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
 use crate::{Project, engine, overview};
@@ -140,11 +142,11 @@ fn build(project: &Project, package: Package) -> Result<Build> {
         Package::TensorExercises => (
             Profile::Release,
             "release/deps/libslowburn-",
-            "some minutes: an exercise with tensors needs Burn",
+            "about five minutes on two cores: an exercise with tensors needs Burn, which is compiled once. Cargo shows below how far it is",
         ),
     };
     let building = Building::begin(library, first_takes, "checking ...");
-    TestBinary::build(&project.root, package.name(), profile, None, building.progress, colour())
+    TestBinary::build(&project.root, package.name(), profile, &[], building.progress, colour())
 }
 
 /// What is said while cargo builds. It ends when this is dropped.
@@ -241,6 +243,11 @@ fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
             LIMIT.as_secs(),
             names(outcome)
         ),
+        Ending::OutOfMemory => println!(
+            "The tests were stopped when they asked for more than {} GB of memory: is there a loop that pushes, and does not end? These had a result: {}.",
+            MEMORY >> 30,
+            names(outcome)
+        ),
         Ending::Crashed(said) => println!(
             "The tests ended in the middle, as on endless recursion. These had a result: {}.\n{}",
             names(outcome),
@@ -269,6 +276,7 @@ fn summary(exercise: &Exercise, outcome: &Outcome) -> String {
             format!("{BAD}✗ {name}{END}: {failed} of {} tests fail", passed + failed)
         }
         Ending::TimedOut => format!("{BAD}✗ {name}{END}: the tests do not end"),
+        Ending::OutOfMemory => format!("{BAD}✗ {name}{END}: the tests take too much memory"),
         Ending::Crashed(_) => format!("{BAD}✗ {name}{END}: the tests crash"),
     }
 }

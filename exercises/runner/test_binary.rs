@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -14,10 +14,15 @@ use wait_timeout::ChildExt;
 
 use crate::compile_error::CompileError;
 use crate::failure::{self, Failure};
+use crate::one_build;
 
 /// How long the tests of one exercise may take. They take less than a second; a wrong answer may
 /// never end.
 pub const LIMIT: Duration = Duration::from_secs(30);
+
+/// How much memory the tests of one exercise may ask for. They need less than 100 MB; a wrong answer
+/// may push for ever, and would take all memory of the machine before [`LIMIT`] is reached.
+pub const MEMORY: u64 = 2 << 30;
 
 pub struct TestBinary {
     path: PathBuf,
@@ -64,6 +69,8 @@ pub enum Ending {
     Regular,
     /// It took longer than [`LIMIT`], and was killed.
     TimedOut,
+    /// It asked for more than [`MEMORY`], and was refused.
+    OutOfMemory,
     /// The process ended before its tests did, as on a stack overflow: what it said on stderr.
     Crashed(String),
 }
@@ -95,28 +102,25 @@ struct Target {
 
 impl TestBinary {
     /// Builds the tests of the target that is named as its package, in the project at `root`.
-    /// `only` builds the variants of one exercise alone; `colour` is for the compiler's messages.
+    /// `only` builds the variants of these exercises alone, or all where it is empty; `colour` is for
+    /// the compiler's messages.
     pub fn build(
         root: &Path,
         package: &str,
         profile: Profile,
-        only: Option<&str>,
+        only: &[&str],
         progress: Progress,
         colour: bool,
     ) -> Result<Build> {
-        let target: &[&str] = match package {
-            "solutions" => &["--lib"],
-            _ => &["--test", package],
-        };
         let mut command = Command::new(cargo());
         command
-            .args(["test", "--no-run", "-p", package])
-            .args(target)
-            .args((profile == Profile::Release).then_some("--release"));
-        match only {
-            Some(name) => command.env("ONLY_EXERCISE", name),
-            None => command.env_remove("ONLY_EXERCISE"),
-        };
+            .args(["test", "--no-run", "-p", package, "--test", package])
+            .args((profile == Profile::Release).then(one_build::release).flatten());
+        if only.is_empty() {
+            command.env_remove("ONLY_EXERCISES");
+        } else {
+            command.env("ONLY_EXERCISES", only.join(","));
+        }
         Ok(match compile(root, command, package, true, progress, colour)? {
             Ok(path) => Build::Ready(Self { path, folder: root.to_owned() }),
             Err(errors) => Build::Broken(errors),
@@ -129,15 +133,16 @@ impl TestBinary {
     }
 
     fn run_within(&self, filter: &str, limit: Duration) -> Result<Outcome> {
-        let mut child = Command::new(&self.path)
+        let mut command = Command::new(&self.path);
+        command
             .arg(filter)
             .current_dir(&self.folder)
             // What a learner needs to know is in the message.
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+            .stderr(Stdio::piped());
+        let mut child = spawn_with_little_memory(&mut command)
             .with_context(|| format!("cannot start {:?}", self.path))?;
         let stdout = read(child.stdout.take().context("stdout is piped")?);
         let stderr = read(child.stderr.take().context("stderr is piped")?);
@@ -150,6 +155,8 @@ impl TestBinary {
         let (passed, failed) = failure::results(&output);
         let ending = match status {
             None => Ending::TimedOut,
+            // What Rust's allocator says before it aborts.
+            Some(_) if stderr.contains("memory allocation of ") => Ending::OutOfMemory,
             Some(status) if status.success() || !failed.is_empty() => Ending::Regular,
             Some(status) => Ending::Crashed(format!("{stderr}{status}")),
         };
@@ -158,6 +165,24 @@ impl TestBinary {
         }
         Ok(Outcome { passed, failed, ending, output })
     }
+}
+
+/// Starts a process that may ask for [`MEMORY`]. A child has the limits of its parent, so they are
+/// lowered for the moment in which it starts. Where that is not possible, it has none.
+fn spawn_with_little_memory(command: &mut Command) -> std::io::Result<Child> {
+    #[cfg(unix)]
+    {
+        use rlimit::Resource;
+        if let Ok((soft, hard)) = Resource::DATA.get()
+            && Resource::DATA.set(soft.min(MEMORY), hard).is_ok()
+        {
+            let child = command.spawn();
+            // It was as high before, and may be so again.
+            Resource::DATA.set(soft, hard)?;
+            return child;
+        }
+    }
+    command.spawn()
 }
 
 /// Runs a command of cargo that compiles a package. Returns the file of its tests, or of its program,
@@ -248,6 +273,38 @@ mod tests {
     fn a_process_that_fails_without_a_failed_test_crashed() {
         let outcome = run("false", "", LONG).unwrap();
         assert!(matches!(outcome.ending, Ending::Crashed(_)), "{outcome:?}");
+        assert!(!outcome.all_pass());
+    }
+
+    /// A script in place of a test program.
+    fn script(text: &str) -> (tempfile::TempDir, String) {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tests");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        (folder, path)
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_answer_has_little_memory_and_the_runner_has_its_own() {
+        let before = rlimit::Resource::DATA.get().unwrap();
+        let (_folder, tests) = script("echo \"test a::b_tests::limit_$(ulimit -d) ... ok\"");
+        let outcome = run(&tests, "a::b_tests::", LONG).unwrap();
+        let kilobytes = before.0.min(MEMORY) / 1024;
+        assert_eq!(outcome.passed, [format!("a::b_tests::limit_{kilobytes}")]);
+        assert_eq!(rlimit::Resource::DATA.get().unwrap(), before);
+    }
+
+    #[test]
+    fn an_answer_that_takes_all_memory_is_told_from_a_crash() {
+        let said = "echo 'memory allocation of 4294967296 bytes failed' >&2; kill -ABRT $$";
+        let (_folder, tests) = script(said);
+        let outcome = run(&tests, "a::b_tests::", LONG).unwrap();
+        assert_eq!(outcome.ending, Ending::OutOfMemory);
         assert!(!outcome.all_pass());
     }
 

@@ -136,6 +136,8 @@ impl Candidates {
     }
 
     fn begin(&mut self, prompt: &str) -> Result<()> {
+        // Where a prompt is refused, nothing is left of the text before.
+        *self = Self::new(self.pretrained);
         let model = &self.pretrained.model;
         let prompt = self.pretrained.prompt_ids(prompt)?;
         model.check_prompt(&prompt)?;

@@ -5,7 +5,7 @@ use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Batch, Event, Options};
 use slowburn::kernels::{Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
-use slowburn::storage::Storage;
+use slowburn::storage::{MatrixFormat, Storage};
 
 use crate::widget::{Beginning, Result, Token, Widget, in_json};
 
@@ -104,7 +104,7 @@ impl Formats {
         for (name, layers, embedding, rounding) in &FORMATS[self.models.len()..] {
             let storage = Storage {
                 layers: *layers,
-                embedding: *embedding,
+                embedding: embedding.map(MatrixFormat::Quantized),
                 rounding: *rounding,
                 ..Precision::F32.into()
             };

@@ -18,6 +18,7 @@ mod story;
 mod tokens;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
+mod way;
 mod widget;
 
 use std::collections::BTreeMap;
@@ -65,6 +66,7 @@ impl Engine {
             "scheduler" => Box::new(scheduler::Scheduler::new(self.gguf)),
             "story" => Box::new(story::Story::new(model)),
             "tokens" => Box::new(tokens::Tokens::new(model)),
+            "way" => Box::new(way::Way::new(model)),
             other => return Err(format!("there is no widget {other:?}").into()),
         };
         let number = self.widgets.len() as u32;

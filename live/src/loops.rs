@@ -85,6 +85,8 @@ impl Loops {
     }
 
     fn begin(&mut self, prompt: &str, sampling: &SamplingParams) -> Result<Answer> {
+        // Where a prompt is refused, nothing is left of the loops before.
+        *self = Self::new(self.pretrained);
         let model = &self.pretrained.model;
         let ids = self.pretrained.prompt_ids(prompt)?;
         model.check_prompt(&ids)?;

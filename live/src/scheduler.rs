@@ -147,7 +147,7 @@ impl Run {
                 computed: chunk.map(|chunk| [chunk.positions.start, chunk.positions.end]),
                 blocks: blocks
                     .iter()
-                    .map(|block| Ok(block.to_string().parse()?))
+                    .map(|block| Ok(block.id().to_string().parse()?))
                     .collect::<Result<_>>()?,
                 text: self.pretrained.tokenizer.decode(&sequence.ids)?,
                 preemptions: scheduler.preemptions(sequence.id),

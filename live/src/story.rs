@@ -49,9 +49,10 @@ impl Story {
     }
 
     fn begin(&mut self, prompt: &str, options: &Options) -> Result<Answer> {
-        let ids = self.pretrained.prompt_ids(prompt)?;
-        // Before the new one begins, so that the blocks of both need not fit.
+        // Where a prompt is refused, nothing is left of the story before; and the blocks of both need
+        // not fit.
         self.running = None;
+        let ids = self.pretrained.prompt_ids(prompt)?;
         let mut batch = Batch::new(&self.pretrained.model);
         batch.join(&ids, options)?;
         let decoder = IncrementalDecoder::after(&self.pretrained.tokenizer, &ids);

@@ -9,7 +9,7 @@ use slowburn::generate::{self, Options};
 use slowburn::kernels::{Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams};
-use slowburn::storage::Storage;
+use slowburn::storage::{MatrixFormat, Storage};
 use slowburn_live::Engine;
 
 fn weights() -> Vec<u8> {
@@ -27,6 +27,10 @@ fn both() -> (Engine, Pretrained) {
 
 fn ask(engine: &mut Engine, widget: u32, request: &Value) -> Value {
     serde_json::from_str(&engine.ask(widget, &request.to_string()).unwrap()).unwrap()
+}
+
+fn numbers(values: &Value) -> Vec<f32> {
+    values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32).collect()
 }
 
 fn ids(tokens: &Value) -> Vec<u32> {
@@ -166,7 +170,7 @@ fn stories_in_formats_are_those_of_models_in_these_formats() {
     let device = device::open(DeviceChoice::Cpu).unwrap();
     let int4 = Storage {
         layers: Some(Quantized::Int4),
-        embedding: Some(Quantized::Int4),
+        embedding: Some(MatrixFormat::Quantized(Quantized::Int4)),
         rounding: Rounding::LeastSquares,
         ..Precision::F32.into()
     };
@@ -260,6 +264,58 @@ fn attention_looks_back_only_and_the_last_layer_says_what_the_model_says() {
     assert_eq!(short["shapes"][1]["shape"], json!([1, 5, 192]));
 }
 
+/// Every stop of a way is the one before it, and what the network makes of it.
+#[test]
+fn the_way_of_a_token_ends_in_the_logits_of_the_model() {
+    let (mut engine, pretrained) = both();
+    let widget = engine.open("way").unwrap();
+    let text = "Finn met a fox. Then Finn";
+    let ids = pretrained.prompt_ids(text).unwrap();
+    let attention = pretrained.model.attention(&ids).unwrap();
+    for position in [None, Some(0), Some(4)] {
+        let at = position.unwrap_or(ids.len() - 1);
+        let way = ask(&mut engine, widget, &json!({ "text": text, "position": position }));
+        assert_eq!(way["position"], json!(at));
+        assert_eq!(self::ids(&way["tokens"]), ids);
+        let input = slowburn::model::Input::whole(&ids[..=at]);
+        let logits = pretrained.model.forward(&mut [input]).unwrap().remove(0);
+        let ranked = slowburn::sampling::statistics::ranked(&slowburn::sampling::softmax(&logits));
+        for (shown, (id, probability)) in way["logits"].as_array().unwrap().iter().zip(ranked) {
+            assert_eq!(shown["token"]["id"], json!(id));
+            let [logit, p] = ["logit", "probability"].map(|it| shown[it].as_f64().unwrap() as f32);
+            assert_eq!([logit, p], [logits[id as usize], probability]);
+        }
+        let mut before = numbers(&way["embedding"]);
+        for (layer, of_layer) in way["layers"].as_array().unwrap().iter().zip(&attention) {
+            let of = |stop: &str| numbers(&layer[stop]);
+            let sum = |a: Vec<f32>, b: Vec<f32>| -> Vec<f32> {
+                a.iter().zip(&b).map(|(a, b)| a + b).collect()
+            };
+            assert_eq!(of("after_attention"), sum(before, of("attention")));
+            assert_eq!(of("output"), sum(of("after_attention"), of("feed_forward")));
+            assert_eq!([of("query").len(), of("key").len(), of("value").len()], [192, 96, 96]);
+            assert_eq!([of("gate").len(), of("up").len(), of("gated").len()], [512; 3]);
+            for ((gate, up), gated) in of("gate").iter().zip(of("up")).zip(of("gated")) {
+                assert!((gate / (1.0 + (-gate).exp()) * up - gated).abs() < 1e-5);
+            }
+            // A rotation keeps lengths, and does nothing at position 0.
+            for (plain, rotated) in [("query", "rotated_query"), ("key", "rotated_key")] {
+                let [plain, rotated] = [of(plain), of(rotated)];
+                let length = |x: &[f32]| x.iter().map(|x| x * x).sum::<f32>().sqrt();
+                assert!((length(&plain) - length(&rotated)).abs() < 1e-3 * length(&plain));
+                assert_eq!(plain == rotated, at == 0);
+            }
+            for (row, head) in layer["weights"].as_array().unwrap().iter().zip(of_layer) {
+                let row = numbers(row);
+                assert_eq!(row.len(), at + 1);
+                let same = row.iter().zip(&head[at]).all(|(a, b)| (a - b).abs() < 1e-5);
+                assert!(same, "{row:?} instead of {:?}", head[at]);
+            }
+            before = of("output");
+        }
+    }
+}
+
 #[test]
 fn a_layout_has_the_positions_of_a_pass() {
     let (mut engine, _) = both();
@@ -294,6 +350,27 @@ fn a_text_is_cut_into_the_tokens_of_the_library() {
             .collect();
         let visible = if text == "<|end|>" { "" } else { text };
         assert_eq!(bytes, visible.as_bytes());
+    }
+}
+
+/// After a prompt that is refused, nothing goes on: least of all the text before it.
+#[test]
+fn a_prompt_that_is_refused_leaves_nothing_behind() {
+    let (mut engine, _) = both();
+    let long = "frog ".repeat(600);
+    let sampling = json!({ "seed": 1 });
+    let begin = |prompt: &str| json!({ "begin": { "prompt": prompt, "max_tokens": 9, "sampling": sampling } });
+    for (kind, next) in [
+        ("story", json!({ "next": { "tokens": 1 } })),
+        ("loops", json!("cached")),
+        ("candidates", json!({ "show": { "step": 0, "sampling": sampling, "count": 3 } })),
+    ] {
+        let widget = engine.open(kind).unwrap();
+        ask(&mut engine, widget, &begin("Once upon a time"));
+        ask(&mut engine, widget, &next);
+        let refused = engine.ask(widget, &begin(&long).to_string()).unwrap_err().to_string();
+        assert!(refused.contains("512"), "{kind}: {refused}");
+        assert!(engine.ask(widget, &next.to_string()).is_err(), "{kind} goes on");
     }
 }
 

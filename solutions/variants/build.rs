@@ -1,60 +1,70 @@
-//! One module for every variant, with its exercise's suite beside it.
+//! One module for every stub, answer and variant, with its exercise's suite beside it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, fs};
 
-fn main() -> io::Result<()> {
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let only = env::var("ONLY_EXERCISE").ok();
-    println!("cargo::rerun-if-env-changed=ONLY_EXERCISE");
+use anyhow::{Context, Result};
+
+fn main() -> Result<()> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").context("cargo sets it")?);
+    let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets it")?);
+    let root = here.ancestors().nth(2).context("a folder above")?;
+    let only = env::var("ONLY_EXERCISES").ok();
+    let wanted = |exercise: &String| {
+        only.as_ref().is_none_or(|names| names.split(',').any(|name| name == exercise))
+    };
+    println!("cargo::rerun-if-env-changed=ONLY_EXERCISES");
     // A folder is watched as a whole: a file that is added to it makes this run again.
     println!("cargo::rerun-if-changed={}", here.display());
+    println!("cargo::rerun-if-changed={}", root.join("solutions/src").display());
 
     let mut modules = String::new();
-    for chapter in folders(&here)? {
-        writeln!(modules, "mod {} {{", name(&chapter)).expect("a String takes all");
-        for exercise in folders(&chapter)? {
-            if only.as_deref().is_none_or(|only| only == name(&exercise)) {
-                modules += &exercise_module(&here, &chapter, &exercise)?;
-            }
+    for chapter in names(&here, Path::is_dir)? {
+        writeln!(modules, "mod {chapter} {{")?;
+        for exercise in names(&here.join(&chapter), |_| true)?.iter().filter(|name| wanted(name)) {
+            modules += &exercise_module(root, &out, &chapter, exercise)?;
         }
         modules += "}\n";
     }
-    fs::write(out.join("variants.rs"), modules)
+    fs::write(out.join("variants.rs"), modules)?;
+    Ok(())
 }
 
-fn exercise_module(here: &Path, chapter: &Path, exercise: &Path) -> io::Result<String> {
-    let name_of_exercise = name(exercise);
-    let suite = here
-        .join("../../exercises/suite")
-        .join(name(chapter))
-        .join(format!("{name_of_exercise}.rs"));
-    let mut module = format!("mod {name_of_exercise} {{\n");
-    for variant in entries(exercise)? {
-        writeln!(
+fn exercise_module(root: &Path, out: &Path, chapter: &str, exercise: &str) -> Result<String> {
+    let file_in =
+        |folder: &str| root.join(folder).join(chapter).join(exercise).with_extension("rs");
+    let suite = file_in("exercises/suite");
+    let mut files = vec![
+        ("stub".to_owned(), file_in("exercises/src")),
+        ("answer".to_owned(), file_in("solutions/src")),
+    ];
+    for variant in edits::variants(root, chapter, exercise)? {
+        let name = variant.name.clone();
+        files.push((name, variant.written(&out.join(chapter).join(exercise))?));
+    }
+    let mut module = format!("mod {exercise} {{\n");
+    for (name, file) in files {
+        write!(
             module,
-            "mod {} {{\n#[path = {variant:?}]\nmod {name_of_exercise};\n#[path = {suite:?}]\nmod {name_of_exercise}_tests;\n}}",
-            name(&variant),
-        )
-        .expect("a String takes all");
+            "mod {name} {{\n#[path = {file:?}]\nmod {exercise};\n#[path = {suite:?}]\nmod {exercise}_tests;\n}}\n",
+        )?;
     }
     Ok(module + "}\n")
 }
 
-fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut entries = entries(folder)?;
-    entries.retain(|path| path.is_dir());
-    Ok(entries)
-}
-
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.sort();
-    Ok(paths)
-}
-
-fn name(path: &Path) -> &str {
-    path.file_stem().and_then(|name| name.to_str()).expect("names are plain")
+/// The names of what lies in a folder, without the ends of files: the edits of an exercise and its
+/// files have one name.
+fn names(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if wanted(&path) {
+            let name =
+                path.file_stem().and_then(|name| name.to_str()).context("names are plain")?;
+            names.insert(name.to_owned());
+        }
+    }
+    Ok(names)
 }

@@ -1,6 +1,8 @@
-//! The suite, mounted beneath every variant: `<chapter>/<exercise>/wrong_<mistake>.rs` must fail
-//! at least one test, `right_<way>.rs` must pass all. `build.rs` makes the modules from the files;
-//! `ONLY_EXERCISE=name` in the environment keeps those of one exercise.
+//! The suite, mounted beneath every variant: a `wrong_` one must fail at least one test, a `right_`
+//! one must pass all, as the answer does, and the stub none. All are compiled at once.
+//!
+//! `build.rs` makes the modules; `ONLY_EXERCISES=name,name` in the environment keeps those of these
+//! exercises.
 
 #![allow(
     unused,

@@ -1,13 +1,14 @@
 //! Reads model folders in the format of Hugging Face, and GGUF files.
 //!
 //! [`config`] reads the hyperparameters. [`safetensors`] parses files of weights, `Shards` opens
-//! those of a folder, `gguf` reads models that are one file, and [`Weights`] supplies the tensors
+//! those of a folder, `gguf` reads models that are one file or parts of one, and [`Weights`] supplies the tensors
 //! to a network, converted and packed for its device.
 
 pub mod config;
 mod convert;
 pub(crate) mod folder;
-pub(crate) mod gguf;
+pub mod gguf;
+mod open_file;
 pub mod safetensors;
 mod shards;
 mod weight_file;

@@ -31,7 +31,7 @@ pub struct SafetensorsFile<'a> {
 }
 
 /// Fills a buffer with the bytes at an offset of a file. Several threads call it at once.
-pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Sync + 'a;
+pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<()> + Send + Sync + 'a;
 
 /// The location of the data.
 #[derive(Clone, Copy)]

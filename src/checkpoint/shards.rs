@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::Weights;
 use super::folder::{not_a_model, read};
-use super::safetensors::{ReadAt, SafetensorsFile};
+use super::open_file::OpenFile;
+use super::safetensors::SafetensorsFile;
 use crate::error::{Error, Result};
-use crate::files;
 
 const WHOLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
@@ -29,10 +29,7 @@ pub(crate) struct Shards {
 
 struct Shard {
     name: String,
-    /// The name of the file in errors.
-    origin: String,
-    length: u64,
-    read_at: Box<ReadAt<'static>>,
+    file: OpenFile,
 }
 
 #[derive(Deserialize)]
@@ -47,7 +44,7 @@ impl Shards {
     /// No such file; an index that is damaged, leads out of the folder, or lists a missing file.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         if let Some(file) = Shard::open(folder, WHOLE)? {
-            let origin = file.origin.clone();
+            let origin = file.file.origin.clone();
             return Ok(Self { origin, files: vec![file], index: BTreeMap::new() });
         }
         let json = read(folder, INDEX)?.ok_or_else(|| not_a_model(folder, WHOLE))?;
@@ -97,24 +94,13 @@ impl Shards {
 impl Shard {
     /// Opens a file, or returns none where it does not exist.
     fn open(folder: &Path, name: &str) -> Result<Option<Self>> {
-        let path = folder.join(name);
-        let Some(file) = files::open(&path)? else {
-            return Ok(None);
-        };
-        let length = match file.metadata() {
-            Ok(metadata) => metadata.len(),
-            Err(source) => return Err(Error::Io { path, source }),
-        };
-        Ok(Some(Self {
-            name: name.to_owned(),
-            origin: format!("{path:?}"),
-            length,
-            read_at: Box::new(files::reader(file)),
-        }))
+        let file = OpenFile::open(&folder.join(name))?;
+        Ok(file.map(|file| Self { name: name.to_owned(), file }))
     }
 
     fn parse(&self) -> Result<SafetensorsFile<'_>> {
-        SafetensorsFile::open(self.length, &self.read_at, &self.origin)
+        let OpenFile { length, read_at, origin } = &self.file;
+        SafetensorsFile::open(*length, read_at, origin)
     }
 }
 
@@ -163,7 +149,7 @@ mod tests {
                 let weights = shards.weights(&device, DType::F32).unwrap();
                 let last = shards.files.last().unwrap();
                 let file = File::options().write(true).open(folder.path().join(&last.name));
-                file.unwrap().set_len(last.length * tenths / 10).unwrap();
+                file.unwrap().set_len(last.file.length * tenths / 10).unwrap();
                 Model::load(config.clone(), &weights).map(|_| ())
             };
             load(10).unwrap();

@@ -2,25 +2,25 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use burn::module::Param;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Distribution, Tensor, TensorData};
 use bytes::BytesMut;
 
 use super::convert;
-use super::gguf::GgufWeights;
+use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
 use crate::kernels::{
-    self, Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, Quantized,
-    StoredGroups, StoredMatrix,
+    self, Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups,
+    StoredMatrix,
 };
 use crate::memory;
-use crate::model::{Model, PackedWeight, Source as TensorSource, Weight};
-use crate::storage::Storage;
+use crate::model::{Model, ModelConfig, PackedWeight, Source as TensorSource, Weight};
+use crate::storage::{MatrixFormat, Storage};
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
@@ -33,6 +33,8 @@ pub struct Weights<'a> {
     bytes: Cell<usize>,
     /// The weights of the matrices supplied so far, by the name of their format.
     weights_in: RefCell<BTreeMap<&'static str, usize>>,
+    /// The formats of the embedding matrices and of the head, as far as they were supplied.
+    embeddings_in: RefCell<BTreeSet<&'static str>>,
     /// Whether quantized weights were dequantized, for a device other than the CPU.
     dequantized: Cell<bool>,
     /// Whether a matrix supplied so far is quantized.
@@ -72,13 +74,19 @@ impl<'a> Weights<'a> {
         Self::from_weight_files(files, origin, device, dtype)
     }
 
-    /// Takes tensors from a GGUF file, and converts them to `dtype` on demand.
+    /// Takes tensors from a GGUF file, and converts them to `dtype` on demand. `config` is that of
+    /// the file, by [`ModelConfig::from_gguf`].
     ///
     /// # Errors
-    /// None: a file holds each tensor once.
-    pub(crate) fn from_gguf(file: GgufWeights<'a>, device: &Device, dtype: DType) -> Result<Self> {
-        let origin = file.origin().to_owned();
-        Self::from_weight_files(vec![WeightFile::Gguf(file)], &origin, device, dtype)
+    /// Metadata of the wrong type.
+    pub fn from_gguf(
+        file: &'a GgufFile<'a>,
+        config: &ModelConfig,
+        device: &Device,
+        dtype: DType,
+    ) -> Result<Self> {
+        let tensors = WeightFile::Gguf(GgufWeights::new(file, config)?);
+        Self::from_weight_files(vec![tensors], file.origin(), device, dtype)
     }
 
     fn from_weight_files(
@@ -113,6 +121,7 @@ impl<'a> Weights<'a> {
             storage: None,
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
+            embeddings_in: RefCell::default(),
             dequantized: Cell::new(false),
             has_quantized: Cell::new(false),
         };
@@ -134,14 +143,14 @@ impl<'a> Weights<'a> {
         self.with_arena()
     }
 
-    /// The format of the layers' matrices.
-    fn layers(&self) -> Option<Quantized> {
-        self.storage.and_then(|storage| storage.layers)
-    }
-
-    /// The format of the embedding and of the head.
-    fn embedding(&self) -> Option<Quantized> {
-        self.storage.and_then(|storage| storage.embedding)
+    /// The format of a matrix, or none for that of the file's quantized blocks, if it `has_blocks`,
+    /// and for the type of all others.
+    fn format_of(&self, role: Role, has_blocks: bool) -> Option<MatrixFormat> {
+        let storage = self.storage?;
+        match role {
+            Role::Layer => storage.layers.map(MatrixFormat::Quantized),
+            Role::Embedding => storage.embedding_format(has_blocks),
+        }
     }
 
     /// What quantized weights are multiplied with.
@@ -173,6 +182,7 @@ impl<'a> Weights<'a> {
             storage: None,
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
+            embeddings_in: RefCell::default(),
             dequantized: Cell::new(false),
             has_quantized: Cell::new(false),
         }
@@ -210,14 +220,25 @@ impl<'a> Weights<'a> {
     /// On a GPU nothing is checked: weights pass through the host one tensor at a time, and Burn
     /// does not report the memory of a GPU.
     ///
+    /// Where the address space has a limit (`ulimit -v`), all counts that is reserved: a piece of the
+    /// arena that is not full, what the allocator keeps for each thread, and, for a vocabulary out of
+    /// all proportion, the scores of a step.
+    ///
     /// # Errors
     /// Weights whose storage type takes more memory than the host has.
-    pub(crate) fn check_memory(&self) -> Result<()> {
+    pub(crate) fn check_memory(&self, vocab_size: usize) -> Result<()> {
+        /// Logits, and what a sampler makes of them, for each token.
+        const SCORES: u128 = 64;
+        /// Two of the heaps that glibc reserves for threads, or less for a small model.
+        const HEAPS: u128 = 128 << 20;
         let Source::Files(files) = &self.source else {
             return Ok(());
         };
         let bytes = self.memory();
-        if !computes_on_host(&self.device) || memory::fits(bytes) {
+        let around = files.arena.borrow().piece() as u128 + bytes.min(HEAPS);
+        let reserved = bytes + around + vocab_size as u128 * SCORES;
+        let fits = memory::fits(bytes) && memory::fits_into_addresses(reserved);
+        if !computes_on_host(&self.device) || fits {
             Ok(())
         } else {
             Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes })
@@ -231,15 +252,18 @@ impl<'a> Weights<'a> {
             return 0;
         };
         let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
-            let quantized = if is_in_layer(name) {
-                self.layers()
-            } else {
-                self.embedding()
+            let dense = |dtype| numbers as u128 * convert::stored_as(dtype).size() as u128;
+            if !kernels::serve(&self.device) {
+                return dense(self.dtype);
+            }
+            let groups = match self.format_of(Role::of(name), blocks.is_some()) {
+                Some(MatrixFormat::Dense(precision)) => return dense(precision.dtype()),
+                Some(MatrixFormat::Quantized(format)) => Some(GroupFormat::from(format)),
+                None => blocks,
             };
-            let format = quantized.map(GroupFormat::from).or(blocks);
-            match format.filter(|_| kernels::serve(&self.device)) {
+            match groups {
                 Some(format) => numbers as u128 * format.bytes_of_1024() as u128 / 1024,
-                None => numbers as u128 * convert::stored_as(self.dtype).size() as u128,
+                None => dense(self.dtype),
             }
         };
         files.files.iter().map(|file| file.memory(bytes_of)).sum()
@@ -262,18 +286,13 @@ impl<'a> Weights<'a> {
     }
 
     // ANCHOR: matrix
-    fn stored_matrix(
-        &self,
-        name: &str,
-        shape: [usize; 2],
-        quantized: Option<Quantized>,
-    ) -> Result<Weight> {
+    fn stored_matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight> {
         let Source::Files(files) = &self.source else {
             return self.random_matrix(name, shape);
         };
         let stored = files.find(name, &shape)?;
         if kernels::serve(&self.device) {
-            return self.pack(files, &stored, shape, false, quantized);
+            return self.pack(files, &stored, shape, false, role);
         }
         if stored.group_format().is_some() {
             self.dequantized.set(true);
@@ -291,7 +310,7 @@ impl<'a> Weights<'a> {
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
         is_transposed: bool,
-        quantized: Option<Quantized>,
+        role: Role,
     ) -> Result<Weight> {
         let matrix = StoredMatrix {
             format: Format::of(stored.dtype()),
@@ -303,12 +322,16 @@ impl<'a> Weights<'a> {
             },
         };
         let arena = &mut files.arena.borrow_mut();
-        let panels = match (quantized, stored.group_format()) {
+        let blocks = stored.group_format();
+        let panels = match (self.format_of(role, blocks.is_some()), blocks) {
             (None, Some(format)) => {
                 let read_row = &|row, groups: &mut [Group]| stored.read_groups(row, groups);
                 Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)?
             }
-            (Some(format), _) => {
+            (Some(MatrixFormat::Dense(precision)), _) => {
+                Panels::pack(&matrix, shape, Format::of(precision.dtype()), arena)?
+            }
+            (Some(MatrixFormat::Quantized(format)), _) => {
                 let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();
                 Panels::quantize(&matrix, shape, format, rounding, arena)?
             }
@@ -362,18 +385,37 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Whether a tensor belongs to a layer, whose number is in its name: `model.layers.3.mlp.up_proj`.
-fn is_in_layer(name: &str) -> bool {
-    name.split('.').any(|part| part.parse::<usize>().is_ok())
+/// What a matrix is to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Layer,
+    /// An embedding, or the head.
+    Embedding,
+}
+
+impl Role {
+    /// The name of a tensor of a layer has its number: `model.layers.3.mlp.up_proj`.
+    fn of(name: &str) -> Self {
+        if name.split('.').any(|part| part.parse::<usize>().is_ok()) {
+            Self::Layer
+        } else {
+            Self::Embedding
+        }
+    }
 }
 
 impl TensorSource for Weights<'_> {
     fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, self.layers())
+        self.stored_matrix(name, shape, Role::Layer)
     }
 
     fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, self.embedding())
+        let weight = self.stored_matrix(name, shape, Role::Embedding)?;
+        self.embeddings_in.borrow_mut().insert(match &weight {
+            Weight::Dense(_) => self.dtype.name(),
+            Weight::Packed(packed) => packed.panels.format().name(),
+        });
+        Ok(weight)
     }
 
     fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
@@ -385,7 +427,7 @@ impl TensorSource for Weights<'_> {
         }
         let stored = files.find(name, &[n_in, n_out])?;
         if kernels::serve(&self.device) {
-            return self.pack(files, &stored, [n_out, n_in], true, self.layers());
+            return self.pack(files, &stored, [n_out, n_in], true, Role::Layer);
         }
         // Transposes the data itself: a transposed tensor is a view, which every product would read
         // with a large stride.
@@ -438,6 +480,14 @@ impl TensorSource for Weights<'_> {
         formats.into_iter().map(|(name, _)| *name).collect()
     }
 
+    fn embedding_formats(&self) -> Vec<&'static str> {
+        self.embeddings_in.borrow().iter().copied().collect()
+    }
+
+    fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
     fn bytes(&self) -> usize {
         self.bytes.get()
     }
@@ -470,7 +520,7 @@ impl Files<'_> {
 mod tests {
     use super::*;
     use crate::device::Precision;
-    use crate::kernels::Rounding;
+    use crate::kernels::{Quantized, Rounding};
     use crate::model::ModelConfig;
 
     const EMBER: &[u8] = include_bytes!("../../models/ember/model.safetensors");
@@ -480,29 +530,37 @@ mod tests {
     /// a model that fits as int4 must not be refused for its size in f32.
     #[test]
     fn the_memory_is_known_before_anything_is_loaded() {
-        let quantized = [None, Some(Quantized::Int8), Some(Quantized::Int4)];
-        for precision in [Precision::F32, Precision::F16] {
-            for (layers, embedding) in
-                quantized.iter().flat_map(|l| quantized.iter().map(move |e| (*l, *e)))
-            {
-                let rounding = Rounding::default();
-                let activations = Activations::default();
-                let storage = Storage { precision, layers, embedding, rounding, activations };
-                let device = Device::flex();
-                let weights = Weights::from_safetensors(EMBER, "ember", &device, precision.dtype());
-                let weights = weights.unwrap().stored_as(storage);
-                let foreseen = weights.memory() as f64;
-                let config = ModelConfig::from_json(CONFIG, "config").unwrap();
-                let model = Model::load(config, &weights).unwrap();
-                let taken = model.bytes() as f64;
-                assert!((foreseen / taken - 1.0).abs() < 0.01, "{storage:?}: {foreseen}, {taken}");
-
-                let name =
-                    |format: Option<Quantized>| format.map_or(precision.name(), |q| q.name());
-                let mut expected = vec![name(layers), name(embedding)];
-                expected.dedup();
-                assert_eq!(model.weight_formats(), expected, "{storage:?}");
-            }
+        let [int8, int4] = [Quantized::Int8, Quantized::Int4];
+        let [f32, f16] = [Precision::F32, Precision::F16];
+        let dense = |precision| Some(MatrixFormat::Dense(precision));
+        let quantized = |format| Some(MatrixFormat::Quantized(format));
+        for (precision, layers, embedding, expected) in [
+            (f32, None, None, &["f32"][..]),
+            (f16, None, None, &["f16"]),
+            (f16, None, dense(f32), &["f16", "f32"]),
+            (f16, None, quantized(int8), &["f16", "int8"]),
+            // The embedding is in int8 where the layers are quantized, unless another is asked for.
+            (f32, Some(int8), None, &["int8"]),
+            (f16, Some(int8), None, &["int8"]),
+            (f32, Some(int4), None, &["int4", "int8"]),
+            (f32, Some(int8), dense(f32), &["int8", "f32"]),
+            (f16, Some(int8), dense(f32), &["int8", "f32"]),
+            (f32, Some(int4), dense(f16), &["int4", "f16"]),
+            (f32, Some(int8), quantized(int4), &["int8", "int4"]),
+            (f32, Some(int4), quantized(int4), &["int4"]),
+        ] {
+            let rounding = Rounding::default();
+            let activations = Activations::default();
+            let storage = Storage { precision, layers, embedding, rounding, activations };
+            let device = Device::flex();
+            let weights = Weights::from_safetensors(EMBER, "ember", &device, precision.dtype());
+            let weights = weights.unwrap().stored_as(storage);
+            let foreseen = weights.memory() as f64;
+            let config = ModelConfig::from_json(CONFIG, "config").unwrap();
+            let model = Model::load(config, &weights).unwrap();
+            let taken = model.bytes() as f64;
+            assert!((foreseen / taken - 1.0).abs() < 0.01, "{storage:?}: {foreseen}, {taken}");
+            assert_eq!(model.weight_formats(), expected, "{storage:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The settings of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineConfig {
-    /// Who takes part in a step.
+    /// The policy that decides which sequences take part in a step.
     pub policy: Policy,
     /// The most sequences in a step, at least 1.
     pub max_running: usize,
@@ -21,7 +21,7 @@ pub struct EngineConfig {
     pub prefix_cache: bool,
 }
 
-/// Who takes part in a step.
+/// Which sequences take part in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
@@ -29,14 +29,14 @@ pub enum Policy {
     OneAtATime,
     /// As many as may run start together; the next ones start when the last of them has ended.
     StaticBatch,
-    /// Sequences join at any step, and read their prompt in one piece.
+    /// Sequences join at any step, and read their prompt in one step.
     ContinuousBatch,
     /// Sequences join at any step, and read their prompt in chunks, within the token budget.
     ChunkedPrefill,
 }
 
 impl Policy {
-    /// All policies, in the order in which the field found them.
+    /// All policies, in historical order.
     pub const ALL: [Self; 4] = [
         Self::OneAtATime,
         Self::StaticBatch,

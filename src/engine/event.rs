@@ -36,7 +36,7 @@ pub enum Event {
     },
     /// A token was sampled from the logits of the last step.
     Token { id: SequenceId, token: u32 },
-    /// Nobody reads the output for now: the sequence takes part in no step, and its blocks can be
+    /// The reader is behind: the sequence takes part in no step, and its blocks can be
     /// taken from it.
     Pause { id: SequenceId },
     /// The sequence waits for a step again, at its place in the order of arrival.

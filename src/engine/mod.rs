@@ -2,12 +2,19 @@
 //!
 //! A [`Scheduler`] turns its state and [`Event`]s into the [`Plan`] of a step. It has no clock, no
 //! thread and no randomness: the same events always give the same plans. An [`Engine`] carries a
-//! plan out on a model. Neither knows of sampling: the engine returns logits, and is given tokens.
+//! plan out with a network, of which it knows what [`Forward`] says. Neither knows of sampling: the
+//! engine returns logits, and is given tokens.
 
 mod config;
 mod event;
+mod forward;
+mod holdings;
+mod on_model;
+mod outcome;
 mod plan;
+mod planning;
 mod record;
+mod recorded_model;
 mod scheduler;
 mod sequence;
 mod stats;
@@ -15,8 +22,12 @@ mod step;
 
 pub use config::{EngineConfig, Policy};
 pub use event::{Event, SequenceId};
+pub use forward::{ChunkInput, Forward};
+pub use holdings::SchedulerRef;
+pub use outcome::Outcome;
 pub use plan::{Chunk, Decision, Plan};
-pub use record::{Entry, write_record};
+pub use record::{Entry, write_end, write_record};
+pub use recorded_model::RecordedModel;
 pub use scheduler::Scheduler;
 pub use stats::EngineStats;
-pub use step::{Engine, Outcome};
+pub use step::Engine;

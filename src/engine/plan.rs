@@ -6,7 +6,6 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::SequenceId;
-use crate::kv::BlockId;
 use crate::model::Logits;
 
 /// The plan of a step: which tokens of which sequences are computed.
@@ -16,8 +15,6 @@ pub struct Plan {
     pub chunks: Vec<Chunk>,
     /// What was decided and why, in order.
     pub decisions: Vec<Decision>,
-    /// What to do with the memory before the step, in order.
-    pub(crate) memory: Vec<Memory>,
 }
 
 /// The tokens of one sequence in a step.
@@ -45,28 +42,18 @@ pub enum Decision {
     },
     /// It reads its last token, and gets the next.
     Decode { id: SequenceId },
-    /// The token budget is spent before its turn: it reads nothing of its prompt in this step.
+    /// Deferred: the token budget is spent before its turn, so it reads nothing of its prompt in
+    /// this step.
     OverBudget { id: SequenceId },
-    /// An earlier sequence computes the very block that it needs next: it takes that one in the
-    /// next step, instead of computing it too.
+    /// Deferred: an earlier sequence computes its next block in the same step. It takes that block
+    /// in the next step, instead of computing it too.
     Deferred { id: SequenceId },
-    /// No block is left for its next token, and no later sequence has any: it keeps its blocks, and
-    /// waits for an earlier one to end.
+    /// Deferred: no block is left for its next token, and no later sequence has any. It keeps its
+    /// blocks, and waits for an earlier one to end.
     Stalled { id: SequenceId },
     /// Its blocks were taken from it, for an earlier sequence. So many tokens will be computed
     /// again.
     Preempted { id: SequenceId, tokens: usize },
-}
-
-/// What to do with the memory of a sequence or block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// Append this block of the prefix cache to the sequence.
-    Share { id: SequenceId, block: BlockId },
-    /// Give back all blocks of the sequence.
-    Release { id: SequenceId },
-    /// The prefix cache has lost this block.
-    Evict { block: BlockId },
 }
 
 impl Plan {
@@ -103,10 +90,10 @@ impl fmt::Display for Decision {
             }
             Self::Decode { id } => write!(out, "{id} decode"),
             Self::OverBudget { id } => {
-                write!(out, "{id} over budget: no token of the step is left")
+                write!(out, "{id} deferred: the token budget is spent")
             }
             Self::Deferred { id } => write!(out, "{id} deferred: its next block is being computed"),
-            Self::Stalled { id } => write!(out, "{id} stalled: no block is left"),
+            Self::Stalled { id } => write!(out, "{id} deferred: no block is left"),
             Self::Preempted { id, tokens } => {
                 write!(out, "{id} preempted, {tokens} tokens to compute again")
             }

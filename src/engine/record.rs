@@ -5,15 +5,18 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Decision, EngineConfig, Event, SequenceId};
+use super::{Decision, EngineConfig, Event, RecordedModel, SequenceId};
 
 /// An entry of a record. The entries of a run, in order, are enough to run it again: tokens are
 /// recorded, so no sampler is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {
-    /// The first entry: the settings of the scheduler.
+    /// The first entry: the model, and the settings of the scheduler.
     Start {
+        /// None in a record of a version that did not note it.
+        #[serde(default)]
+        model: Option<RecordedModel>,
         config: EngineConfig,
         block_size: usize,
         max_blocks: usize,
@@ -35,6 +38,13 @@ pub enum Entry {
     Failed { id: SequenceId },
     /// The device lost all keys and values, and every sequence is computed again.
     Lost,
+    /// From now on there are so many blocks, since others that share the memory hold the rest.
+    Limit { blocks: usize },
+    /// So many blocks were given up for others: of the prefix cache, and where `preempt` is true of
+    /// sequences too.
+    Lent { blocks: usize, preempt: bool },
+    /// The last entry, after so many others. A record without it was cut.
+    End { entries: usize },
 }
 
 /// Writes entries as JSON lines, which `cargo xtask replay` reads.
@@ -47,6 +57,14 @@ pub fn write_record(entries: &[Entry], to: &mut dyn Write) -> io::Result<()> {
         to.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// Writes the last line of a record of `entries` entries, by which a reader knows that it is whole.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_end(entries: usize, to: &mut dyn Write) -> io::Result<()> {
+    write_record(&[Entry::End { entries }], to)
 }
 
 impl Entry {
@@ -62,7 +80,7 @@ impl Entry {
     }
 }
 
-fn hash_of<'a>(logits: impl IntoIterator<Item = &'a f32>) -> String {
+pub(super) fn hash_of<'a>(logits: impl IntoIterator<Item = &'a f32>) -> String {
     let mut hash = Sha256::new();
     logits.into_iter().for_each(|logit| hash.update(logit.to_le_bytes()));
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,13 +1,12 @@
 //! The scheduler: state and events in, the plan of a step out.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::sequence::{Sequence, State};
-use super::{Chunk, Decision, EngineConfig, EngineStats, Event, Plan, Policy, SequenceId};
-use crate::engine::plan::Memory;
+use super::{Chunk, Decision, EngineConfig, EngineStats, Event, Plan, SequenceId};
 use crate::error::{Error, Result};
-use crate::kv::{BlockId, BlockManager, BlockTable, Extension};
+use crate::kv::{BlockManager, BlockTable, Memory, Pool};
 
 /// Decides which tokens of which sequences each step computes.
 ///
@@ -15,43 +14,55 @@ use crate::kv::{BlockId, BlockManager, BlockTable, Extension};
 /// (chunked prefill: Agrawal et al., Sarathi-Serve, OSDI 2024). A sequence gets the blocks for its
 /// tokens before they are computed. When there are none left, the one that arrived last is
 /// preempted: it gives back all blocks, and its tokens are computed again later (preemption by
-/// recomputation: Kwon et al., vLLM, SOSP 2023). Nobody is admitted before a sequence that arrived
+/// recomputation: Kwon et al., vLLM, SOSP 2023). No sequence is admitted before one that arrived
 /// earlier.
+///
+/// A block that it hands out is memory `M`; where only the decisions matter, that is nothing.
 #[derive(Debug)]
-pub struct Scheduler {
-    config: EngineConfig,
-    blocks: BlockManager,
+pub struct Scheduler<M: Memory = ()> {
+    pub(super) config: EngineConfig,
+    pub(super) blocks: BlockManager<M>,
     /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
-    is_paged: bool,
-    sequences: BTreeMap<SequenceId, Sequence>,
+    pub(super) is_paged: bool,
+    pub(super) sequences: BTreeMap<SequenceId, Sequence<M>>,
     /// Those that were never admitted.
-    queued: BTreeSet<SequenceId>,
+    pub(super) queued: BTreeSet<SequenceId>,
     /// Those that were admitted, and wait to go on: preempted, or resumed.
-    waiting: BTreeSet<SequenceId>,
-    running: BTreeSet<SequenceId>,
+    pub(super) waiting: BTreeSet<SequenceId>,
+    pub(super) running: BTreeSet<SequenceId>,
     /// The number of those that were admitted: running, waiting and paused.
-    admitted: usize,
+    pub(super) admitted: usize,
     /// Those that hold blocks without running: paused, or resumed and not admitted yet.
-    parked: BTreeSet<SequenceId>,
-    stats: EngineStats,
-}
-
-/// A plan in the making.
-#[derive(Default)]
-struct Draft {
-    plan: Plan,
-    /// The chained hashes of the blocks of prompts that this step fills.
-    in_progress: HashSet<u64>,
-    /// Whether a running sequence was preempted.
-    has_preempted: bool,
+    pub(super) parked: BTreeSet<SequenceId>,
+    /// What was decided since the last plan.
+    pub(super) lent: Vec<Decision>,
+    /// The sequence that could not go on in the last plan, and how many blocks it lacked, if none
+    /// could.
+    pub(super) shortage: Option<(SequenceId, usize)>,
+    pub(super) stats: EngineStats,
 }
 
 impl Scheduler {
-    /// A scheduler without sequences, for these blocks.
+    /// A scheduler without sequences, for so many blocks without memory.
     pub fn new(config: EngineConfig, block_size: usize, max_blocks: usize) -> Self {
+        Self::with_pool(config, block_size, Pool::of_blocks(max_blocks))
+    }
+
+    /// Plans a step. Blocks change hands now; [`complete`](Self::complete) says when the tokens are
+    /// computed.
+    pub fn plan(&mut self) -> Plan {
+        let pool = self.blocks.pool().clone();
+        let (plan, _) = self.plan_in(&pool.turn(None));
+        plan
+    }
+}
+
+impl<M: Memory> Scheduler<M> {
+    /// A scheduler without sequences, for the blocks of a pool.
+    pub(super) fn with_pool(config: EngineConfig, block_size: usize, pool: Pool<M>) -> Self {
         Self {
             config,
-            blocks: BlockManager::new(block_size, max_blocks, config.prefix_cache),
+            blocks: BlockManager::new(pool, block_size, config.prefix_cache),
             is_paged: true,
             sequences: BTreeMap::new(),
             queued: BTreeSet::new(),
@@ -59,19 +70,21 @@ impl Scheduler {
             running: BTreeSet::new(),
             admitted: 0,
             parked: BTreeSet::new(),
+            lent: Vec::new(),
+            shortage: None,
             stats: EngineStats::default(),
         }
     }
 
     /// For a device on which the memory of a sequence is contiguous: a sequence gets all blocks that
     /// it may need when it is admitted, and shares none of them.
-    pub(super) fn contiguous(config: EngineConfig, block_size: usize, max_blocks: usize) -> Self {
+    pub(super) fn contiguous(config: EngineConfig, block_size: usize, pool: Pool<M>) -> Self {
         let config = EngineConfig { prefix_cache: false, ..config };
-        Self { is_paged: false, ..Self::new(config, block_size, max_blocks) }
+        Self { is_paged: false, ..Self::with_pool(config, block_size, pool) }
     }
 
     /// The blocks: who owns them, and what the prefix cache has done.
-    pub fn blocks(&self) -> &BlockManager {
+    pub fn blocks(&self) -> &BlockManager<M> {
         &self.blocks
     }
 
@@ -126,7 +139,7 @@ impl Scheduler {
     }
 
     /// The block table of a sequence.
-    pub fn table(&self, id: SequenceId) -> Option<&BlockTable> {
+    pub fn table(&self, id: SequenceId) -> Option<&BlockTable<M>> {
         self.sequences.get(&id).map(|sequence| &sequence.table)
     }
 
@@ -232,7 +245,7 @@ impl Scheduler {
         self.parked.remove(&id);
     }
 
-    fn set_state(&mut self, id: SequenceId, state: State) {
+    pub(super) fn set_state(&mut self, id: SequenceId, state: State) {
         let Some(sequence) = self.sequences.get_mut(&id) else {
             return;
         };
@@ -249,57 +262,58 @@ impl Scheduler {
         set(&mut self.parked, id, state != State::Running && holds_blocks);
     }
 
-    // ANCHOR: plan
-    /// Plans a step. Blocks change hands now; [`complete`](Self::complete) says when the tokens are
-    /// computed.
-    pub fn plan(&mut self) -> Plan {
-        let mut draft = Draft::default();
-        let may_admit = self.config.policy != Policy::StaticBatch || self.running.is_empty();
-
-        // Decodes: one token of each sequence that has read its prompt.
-        for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if self.sequences[&id].decodes() && self.is_running(id) {
-                self.read(id, 1, &mut draft);
-            }
-        }
-        // Prompts: chunks of what is left, but at least one token.
-        let budget = match self.config.policy {
-            Policy::ChunkedPrefill => self.config.token_budget,
-            _ => usize::MAX,
-        };
-        let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
-        for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if self.sequences[&id].decodes() || !self.is_running(id) {
-                continue;
-            }
-            if left == 0 {
-                draft.plan.decisions.push(Decision::OverBudget { id });
-                continue;
-            }
-            self.extend(id, &mut draft);
-            left -= self.prefill(id, left, &mut draft);
-        }
-        // Admission, in order of arrival. Not in a step that had to preempt.
-        while may_admit && !draft.has_preempted && left > 0 {
-            let Some(id) = self.next_to_admit().filter(|_| self.has_slot()) else {
-                break;
-            };
-            if !self.admit(id, &mut draft) {
-                break;
-            }
-            left -= self.prefill(id, left, &mut draft);
-        }
-        self.stats.steps += u64::from(!draft.plan.chunks.is_empty());
-        draft.plan
+    /// Why the last plan computes nothing: the sequence that comes first, and how many blocks it
+    /// lacks, of those that [others hold](Self::set_limit).
+    pub fn shortage(&self) -> Option<(SequenceId, usize)> {
+        self.shortage
     }
-    // ANCHOR_END: plan
+
+    /// Says how many of the blocks these sequences and their prefix cache may hold, since others
+    /// need the rest: as many as they hold now, at least.
+    pub fn set_limit(&mut self, blocks: usize) {
+        self.blocks.set_limit(blocks);
+    }
+
+    /// Gives up `blocks` blocks for others: those of the prefix cache, and then, if it must be, those
+    /// of sequences, the latest first. The next plan says who was preempted.
+    pub fn lend(&mut self, blocks: usize, preempt: bool) {
+        let held = self.blocks.held().saturating_sub(blocks);
+        let mut decisions = Vec::new();
+        self.blocks.evict_to(held);
+        while preempt && self.blocks.held() > held {
+            let holds_blocks = |id: &SequenceId| !self.sequences[id].table.blocks().is_empty();
+            if let Some(parked) = self.parked.last().copied() {
+                decisions.extend(self.take_blocks(parked));
+            } else if let Some(last) = self.running.iter().rev().copied().find(holds_blocks) {
+                decisions.extend(self.preempt(last));
+            } else {
+                break;
+            }
+            self.blocks.evict_to(held);
+        }
+        self.lent.extend(decisions);
+    }
+
+    /// The block table of a sequence, for the pass that writes to it. [`put_table`](Self::put_table)
+    /// gives it back before anything else happens to the sequence.
+    pub(super) fn take_table(&mut self, id: SequenceId) -> BlockTable<M> {
+        let sequence = self.sequences.get_mut(&id);
+        sequence.map_or_else(BlockTable::default, |sequence| std::mem::take(&mut sequence.table))
+    }
+
+    pub(super) fn put_table(&mut self, id: SequenceId, table: BlockTable<M>) {
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            sequence.table = table;
+        }
+    }
 
     /// Notes that these chunks of the last plan were computed. Their full blocks can be shared from
     /// now on.
     pub fn complete(&mut self, chunks: &[Chunk]) {
         for Chunk { id, positions, .. } in chunks {
             if let Some(sequence) = self.sequences.get_mut(id) {
-                let computed = if sequence.decodes() {
+                // The pass may have changed the length of the table.
+                let computed = if sequence.decodes_after(positions.start) {
                     &mut self.stats.decode_tokens
                 } else {
                     &mut self.stats.prefill_tokens
@@ -329,185 +343,28 @@ impl Scheduler {
         self.parked.clear();
     }
 
-    fn is_running(&self, id: SequenceId) -> bool {
-        self.running.contains(&id)
-    }
-
-    fn has_slot(&self) -> bool {
-        let max_running = match self.config.policy {
-            Policy::OneAtATime => 1,
-            _ => self.config.max_running.max(1),
-        };
-        self.running.len() < max_running
-    }
-
-    /// The first in the order of arrival that may be admitted.
-    fn next_to_admit(&self) -> Option<SequenceId> {
-        let may_start = self.admitted < self.config.max_admitted.max(self.config.max_running);
-        let queued = self.queued.first().filter(|_| may_start);
-        queued.into_iter().chain(self.waiting.first()).min().copied()
-    }
-
-    // ANCHOR: admit
-    /// Admits a waiting sequence, if there are blocks for all its tokens so far. It may take those
-    /// of parked sequences, but nobody's who runs.
-    fn admit(&mut self, id: SequenceId, draft: &mut Draft) -> bool {
-        let Some(sequence) = self.sequences.get_mut(&id) else {
-            return false;
-        };
-        let length = if self.is_paged {
-            sequence.tokens.len()
-        } else {
-            sequence.max_length
-        };
-        let extension = sequence.extend(&mut self.blocks);
-        while self.blocks.missing(&self.sequences[&id].table, length) > self.blocks.available() {
-            let Some(parked) = self.last_parked_except(id) else {
-                if let Some(sequence) = self.sequences.get_mut(&id) {
-                    self.blocks.undo(&mut sequence.table, extension);
-                }
-                return false;
-            };
-            self.take_blocks(parked, draft);
-        }
-        self.share(id, extension, draft);
-        self.set_state(id, State::Running);
-        let cached = self.sequences[&id].table.length();
-        draft.plan.decisions.push(Decision::Admitted { id, cached });
-        if !self.is_paged
-            && let Some(Sequence { table, .. }) = self.sequences.get_mut(&id)
-        {
-            // There are as many: nothing is evicted where nothing is shared.
-            let _ = self.blocks.reserve(table, length - cached, &mut Vec::new());
-        }
-        true
-    }
-    // ANCHOR_END: admit
-
-    /// Lets a sequence read its next chunk, of up to `left` tokens, and returns their number.
-    fn prefill(&mut self, id: SequenceId, left: usize, draft: &mut Draft) -> usize {
-        let sequence = &self.sequences[&id];
-        let is_aligned = sequence.table.length().is_multiple_of(self.blocks.block_size());
-        let mut next = self.blocks.next_hashes(&sequence.table, &sequence.tokens);
-        let is_in_progress = next.next().is_some_and(|hash| draft.in_progress.contains(&hash));
-        if is_aligned && is_in_progress && sequence.may_share() {
-            draft.plan.decisions.push(Decision::Deferred { id });
-            return 0;
-        }
-        drop(next);
-        let chunk = match self.config.policy {
-            Policy::ChunkedPrefill => sequence.chunk,
-            _ => usize::MAX,
-        };
-        self.read(id, sequence.unread().min(left).min(chunk), draft)
-    }
-
-    /// Appends to a running sequence what the prefix cache has of its next tokens.
-    fn extend(&mut self, id: SequenceId, draft: &mut Draft) {
-        if let Some(sequence) = self.sequences.get_mut(&id) {
-            let extension = sequence.extend(&mut self.blocks);
-            self.share(id, extension, draft);
-        }
-    }
-
-    /// Takes note of the blocks that a sequence has taken from the prefix cache.
-    fn share(&mut self, id: SequenceId, extension: Extension, draft: &mut Draft) {
-        let size = self.blocks.block_size();
-        self.blocks.count(extension);
-        if let Some(Sequence { table, prompt, preemptions, cached, .. }) =
-            self.sequences.get_mut(&id)
-        {
-            let blocks = table.blocks();
-            let first = blocks.len() - extension.found;
-            let share = |&block: &BlockId| Memory::Share { id, block };
-            draft.plan.memory.extend(blocks[first..].iter().map(share));
-            if *preemptions == 0 {
-                let before = table.length() - extension.found * size;
-                *cached += table.length().min(*prompt) - before.min(*prompt);
-            }
-        }
-    }
-
-    // ANCHOR: read
-    /// Plans the next `new` tokens of a running sequence, or as many as there are blocks for, and
-    /// returns their number. An earlier sequence takes blocks from a later one.
-    fn read(&mut self, id: SequenceId, new: usize, draft: &mut Draft) -> usize {
-        let mut new = new;
-        let mut evicted = Vec::new();
-        let Some(mut table) = self.sequences.get_mut(&id).map(|s| std::mem::take(&mut s.table))
-        else {
-            return 0;
-        };
-        while self.blocks.reserve(&mut table, new, &mut evicted).is_err() {
-            if let Some(parked) = self.last_parked_except(id) {
-                self.take_blocks(parked, draft);
-            } else if let Some(later) = self.running.last().copied().filter(|&last| last > id) {
-                self.preempt(later, draft);
-            } else {
-                // Nobody is later: as much as there is room for.
-                let size = self.blocks.block_size();
-                let blocks = table.blocks().len() + self.blocks.available();
-                new = blocks * size - table.length();
-                if new == 0 {
-                    draft.plan.decisions.push(Decision::Stalled { id });
-                }
-            }
-        }
-        let evict = |block| Memory::Evict { block };
-        draft.plan.memory.extend(evicted.into_iter().map(evict));
-        let start = table.length();
-        let Some(sequence) = self.sequences.get_mut(&id) else {
-            return 0;
-        };
-        sequence.table = table;
-        if new == 0 {
-            return 0;
-        }
-        let positions = start..start + new;
-        let logits = sequence.logits(&positions);
-        draft.plan.decisions.push(if sequence.decodes() {
-            Decision::Decode { id }
-        } else {
-            let tokens = &sequence.tokens[..positions.end];
-            draft.in_progress.extend(self.blocks.next_hashes(&sequence.table, tokens));
-            Decision::Prefill { id, start, tokens: new }
-        });
-        draft.plan.chunks.push(Chunk { id, positions, logits });
-        new
-    }
-    // ANCHOR_END: read
-
-    /// The latest sequence that holds blocks without running.
-    fn last_parked_except(&self, id: SequenceId) -> Option<SequenceId> {
-        self.parked.iter().rev().copied().find(|&parked| parked != id)
-    }
-
     /// Takes the blocks of a running sequence, which waits again at its old place.
-    fn preempt(&mut self, id: SequenceId, draft: &mut Draft) {
-        draft.has_preempted = true;
-        draft.plan.chunks.retain(|chunk| chunk.id != id);
-        draft.plan.decisions.retain(|decision| decision.id() != id);
+    pub(super) fn preempt(&mut self, id: SequenceId) -> Option<Decision> {
         if let Some(sequence) = self.sequences.get_mut(&id) {
             sequence.has_computed = true; // it counts, whatever it has done so far
         }
-        self.take_blocks(id, draft);
+        let preempted = self.take_blocks(id);
         self.set_state(id, State::Waiting);
+        preempted
     }
 
     /// Takes all blocks of a sequence. One that has only shared blocks loses no work.
-    fn take_blocks(&mut self, id: SequenceId, draft: &mut Draft) {
-        if let Some(sequence) = self.sequences.get_mut(&id) {
-            let tokens = sequence.table.length();
-            self.blocks.release(&mut sequence.table);
-            draft.plan.memory.push(Memory::Release { id });
-            if sequence.has_computed {
-                sequence.has_computed = false;
-                sequence.preemptions += 1;
-                self.stats.preemptions += 1;
-                draft.plan.decisions.push(Decision::Preempted { id, tokens });
-            }
-        }
+    pub(super) fn take_blocks(&mut self, id: SequenceId) -> Option<Decision> {
         self.parked.remove(&id);
+        let sequence = self.sequences.get_mut(&id)?;
+        let tokens = sequence.table.length();
+        self.blocks.release(&mut sequence.table);
+        if !std::mem::take(&mut sequence.has_computed) {
+            return None;
+        }
+        sequence.preemptions += 1;
+        self.stats.preemptions += 1;
+        Some(Decision::Preempted { id, tokens })
     }
 }
 

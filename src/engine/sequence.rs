@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::kv::{BlockManager, BlockTable, Extension};
+use crate::kv::{BlockManager, BlockTable, Extension, Memory};
 use crate::model::Logits;
 
 /// What a scheduler knows of a sequence.
 #[derive(Debug)]
-pub(super) struct Sequence {
+pub(super) struct Sequence<M: Memory> {
     /// The prompt, and what was sampled.
     pub(super) tokens: Vec<u32>,
     pub(super) prompt: usize,
@@ -18,7 +18,7 @@ pub(super) struct Sequence {
     pub(super) max_length: usize,
     /// The most tokens that it reads in a step, while it has several to read.
     pub(super) chunk: usize,
-    pub(super) table: BlockTable,
+    pub(super) table: BlockTable<M>,
     pub(super) state: State,
     /// Whether it was ever admitted.
     pub(super) was_admitted: bool,
@@ -36,7 +36,7 @@ pub(super) enum State {
     Paused,
 }
 
-impl Sequence {
+impl<M: Memory> Sequence<M> {
     /// The number of tokens whose keys and values are missing.
     pub(super) fn unread(&self) -> usize {
         self.tokens.len() - self.table.length()
@@ -44,7 +44,12 @@ impl Sequence {
 
     /// Whether it has read all tokens but the last.
     pub(super) fn decodes(&self) -> bool {
-        self.unread() == 1 && self.tokens.len() > self.prompt
+        self.decodes_after(self.table.length())
+    }
+
+    /// Whether it decodes where it has read so many tokens.
+    pub(super) fn decodes_after(&self, read: usize) -> bool {
+        self.tokens.len() - read == 1 && self.tokens.len() > self.prompt
     }
 
     /// Whether it may take blocks of the prefix cache. Their logits are not computed.
@@ -53,7 +58,7 @@ impl Sequence {
     }
 
     /// Appends what the prefix cache has of its next tokens, if it may take that.
-    pub(super) fn extend(&mut self, blocks: &mut BlockManager) -> Extension {
+    pub(super) fn extend(&mut self, blocks: &mut BlockManager<M>) -> Extension {
         if self.may_share() {
             blocks.extend(&mut self.table, &self.tokens)
         } else {

@@ -1,54 +1,41 @@
 //! The engine: carries out the plans of a scheduler on a model.
 
 use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use super::plan::Memory;
-use super::{Chunk, EngineConfig, Entry, Event, Plan, Scheduler, SequenceId};
+use super::holdings::{Holdings, SchedulerRef};
+use super::outcome::{Outcome, outcomes};
+use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
 use crate::error::{Error, Result};
-use crate::kernels::{self, BLOCK};
-use crate::kv::{BlockId, KvCache, SharedBlock};
-use crate::model::{Input, Logits, Model};
+use crate::kernels::BLOCK;
+use crate::kv::{self, Lender, LenderId};
+use crate::model::Model;
 use crate::panics;
 
-/// A model, a scheduler, and the KV caches of its sequences.
+/// A model, and a scheduler that hands out its memory for keys and values.
 ///
 /// The tokens and logits of a sequence do not depend on what else runs, on how its prompt is split,
 /// on blocks that it shares or on preemption: on the CPU the logits have the same bits.
-pub struct Engine<'m> {
-    model: &'m Model,
-    scheduler: Scheduler,
-    caches: HashMap<SequenceId, KvCache>,
-    /// The memory of the blocks that the prefix cache can find.
-    shared: HashMap<BlockId, SharedBlock>,
+///
+/// Other KV caches and engines of the same model may need its blocks, and take them between two
+/// steps: those that it does not need first.
+pub struct Engine<'m, F: Forward = Model> {
+    model: &'m F,
+    holdings: Arc<RwLock<Holdings<F::Memory>>>,
+    id: LenderId,
+    /// The most blocks, as far as the caller knows.
+    most_blocks: usize,
+    /// The pauses since the memory of the pool changed, and which change that was.
+    pauses: (u32, u64),
+    most_pauses: u32,
     /// The sequences of a pass that panicked, and the position that each had reached after it: up to
     /// there each runs alone, to find the one at fault.
     suspects: HashMap<SequenceId, usize>,
     next_id: u64,
-    /// What has happened, where somebody wants to know.
-    record: Option<Vec<Entry>>,
-    /// A token that makes the device panic.
-    #[cfg(test)]
-    poison: Option<u32>,
-}
-
-/// What a step did for one sequence.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The logits of the next token, `[vocab]`.
-    Logits(Vec<f32>),
-    /// Logits of prompt tokens, `[vocab]` each: the first row is the distribution of the token at
-    /// `position`, and so on. They come in order, each once, for all tokens of the prompt but the
-    /// first, whatever was computed again.
-    PromptLogits {
-        position: usize,
-        rows: Vec<Vec<f32>>,
-    },
-    /// The sequence failed, and has left.
-    Failed(Error),
 }
 
 /// The end of a forward pass.
-enum Pass {
+enum PassEnd {
     Done(Vec<(SequenceId, Outcome)>),
     /// Nothing has changed.
     Failed(Error),
@@ -56,67 +43,52 @@ enum Pass {
     Lost(Error),
 }
 
-impl<'m> Engine<'m> {
-    /// An engine without sequences, whose KV caches come from the model's pool.
-    pub fn new(model: &'m Model, config: EngineConfig) -> Self {
-        let max_blocks = model.kv_pool().max_blocks();
-        let scheduler = if kernels::serve(model.device()) {
-            Scheduler::new(config, BLOCK, max_blocks)
+impl<'m, F: Forward> Engine<'m, F> {
+    /// An engine without sequences, whose blocks come from the model's pool.
+    pub fn new(model: &'m F, config: EngineConfig) -> Self {
+        let pool = model.pool();
+        let scheduler = if model.is_paged() {
+            Scheduler::with_pool(config, BLOCK, pool.clone())
         } else {
-            Scheduler::contiguous(config, BLOCK, max_blocks)
+            Scheduler::contiguous(config, BLOCK, pool.clone())
         };
+        let holdings = Holdings { scheduler, computes: false, record: None };
+        let holdings = Arc::new(RwLock::new(holdings));
+        let lender: Arc<RwLock<dyn Lender>> = Arc::clone(&holdings) as _;
+        let id = pool.turn(None).register(&lender);
         Self {
             model,
-            scheduler,
-            caches: HashMap::new(),
-            shared: HashMap::new(),
+            holdings,
+            id,
+            most_blocks: usize::MAX,
+            pauses: (0, 0),
+            most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
             next_id: 0,
-            record: None,
-            #[cfg(test)]
-            poison: None,
         }
     }
 
     /// The model.
-    pub fn model(&self) -> &'m Model {
+    pub fn model(&self) -> &'m F {
         self.model
     }
 
     /// The scheduler, to look at.
-    pub fn scheduler(&self) -> &Scheduler {
-        &self.scheduler
+    pub fn scheduler(&self) -> SchedulerRef<'_, F::Memory> {
+        SchedulerRef(self.holdings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Holdings<F::Memory>> {
+        self.holdings.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a sequence, which waits to be admitted. In a step it reads at most `chunk` tokens of
-    /// its prompt.
+    /// its prompt. With `prompt_logits`, the logits of all prompt tokens are wanted: see
+    /// [`Outcome::PromptLogits`]. Those of a chunk take `[chunk, vocab]` numbers.
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects; a sequence that the pool cannot hold.
     pub fn arrive(
-        &mut self,
-        prompt: &[u32],
-        max_tokens: usize,
-        chunk: usize,
-    ) -> Result<SequenceId> {
-        self.add(prompt, max_tokens, chunk, false)
-    }
-
-    /// As [`arrive`](Self::arrive), and asks for the logits of all prompt tokens: see
-    /// [`Outcome::PromptLogits`]. The logits of a chunk take `[chunk, vocab]` numbers.
-    ///
-    /// # Errors
-    /// As [`arrive`](Self::arrive).
-    pub fn arrive_to_score(
-        &mut self,
-        prompt: &[u32],
-        max_tokens: usize,
-        chunk: usize,
-    ) -> Result<SequenceId> {
-        self.add(prompt, max_tokens, chunk, true)
-    }
-
-    fn add(
         &mut self,
         prompt: &[u32],
         max_tokens: usize,
@@ -136,7 +108,7 @@ impl<'m> Engine<'m> {
     /// Pauses or resumes a sequence. The blocks of a paused one are taken when others need them,
     /// and computed again when it goes on.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
-        if self.scheduler.is_paused(id) != paused {
+        if self.scheduler().is_paused(id) != paused {
             self.tell(if paused {
                 Event::Pause { id }
             } else {
@@ -148,11 +120,6 @@ impl<'m> Engine<'m> {
     /// Removes a sequence and gives back its blocks.
     pub fn leave(&mut self, id: SequenceId) {
         self.tell(Event::Leave { id });
-    }
-
-    fn forget(&mut self, id: SequenceId) {
-        self.caches.remove(&id);
-        self.suspects.remove(&id);
     }
 
     fn tell(&mut self, event: Event) {
@@ -168,66 +135,125 @@ impl<'m> Engine<'m> {
         if let Event::Arrive { prompt, .. } = &event {
             self.model.check_prompt(prompt)?;
         }
-        let entry = self.record.is_some().then(|| Entry::Event { event: event.clone() });
         let id = event.id();
-        if matches!(event, Event::Leave { .. }) {
-            self.forget(id);
-        }
-        self.scheduler.handle(event)?;
+        let mut holdings = self.change();
+        let entry = holdings.record.is_some().then(|| Entry::Event { event: event.clone() });
+        holdings.scheduler.handle(event)?;
+        holdings.note(entry);
+        drop(holdings);
         self.next_id = self.next_id.max(id.0 + 1);
-        self.note(entry);
         Ok(())
+    }
+
+    /// From now on there are at most so many blocks, as if others held the rest, and those are given
+    /// up that are [asked for](Self::lend): what a record says of them.
+    pub fn set_limit(&mut self, blocks: usize) {
+        self.most_blocks = blocks;
+    }
+
+    /// Gives up blocks, as for others.
+    pub fn lend(&mut self, blocks: usize, preempt: bool) {
+        self.change().lend(blocks, preempt);
     }
 
     /// Keeps a record from now on, for [`take_record`](Self::take_record).
     pub fn keep_record(&mut self) {
-        let (config, blocks) = (self.scheduler.config(), self.scheduler.blocks());
+        // Before the lock: its pass takes memory, and may need what this engine can lend.
+        let model = Some(self.model.describe());
+        let mut holdings = self.change();
+        let (config, blocks) = (holdings.scheduler.config(), holdings.scheduler.blocks());
         let (block_size, max_blocks) = (blocks.block_size(), blocks.max_blocks());
-        self.record = Some(vec![Entry::Start { config, block_size, max_blocks }]);
+        let limit = Entry::Limit { blocks: blocks.limit() };
+        let is_limited = blocks.limit() < max_blocks;
+        holdings.record = Some(vec![Entry::Start { model, config, block_size, max_blocks }]);
+        holdings.note(is_limited.then_some(limit));
     }
 
     /// The entries since the last call.
     pub fn take_record(&mut self) -> Vec<Entry> {
-        self.record.as_mut().map(std::mem::take).unwrap_or_default()
+        self.change().record.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    fn note(&mut self, entries: impl IntoIterator<Item = Entry>) {
-        if let Some(record) = &mut self.record {
-            record.extend(entries);
-        }
-    }
-
-    /// The memory of the KV cache of a sequence, in bytes.
+    /// The memory of the blocks of a sequence, in bytes.
     pub fn kv_cache_bytes(&self, id: SequenceId) -> usize {
-        self.caches.get(&id).map_or(0, KvCache::bytes)
+        let blocks = self.scheduler().table(id).map_or(0, |table| table.blocks().len());
+        blocks * self.model.pool().block_bytes()
     }
 
     // ANCHOR: step
     /// Plans a step and runs it. Returns the plan, and what it did for each sequence that has new
     /// logits or has failed, in the order of the plan.
     pub fn step(&mut self) -> (Plan, Vec<(SequenceId, Outcome)>) {
-        let plan = self.scheduler.plan();
-        if self.record.is_some() {
-            self.note([Entry::Step { decisions: plan.decisions.clone() }]);
-        }
-        self.move_memory(&plan);
+        let (plan, failed) = self.plan();
         let is_suspect = |chunk: &Chunk| self.suspects.contains_key(&chunk.id);
-        let outcomes = if plan.chunks.iter().any(is_suspect) {
+        let mut outcomes = if plan.chunks.is_empty() {
+            self.pause()
+        } else if plan.chunks.iter().any(is_suspect) {
             self.run_one_by_one(&plan.chunks)
         } else {
             match self.run(&plan.chunks) {
-                Pass::Done(outcomes) => outcomes,
-                // No cache has changed. One by one, only the sequence at fault fails.
-                Pass::Failed(_) => self.run_one_by_one(&plan.chunks),
-                Pass::Lost(_) => {
+                PassEnd::Done(outcomes) => outcomes,
+                // No table has changed. One by one, only the sequence at fault fails.
+                PassEnd::Failed(_) => self.run_one_by_one(&plan.chunks),
+                PassEnd::Lost(_) => {
                     let reached = plan.chunks.iter().map(|chunk| (chunk.id, chunk.positions.end));
                     self.suspects.extend(reached);
                     Vec::new()
                 }
             }
         };
-        if self.record.is_some() {
-            self.note(outcomes.iter().map(|(id, outcome)| match outcome {
+        outcomes.extend(failed.into_iter().map(|(id, error)| self.fail(id, error)));
+        self.end_step(&outcomes);
+        (plan, outcomes)
+    }
+    // ANCHOR_END: step
+
+    /// Plans a step, and takes the memory for it. Returns the plan, and which sequences fail since
+    /// the machine has too little memory.
+    fn plan(&self) -> (Plan, Vec<(SequenceId, Error)>) {
+        let turn = self.model.pool().turn(Some(self.id));
+        let mut holdings = self.change();
+        let (mut plan, mut failed) = holdings.plan(&turn, self.most_blocks);
+        if let Some((_, blocks)) = holdings.scheduler.shortage()
+            && turn.make_room(blocks)
+        {
+            let before = plan.decisions;
+            (plan, failed) = holdings.plan(&turn, self.most_blocks);
+            plan.decisions.splice(0..0, before);
+        }
+        // What another engine had to lend is being looked at: the next step tries again.
+        failed.retain(|(_, error)| !matches!(error, Error::KvPoolFull { .. }));
+        holdings.computes = !plan.chunks.is_empty();
+        (plan, failed)
+    }
+
+    /// Where others hold the memory for the next step: gives them some time. A sequence fails if they
+    /// give none back for a minute.
+    fn pause(&mut self) -> Vec<(SequenceId, Outcome)> {
+        let shortage = self.scheduler().shortage();
+        let Some((id, blocks)) = shortage else {
+            return Vec::new();
+        };
+        let pool = self.model.pool();
+        kv::pause();
+        let (pauses, change) = self.pauses;
+        self.pauses = if pool.changes() == change {
+            (pauses + 1, change)
+        } else {
+            (0, pool.changes())
+        };
+        if self.pauses.0 < self.most_pauses {
+            return Vec::new();
+        }
+        vec![self.fail(id, pool.full(blocks))]
+    }
+
+    /// Others may have blocks of the sequences again. Notes what came out of the step.
+    fn end_step(&self, outcomes: &[(SequenceId, Outcome)]) {
+        let mut holdings = self.change();
+        holdings.computes = false;
+        if holdings.record.is_some() {
+            holdings.note(outcomes.iter().map(|(id, outcome)| match outcome {
                 Outcome::Logits(logits) => Entry::logits(*id, logits),
                 Outcome::PromptLogits { position, rows } => {
                     Entry::prompt_logits(*id, *position, rows)
@@ -235,54 +261,40 @@ impl<'m> Engine<'m> {
                 Outcome::Failed(_) => Entry::Failed { id: *id },
             }));
         }
-        (plan, outcomes)
-    }
-    // ANCHOR_END: step
-
-    /// Brings the memory into the state that the plan assumes.
-    fn move_memory(&mut self, plan: &Plan) {
-        for &step in &plan.memory {
-            match step {
-                Memory::Share { id, block } => {
-                    let shared = self.shared.get(&block).cloned();
-                    if let (Some(block), Ok(mut cache)) = (shared, self.take_cache(id)) {
-                        cache.push_shared(&block);
-                        self.caches.insert(id, cache);
-                    }
-                }
-                Memory::Release { id } => drop(self.caches.remove(&id)),
-                Memory::Evict { block } => drop(self.shared.remove(&block)),
-            }
-        }
     }
 
     /// Gives up all keys and values, as after a panic of the device. Every sequence is computed
     /// again.
     pub fn lose_blocks(&mut self) {
-        self.caches.clear();
-        self.shared.clear();
-        self.scheduler.forget_blocks();
-        self.note([Entry::Lost]);
+        let mut holdings = self.change();
+        holdings.scheduler.forget_blocks();
+        holdings.note([Entry::Lost]);
+    }
+
+    /// Removes a sequence that failed.
+    fn fail(&mut self, id: SequenceId, error: Error) -> (SequenceId, Outcome) {
+        self.suspects.remove(&id);
+        let mut holdings = self.change();
+        // A failure is recorded as an outcome, not as an event.
+        let _ = holdings.scheduler.handle(Event::Leave { id });
+        (id, Outcome::Failed(error))
     }
 
     fn run_one_by_one(&mut self, chunks: &[Chunk]) -> Vec<(SequenceId, Outcome)> {
         let mut outcomes = Vec::new();
         for chunk in chunks {
             let (error, is_lost) = match self.run(std::slice::from_ref(chunk)) {
-                Pass::Done(done) => {
+                PassEnd::Done(done) => {
                     if self.suspects.get(&chunk.id).is_some_and(|&end| chunk.positions.end >= end) {
                         self.suspects.remove(&chunk.id);
                     }
                     outcomes.extend(done);
                     continue;
                 }
-                Pass::Failed(error) => (error, false),
-                Pass::Lost(error) => (error, true),
+                PassEnd::Failed(error) => (error, false),
+                PassEnd::Lost(error) => (error, true),
             };
-            // A failure is recorded as an outcome, not as an event.
-            let _ = self.scheduler.handle(Event::Leave { id: chunk.id });
-            self.forget(chunk.id);
-            outcomes.push((chunk.id, Outcome::Failed(error)));
+            outcomes.push(self.fail(chunk.id, error));
             if is_lost {
                 break; // the others have lost their caches, and are planned again
             }
@@ -291,177 +303,45 @@ impl<'m> Engine<'m> {
     }
 
     // ANCHOR: run
-    /// Runs these chunks in one forward pass.
-    fn run(&mut self, chunks: &[Chunk]) -> Pass {
-        let mut caches = Vec::new();
-        for chunk in chunks {
-            match self.take_cache(chunk.id) {
-                Ok(cache) => caches.push(cache),
-                Err(error) => {
-                    self.put_back(chunks, caches);
-                    return Pass::Failed(error);
-                }
-            }
-        }
-        let forward = || {
-            #[cfg(test)]
-            self.panic_if_poisoned(chunks);
-            self.forward(chunks, &mut caches)
-        };
-        let rows = match panics::contain("the model", forward) {
+    /// Runs these chunks in one forward pass, with the block tables of their sequences.
+    fn run(&mut self, chunks: &[Chunk]) -> PassEnd {
+        let mut inputs = self.take_inputs(chunks);
+        let rows = match panics::contain("the model", || self.model.forward(&mut inputs)) {
             Ok(rows) => rows,
             Err(error) => {
-                // What the caches hold is unknown.
+                // What the blocks hold is unknown.
                 self.lose_blocks();
-                return Pass::Lost(Error::Device(error.to_string()));
+                return PassEnd::Lost(Error::Device(error.to_string()));
             }
         };
-        self.put_back(chunks, caches);
+        let mut holdings = self.change();
+        for (chunk, input) in chunks.iter().zip(inputs) {
+            holdings.scheduler.put_table(chunk.id, input.table);
+        }
         match rows {
             Ok(rows) => {
-                let outcomes = self.outcomes(chunks, rows);
-                self.scheduler.complete(chunks);
-                self.share_full_blocks(chunks);
-                Pass::Done(outcomes)
+                let outcomes = outcomes(&holdings.scheduler, chunks, rows);
+                holdings.scheduler.complete(chunks);
+                PassEnd::Done(outcomes)
             }
-            Err(error) => Pass::Failed(error),
+            Err(error) => PassEnd::Failed(error),
         }
     }
     // ANCHOR_END: run
 
-    // ANCHOR: forward
-    fn forward(&self, chunks: &[Chunk], caches: &mut [KvCache]) -> Result<Vec<Vec<f32>>> {
-        let inputs = chunks.iter().zip(caches).map(|(chunk, cache)| {
-            let tokens = &self.scheduler.tokens(chunk.id)[chunk.positions.clone()];
-            Input::after(cache, tokens).with_logits(chunk.logits)
-        });
-        self.model.forward(&mut inputs.collect::<Vec<_>>())
-    }
-    // ANCHOR_END: forward
-
-    /// Hands out the rows of a pass, `[vocab]` each.
-    fn outcomes(&self, chunks: &[Chunk], rows: Vec<Vec<f32>>) -> Vec<(SequenceId, Outcome)> {
-        let mut outcomes = Vec::new();
-        let mut rows = rows.into_iter();
-        for chunk in chunks {
-            let Chunk { id, positions, logits } = chunk;
-            let count = match logits {
-                Logits::None => 0,
-                Logits::Last => 1,
-                Logits::All => positions.len(),
-            };
-            let mut own: Vec<_> = rows.by_ref().take(count).collect();
-            let is_last = positions.end == self.scheduler.tokens(*id).len();
-            let next = own.pop_if(|_| is_last);
-            let wanted = self.scheduler.to_score(chunk);
-            let known = wanted.start - positions.start;
-            let rows: Vec<_> = own.into_iter().skip(known).take(wanted.len()).collect();
-            if !rows.is_empty() {
-                let position = wanted.start + 1;
-                outcomes.push((*id, Outcome::PromptLogits { position, rows }));
-            }
-            outcomes.extend(next.map(|logits| (*id, Outcome::Logits(logits))));
-        }
-        outcomes
-    }
-
-    #[cfg(test)]
-    fn panic_if_poisoned(&self, chunks: &[Chunk]) {
-        let tokens = |chunk: &Chunk| &self.scheduler.tokens(chunk.id)[chunk.positions.clone()];
-        let is_poisoned = |chunk| self.poison.is_some_and(|token| tokens(chunk).contains(&token));
-        assert!(!chunks.iter().any(is_poisoned), "the device is lost");
-    }
-
-    /// Lets the prefix cache find the memory of the blocks that these chunks have filled.
-    fn share_full_blocks(&mut self, chunks: &[Chunk]) {
-        for Chunk { id, positions, .. } in chunks {
-            let (Some(table), Some(cache)) = (self.scheduler.table(*id), self.caches.get(id))
-            else {
-                continue;
-            };
-            for index in positions.start / BLOCK..positions.end / BLOCK {
-                let id = table.blocks()[index];
-                if self.scheduler.blocks().is_cached(id)
-                    && let Some(block) = cache.block(index)
-                {
-                    self.shared.insert(id, block.clone());
-                }
-            }
-        }
-    }
-
-    fn take_cache(&mut self, id: SequenceId) -> Result<KvCache> {
-        match self.caches.remove(&id) {
-            Some(cache) => Ok(cache),
-            None => self.model.new_cache(self.scheduler.max_length(id)),
-        }
-    }
-
-    fn put_back(&mut self, chunks: &[Chunk], caches: Vec<KvCache>) {
-        self.caches.extend(chunks.iter().map(|chunk| chunk.id).zip(caches));
+    /// The tokens of each chunk, and the block table of its sequence, which nothing else touches
+    /// during the pass.
+    fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput<F::Memory>> {
+        let mut holdings = self.change();
+        let input = |Chunk { id, positions, logits }: &Chunk| ChunkInput {
+            tokens: holdings.scheduler.tokens(*id)[positions.clone()].to_vec(),
+            table: holdings.scheduler.take_table(*id),
+            logits: *logits,
+        };
+        chunks.iter().map(input).collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::{self, DeviceChoice, Precision};
-    use crate::pretrained::Pretrained;
-
-    /// The most likely token.
-    fn greedy(logits: &[f32]) -> u32 {
-        let best = logits.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        best.map_or(0, |(id, _)| id as u32)
-    }
-
-    /// The texts of these prompts, and who failed.
-    fn texts(engine: &mut Engine<'_>, prompts: &[&[u32]]) -> (Vec<Vec<u32>>, Vec<SequenceId>) {
-        let arrive = |prompt: &&[u32]| engine.arrive(prompt, 10, 4).unwrap();
-        let ids: Vec<_> = prompts.iter().map(arrive).collect();
-        let (mut texts, mut failed) = (vec![Vec::new(); ids.len()], Vec::new());
-        while !engine.scheduler.is_empty() {
-            for (id, outcome) in engine.step().1 {
-                let index = ids.iter().position(|other| *other == id).unwrap();
-                match outcome {
-                    Outcome::Logits(logits) => {
-                        texts[index].push(greedy(&logits));
-                        engine.push(id, greedy(&logits));
-                    }
-                    Outcome::PromptLogits { .. } => panic!("nobody has asked"),
-                    Outcome::Failed(error) => {
-                        assert!(error.to_string().contains("the device is lost"), "{error}");
-                        failed.push(id);
-                    }
-                }
-                if texts[index].len() == 10 {
-                    engine.leave(id);
-                }
-            }
-        }
-        (texts, failed)
-    }
-
-    #[test]
-    fn what_a_lost_device_held_is_computed_again_and_only_the_one_at_fault_fails() {
-        let device = device::open(DeviceChoice::Cpu).unwrap();
-        let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
-        let prompts: [&[u32]; 3] = [
-            &[0, 5, 6, 7, 8, 9, 10, 11],
-            &[0, 7, 7, 7, 7, 7, 300],
-            &[0, 8, 9, 10],
-        ];
-        let mut engine = Engine::new(&model, EngineConfig::default());
-        let (undisturbed, failed) = texts(&mut engine, &prompts);
-        assert!(failed.is_empty());
-
-        // The device panics when the second sequence reads the end of its prompt.
-        assert!(!undisturbed.concat().contains(&300));
-        let mut engine = Engine::new(&model, EngineConfig::default());
-        engine.poison = Some(300);
-        let (found, failed) = texts(&mut engine, &prompts);
-        assert_eq!(failed, [SequenceId(1)]);
-        assert_eq!((&found[0], &found[2]), (&undisturbed[0], &undisturbed[2]));
-        assert!(found[1].is_empty());
-        assert!(engine.suspects.is_empty() && engine.caches.is_empty());
-    }
-}
+#[path = "step/tests.rs"]
+mod tests;

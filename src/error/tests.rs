@@ -13,6 +13,8 @@ fn every_error(text: &str) -> Vec<Error> {
     vec![
         Error::EmptyPrompt,
         Error::PromptTooLong { prompt: 9, context: 7 },
+        Error::TextTooLong { bytes: 9, context: 7, longest: 1 },
+        Error::TextTooLarge { bytes: 9, memory: 7 },
         Error::TokenOutOfRange { id: 7, vocab_size: 7 },
         Error::Parameter { name: "this", value: text.to_owned(), allowed: "this" },
         Error::DeviceNotCompiled { name: "this", feature: "this" },
@@ -83,6 +85,17 @@ fn every_error(text: &str) -> Vec<Error> {
             tensor: text.to_owned(),
             found: text.to_owned(),
         },
+        Error::GgufPartMissing {
+            origin: text.to_owned(),
+            count: 7,
+            missing: PathBuf::from(text),
+        },
+        Error::GgufPartForeign {
+            origin: text.to_owned(),
+            beside: text.to_owned(),
+            problem: text.to_owned(),
+        },
+        Error::SeveralGguf { folder: PathBuf::from(text), names: vec![text.to_owned(); 3] },
         Error::Metadata {
             origin: text.to_owned(),
             key: text.to_owned(),
@@ -90,6 +103,7 @@ fn every_error(text: &str) -> Vec<Error> {
         },
         Error::Tokenizer { origin: text.to_owned(), message: text.to_owned() },
         Error::TokenizerTooLarge { origin: text.to_owned(), id: 7, vocab_size: 7 },
+        Error::TokenizerTooMany { origin: text.to_owned(), tokens: 9, vocab_size: 7 },
         Error::NoKvCache,
         Error::NoChatTemplate,
         Error::ChatTemplate { origin: text.to_owned(), message: text.to_owned() },
@@ -99,6 +113,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::KvPoolTooSmall { tokens: 7, capacity: 7 },
         Error::WeightsTooLarge { origin: text.to_owned(), bytes: 7 },
         Error::Logits { step: 7, problem: "this" },
+        Error::HiddenStates,
         Error::Scores { step: 7, rule: "this", problem: "this" },
         Error::Threads { reason: text.to_owned() },
         Error::Device(text.to_owned()),
@@ -118,6 +133,8 @@ fn is_listed(error: &Error) -> bool {
     match error {
         Error::EmptyPrompt
         | Error::PromptTooLong { .. }
+        | Error::TextTooLong { .. }
+        | Error::TextTooLarge { .. }
         | Error::TokenOutOfRange { .. }
         | Error::Parameter { .. }
         | Error::DeviceNotCompiled { .. }
@@ -143,9 +160,13 @@ fn is_listed(error: &Error) -> bool {
         | Error::GgufVersion { .. }
         | Error::GgufTensor { .. }
         | Error::GgufType { .. }
+        | Error::GgufPartMissing { .. }
+        | Error::GgufPartForeign { .. }
+        | Error::SeveralGguf { .. }
         | Error::Metadata { .. }
         | Error::Tokenizer { .. }
         | Error::TokenizerTooLarge { .. }
+        | Error::TokenizerTooMany { .. }
         | Error::NoKvCache
         | Error::NoChatTemplate
         | Error::ChatTemplate { .. }
@@ -155,6 +176,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::KvPoolTooSmall { .. }
         | Error::WeightsTooLarge { .. }
         | Error::Logits { .. }
+        | Error::HiddenStates
         | Error::Scores { .. }
         | Error::Device(_)
         | Error::Panicked { .. }

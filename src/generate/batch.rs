@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::score::CHUNK;
 use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
-use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, Scheduler, SequenceId};
+use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, SchedulerRef, SequenceId};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::panics;
@@ -16,6 +16,10 @@ use crate::sampling::{Sampler, TokenLogprobs};
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
 /// have the same bits as when it runs alone, also where it shares blocks of the KV cache with
 /// others, or is preempted.
+///
+/// Several batches of a model, and KV caches outside of them, share its memory for keys and values.
+/// While others hold what a batch needs, it waits: a [`step`](Self::step) generates nothing then.
+/// Its sequences fail only when no memory is taken or given back for a minute.
 pub struct Batch<'m> {
     engine: Engine<'m>,
     sequences: BTreeMap<SequenceId, SequenceState>,
@@ -26,10 +30,10 @@ pub struct Batch<'m> {
 }
 
 /// A sequence's part in a step, after the forward pass.
-struct Turn {
+struct SequenceStep {
     id: SequenceId,
     state: SequenceState,
-    /// Taken when it is its turn. The last chunk of a prompt may have two: logits of prompt tokens,
+    /// Taken by [`take`](Self::take). The last chunk of a prompt may have two: logits of prompt tokens,
     /// and those of the next one.
     outcomes: Vec<Outcome>,
     /// The token to compute next, also one that ends the text.
@@ -38,7 +42,7 @@ struct Turn {
     token: Result<Option<TokenOutput>>,
 }
 
-impl Turn {
+impl SequenceStep {
     fn new(id: SequenceId, state: SequenceState) -> Self {
         Self {
             id,
@@ -133,10 +137,9 @@ impl<'m> Batch<'m> {
         let model = self.engine.model();
         let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
         let tokens = state.tokens_left();
-        let id = match options.prompt_logprobs {
-            None => self.engine.arrive(prompt, tokens, options.chunk)?,
-            Some(_) => self.engine.arrive_to_score(prompt, tokens, options.chunk.min(CHUNK))?,
-        };
+        let scores = options.prompt_logprobs.is_some();
+        let most = if scores { CHUNK } else { usize::MAX };
+        let id = self.engine.arrive(prompt, tokens, options.chunk.min(most), scores)?;
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         self.sequences.insert(id, state);
         Ok(id)
@@ -176,28 +179,28 @@ impl<'m> Batch<'m> {
     ) -> Vec<(SequenceId, Result<Option<TokenOutput>>)> {
         outcomes.sort_by_key(|(id, _)| *id);
         // Only these are touched: a step must not take longer because many others wait.
-        let mut turns: Vec<Turn> = Vec::new();
+        let mut steps: Vec<SequenceStep> = Vec::new();
         for (id, outcome) in outcomes {
-            if turns.last().is_none_or(|turn| turn.id != id) {
+            if steps.last().is_none_or(|step| step.id != id) {
                 let Some(state) = self.sequences.remove(&id) else {
                     continue;
                 };
-                turns.push(Turn::new(id, state));
+                steps.push(SequenceStep::new(id, state));
             }
-            if let Some(turn) = turns.last_mut() {
-                turn.outcomes.push(outcome);
+            if let Some(step) = steps.last_mut() {
+                step.outcomes.push(outcome);
             }
         }
-        self.engine.model().cpu().for_each_of(&mut turns, Turn::take);
+        self.engine.model().cpu().for_each_of(&mut steps, SequenceStep::take);
 
         let mut tokens = Vec::new();
-        for turn in turns {
-            self.finished.extend(turn.state.is_finished().then_some(turn.id));
-            if let Some(token) = turn.sampled {
-                self.engine.push(turn.id, token);
+        for step in steps {
+            self.finished.extend(step.state.is_finished().then_some(step.id));
+            if let Some(token) = step.sampled {
+                self.engine.push(step.id, token);
             }
-            self.sequences.insert(turn.id, turn.state);
-            tokens.push((turn.id, turn.token));
+            self.sequences.insert(step.id, step.state);
+            tokens.push((step.id, step.token));
         }
         tokens
     }
@@ -212,8 +215,10 @@ impl<'m> Batch<'m> {
     /// in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
         let state = self.sequences.remove(&id)?;
-        let scheduler = self.engine.scheduler();
-        let (cached_tokens, preemptions) = (scheduler.cached_tokens(id), scheduler.preemptions(id));
+        let (cached_tokens, preemptions) = {
+            let scheduler = self.engine.scheduler();
+            (scheduler.cached_tokens(id), scheduler.preemptions(id))
+        };
         let bytes = self.engine.kv_cache_bytes(id);
         self.engine.leave(id);
         Some(Generation { cached_tokens, preemptions, ..state.into_generation(bytes) })
@@ -268,7 +273,7 @@ impl<'m> Batch<'m> {
     }
 
     /// The scheduler, to look at.
-    pub fn scheduler(&self) -> &Scheduler {
+    pub fn scheduler(&self) -> SchedulerRef<'_> {
         self.engine.scheduler()
     }
 }
@@ -312,8 +317,8 @@ mod tests {
                 ends.extend(batch.step().into_iter().filter(is_end));
                 for id in batch.sequences.keys() {
                     let read = prompts[id.0 as usize].len() + step;
-                    let table = batch.scheduler().table(*id).unwrap();
-                    assert_eq!(table.length(), read, "{fails_at}, {step}");
+                    let length = batch.scheduler().table(*id).unwrap().length();
+                    assert_eq!(length, read, "{fails_at}, {step}");
                 }
                 if batch.is_empty() {
                     break;

@@ -4,14 +4,15 @@
 //! when to stop in `SequenceState`. [`batched`] runs several sequences together in a [`Batch`],
 //! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
 //! for each sequence. [`beam`] searches instead of sampling, [`score`]
-//! computes the log-probabilities of a given text, [`divergence`] compares two models over it, and [`repetition`] detects a text that repeats
-//! itself.
+//! computes the log-probabilities of a given text, [`embed`] makes one vector of it, [`divergence`]
+//! compares two models over it, and [`repetition`] detects a text that repeats itself.
 
 mod batch;
 mod batched;
 mod beam;
 mod cached;
 mod divergence;
+mod embed;
 mod finish_reason;
 mod naive;
 mod repetition;
@@ -34,6 +35,7 @@ pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use divergence::{Divergence, divergence};
+pub use embed::{Embedder, Pooling, embed};
 pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};

@@ -75,23 +75,23 @@ impl<'a> Download<'a> {
     /// complete.
     pub(super) fn run(&self) -> Result<PathBuf> {
         match &self.model.file {
-            Some(file) => self.fetch_listed(file)?,
+            Some(_) => self.fetch_listed(&self.model.gguf_files())?,
             None => self.fetch_all()?,
         }
         self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
         Ok(self.snapshot.path(self.model))
     }
 
-    /// Downloads a file that must be there.
-    fn fetch_listed(&self, file: &str) -> Result<()> {
-        if self.fetch_if_listed(file)? {
-            return Ok(());
+    /// Downloads files that must be there.
+    fn fetch_listed(&self, files: &[String]) -> Result<()> {
+        match files.iter().find(|file| !self.files.contains(*file)) {
+            None => files.iter().try_for_each(|file| self.fetch(file)),
+            Some(file) => Err(Error::NoFile {
+                model: self.model.to_string(),
+                file: file.clone(),
+                endpoint: self.hub.endpoint.clone(),
+            }),
         }
-        Err(Error::NoFile {
-            model: self.model.to_string(),
-            file: file.to_owned(),
-            endpoint: self.hub.endpoint.clone(),
-        })
     }
 
     /// Downloads the files of a folder. If weights are not listed, loading reports what is missing.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::checkpoint::gguf::PartName;
 use crate::error::{Error, Result};
 
 /// A model on the hub, `org/name`, at a revision: the whole repository, or one file of it.
@@ -12,8 +13,20 @@ pub struct HubModel {
     pub name: String,
     /// A branch, a tag or a commit.
     pub revision: String,
-    /// One file that is a whole model, in the format GGUF, or none for a model of several files.
+    /// A GGUF file, which is a model or one of the files that it was split into, or none for a model
+    /// in the format of Hugging Face.
     pub file: Option<String>,
+}
+
+impl HubModel {
+    /// The GGUF files of the model: those that it was split into, if the name of `file` says so.
+    pub(super) fn gguf_files(&self) -> Vec<String> {
+        match &self.file {
+            None => Vec::new(),
+            Some(file) => PartName::parse(file)
+                .map_or_else(|| vec![file.clone()], |name| name.all().collect()),
+        }
+    }
 }
 
 /// How names are written.

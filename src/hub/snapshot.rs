@@ -84,8 +84,8 @@ impl Snapshot {
 
     /// Whether all files required to load the model are there.
     pub(super) fn can_be_loaded(&self, model: &HubModel) -> bool {
-        if let Some(file) = &model.file {
-            return self.has(file);
+        if model.file.is_some() {
+            return model.gguf_files().iter().all(|file| self.has(file));
         }
         let weights = || {
             if self.has(WEIGHTS) {

@@ -70,10 +70,10 @@ impl<M, S> InferenceBuilder<M, S> {
         self
     }
 
-    /// The maximum number of sequences that sit out while
-    /// [`with_max_running`](Self::with_max_running) others run, because back-pressure pauses them or
-    /// others needed their memory. When there are as many and none can go on, no queued sequence is
-    /// admitted until a paused one is read, cancelled, or reaches its deadline.
+    /// The maximum number of paused or preempted sequences beside
+    /// [`with_max_running`](Self::with_max_running) running ones. At that number, if none can
+    /// resume, no queued sequence is admitted until a paused one is read, cancelled, or reaches its
+    /// deadline.
     pub fn with_max_paused(mut self, sequences: usize) -> Self {
         self.limits.max_paused = sequences;
         self

@@ -4,10 +4,9 @@
 
 use std::ops::ControlFlow;
 
-use super::{Completion, Progress, TokenOutput};
+use super::{Completion, Prefill, Progress, TokenOutput};
 use crate::error::Result;
 use crate::panics;
-use crate::sampling::TokenLogprobs;
 
 /// A handler's callback for each token.
 pub(super) struct OnToken(Box<dyn FnMut(TokenOutput) -> ControlFlow<()> + Send>);
@@ -36,17 +35,17 @@ impl Drop for OnToken {
 }
 
 /// A handler's callback for what happens once to a sequence.
-pub(super) struct Once<T: ?Sized>(Option<OnceFn<T>>);
+pub(super) struct Once<T>(Option<OnceFn<T>>);
 
 type OnceFn<T> = Box<dyn FnOnce(&T) + Send>;
 
-/// A handler's callback for the scores of a prompt.
-pub(super) type OnPrompt = Once<[TokenLogprobs]>;
+/// A handler's callback for the end of a sequence's prefill.
+pub(super) type OnPrefill = Once<Prefill>;
 
 /// A handler's callback for the end of a sequence.
 pub(super) type OnEnd = Once<Completion>;
 
-impl<T: ?Sized> Once<T> {
+impl<T> Once<T> {
     pub(super) fn new(callback: impl FnOnce(&T) + Send + 'static) -> Self {
         Self(Some(Box::new(callback)))
     }
@@ -61,7 +60,7 @@ impl<T: ?Sized> Once<T> {
     }
 }
 
-impl<T: ?Sized> Drop for Once<T> {
+impl<T> Drop for Once<T> {
     fn drop(&mut self) {
         panics::discard(self.0.take());
     }

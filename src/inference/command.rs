@@ -1,15 +1,18 @@
 //! The commands that the model thread receives.
 
+use std::sync::Arc;
+
 use super::Load;
 use super::callback::Call;
-use super::job::JobId;
-use super::queued::QueuedSequence;
+use super::job::{JobId, RunningJob};
+use super::permits::Permit;
+use super::started::NewSequence;
 use crate::sync::mpsc::SyncSender;
 
 /// A command to the model thread.
 pub(super) enum Command<M> {
-    /// Enqueue the sequences of a job.
-    Run(Vec<QueuedSequence>),
+    /// Enqueue the sequences of a job, each with its slot in the queue.
+    Run(Arc<RunningJob>, Vec<(NewSequence, Permit)>),
     /// Answer, between two steps.
     Ask(Question<M>),
     /// Check a job again: it was cancelled, or its reader has caught up.

@@ -22,8 +22,19 @@ pub struct Completion {
     pub timings: Timings,
 }
 
+/// What is known of a sequence once its prompt is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prefill {
+    /// As in [`Usage::prompt_tokens`].
+    pub prompt_tokens: usize,
+    /// As in [`Usage::cached_tokens`].
+    pub cached_tokens: usize,
+    /// As in [`Completion::prompt_logprobs`].
+    pub prompt_logprobs: Vec<TokenLogprobs>,
+}
+
 /// The token counts of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Tokens in the prompt.
     pub prompt_tokens: usize,

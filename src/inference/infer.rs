@@ -14,8 +14,7 @@ use super::job::{JobId, RunningJob};
 use super::model_handle::{ModelHandle, submit};
 use super::model_thread::check_may_wait;
 use super::permits::Semaphore;
-use super::queued::QueuedSequence;
-use super::started::{StartedSequence, StartedSequences};
+use super::started::{NewSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::engine::EngineStats;
@@ -54,8 +53,8 @@ pub(super) type HandlerFn<I, O, M, S> =
 pub struct Load {
     /// Sequences that take part in each step.
     pub running: usize,
-    /// Sequences that were admitted and sit out: their reader is behind, or has caught up while all
-    /// running slots are taken, or others needed their blocks.
+    /// Admitted sequences that do not run: paused because their reader is behind, resumed and
+    /// waiting for a slot, or preempted.
     pub paused: usize,
     /// Sequences in the queue.
     pub waiting: usize,
@@ -102,15 +101,13 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     ///
     /// # Errors
     /// No sequences; too few free slots in the queue; an inference that was shut down.
-    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<StartedSequence>) -> Result<()> {
+    fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<NewSequence>) -> Result<()> {
         if started.is_empty() {
             return Err(Error::NothingStarted);
         }
         let permits = self.queue.acquire(started.len())?;
-        let queued = zip(started, permits).enumerate().map(|(index, (start, permit))| {
-            QueuedSequence { job: job.clone(), index, start, permit }
-        });
-        self.commands.send(Command::Run(queued.collect())).map_err(|_| Error::ShutDown)
+        let sequences = zip(started, permits).collect();
+        self.commands.send(Command::Run(job.clone(), sequences)).map_err(|_| Error::ShutDown)
     }
 }
 
@@ -125,6 +122,18 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M
         }
     }
 
+    /// Runs `call` in the model thread between two steps, and waits for its result, as
+    /// [`ModelHandle::submit`] does for a handler: for work that is no sequence of tokens.
+    ///
+    /// # Errors
+    /// As [`ModelHandle::submit`].
+    pub fn submit<R: Send + 'static>(
+        &self,
+        call: impl FnOnce(&M) -> R + Send + 'static,
+    ) -> Result<R> {
+        submit(&self.commands, call)
+    }
+
     /// Generates two tokens and drops them, so that the first request does not pay one-time costs
     /// of the device, such as kernel compilation. Returns the time taken.
     ///
@@ -135,7 +144,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S: Clone> Inference<I, O, M
         M: Borrow<Pretrained>,
     {
         let start = Instant::now();
-        submit(&self.commands, |model: &M| {
+        self.submit(|model| {
             let model = &model.borrow().model;
             let prompt = [model.config().bos_token_id.unwrap_or(0)];
             let options = Options { max_tokens: 2, ignore_eos: true, ..Options::default() };
@@ -212,7 +221,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
         let started = started.close();
         channel.widen(started.len());
 
-        let max_tokens = started.iter().map(|start| start.sequence.max_tokens).sum();
+        let max_tokens = started.iter().map(|sequence| sequence.max_tokens).sum();
         let job = Arc::new(RunningJob::new(
             id,
             cancel.clone(),

@@ -9,7 +9,7 @@ pub(super) struct Limits {
     pub(super) stream_capacity: usize,
     /// Sequences in a step.
     pub(super) max_running: usize,
-    /// Sequences that were admitted and sit out, beside `max_running`.
+    /// Admitted sequences that do not run (paused or preempted), beside `max_running`.
     pub(super) max_paused: usize,
     /// Sequences in the queue.
     pub(super) max_waiting: usize,

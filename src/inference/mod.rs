@@ -30,8 +30,8 @@
 //!   ([`Progress::time_left`]).
 //! - Any model: [`InferenceBuilder::with_model`] takes a [`Pretrained`](crate::pretrained::Pretrained)
 //!   of any family and size, an `Arc` of one, or a type of your own that borrows as one; a handler
-//!   sees it as [`ModelHandle`]. [`ModelHandle::submit`] runs a function on the model between two
-//!   steps.
+//!   sees it as [`ModelHandle`]. [`ModelHandle::submit`] and [`Inference::submit`] run a function on the
+//!   model between two steps.
 //! - A sampler for each request: its parameters ([`GenerateRequest::sampling`]), and rules of your
 //!   own ([`PreparedSequence::with_rule`]).
 //! - Scores: [`GenerateRequest::prompt_logprobs`] reports how likely the model finds each token of
@@ -98,7 +98,6 @@ mod model_thread;
 mod permits;
 mod progress;
 mod prompt;
-mod queued;
 mod recorder;
 mod request;
 mod sequence;
@@ -110,7 +109,7 @@ pub use crate::generate::FinishReason;
 pub use crate::generate::TokenOutput;
 pub use builder::InferenceBuilder;
 pub use cancel::CancelToken;
-pub use completion::{Completion, Timings, Usage};
+pub use completion::{Completion, Prefill, Timings, Usage};
 pub use handler::{FromContext, Handler, In, JobContext, State};
 pub use handlers::{batch_handler, streaming_handler};
 pub use infer::{InferRequest, Inference, Load};

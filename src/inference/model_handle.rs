@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{Call, OnEnd, OnPrompt, OnToken};
+use super::callback::{Call, OnEnd, OnPrefill, OnToken};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
-use super::started::{NewSequence, StartedSequence, StartedSequences};
-use super::{Completion, GenerateRequest};
+use super::started::{NewSequence, StartedSequences};
+use super::{Completion, GenerateRequest, Prefill};
 use crate::error::{Error, Result};
 use crate::generate::TokenOutput;
 use crate::generate::token_limit::TokenLimit;
 use crate::panics;
 use crate::pretrained::Pretrained;
-use crate::sampling::{Rule, Sampler, TokenLogprobs};
+use crate::sampling::{Rule, Sampler};
 use crate::sync::mpsc::{self, Sender};
 
 /// One job's handle to the model. `M` is the type given to the builder: a [`Pretrained`], or a type
@@ -46,13 +46,11 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
             sampler: Sampler::new(&request.sampling)?,
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
-        };
-        Ok(PreparedSequence {
-            started: self.started.clone(),
-            sequence,
-            on_prompt: None,
+            on_prefill: None,
+            on_token: OnToken::new(|_| ControlFlow::Continue(())),
             on_end: None,
-        })
+        };
+        Ok(PreparedSequence { started: self.started.clone(), sequence })
     }
 }
 
@@ -91,8 +89,6 @@ pub(super) fn submit<M, R: Send + 'static>(
 pub struct PreparedSequence {
     started: StartedSequences,
     sequence: NewSequence,
-    on_prompt: Option<OnPrompt>,
-    on_end: Option<OnEnd>,
 }
 
 impl PreparedSequence {
@@ -107,12 +103,10 @@ impl PreparedSequence {
         self
     }
 
-    /// Calls `on_prompt` before the first token, in the model thread, with what
-    /// [`Completion::prompt_logprobs`] will be: only if the request asks for them, and if there is
-    /// a token.
-    pub fn on_prompt(mut self, on_prompt: impl FnOnce(&[TokenLogprobs]) + Send + 'static) -> Self {
-        let is_asked = self.sequence.options.prompt_logprobs.is_some();
-        self.on_prompt = is_asked.then(|| OnPrompt::new(on_prompt));
+    /// Calls `on_prefill` when the prompt is read, before the first token, in the model thread. It
+    /// is not called for a sequence that ends without a token.
+    pub fn on_prefill(mut self, on_prefill: impl FnOnce(&Prefill) + Send + 'static) -> Self {
+        self.sequence.on_prefill = Some(OnPrefill::new(on_prefill));
         self
     }
 
@@ -120,7 +114,7 @@ impl PreparedSequence {
     /// thread: in a job of several sequences, the others may go on. It is not called for a job that
     /// fails.
     pub fn on_end(mut self, on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
-        self.on_end = Some(OnEnd::new(on_end));
+        self.sequence.on_end = Some(OnEnd::new(on_end));
         self
     }
 
@@ -131,11 +125,10 @@ impl PreparedSequence {
     /// # Errors
     /// A handler that has returned already.
     pub fn start(
-        self,
+        mut self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        let Self { started, sequence, on_prompt, on_end } = self;
-        let on_token = OnToken::new(on_token);
-        started.push(StartedSequence { sequence, on_prompt, on_token, on_end })
+        self.sequence.on_token = OnToken::new(on_token);
+        self.started.push(self.sequence)
     }
 }

@@ -1,39 +1,54 @@
 //! The record of the model thread.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use crate::engine::{Entry, write_record};
+use crate::engine::{Entry, write_end, write_record};
 use crate::panics;
 
 /// Writes the record of a batch, if somebody wants it. A writer that fails gets nothing more.
 #[derive(Default)]
-pub(super) struct Recorder(Option<Box<dyn Write + Send>>);
+pub(super) struct Recorder {
+    to: Option<Box<dyn Write + Send>>,
+    /// The entries written so far.
+    entries: usize,
+}
 
 impl Recorder {
     pub(super) fn new(to: impl Write + Send + 'static) -> Self {
-        Self(Some(Box::new(to)))
+        Self { to: Some(Box::new(to)), entries: 0 }
     }
 
     pub(super) fn is_on(&self) -> bool {
-        self.0.is_some()
+        self.to.is_some()
     }
 
     /// Writes the entries of a step.
     pub(super) fn write(&mut self, entries: &[Entry]) {
-        let Some(to) = &mut self.0 else {
+        self.entries += entries.len();
+        self.put(|to| write_record(entries, to));
+    }
+
+    /// Writes the last entry, and ends the record.
+    pub(super) fn end(&mut self) {
+        let entries = self.entries;
+        self.put(|to| write_end(entries, to));
+        self.drop_writer();
+    }
+
+    fn put(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        let Some(to) = &mut self.to else {
             return;
         };
         let written = panics::contain("the writer of a record", || {
-            write_record(entries, to)?;
+            write(to)?;
             to.flush()
         });
         if !matches!(written, Ok(Ok(()))) {
-            self.end();
+            self.drop_writer();
         }
     }
 
-    /// Ends the record.
-    pub(super) fn end(&mut self) {
-        panics::discard(self.0.take());
+    fn drop_writer(&mut self) {
+        panics::discard(self.to.take());
     }
 }

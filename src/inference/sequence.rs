@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnPrompt, OnToken};
+use super::callback::{OnEnd, OnPrefill, OnToken};
 use super::job::RunningJob;
 use super::permits::Permit;
-use super::queued::QueuedSequence;
-use super::started::{NewSequence, StartedSequence};
-use super::{Completion, FinishReason, Timings, Usage};
+use super::started::NewSequence;
+use super::{Completion, FinishReason, Prefill, Timings, Usage};
 use crate::engine::SequenceId;
 use crate::error::Result;
 use crate::generate::text_buffer::TextBuffer;
@@ -20,11 +19,12 @@ use crate::tokenizer::Tokenizer;
 pub(super) struct LiveSequence<'m> {
     pub(super) id: SequenceId,
     pub(super) job: Arc<RunningJob>,
+    /// Its index within its job.
     index: usize,
     text: TextBuffer<'m>,
     deadline: Option<Instant>,
     /// Until it is called.
-    on_prompt: Option<OnPrompt>,
+    on_prefill: Option<OnPrefill>,
     on_token: OnToken,
     on_end: Option<OnEnd>,
     prompt_tokens: usize,
@@ -42,23 +42,23 @@ impl<'m> LiveSequence<'m> {
     /// # Errors
     /// A sequence that the KV caches could never hold.
     pub(super) fn join(
-        queued: QueuedSequence,
+        (sequence, permit): (NewSequence, Permit),
+        job: Arc<RunningJob>,
+        index: usize,
         batch: &mut Batch<'m>,
         tokenizer: &'m Tokenizer,
         chunk: usize,
     ) -> Result<Self> {
-        let QueuedSequence { job, index, start, permit } = queued;
-        let StartedSequence { sequence, on_prompt, on_token, on_end } = start;
-        let NewSequence { prompt, options, sampler, stop, deadline, .. } = sequence;
-        let options = Options { chunk, ..options };
+        let NewSequence { prompt, sampler, on_prefill, on_token, on_end, .. } = sequence;
+        let options = Options { chunk, ..sequence.options };
         let id = batch.join_with_sampler(&prompt, &options, sampler)?;
         Ok(Self {
             id,
             job,
             index,
-            text: TextBuffer::new(tokenizer, &prompt, &stop),
-            deadline,
-            on_prompt,
+            text: TextBuffer::new(tokenizer, &prompt, &sequence.stop),
+            deadline: sequence.deadline,
+            on_prefill,
             on_token,
             on_end,
             prompt_tokens: prompt.len(),
@@ -82,24 +82,30 @@ impl<'m> LiveSequence<'m> {
     }
 
     // ANCHOR: push
-    /// Takes one more token, without its text, and the scores of the prompt, where they were asked
-    /// for. Returns the reason to finish, if there is one.
+    /// Takes one more token, without its text. Returns the reason to finish, if there is one.
+    /// `prefill` is what the batch knows of the prompt: how many of its tokens were cached, and their
+    /// scores.
     ///
     /// # Errors
     /// An id that cannot be decoded; a callback that panics.
     pub(super) fn push(
         &mut self,
         output: TokenOutput,
-        prompt: &[TokenLogprobs],
+        prefill: (usize, &[TokenLogprobs]),
     ) -> Result<Option<FinishReason>> {
-        if let Some(on_prompt) = self.on_prompt.take() {
-            on_prompt.tell(prompt)?;
-        }
         let now = Instant::now();
         self.first_token.get_or_insert(now);
         self.last_token = Some(now);
         self.tokens += 1;
         let settled = panics::contain("the tokenizer", || self.text.push(output)).flatten()?;
+        if let Some(on_prefill) = self.on_prefill.take() {
+            let (cached_tokens, prompt_logprobs) = prefill;
+            on_prefill.tell(&Prefill {
+                prompt_tokens: self.prompt_tokens,
+                cached_tokens,
+                prompt_logprobs: prompt_logprobs.to_vec(),
+            })?;
+        }
         let flow = self.on_token.emit(settled)?;
         self.job.count_token(now)?;
         if let Some(string) = self.text.stopped_by() {

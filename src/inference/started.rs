@@ -3,13 +3,13 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use super::callback::{OnEnd, OnPrompt, OnToken};
+use super::callback::{OnEnd, OnPrefill, OnToken};
 use crate::error::{Error, Result};
 use crate::generate::Options;
 use crate::sampling::Sampler;
 use crate::sync::Mutex;
 
-/// A validated and tokenized sequence.
+/// A validated and tokenized sequence, on its way to the model thread.
 pub(super) struct NewSequence {
     pub(super) prompt: Vec<u32>,
     pub(super) options: Options,
@@ -18,33 +18,28 @@ pub(super) struct NewSequence {
     pub(super) deadline: Option<Instant>,
     /// The sequence's token limit.
     pub(super) max_tokens: usize,
-}
-
-/// A sequence to be queued.
-pub(super) struct StartedSequence {
-    pub(super) sequence: NewSequence,
-    pub(super) on_prompt: Option<OnPrompt>,
+    pub(super) on_prefill: Option<OnPrefill>,
     pub(super) on_token: OnToken,
     pub(super) on_end: Option<OnEnd>,
 }
 
 /// The sequences that a handler has started; `None` once the handler has returned.
 #[derive(Clone)]
-pub(super) struct StartedSequences(Arc<Mutex<Option<Vec<StartedSequence>>>>);
+pub(super) struct StartedSequences(Arc<Mutex<Option<Vec<NewSequence>>>>);
 
 impl StartedSequences {
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(Some(Vec::new()))))
     }
 
-    pub(super) fn push(&self, sequence: StartedSequence) -> Result<()> {
+    pub(super) fn push(&self, sequence: NewSequence) -> Result<()> {
         let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         started.as_mut().ok_or(Error::HandlerReturned)?.push(sequence);
         Ok(())
     }
 
     /// Takes all sequences, and refuses further ones.
-    pub(super) fn close(&self) -> Vec<StartedSequence> {
+    pub(super) fn close(&self) -> Vec<NewSequence> {
         let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         started.take().unwrap_or_default()
     }

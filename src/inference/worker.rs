@@ -1,15 +1,17 @@
 //! The model thread: one batch for the sequences of all jobs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::command::{Command, Question};
-use super::job::JobId;
+use super::job::{JobId, RunningJob};
 use super::limits::Limits;
 use super::model_thread;
-use super::queued::QueuedSequence;
+use super::permits::Permit;
 use super::recorder::Recorder;
 use super::sequence::LiveSequence;
+use super::started::NewSequence;
 use super::{FinishReason, Load};
 use crate::engine::{Decision, EngineStats, SequenceId};
 use crate::error::{Error, Result};
@@ -111,7 +113,7 @@ impl<'m, M> Worker<'m, M> {
         let mut goes_on = true;
         for command in sent {
             match command {
-                Command::Run(sequences) => self.enqueue(sequences),
+                Command::Run(job, sequences) => self.enqueue(&job, sequences),
                 Command::Ask(question) => self.questions.push_back(question),
                 Command::LookAt(job) => self.end_if_over(job),
                 Command::ShutDown => goes_on = false,
@@ -121,12 +123,12 @@ impl<'m, M> Worker<'m, M> {
     }
 
     /// Adds the sequences of a job to the batch.
-    fn enqueue(&mut self, sequences: Vec<QueuedSequence>) {
+    fn enqueue(&mut self, job: &Arc<RunningJob>, sequences: Vec<(NewSequence, Permit)>) {
         let (tokenizer, chunk) = (&self.pretrained.tokenizer, self.limits.chunk);
-        for queued in sequences {
-            let job = queued.job.clone();
+        for (index, sequence) in sequences.into_iter().enumerate() {
+            let (job, batch) = (job.clone(), &mut self.batch);
             // The job may have been cancelled already, or failed with its first sequence.
-            match LiveSequence::join(queued, &mut self.batch, tokenizer, chunk) {
+            match LiveSequence::join(sequence, job.clone(), index, batch, tokenizer, chunk) {
                 Ok(sequence) => self.insert(sequence),
                 Err(error) => job.fail(error),
             }
@@ -267,11 +269,11 @@ impl<'m, M> Worker<'m, M> {
             return Ok(None);
         };
         // With its last token it has left the batch.
-        let prompt = match self.finished.get(&id) {
-            Some(generation) => &generation.prompt_logprobs,
-            None => self.batch.prompt_logprobs(id),
+        let prefill = match self.finished.get(&id) {
+            Some(generation) => (generation.cached_tokens, &*generation.prompt_logprobs),
+            None => (self.batch.scheduler().cached_tokens(id), self.batch.prompt_logprobs(id)),
         };
-        sequence.push(output, prompt)
+        sequence.push(output, prefill)
     }
 
     /// Ends a sequence for a reason that the batch does not know.
@@ -344,5 +346,6 @@ impl<'m, M> Worker<'m, M> {
             }
         }
         self.recorder.write(&self.batch.take_record());
+        self.recorder.end();
     }
 }

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use bytes::{Buf, Bytes, BytesMut};
 
 use crate::error::Result;
+use crate::memory;
 
 /// Contiguous memory for many matrices, on huge pages.
 ///
@@ -25,6 +26,11 @@ impl Arena {
         Self { rest: BytesMut::new(), piece: expected.min(MOST) }
     }
 
+    /// The least bytes that it takes at once.
+    pub(crate) fn piece(&self) -> usize {
+        self.piece
+    }
+
     /// Stores `length` bytes, aligned to a cache line. `fill` must write all of them.
     ///
     /// # Errors
@@ -36,7 +42,14 @@ impl Arena {
     ) -> Result<Bytes> {
         const LINE: usize = 64;
         if self.rest.capacity() < length + LINE {
-            self.rest = BytesMut::with_capacity(self.piece.max(length + LINE));
+            let piece = self.piece.max(length + LINE);
+            // Where the address space has a limit, less may be left than a piece.
+            let size = if memory::is_promised(piece) {
+                piece
+            } else {
+                length + LINE
+            };
+            self.rest = BytesMut::with_capacity(size);
             prefer_huge_pages(self.rest.spare_capacity_mut());
         }
         let gap = self.rest.as_ptr().align_offset(LINE);

@@ -19,7 +19,6 @@ pub(super) const VALUE_LANES: usize = 16;
 
 /// How keys and values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum KvFormat {
     F32,
     F16,
@@ -130,11 +129,6 @@ impl Block {
             layout,
             lines: bytemuck::zeroed_vec(layout.bytes() / size_of::<Line>()),
         }
-    }
-
-    /// The value that takes the place of a block whose memory is moved elsewhere.
-    pub(crate) fn without_memory(layout: BlockLayout) -> Self {
-        Self { layout, lines: Vec::new() }
     }
 
     /// Copies all keys and values of a block of the same layout.

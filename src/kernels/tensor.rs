@@ -95,6 +95,14 @@ pub fn rotate(x: Tensor<4>, cos: Tensor<2>, sin: Tensor<2>) -> Tensor<4> {
     })
 }
 
+/// The sum of two tensors of one shape, number by number.
+pub fn add<const D: usize>(x: Tensor<D>, y: Tensor<D>) -> Tensor<D> {
+    let (dims, device) = (x.dims(), x.device());
+    let (x, mut y) = (numbers(x), numbers(y));
+    y.iter_mut().zip(&x).for_each(|(y, x)| *y += x);
+    tensor(y, dims, &device)
+}
+
 /// Applies an activation function to each number.
 pub fn bend(x: Tensor<3>, bend: Bend) -> Tensor<3> {
     in_place(Operation::Activation, BEND_FLOPS, x, |x| elementwise::bend(x, bend))

@@ -1,44 +1,12 @@
-//! Who owns which block. Only ids here: the memory is elsewhere.
+//! The blocks of one scheduler: who gets one, and which can be found by their tokens.
 
-use std::fmt;
+use std::sync::Arc;
 
-use super::prefix::{Link, PrefixCache, PrefixStats, ROOT, chained_hash};
-
-/// Identifies a block of a pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockId(pub(super) u32);
-
-impl fmt::Display for BlockId {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
-    }
-}
-
-/// The blocks of one sequence, in order: position `p` is in block `p / block_size`.
-#[derive(Debug, Default)]
-pub struct BlockTable {
-    blocks: Vec<BlockId>,
-    /// The number of positions that were written.
-    length: usize,
-    /// One for each full block.
-    links: Vec<Link>,
-}
-
-impl BlockTable {
-    /// The ids of all blocks.
-    pub fn blocks(&self) -> &[BlockId] {
-        &self.blocks
-    }
-
-    /// The number of positions that were written.
-    pub fn length(&self) -> usize {
-        self.length
-    }
-
-    fn last_link(&self) -> Link {
-        self.links.last().copied().unwrap_or(ROOT)
-    }
-}
+use super::block::{Block, BlockTable, Memory};
+use super::pool::Pool;
+use super::prefix::{PrefixCache, PrefixStats, chained_hash};
+use super::turn::Turn;
+use crate::error::Result;
 
 /// What a sequence has taken from the prefix cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,10 +15,6 @@ pub(crate) struct Extension {
     /// The number of blocks.
     pub(crate) found: usize,
 }
-
-/// Too few blocks are free. Nothing has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Full;
 
 /// How many blocks there are of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,31 +29,30 @@ pub struct BlockCounts {
     pub total: usize,
 }
 
-/// A fixed number of blocks: their owners, and which of them can be found by their tokens.
+/// The blocks that the sequences of one scheduler hold, with their prefix cache.
 #[derive(Debug)]
-pub struct BlockManager {
+pub struct BlockManager<M: Memory = ()> {
+    pool: Pool<M>,
     /// The positions of a block.
     block_size: usize,
-    max_blocks: usize,
-    /// The number of tables that hold each block. Blocks from its length on were never used.
-    owners: Vec<u32>,
-    /// Blocks that were used, and hold nothing now.
-    free: Vec<BlockId>,
-    prefixes: Option<PrefixCache>,
+    /// How many blocks may hold something.
+    limit: usize,
+    /// How many blocks hold something: those of tables, and those that only the prefix cache holds.
+    held: usize,
+    prefixes: Option<PrefixCache<M>>,
 }
 
-impl BlockManager {
-    /// `max_blocks` free blocks of `block_size` positions, with a prefix cache or without.
-    pub fn new(block_size: usize, max_blocks: usize, prefix_cache: bool) -> Self {
-        let max_blocks = max_blocks.min(u32::MAX as usize);
+impl<M: Memory> BlockManager<M> {
+    /// Blocks of `block_size` positions from a pool, with a prefix cache or without.
+    pub(crate) fn new(pool: Pool<M>, block_size: usize, prefix_cache: bool) -> Self {
+        let limit = pool.max_blocks();
         let prefixes = prefix_cache.then(PrefixCache::default);
-        Self {
-            block_size,
-            max_blocks,
-            owners: Vec::new(),
-            free: Vec::new(),
-            prefixes,
-        }
+        Self { pool, block_size, limit, held: 0, prefixes }
+    }
+
+    /// Where the blocks come from.
+    pub fn pool(&self) -> &Pool<M> {
+        &self.pool
     }
 
     /// The positions of a block.
@@ -99,34 +62,51 @@ impl BlockManager {
 
     /// The number of all blocks.
     pub fn max_blocks(&self) -> usize {
-        self.max_blocks
+        self.pool.max_blocks()
+    }
+
+    /// How many blocks may hold something: all of them, unless others need some.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Changes how many blocks may hold something: as many as hold something now, at least.
+    pub(crate) fn set_limit(&mut self, blocks: usize) {
+        self.limit = blocks.min(self.max_blocks()).max(self.held);
     }
 
     /// The number of blocks that can be had: those that are free, and those that only the prefix
     /// cache holds.
     pub fn available(&self) -> usize {
-        self.free.len() + (self.max_blocks - self.owners.len()) + self.idle()
+        self.limit - self.owned()
     }
 
     /// The number of blocks that at least one table holds.
     pub fn owned(&self) -> usize {
-        self.max_blocks - self.available()
+        self.held - self.evictable()
+    }
+
+    /// The number of blocks that hold something.
+    pub fn held(&self) -> usize {
+        self.held
     }
 
     /// The number of blocks that only the prefix cache holds.
-    pub fn idle(&self) -> usize {
-        self.prefixes.as_ref().map_or(0, PrefixCache::idle)
+    pub fn evictable(&self) -> usize {
+        self.prefixes.as_ref().map_or(0, PrefixCache::evictable)
     }
 
     /// The number of blocks of each kind.
     pub fn counts(&self) -> BlockCounts {
-        let (used, cached, total) = (self.owned(), self.idle(), self.max_blocks);
+        let (used, cached, total) = (self.owned(), self.evictable(), self.max_blocks());
         BlockCounts { used, cached, free: total - used - cached, total }
     }
 
-    /// The number of tables that hold a block.
-    pub fn owners(&self, block: BlockId) -> usize {
-        self.owners.get(block.0 as usize).map_or(0, |&owners| owners as usize)
+    /// The reference count of a block, the number of tables that hold it: all references to it but that of the prefix cache.
+    pub fn ref_count(&self, block: &Arc<Block<M>>) -> usize {
+        let is_cached =
+            self.prefixes.as_ref().is_some_and(|prefixes| prefixes.contains(block.id()));
+        Arc::strong_count(block) - usize::from(is_cached)
     }
 
     /// What the prefix cache has done so far.
@@ -134,56 +114,43 @@ impl BlockManager {
         self.prefixes.as_ref().map_or_else(PrefixStats::default, |prefixes| prefixes.stats)
     }
 
-    /// Whether the prefix cache would find this block.
-    pub(crate) fn is_cached(&self, block: BlockId) -> bool {
-        self.prefixes.as_ref().is_some_and(|prefixes| prefixes.contains(block))
-    }
-
     /// The number of blocks that `table` lacks to hold `length` positions.
-    pub(crate) fn missing(&self, table: &BlockTable, length: usize) -> usize {
+    pub(crate) fn missing(&self, table: &BlockTable<M>, length: usize) -> usize {
         length.div_ceil(self.block_size).saturating_sub(table.blocks.len())
     }
 
     // ANCHOR: reserve
-    /// Gives `table` the blocks for `new` more positions: all of them, or none. Blocks that the
-    /// prefix cache had to give up are added to `evicted`.
+    /// Gives `table` the blocks for `length` positions: all that are [missing](Self::missing), or
+    /// none. No more may be missing than are [available](Self::available). Where too few are free,
+    /// the prefix cache gives up those that were used longest ago.
+    ///
+    /// # Errors
+    /// The memory that should be free is not there.
     pub(crate) fn reserve(
         &mut self,
-        table: &mut BlockTable,
-        new: usize,
-        evicted: &mut Vec<BlockId>,
-    ) -> Result<(), Full> {
-        let missing = self.missing(table, table.length + new);
-        if missing > self.available() {
-            return Err(Full);
-        }
-        for _ in 0..missing {
-            let block = self.take(evicted).ok_or(Full)?;
-            table.blocks.push(block);
-        }
+        table: &mut BlockTable<M>,
+        length: usize,
+        turn: &Turn<'_, M>,
+    ) -> Result<()> {
+        let missing = self.missing(table, length);
+        self.evict_to(self.limit.saturating_sub(missing));
+        let written = table.length / self.block_size..length.div_ceil(self.block_size);
+        table.reserve(written, |blocks| turn.take(blocks))?;
+        self.held += missing;
         Ok(())
     }
 
-    fn take(&mut self, evicted: &mut Vec<BlockId>) -> Option<BlockId> {
-        let block = if let Some(block) = self.free.pop() {
-            block
-        } else if self.owners.len() < self.max_blocks {
-            self.owners.push(0);
-            BlockId((self.owners.len() - 1) as u32)
-        } else {
-            let block = self.prefixes.as_mut()?.evict()?;
-            evicted.push(block);
-            block
-        };
-        self.owners[block.0 as usize] = 1;
-        Some(block)
+    /// Gives up blocks that only the prefix cache holds, until no more than `held` hold something.
+    pub(crate) fn evict_to(&mut self, held: usize) {
+        while self.held > held && self.prefixes.as_mut().is_some_and(PrefixCache::evict) {
+            self.held -= 1;
+        }
     }
     // ANCHOR_END: reserve
 
-    /// Forgets what all blocks hold and who owns them. The tables must be given up too.
+    /// Forgets what all blocks hold. The tables must be given up too.
     pub(crate) fn clear(&mut self) {
-        self.owners.clear();
-        self.free.clear();
+        self.held = 0;
         if let Some(prefixes) = &mut self.prefixes {
             prefixes.clear();
         }
@@ -195,7 +162,7 @@ impl BlockManager {
     ///
     /// Only at the end of a full block: a block that is partly filled gets its own copy of the
     /// rest.
-    pub(crate) fn extend(&mut self, table: &mut BlockTable, tokens: &[u32]) -> Extension {
+    pub(crate) fn extend(&mut self, table: &mut BlockTable<M>, tokens: &[u32]) -> Extension {
         let size = self.block_size;
         let mut extension = Extension::default();
         let Some(prefixes) = &mut self.prefixes else {
@@ -207,11 +174,9 @@ impl BlockManager {
         while table.length + size < tokens.len() {
             extension.looked_up += 1;
             let next = &tokens[table.length..table.length + size];
-            let Some((block, link)) = prefixes.find(table.last_link(), next) else {
+            let Some((block, link)) = prefixes.take(table.last_link(), next) else {
                 break;
             };
-            prefixes.set_owned(block);
-            self.owners[block.0 as usize] += 1;
             table.blocks.push(block);
             table.links.push(link);
             table.length += size;
@@ -230,10 +195,10 @@ impl BlockManager {
     }
 
     /// Gives back the blocks of the last extension.
-    pub(crate) fn undo(&mut self, table: &mut BlockTable, extension: Extension) {
+    pub(crate) fn undo(&mut self, table: &mut BlockTable<M>, extension: Extension) {
         let kept = table.blocks.len() - extension.found;
         for block in table.blocks.split_off(kept).into_iter().rev() {
-            self.disown(block);
+            self.give_back(block);
         }
         table.links.truncate(kept);
         table.length -= extension.found * self.block_size;
@@ -243,7 +208,7 @@ impl BlockManager {
     /// prefix cache, where no block can be shared.
     pub(crate) fn next_hashes(
         &self,
-        table: &BlockTable,
+        table: &BlockTable<M>,
         tokens: &[u32],
     ) -> impl Iterator<Item = u64> {
         let start = match self.prefixes {
@@ -260,40 +225,39 @@ impl BlockManager {
     // ANCHOR: commit
     /// Notes that all of `tokens` were written to `table`. Blocks that are full now can be found by
     /// their tokens.
-    pub(crate) fn commit(&mut self, table: &mut BlockTable, tokens: &[u32]) {
+    pub(crate) fn commit(&mut self, table: &mut BlockTable<M>, tokens: &[u32]) {
         table.length = tokens.len();
         let Some(prefixes) = &mut self.prefixes else {
             return;
         };
         let full = tokens.chunks_exact(self.block_size).enumerate().skip(table.links.len());
         for (index, tokens) in full {
-            let link = prefixes.register(table.last_link(), tokens, table.blocks[index]);
+            let link = prefixes.register(table.last_link(), tokens, &table.blocks[index]);
             table.links.push(link);
         }
     }
     // ANCHOR_END: commit
 
     // ANCHOR: release
-    /// Takes all blocks from `table`. A block that has no owner left is free, or stays in the
-    /// prefix cache until its memory is needed.
-    pub(crate) fn release(&mut self, table: &mut BlockTable) {
+    /// Takes all blocks from `table`. The memory of one that has no owner left returns to the pool,
+    /// or stays in the prefix cache until it is needed.
+    pub(crate) fn release(&mut self, table: &mut BlockTable<M>) {
         let BlockTable { blocks, .. } = std::mem::take(table);
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.
         for block in blocks.into_iter().rev() {
-            self.disown(block);
+            self.give_back(block);
         }
     }
 
-    fn disown(&mut self, block: BlockId) {
-        let owners = &mut self.owners[block.0 as usize];
-        *owners -= 1;
-        if *owners > 0 {
-            return;
+    fn give_back(&mut self, block: Arc<Block<M>>) {
+        if self.ref_count(&block) > 1 {
+            return; // another table holds it
         }
-        let stays = self.prefixes.as_mut().is_some_and(|prefixes| prefixes.set_idle(block));
+        let stays =
+            self.prefixes.as_mut().is_some_and(|prefixes| prefixes.set_evictable(block.id()));
         if !stays {
-            self.free.push(block);
+            self.held -= 1;
         }
     }
     // ANCHOR_END: release

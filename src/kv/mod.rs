@@ -1,43 +1,39 @@
 //! The KV cache: the keys and values of earlier tokens, which attention reads at every step.
 //!
-//! A [`KvPool`] holds the memory of all sequences, in blocks of 32 positions. A [`KvCache`] is the
-//! block table of one sequence. A [`BlockManager`] plans who gets which block, and finds blocks
-//! that hold the same prefix.
+//! A [`Pool`] hands out the memory of all sequences, in [blocks](Block) of 32 positions. A
+//! [`BlockTable`] has those of one sequence: of a [`KvCache`], or of a sequence of a scheduler, whose
+//! [`BlockManager`] also finds blocks that hold the same prefix.
 
-mod blocks;
+mod block;
 mod manager;
+mod memory;
 mod pool;
 mod prefix;
 mod tensors;
+mod turn;
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::kernels::{self, BLOCK};
-pub use blocks::Blocks;
+use crate::kernels::{self, BLOCK, BlockLayout};
+pub use block::{Block, BlockId, BlockTable, Memory};
 pub(crate) use manager::Extension;
-pub use manager::{BlockCounts, BlockId, BlockManager, BlockTable};
-pub use pool::KvPool;
-pub(crate) use pool::SharedBlock;
+pub use manager::{BlockCounts, BlockManager};
+pub use memory::KvMemory;
+pub use pool::Pool;
 pub use prefix::PrefixStats;
-pub use tensors::LayerCache;
+pub use tensors::{LayerCache, Layers};
+pub(crate) use turn::{Lender, LenderId, MOST_PAUSES, Turn, pause};
+
+/// The memory of all KV caches of a model.
+pub type KvPool = Pool<KvMemory>;
 
 /// The keys and values of one sequence, for every layer.
 #[derive(Debug)]
 pub struct KvCache {
     pool: KvPool,
-    store: Store,
-    length: usize,
+    table: BlockTable<KvMemory>,
     capacity: usize,
-}
-
-/// The storage of keys and values.
-#[derive(Debug)]
-pub(crate) enum Store {
-    /// On the CPU: blocks in the layout of the kernels, allocated on demand.
-    Blocks(Blocks),
-    /// On any other device: tensors for the whole capacity, one pair for each layer.
-    Tensors(tensors::Layers),
 }
 
 /// The dimensions of a KV cache.
@@ -55,19 +51,31 @@ impl KvCache {
     /// # Errors
     /// On a device that allocates the whole capacity at once: too little memory, or a pool with
     /// less than that left.
-    pub(super) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
-        let store = if kernels::serve(pool.device()) {
-            Store::Blocks(Blocks::new(pool))
-        } else {
-            Store::Tensors(tensors::Layers::new(pool, capacity)?)
-        };
-        Ok(Self { pool: pool.clone(), store, length: 0, capacity })
+    pub(crate) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
+        let mut cache = Self { pool: pool.clone(), table: BlockTable::default(), capacity };
+        if !pool.is_paged() {
+            Layers::check_memory(pool.layout(), capacity)?;
+            cache.table.reserve(0..capacity.div_ceil(BLOCK), |blocks| pool.take(blocks))?;
+            cache.allocate_layers()?;
+        }
+        Ok(cache)
     }
     // ANCHOR_END: new
 
+    /// The cache of a sequence whose table has all blocks that it needs.
+    pub(crate) fn with_table(pool: &KvPool, table: BlockTable<KvMemory>) -> Self {
+        let capacity = table.blocks.len() * BLOCK;
+        Self { pool: pool.clone(), table, capacity }
+    }
+
+    /// The blocks of the cache.
+    pub(crate) fn into_table(self) -> BlockTable<KvMemory> {
+        self.table
+    }
+
     /// The number of tokens in the cache, which is the position of the next one.
     pub fn length(&self) -> usize {
-        self.length
+        self.table.length
     }
 
     /// The most tokens that fit.
@@ -80,18 +88,18 @@ impl KvCache {
     /// whole capacity. Each token takes
     /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
-        match &self.store {
-            Store::Blocks(blocks) => blocks.bytes(),
-            Store::Tensors(layers) => layers.bytes(),
+        match self.layers() {
+            None => self.table.blocks.len() * self.pool.block_bytes(),
+            Some(layers) => layers.bytes(),
         }
     }
     // ANCHOR_END: bytes
 
     /// Keeps only the first `length` tokens, and gives back the blocks of the others.
     pub fn truncate(&mut self, length: usize) {
-        self.length = self.length.min(length);
-        if let Store::Blocks(blocks) = &mut self.store {
-            blocks.truncate(self.length);
+        self.table.length = self.table.length.min(length);
+        if self.pool.is_paged() {
+            self.table.blocks.truncate(self.table.length.div_ceil(BLOCK));
         }
     }
 
@@ -102,12 +110,19 @@ impl KvCache {
     /// # Errors
     /// On other devices than the CPU: too little memory, or a pool with less than that left.
     pub fn fork(&self) -> Result<Self> {
-        let store = match &self.store {
-            Store::Blocks(blocks) => Store::Blocks(blocks.fork(self.length)),
-            Store::Tensors(layers) => Store::Tensors(layers.fork(&self.pool)?),
+        let mut fork = Self {
+            pool: self.pool.clone(),
+            table: BlockTable { length: self.length(), ..BlockTable::default() },
+            capacity: self.capacity,
         };
-        let (length, capacity) = (self.length, self.capacity);
-        Ok(Self { pool: self.pool.clone(), store, length, capacity })
+        if let Some(layers) = self.layers() {
+            fork.table.reserve(0..self.table.blocks.len(), |blocks| self.pool.take(blocks))?;
+            fork.set_layers(layers.clone());
+        } else {
+            let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK)];
+            fork.table.blocks = blocks.to_vec(); // references, and no memory
+        }
+        Ok(fork)
     }
     // ANCHOR_END: fork
 
@@ -116,47 +131,130 @@ impl KvCache {
     /// # Errors
     /// More tokens than fit; too little memory, or a pool with less than that left.
     pub(crate) fn reserve(&mut self, new: usize) -> Result<()> {
-        let (capacity, length) = (self.capacity, self.length);
+        let (capacity, length) = (self.capacity, self.length());
         if new > capacity - length {
             return Err(Error::CacheFull { capacity, length, new });
         }
-        match &mut self.store {
-            Store::Blocks(blocks) => blocks.reserve(length, length + new),
-            Store::Tensors(_) => Ok(()),
+        let written = length / BLOCK..(length + new).div_ceil(BLOCK);
+        self.table.reserve(written, |blocks| self.pool.take(blocks))?;
+        self.allocate_layers()
+    }
+
+    /// Allocates the whole capacity, on a device where it is contiguous.
+    fn allocate_layers(&mut self) -> Result<()> {
+        if !self.pool.is_paged() && self.layers().is_none() {
+            self.set_layers(Layers::new(self.pool.layout(), self.capacity)?);
+        }
+        Ok(())
+    }
+
+    // ANCHOR: append
+    /// Writes keys and values of one layer, both `[seq, n_kv_heads * head_dim]`, into the blocks
+    /// from position `start` on, on the CPU. These positions must have been reserved, and count only
+    /// once they are [committed](Self::commit).
+    pub(crate) fn append(&mut self, layer: usize, start: usize, keys: &[f32], values: &[f32]) {
+        let BlockLayout { n_kv_heads, head_dim, .. } = self.panel_layout();
+        let width = n_kv_heads * head_dim;
+        let seq = keys.len() / width;
+        let mut done = 0;
+        while done < seq {
+            let (block, slot) = ((start + done) / BLOCK, (start + done) % BLOCK);
+            let count = (BLOCK - slot).min(seq - done);
+            let rows = done * width..(done + count) * width;
+            if let KvMemory::Panels(panels) = self.table.block_mut(block) {
+                panels.write(layer, slot, &keys[rows.clone()], &values[rows]);
+            }
+            done += count;
+        }
+    }
+    // ANCHOR_END: append
+
+    /// The keys and values of all blocks, in order, on the CPU.
+    pub(crate) fn panels(&self) -> impl Iterator<Item = &kernels::Block> {
+        self.table.blocks.iter().filter_map(|block| match &***block {
+            KvMemory::Panels(panels) => Some(panels),
+            KvMemory::Tensors(_) => None,
+        })
+    }
+
+    /// The layout of the blocks, on the CPU.
+    pub(crate) fn panel_layout(&self) -> BlockLayout {
+        self.pool.layout().panels
+    }
+
+    /// The tensors of the whole capacity, on other devices.
+    fn layers(&self) -> Option<&Layers> {
+        match self.table.blocks.first().map(|block| &***block) {
+            Some(KvMemory::Tensors(layers)) => layers.as_deref(),
+            _ => None,
         }
     }
 
-    /// The storage of keys and values. Positions appended at [`length`](Self::length) count only
-    /// once they are [committed](Self::commit).
-    pub(crate) fn store(&self) -> &Store {
-        &self.store
+    /// As [`append`](Self::append), on other devices: the tensors to write to.
+    pub(crate) fn layers_mut(&mut self) -> Option<&mut Layers> {
+        match self.table.blocks.first_mut().and_then(Arc::get_mut).map(|block| &mut **block) {
+            Some(KvMemory::Tensors(layers)) => layers.as_deref_mut(),
+            _ => None,
+        }
     }
 
-    /// As [`store`](Self::store).
-    pub(crate) fn store_mut(&mut self) -> &mut Store {
-        &mut self.store
+    fn set_layers(&mut self, layers: Layers) {
+        if !self.table.blocks.is_empty() {
+            *self.table.block_mut(0) = KvMemory::Tensors(Some(Box::new(layers)));
+        }
     }
 
     /// Commits `new` tokens, which every layer has appended.
     pub(crate) fn commit(&mut self, new: usize) {
-        self.length += new;
+        self.table.length += new;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device};
+
+    use super::*;
+
+    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
+    const BYTES: usize = 2 * 2 * 16 * 32 * 4;
+
+    fn pool(blocks: usize) -> KvPool {
+        KvPool::new(SHAPE, &Device::default(), DType::F32, blocks * BYTES)
     }
 
-    /// Appends a full block of another sequence with the same tokens up to its end. The cache must
-    /// end at a block boundary.
-    pub(crate) fn push_shared(&mut self, block: &SharedBlock) {
-        if let Store::Blocks(blocks) = &mut self.store {
-            blocks.truncate(self.length);
-            blocks.push(Arc::clone(block));
-            self.length += BLOCK;
-        }
+    fn grow(cache: &mut KvCache, length: usize) -> Result<()> {
+        let new = length - cache.length();
+        cache.reserve(new)?;
+        cache.append(0, cache.length(), &vec![1.0; new * 16], &vec![2.0; new * 16]);
+        cache.commit(new);
+        Ok(())
     }
 
-    /// The block at `index` of the block table.
-    pub(crate) fn block(&self, index: usize) -> Option<&SharedBlock> {
-        match &self.store {
-            Store::Blocks(blocks) => blocks.get(index),
-            Store::Tensors(_) => None,
+    #[test]
+    fn memory_is_taken_block_by_block() {
+        let mut cache = pool(3).new_cache(1000).unwrap();
+        for (length, expected) in [(0, 0), (1, 1), (32, 1), (33, 2), (96, 3)] {
+            grow(&mut cache, length).unwrap();
+            assert_eq!(cache.bytes(), expected * BYTES, "{length}");
         }
+        let error = cache.reserve(1).unwrap_err();
+        assert!(matches!(error, Error::KvPoolFull { .. }), "{error}");
+        cache.truncate(33);
+        assert_eq!(cache.bytes(), 2 * BYTES);
+    }
+
+    #[test]
+    fn a_fork_shares_its_blocks_until_it_is_written_to() {
+        let pool = pool(4);
+        let mut cache = pool.new_cache(1000).unwrap();
+        grow(&mut cache, 40).unwrap();
+        let mut fork = cache.fork().unwrap();
+        assert_eq!(pool.bytes(), 2 * BYTES);
+        grow(&mut fork, 41).unwrap();
+        assert_eq!(pool.bytes(), 3 * BYTES);
+        // The other is the only owner of its last block now.
+        grow(&mut cache, 41).unwrap();
+        assert_eq!(pool.bytes(), 3 * BYTES);
     }
 }

@@ -1,113 +1,77 @@
-//! The memory of all KV caches of a model.
+//! The memory that block tables share.
 
-use std::mem;
-use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use burn::tensor::{DType, Device};
-
-use super::{KvCache, KvShape};
+use super::block::{Block, BlockId, Memory};
+use super::turn::{LenderId, Lenders, Turn};
 use crate::error::{Error, Result};
-use crate::kernels::{BLOCK, Block, BlockLayout, KvFormat};
-use crate::memory;
 
-/// A budget of bytes for the KV caches of one model, and the blocks that they share.
+/// A budget of memory, handed out in blocks of one size.
 ///
-/// Memory is allocated when positions are about to be written. Blocks that a cache gives back are
-/// kept for the next one, until no cache has any. A clone is a handle to the same pool.
-#[derive(Debug, Clone)]
-pub struct KvPool(Arc<Shared>);
+/// Memory is allocated when positions are about to be written. Blocks that a table gives back are
+/// kept for the next one, until no table has any. A clone is a handle to the same pool.
+#[derive(Debug)]
+pub struct Pool<M: Memory>(Arc<Shared<M>>);
 
 #[derive(Debug)]
-struct Shared {
-    shape: KvShape,
-    device: Device,
-    dtype: DType,
-    format: KvFormat,
+struct Shared<M: Memory> {
+    layout: M::Layout,
+    block_bytes: usize,
     budget: usize,
-    usage: Mutex<Usage>,
+    usage: Mutex<Usage<M>>,
+    /// Locked during a [`Turn`].
+    lenders: Mutex<Lenders>,
 }
 
 #[derive(Debug, Default)]
-struct Usage {
-    /// The bytes of all leases.
-    bytes: usize,
-    /// The most that `bytes` has been.
+struct Usage<M> {
+    /// The number of blocks in use.
+    blocks: usize,
+    /// The most that `blocks` has been.
     peak: usize,
+    /// Counts the changes of `blocks`.
+    changes: u64,
     /// Blocks that were given back. Their number and that of the blocks in use never exceed the
     /// peak together.
-    spare: Vec<Block>,
+    spare: Vec<(BlockId, M)>,
 }
 
-/// A part of a pool's budget, given back on drop.
-#[derive(Debug)]
-pub(super) struct Lease {
-    pool: KvPool,
-    bytes: usize,
+impl<M: Memory> Clone for Pool<M> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
-/// A block that is given back to its pool on drop.
-#[derive(Debug)]
-pub(crate) struct PooledBlock {
-    block: Block,
-    lease: Lease,
-}
-
-/// A block that several block tables may hold. Its reference count is that of the `Arc`.
-pub(crate) type SharedBlock = Arc<PooledBlock>;
-
-impl KvPool {
-    /// An empty pool of up to `budget` bytes.
-    pub fn new(shape: KvShape, device: &Device, dtype: DType, budget: usize) -> Self {
-        Self::with_format(shape, device, dtype, KvFormat::of(dtype), budget)
+impl<M: Memory> Pool<M> {
+    /// A pool of up to `budget` bytes, in blocks of `block_bytes` that have this layout.
+    pub(super) fn with_layout(layout: M::Layout, block_bytes: usize, budget: usize) -> Self {
+        Self(Arc::new(Shared {
+            layout,
+            block_bytes,
+            budget,
+            usage: Mutex::default(),
+            lenders: Mutex::default(),
+        }))
     }
 
-    /// As [`new`](Self::new), with keys and values stored as `format` on the CPU. On other devices
-    /// they are tensors of `dtype`.
-    pub(crate) fn with_format(
-        shape: KvShape,
-        device: &Device,
-        dtype: DType,
-        format: KvFormat,
-        budget: usize,
-    ) -> Self {
-        let (device, usage) = (device.clone(), Mutex::default());
-        Self(Arc::new(Shared { shape, device, dtype, format, budget, usage }))
-    }
-
-    /// The budget of a model that was given none: half of the memory that is left.
-    pub(crate) fn default_budget() -> usize {
-        memory::available()
-            .map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
-    }
-
-    /// An empty cache for up to `capacity` tokens.
-    ///
-    /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a pool with
-    /// less than that left.
-    pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
-        KvCache::new(self, capacity)
-    }
-
-    /// The most bytes that the caches may take together.
+    /// The most bytes that the blocks may take together.
     pub fn budget(&self) -> usize {
         self.0.budget
     }
 
-    /// The bytes that the caches take now.
+    /// The bytes of the blocks that are in use.
     pub fn bytes(&self) -> usize {
-        self.usage().bytes
+        self.usage().blocks * self.block_bytes()
     }
 
-    /// The most bytes that the caches have taken at once.
+    /// The most bytes that were in use at once.
     pub fn peak_bytes(&self) -> usize {
-        self.usage().peak
+        self.usage().peak * self.block_bytes()
     }
 
-    /// The memory of a block of 32 positions, in bytes.
+    /// The memory of a block, in bytes.
     pub fn block_bytes(&self) -> usize {
-        self.layout().bytes()
+        self.0.block_bytes
     }
 
     /// The number of blocks that the budget allows.
@@ -115,111 +79,92 @@ impl KvPool {
         self.0.budget / self.block_bytes()
     }
 
-    /// Reserves `bytes` of the budget.
-    ///
-    /// # Errors
-    /// Fewer are left.
-    pub(super) fn lease(&self, bytes: usize) -> Result<Lease> {
-        self.charge(&mut self.usage(), bytes)?;
-        Ok(Lease { pool: self.clone(), bytes })
+    /// The number of blocks in use.
+    pub(super) fn blocks(&self) -> usize {
+        self.usage().blocks
     }
 
-    /// Takes `count` blocks, or none of them. What they hold is undefined.
+    pub(super) fn layout(&self) -> &M::Layout {
+        &self.0.layout
+    }
+
+    /// Begins a turn, when that of another has ended: of an engine, or of a KV cache that belongs
+    /// to none.
+    pub(crate) fn turn(&self, engine: Option<LenderId>) -> Turn<'_, M> {
+        let lenders = self.0.lenders.lock().unwrap_or_else(PoisonError::into_inner);
+        Turn::new(self, lenders, engine)
+    }
+
+    /// Takes `blocks` blocks, or none of them, for a KV cache that belongs to no engine. What they
+    /// hold is undefined.
     ///
     /// # Errors
     /// Fewer are left in the budget, or in the memory of the machine.
-    pub(super) fn take(&self, count: usize) -> Result<Vec<PooledBlock>> {
-        let layout = self.layout();
+    pub(super) fn take(&self, blocks: usize) -> Result<Vec<Block<M>>> {
+        let turn = self.turn(None);
+        turn.make_room(blocks);
+        turn.take(blocks)
+    }
+
+    /// Takes `blocks` blocks that are free. Only for a [`Turn`]: nothing else takes any meanwhile.
+    pub(super) fn take_free(&self, blocks: usize) -> Result<Vec<Block<M>>> {
         let mut usage = self.usage();
-        let fresh = count.saturating_sub(usage.spare.len());
-        let bytes = fresh as u128 * layout.bytes() as u128;
-        if fresh > 0 && !memory::fits(bytes) {
-            return Err(Error::CacheTooLarge { tokens: fresh * BLOCK, bytes });
+        if blocks > self.max_blocks().saturating_sub(usage.blocks) {
+            return Err(self.error(usage.blocks, blocks));
         }
-        self.charge(&mut usage, count.saturating_mul(layout.bytes()))?;
-        let spare = usage.spare.len() - (count - fresh);
-        let mut blocks = usage.spare.split_off(spare);
-        drop(usage); // allocating may take its time
-        blocks.extend((0..fresh).map(|_| Block::new(layout)));
-        let lease = || Lease { pool: self.clone(), bytes: layout.bytes() };
-        Ok(blocks.into_iter().map(|block| PooledBlock { block, lease: lease() }).collect())
+        let fresh = blocks.saturating_sub(usage.spare.len());
+        let fresh = M::allocate(&self.0.layout, fresh)?;
+        // Smaller ids were given to blocks that are in use or spare.
+        let next = usage.blocks + usage.spare.len();
+        let spare = usage.spare.len() - (blocks - fresh.len());
+        let spare = usage.spare.split_off(spare).into_iter().rev();
+        usage.blocks += blocks;
+        usage.peak = usage.peak.max(usage.blocks);
+        usage.changes += 1;
+        let fresh = (next..).map(BlockId).zip(fresh);
+        let block = |(id, memory)| Block::new(id, memory, self.clone());
+        Ok(spare.chain(fresh).map(block).collect())
     }
 
-    fn charge(&self, usage: &mut Usage, bytes: usize) -> Result<()> {
-        let budget = self.0.budget;
-        match usage.bytes.checked_add(bytes) {
-            Some(sum) if sum <= budget => {
-                usage.bytes = sum;
-                usage.peak = usage.peak.max(sum);
-                Ok(())
-            }
-            _ => Err(Error::KvPoolFull { budget, in_use: usage.bytes, needed: bytes }),
+    /// The error where `blocks` more blocks are needed, and too few are left.
+    pub(crate) fn full(&self, blocks: usize) -> Error {
+        self.error(self.blocks(), blocks)
+    }
+
+    fn error(&self, in_use: usize, blocks: usize) -> Error {
+        Error::KvPoolFull {
+            budget: self.budget(),
+            in_use: in_use * self.block_bytes(),
+            needed: blocks.saturating_mul(self.block_bytes()),
         }
     }
 
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.0.usage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The layout of each block.
-    pub(super) fn layout(&self) -> BlockLayout {
-        let KvShape { n_layers, n_kv_heads, head_dim } = self.0.shape;
-        BlockLayout { n_layers, n_kv_heads, head_dim, format: self.0.format }
-    }
-
-    pub(super) fn shape(&self) -> KvShape {
-        self.0.shape
-    }
-
-    pub(super) fn device(&self) -> &Device {
-        &self.0.device
-    }
-
-    /// How keys and values are stored.
-    pub fn format(&self) -> KvFormat {
-        self.0.format
-    }
-
-    pub(super) fn dtype(&self) -> DType {
-        self.0.dtype
-    }
-}
-
-impl Lease {
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let mut usage = self.pool.usage();
-        usage.bytes -= self.bytes;
-        if usage.bytes == 0 {
-            // Nobody generates: the memory may be of use to others.
+    /// Takes back the memory of a block.
+    pub(super) fn put_back(&self, id: BlockId, memory: M) {
+        let mut usage = self.usage();
+        usage.blocks -= 1;
+        usage.changes += 1;
+        usage.spare.push((id, memory));
+        if usage.blocks == 0 {
+            // Nothing is generated: the memory may be of use to other programs.
             usage.spare = Vec::new();
         }
     }
-}
 
-impl Deref for PooledBlock {
-    type Target = Block;
+    fn usage(&self) -> MutexGuard<'_, Usage<M>> {
+        self.0.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-    fn deref(&self) -> &Block {
-        &self.block
+    /// A number that changes whenever memory is taken or given back.
+    pub(crate) fn changes(&self) -> u64 {
+        self.usage().changes
     }
 }
 
-impl DerefMut for PooledBlock {
-    fn deref_mut(&mut self) -> &mut Block {
-        &mut self.block
-    }
-}
-
-impl Drop for PooledBlock {
-    fn drop(&mut self) {
-        let block = mem::replace(&mut self.block, Block::without_memory(self.lease.pool.layout()));
-        self.lease.pool.usage().spare.push(block);
+impl Pool<()> {
+    /// A pool of so many blocks without memory.
+    pub fn of_blocks(blocks: usize) -> Self {
+        Self::with_layout((), 1, blocks)
     }
 }
 
@@ -227,37 +172,37 @@ impl Drop for PooledBlock {
 mod tests {
     use super::*;
 
-    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
-
     #[test]
     fn a_pool_gives_all_or_nothing_and_takes_back() {
-        let block = 2 * 2 * 16 * 32 * 4;
-        let pool = KvPool::new(SHAPE, &Device::default(), DType::F32, 5 * block + 1);
-        assert_eq!((pool.block_bytes(), pool.max_blocks()), (block, 5));
+        let pool = Pool::<()>::with_layout((), 10, 51);
+        assert_eq!((pool.block_bytes(), pool.max_blocks()), (10, 5));
         let three = pool.take(3).unwrap();
         let error = pool.take(3).unwrap_err();
-        let full =
-            Error::KvPoolFull { budget: 5 * block + 1, in_use: 3 * block, needed: 3 * block };
+        let full = Error::KvPoolFull { budget: 51, in_use: 30, needed: 30 };
         assert_eq!(error.to_string(), full.to_string());
-        assert_eq!(pool.bytes(), 3 * block);
+        assert_eq!(pool.bytes(), 30);
         let two = pool.take(2).unwrap();
         drop(three);
-        assert_eq!((pool.bytes(), pool.usage().spare.len()), (2 * block, 3));
-        let four = pool.take(3).unwrap();
-        assert_eq!((pool.bytes(), pool.usage().spare.len()), (5 * block, 0));
-        drop(four);
+        assert_eq!((pool.bytes(), pool.usage().spare.len()), (20, 3));
+        let more = pool.take(3).unwrap();
+        assert_eq!((pool.bytes(), pool.usage().spare.len()), (50, 0));
+        drop(more);
         assert_eq!(pool.usage().spare.len(), 3, "never more than were in use at once");
         drop(two);
-        assert_eq!((pool.bytes(), pool.peak_bytes()), (0, 5 * block));
-        assert_eq!(pool.usage().spare.len(), 0, "nobody needs them");
+        assert_eq!((pool.bytes(), pool.peak_bytes()), (0, 50));
+        assert_eq!(pool.usage().spare.len(), 0, "no table needs them");
     }
 
     #[test]
-    fn memory_that_is_not_there_is_an_error_and_nothing_is_taken() {
-        let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
-        let pool = KvPool::new(shape, &Device::default(), DType::F32, usize::MAX);
-        let error = pool.take(1 << 15).unwrap_err();
-        assert!(matches!(error, Error::CacheTooLarge { tokens: 0x10_0000, .. }), "{error}");
-        assert_eq!(pool.bytes(), 0);
+    fn no_two_blocks_in_use_have_one_id() {
+        let pool = Pool::of_blocks(6);
+        let ids = |blocks: &[Block]| blocks.iter().map(|block| block.id().0).collect::<Vec<_>>();
+        let mut first = pool.take(4).unwrap();
+        let second = pool.take(1).unwrap();
+        assert_eq!((ids(&first), ids(&second)), (vec![0, 1, 2, 3], vec![4]));
+        drop(first.pop());
+        drop(first.remove(0));
+        // The last that came back is the first to be taken.
+        assert_eq!(ids(&pool.take(3).unwrap()), [0, 3, 5]);
     }
 }

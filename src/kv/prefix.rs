@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Add;
+use std::sync::Arc;
 
-use super::BlockId;
+use super::block::{Block, BlockId, Memory};
 
 /// The end of a chain of full blocks: the hash of all its tokens, and the identity of its last
 /// block.
@@ -50,11 +51,11 @@ impl PrefixStats {
 
 /// The full blocks that can be shared.
 #[derive(Debug, Default)]
-pub(super) struct PrefixCache {
+pub(super) struct PrefixCache<M: Memory> {
     by_hash: HashMap<u64, BlockId>,
-    entries: HashMap<BlockId, Entry>,
-    /// The blocks without an owner, by the time of their last use.
-    idle: BTreeMap<u64, BlockId>,
+    entries: HashMap<BlockId, Entry<M>>,
+    /// The blocks that no table holds, by the time of their last use.
+    evictable: BTreeMap<u64, BlockId>,
     /// Counts the releases of blocks: the time of the least-recently-used order.
     releases: u64,
     last_serial: u64,
@@ -63,12 +64,13 @@ pub(super) struct PrefixCache {
 
 /// A full block.
 #[derive(Debug)]
-struct Entry {
+struct Entry<M: Memory> {
+    block: Arc<Block<M>>,
     link: Link,
     parent: Link,
     tokens: Box<[u32]>,
-    /// Since when it has been idle, if it is.
-    idle_since: Option<u64>,
+    /// Since when no table has held it, if none does.
+    evictable_since: Option<u64>,
 }
 
 // ANCHOR: chained_hash
@@ -81,21 +83,31 @@ pub(super) fn chained_hash(parent: u64, tokens: &[u32]) -> u64 {
 }
 // ANCHOR_END: chained_hash
 
-impl PrefixCache {
+impl<M: Memory> PrefixCache<M> {
     // ANCHOR: find
     /// The block with these tokens after `parent`.
-    pub(super) fn find(&self, parent: Link, tokens: &[u32]) -> Option<(BlockId, Link)> {
+    fn find(&self, parent: Link, tokens: &[u32]) -> Option<BlockId> {
         let block = *self.by_hash.get(&chained_hash(parent.hash, tokens))?;
         let entry = &self.entries[&block];
         // A hash alone proves nothing: two chains may have the same.
         let is_hit = entry.parent == parent && *entry.tokens == *tokens;
-        is_hit.then_some((block, entry.link))
+        is_hit.then_some(block)
     }
     // ANCHOR_END: find
 
+    /// The block with these tokens after `parent`, for another owner.
+    pub(super) fn take(&mut self, parent: Link, tokens: &[u32]) -> Option<(Arc<Block<M>>, Link)> {
+        let block = self.find(parent, tokens)?;
+        let entry = self.entries.get_mut(&block)?;
+        if let Some(since) = entry.evictable_since.take() {
+            self.evictable.remove(&since);
+        }
+        Some((Arc::clone(&entry.block), entry.link))
+    }
+
     /// Registers a full block. If one with the same chain is registered already, that one stays and
     /// its link is returned.
-    pub(super) fn register(&mut self, parent: Link, tokens: &[u32], block: BlockId) -> Link {
+    pub(super) fn register(&mut self, parent: Link, tokens: &[u32], block: &Arc<Block<M>>) -> Link {
         let hash = chained_hash(parent.hash, tokens);
         self.last_serial += 1;
         let link = Link { hash, serial: self.last_serial };
@@ -104,9 +116,15 @@ impl PrefixCache {
             let is_same = entry.parent == parent && *entry.tokens == *tokens;
             return if is_same { entry.link } else { link };
         }
-        self.by_hash.insert(hash, block);
-        let tokens = tokens.into();
-        self.entries.insert(block, Entry { link, parent, tokens, idle_since: None });
+        self.by_hash.insert(hash, block.id());
+        let entry = Entry {
+            block: Arc::clone(block),
+            link,
+            parent,
+            tokens: tokens.into(),
+            evictable_since: None,
+        };
+        self.entries.insert(block.id(), entry);
         link
     }
 
@@ -115,35 +133,30 @@ impl PrefixCache {
         self.entries.contains_key(&block)
     }
 
-    /// Notes that a registered block has its first owner again.
-    pub(super) fn set_owned(&mut self, block: BlockId) {
-        if let Some(since) = self.entries.get_mut(&block).and_then(|entry| entry.idle_since.take())
-        {
-            self.idle.remove(&since);
-        }
-    }
-
-    /// Notes that a block has no owner any more. False where it is not registered, so that nobody
-    /// will find it again.
-    pub(super) fn set_idle(&mut self, block: BlockId) -> bool {
+    /// Notes that no table holds a block any more. False where it is not registered, so that it
+    /// cannot be found again.
+    pub(super) fn set_evictable(&mut self, block: BlockId) -> bool {
         let Some(entry) = self.entries.get_mut(&block) else {
             return false;
         };
         self.releases += 1;
-        entry.idle_since = Some(self.releases);
-        self.idle.insert(self.releases, block);
+        entry.evictable_since = Some(self.releases);
+        self.evictable.insert(self.releases, block);
         true
     }
 
     // ANCHOR: evict
-    /// Forgets the block that has been idle for longest.
-    pub(super) fn evict(&mut self) -> Option<BlockId> {
-        let (_, block) = self.idle.pop_first()?;
+    /// Gives up the block that has been evictable for longest. False where there is none.
+    pub(super) fn evict(&mut self) -> bool {
+        let Some((_, block)) = self.evictable.pop_first() else {
+            return false;
+        };
+        // The entry has the last reference to the block, whose memory returns to the pool.
         if let Some(entry) = self.entries.remove(&block) {
             self.by_hash.remove(&entry.link.hash);
         }
         self.stats.evictions += 1;
-        Some(block)
+        true
     }
     // ANCHOR_END: evict
 
@@ -152,74 +165,83 @@ impl PrefixCache {
         *self = Self { stats: self.stats, ..Self::default() };
     }
 
-    /// The number of blocks without an owner.
-    pub(super) fn idle(&self) -> usize {
-        self.idle.len()
+    /// The number of blocks that no table holds.
+    pub(super) fn evictable(&self) -> usize {
+        self.evictable.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kv::Pool;
 
-    fn block(id: u32) -> BlockId {
-        BlockId(id)
+    fn blocks(count: usize) -> Vec<Arc<Block>> {
+        Pool::of_blocks(count).take(count).unwrap().into_iter().map(Arc::new).collect()
+    }
+
+    /// The block that is found, and its link.
+    fn find(cache: &PrefixCache<()>, parent: Link, tokens: &[u32]) -> Option<(BlockId, Link)> {
+        let block = cache.find(parent, tokens)?;
+        Some((block, cache.entries[&block].link))
     }
 
     #[test]
     fn a_block_is_found_only_after_its_own_parent() {
-        let mut cache = PrefixCache::default();
-        let a = cache.register(ROOT, &[1, 2], block(0));
-        let b = cache.register(a, &[3, 4], block(1));
-        assert_eq!(cache.find(ROOT, &[1, 2]), Some((block(0), a)));
-        assert_eq!(cache.find(a, &[3, 4]), Some((block(1), b)));
-        assert_eq!(cache.find(ROOT, &[3, 4]), None);
-        assert_eq!(cache.find(a, &[3, 5]), None);
+        let (blocks, mut cache) = (blocks(2), PrefixCache::default());
+        let a = cache.register(ROOT, &[1, 2], &blocks[0]);
+        let b = cache.register(a, &[3, 4], &blocks[1]);
+        assert_eq!(find(&cache, ROOT, &[1, 2]), Some((blocks[0].id(), a)));
+        assert_eq!(find(&cache, a, &[3, 4]), Some((blocks[1].id(), b)));
+        assert_eq!(find(&cache, ROOT, &[3, 4]), None);
+        assert_eq!(find(&cache, a, &[3, 5]), None);
     }
 
     #[test]
     fn an_equal_hash_is_no_hit() {
-        let mut cache = PrefixCache::default();
-        let link = cache.register(ROOT, &[1, 2], block(0));
+        let (blocks, mut cache) = (blocks(3), PrefixCache::default());
+        let link = cache.register(ROOT, &[1, 2], &blocks[0]);
         // As if these tokens had the hash of those.
         let hash = chained_hash(ROOT.hash, &[7, 8]);
-        cache.by_hash.insert(hash, block(0));
-        assert_eq!(cache.find(ROOT, &[7, 8]), None);
+        cache.by_hash.insert(hash, blocks[0].id());
+        assert_eq!(find(&cache, ROOT, &[7, 8]), None);
         // The newcomer is not registered, and has a chain of its own.
-        let other = cache.register(ROOT, &[7, 8], block(1));
-        assert!(!cache.contains(block(1)) && other != link && other.hash == hash);
+        let other = cache.register(ROOT, &[7, 8], &blocks[1]);
+        assert!(!cache.contains(blocks[1].id()) && other != link && other.hash == hash);
         // A parent with an equal hash is another parent.
-        let child = cache.register(link, &[9, 9], block(2));
+        let child = cache.register(link, &[9, 9], &blocks[2]);
         let twin = Link { hash: link.hash, serial: other.serial };
-        assert_eq!(cache.find(twin, &[9, 9]), None);
-        assert_eq!(cache.find(link, &[9, 9]), Some((block(2), child)));
+        assert_eq!(find(&cache, twin, &[9, 9]), None);
+        assert_eq!(find(&cache, link, &[9, 9]), Some((blocks[2].id(), child)));
     }
 
     #[test]
     fn the_first_of_two_equal_blocks_stays() {
-        let mut cache = PrefixCache::default();
-        let first = cache.register(ROOT, &[1, 2], block(0));
-        assert_eq!(cache.register(ROOT, &[1, 2], block(1)), first);
-        assert!(cache.contains(block(0)) && !cache.contains(block(1)));
-        assert!(!cache.set_idle(block(1)));
+        let (blocks, mut cache) = (blocks(2), PrefixCache::default());
+        let first = cache.register(ROOT, &[1, 2], &blocks[0]);
+        assert_eq!(cache.register(ROOT, &[1, 2], &blocks[1]), first);
+        assert!(cache.contains(blocks[0].id()) && !cache.contains(blocks[1].id()));
+        assert!(!cache.set_evictable(blocks[1].id()));
     }
 
     #[test]
-    fn the_block_that_was_idle_for_longest_is_evicted_and_owned_ones_never() {
-        let mut cache = PrefixCache::default();
+    fn the_block_that_was_evictable_for_longest_is_evicted_and_owned_ones_never() {
+        let (blocks, mut cache) = (blocks(4), PrefixCache::default());
         let mut link = ROOT;
-        for id in 0..4 {
-            link = cache.register(link, &[id], block(id));
+        for (token, block) in (0..).zip(&blocks) {
+            link = cache.register(link, &[token], block);
         }
-        for id in [2, 0, 1] {
-            assert!(cache.set_idle(block(id)));
+        for index in [2, 0, 1] {
+            assert!(cache.set_evictable(blocks[index].id()));
         }
-        cache.set_owned(block(0));
-        assert_eq!(cache.idle(), 2);
-        assert!(cache.set_idle(block(0)));
-        let evicted: Vec<_> = std::iter::from_fn(|| cache.evict()).collect();
-        assert_eq!(evicted, [2, 1, 0].map(block));
-        assert!(cache.contains(block(3)) && !cache.contains(block(2)));
+        let (block, _) = cache.take(ROOT, &[0]).unwrap();
+        assert_eq!((block.id(), cache.evictable()), (blocks[0].id(), 2));
+        assert!(cache.set_evictable(block.id()));
+        for evicted in [2, 1, 0] {
+            assert!(cache.contains(blocks[evicted].id()) && cache.evict());
+            assert!(!cache.contains(blocks[evicted].id()));
+        }
+        assert!(!cache.evict() && cache.contains(blocks[3].id()));
         assert_eq!(cache.stats.evictions, 3);
     }
 }

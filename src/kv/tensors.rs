@@ -2,16 +2,17 @@
 
 use burn::tensor::{DType, Device, Tensor, s};
 
-use super::pool::{KvPool, Lease};
+use super::memory::KvLayout;
 use crate::device::computes_on_host;
 use crate::error::{Error, Result};
 use crate::memory;
 
 /// The keys and values of all layers, for one sequence. The whole capacity is allocated at once.
-#[derive(Debug)]
+/// The device copies the memory of a clone when either is written to.
+#[derive(Debug, Clone)]
 pub struct Layers {
     layers: Vec<LayerCache>,
-    lease: Lease,
+    bytes: usize,
 }
 
 /// The keys and values of one layer.
@@ -29,30 +30,30 @@ impl Layers {
     /// Empty caches for all layers.
     ///
     /// # Errors
-    /// Too little memory, or a pool with less than that left.
-    pub(super) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
-        let (shape, device, dtype) = (pool.shape(), pool.device(), pool.dtype());
+    /// Too little memory.
+    pub(super) fn new(layout: &KvLayout, capacity: usize) -> Result<Self> {
+        let KvLayout { shape, device, dtype, .. } = layout;
+        let bytes = Self::check_memory(layout, capacity)?;
         let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
-        let bytes = check_memory(shape.n_layers, dims, dtype, device)?;
-        let lease = pool.lease(bytes)?;
         let layer = |_| LayerCache {
-            keys: Tensor::zeros(dims, (device, dtype)),
-            values: Tensor::zeros(dims, (device, dtype)),
+            keys: Tensor::zeros(dims, (device, *dtype)),
+            values: Tensor::zeros(dims, (device, *dtype)),
         };
-        Ok(Self { layers: (0..shape.n_layers).map(layer).collect(), lease })
+        Ok(Self { layers: (0..shape.n_layers).map(layer).collect(), bytes })
     }
 
-    /// A copy of all layers. The device copies the memory when either is written to.
+    /// Checks that they fit into memory, and returns their size in bytes.
     ///
     /// # Errors
-    /// A pool with less than that left.
-    pub(super) fn fork(&self, pool: &KvPool) -> Result<Self> {
-        let lease = pool.lease(self.bytes())?;
-        Ok(Self { layers: self.layers.clone(), lease })
+    /// They do not.
+    pub(super) fn check_memory(layout: &KvLayout, capacity: usize) -> Result<usize> {
+        let KvLayout { shape, device, dtype, .. } = layout;
+        let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
+        check_memory(shape.n_layers, dims, *dtype, device)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.lease.bytes()
+        self.bytes
     }
 
     /// The cache of one layer.

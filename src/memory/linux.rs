@@ -35,7 +35,7 @@ pub(super) fn available(root: &Path) -> Option<u64> {
 }
 
 /// The address space that `ulimit -v` leaves.
-fn address_space(root: &Path) -> Option<u64> {
+pub(super) fn address_space(root: &Path) -> Option<u64> {
     let limits = read_to_string(root.join("proc/self/limits")).ok()?;
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = limit.split_whitespace().next()?.parse().ok()?; // or `unlimited`

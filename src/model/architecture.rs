@@ -9,6 +9,7 @@ use super::gpt2::Gpt2;
 use super::pass::Pass;
 use super::rope::Rope;
 use super::source::Source;
+use super::trace::Trace;
 use crate::error::{Error, Result};
 
 /// A network, with the RoPE frequencies where it uses them.
@@ -52,6 +53,14 @@ impl Architecture {
             Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
             Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
             Self::Encoder(_) => Err(Error::NoKvCache),
+        }
+    }
+
+    /// The way of the last token through a network of the Llama family.
+    pub(super) fn trace(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Option<Trace>> {
+        match self {
+            Self::Llama { decoder, rope } => decoder.trace(ids, rope, pass).map(Some),
+            Self::Gpt2(_) | Self::Encoder(_) => Ok(None),
         }
     }
 

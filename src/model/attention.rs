@@ -16,13 +16,13 @@ use crate::error::Result;
 /// attention, with one it is multi-query attention.
 #[derive(Module, Debug)]
 pub struct Attention {
-    q_proj: Linear,
-    k_proj: Linear,
-    v_proj: Linear,
-    o_proj: Linear,
+    pub(super) q_proj: Linear,
+    pub(super) k_proj: Linear,
+    pub(super) v_proj: Linear,
+    pub(super) o_proj: Linear,
     q_norm: Option<RmsNorm>,
     k_norm: Option<RmsNorm>,
-    head_dim: usize,
+    pub(super) head_dim: usize,
 }
 
 impl Attention {
@@ -77,6 +77,11 @@ impl Attention {
         self.o_proj.forward(merge_heads(mixed))
     }
     // ANCHOR_END: forward
+
+    /// Queries and keys after their norms, where the model has these.
+    pub(super) fn norm_heads(&self, q: Tensor<4>, k: Tensor<4>) -> (Tensor<4>, Tensor<4>) {
+        (normed(&self.q_norm, q), normed(&self.k_norm, k))
+    }
 }
 
 fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {

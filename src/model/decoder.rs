@@ -10,6 +10,7 @@ use super::feed_forward::FeedForward;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
+use super::residual::residual;
 use super::rope::{Rope, Rotation};
 use super::source::Source;
 use crate::error::Result;
@@ -17,9 +18,9 @@ use crate::error::Result;
 /// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
 pub struct Decoder {
-    embed_tokens: Embedding,
-    layers: Vec<Block>,
-    norm: RmsNorm,
+    pub(super) embed_tokens: Embedding,
+    pub(super) layers: Vec<Block>,
+    pub(super) norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
     lm_head: Option<Linear>,
 }
@@ -27,11 +28,11 @@ pub struct Decoder {
 /// A transformer block: attention moves information between positions, then the feed-forward
 /// network transforms each position. Both have a residual connection.
 #[derive(Module, Debug)]
-struct Block {
-    input_layernorm: RmsNorm,
-    self_attn: Attention,
-    post_attention_layernorm: RmsNorm,
-    mlp: FeedForward,
+pub(super) struct Block {
+    pub(super) input_layernorm: RmsNorm,
+    pub(super) self_attn: Attention,
+    pub(super) post_attention_layernorm: RmsNorm,
+    pub(super) mlp: FeedForward,
 }
 
 impl Decoder {
@@ -121,9 +122,9 @@ impl Block {
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
-        let x = x + self.self_attn.forward(normed, rotation, layer, pass);
+        let x = residual(x, self.self_attn.forward(normed, rotation, layer, pass));
         let normed = self.post_attention_layernorm.forward(x.clone());
-        x + self.mlp.forward(normed)
+        residual(x, self.mlp.forward(normed))
     }
     // ANCHOR_END: block
 }

@@ -14,12 +14,12 @@ use crate::error::Result;
 /// by element.
 #[derive(Module, Debug)]
 pub struct FeedForward {
-    gate_proj: Linear,
-    up_proj: Linear,
-    down_proj: Linear,
+    pub(super) gate_proj: Linear,
+    pub(super) up_proj: Linear,
+    pub(super) down_proj: Linear,
     /// SiLU in all known models of this family, but `config.json` may name another.
     #[module(skip)]
-    activation: Activation,
+    pub(super) activation: Activation,
 }
 
 impl FeedForward {

@@ -15,6 +15,7 @@ use super::embedding::Embedding;
 use super::linear::Linear;
 use super::norm::LayerNorm;
 use super::pass::Pass;
+use super::residual::residual;
 use super::source::Source;
 use crate::error::Result;
 
@@ -129,8 +130,8 @@ impl Block {
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
-        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, pass);
-        x.clone() + self.mlp.forward(self.ln_2.forward(x))
+        let x = residual(x.clone(), self.attn.forward(self.ln_1.forward(x), layer, pass));
+        residual(x.clone(), self.mlp.forward(self.ln_2.forward(x)))
     }
 }
 

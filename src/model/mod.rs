@@ -20,8 +20,10 @@ pub mod linear;
 mod logits;
 pub mod norm;
 pub mod pass;
+pub mod residual;
 pub mod rope;
 mod source;
+mod trace;
 pub mod weight;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
@@ -30,11 +32,13 @@ use crate::burn_threads;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
+use crate::storage::Storage;
 use architecture::Architecture;
 pub use config::ModelConfig;
 pub use logits::Logits;
 use pass::Pass;
 pub use source::Source;
+pub use trace::{LayerTrace, Trace};
 pub use weight::{PackedWeight, Weight};
 
 /// A network that is ready to run, with its weights on a device.
@@ -45,6 +49,8 @@ pub struct Model {
     /// The memory of the weights, in bytes.
     bytes: usize,
     weight_formats: Vec<&'static str>,
+    embedding_formats: Vec<&'static str>,
+    storage: Option<Storage>,
     device: Device,
     dtype: DType,
     cpu: Cpu,
@@ -91,6 +97,7 @@ impl Model {
         let network = Architecture::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
         let (bytes, weight_formats) = (weights.bytes(), weights.formats());
+        let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
         let cpu = Cpu::current();
         let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, KvPool::default_budget());
         Ok(Self {
@@ -98,6 +105,8 @@ impl Model {
             network,
             bytes,
             weight_formats,
+            embedding_formats,
+            storage,
             device,
             dtype,
             cpu,
@@ -163,6 +172,17 @@ impl Model {
         &self.weight_formats
     }
 
+    /// As [`weight_formats`](Self::weight_formats), of the embedding matrices and of the head only, by
+    /// name.
+    pub(crate) fn embedding_formats(&self) -> &[&'static str] {
+        &self.embedding_formats
+    }
+
+    /// How the numbers of the weights are stored, where that was asked for.
+    pub(crate) fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
     /// The memory of the weights, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -180,7 +200,7 @@ impl Model {
     /// On a device that allocates the whole capacity at once: too little memory, or a budget of
     /// which less than that is left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
-        self.kv_pool.new_cache(capacity.min(self.config.context_length))
+        KvCache::new(&self.kv_pool, capacity.min(self.config.context_length))
     }
 
     // ANCHOR: forward
@@ -199,6 +219,16 @@ impl Model {
     /// context or the budget of the KV caches holds, a cache for an architecture that does not
     /// support one; or a device that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
+        self.run(inputs, |hidden| self.network.logits(hidden))
+    }
+
+    /// Runs the network over all `inputs`, and returns what `read` makes of the hidden states at
+    /// the requested positions.
+    fn run(
+        &self,
+        inputs: &mut [Input<'_>],
+        read: impl FnOnce(Tensor<3>) -> Tensor<3>,
+    ) -> Result<Vec<Vec<f32>>> {
         for input in &mut *inputs {
             self.check_ids(input.tokens)?;
             match &mut input.cache {
@@ -215,20 +245,21 @@ impl Model {
                 let cache = cache.as_deref_mut().or_else(|| own_caches.next());
                 pass.push(tokens.len(), cache);
             }
-            let logits = self.logits(row, wanted, &mut pass)?;
+            let rows = self.rows(row, wanted, &mut pass, read)?;
             pass.commit();
-            Ok(logits)
+            Ok(rows)
         })
     }
     // ANCHOR_END: forward
 
-    // ANCHOR: logits
-    /// The logits of the `wanted` columns of a row of token ids.
-    fn logits(
+    // ANCHOR: rows
+    /// What `read` makes of the hidden states of the `wanted` columns of a row of token ids.
+    fn rows(
         &self,
         row: Vec<i32>,
         wanted: Vec<i32>,
         pass: &mut Pass<'_>,
+        read: impl FnOnce(Tensor<3>) -> Tensor<3>,
     ) -> Result<Vec<Vec<f32>>> {
         if row.is_empty() {
             return Ok(Vec::new());
@@ -239,44 +270,26 @@ impl Model {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let columns = TensorData::new(wanted.clone(), [wanted.len()]);
-        let columns = Tensor::<1, Int>::from_data(columns, &self.device);
-        let logits = self.network.logits(hidden.select(1, columns)); // [1, wanted.len(), vocab]
-        let logits = to_host(logits)?;
-        Ok(logits.chunks(self.config.vocab_size).map(<[f32]>::to_vec).collect())
+        let hidden = if wanted.len() == row.len() {
+            hidden // each token's logits are wanted, as in a decode step
+        } else {
+            let columns = TensorData::new(wanted.clone(), [wanted.len()]);
+            hidden.select(1, Tensor::<1, Int>::from_data(columns, &self.device))
+        };
+        let rows = read(hidden); // [1, wanted.len(), vocab] with the head
+        let [_, _, width] = rows.dims();
+        Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
     }
-    // ANCHOR_END: logits
+    // ANCHOR_END: rows
 
-    /// What each position of a text attends to: for every layer and head, `[seq, seq]` weights, where
-    /// each row is a position and sums to 1.
-    ///
-    /// This runs the whole network over the text. Weights are computed from its queries and keys in
-    /// Burn's operations, as where no kernel serves: they may differ from the kernel's in the last
-    /// digits.
+    /// As [`forward`](Self::forward), without the head: the hidden states after the last norm, one
+    /// row of `[d_model]` for each token whose logits an input asks for, in order. The head makes
+    /// logits of them. [`embed`](crate::generate::embed) makes one vector of those of a text.
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
-    pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
-        self.check_prompt(ids)?;
-        self.cpu.enter(|| {
-            let inputs = [Input::whole(ids).with_logits(Logits::None)];
-            let mut caches = self.caches_for_whole(&inputs)?;
-            let mut pass = Pass::new(&self.device);
-            pass.push(ids.len(), caches.first_mut());
-            pass.keep_seen();
-            let (row, wanted) = row_of(&inputs);
-            self.logits(row, wanted, &mut pass)?;
-            let mask = attend::causal_mask(ids.len(), 0, &self.device);
-            let of_layer = |[q, k]: [Tensor<4>; 2]| {
-                let [q, k] = [q, k].map(|x| x.swap_dims(1, 2)); // [1, heads, seq, head_dim]
-                let weights = attend::attention_weights(q, k, mask.as_ref());
-                let rows =
-                    to_host(weights.reshape([1, self.config.n_heads * ids.len(), ids.len()]))?;
-                let rows: Vec<Vec<f32>> = rows.chunks(ids.len()).map(<[f32]>::to_vec).collect();
-                Ok(rows.chunks(ids.len()).map(<[_]>::to_vec).collect())
-            };
-            pass.take_seen().into_iter().map(of_layer).collect()
-        })
+    pub fn hidden_states(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
+        self.run(inputs, |hidden| hidden)
     }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one

@@ -6,7 +6,7 @@ use burn::tensor::{Bool, Device, Tensor, s};
 
 use super::attend::{attend, causal_mask};
 use crate::kernels::{self, Queries};
-use crate::kv::{Blocks, KvCache, Store};
+use crate::kv::KvCache;
 
 /// The sequences of one forward pass, with their new tokens concatenated into one row. Only
 /// attention needs the boundaries between sequences: all other layers treat each position
@@ -113,22 +113,18 @@ impl<'a> Pass<'a> {
         let (k, v) = (kernels::tensor::numbers(k), kernels::tensor::numbers(v));
         for Segment { columns, start, cache } in &mut self.segments {
             let rows = columns.start * width..columns.end * width;
-            if let Some(blocks) = cache.as_mut().and_then(|cache| blocks_mut(cache)) {
-                blocks.append(layer, *start, &k[rows.clone()], &v[rows]);
+            if let Some(cache) = cache {
+                cache.append(layer, *start, &k[rows.clone()], &v[rows]);
             }
         }
-        let blocks = self.segments.iter().filter_map(|segment| {
-            let blocks = blocks(segment.cache.as_deref()?)?;
-            Some((segment, blocks))
-        });
         let mut layout = None;
-        let queries: Vec<_> = blocks
-            .map(|(segment, blocks)| {
-                layout = Some(blocks.layout());
-                let (start, rows) = (segment.start, segment.columns.clone());
-                Queries { blocks: blocks.iter().collect(), start, rows }
-            })
-            .collect();
+        let queries = self.segments.iter().filter_map(|segment| {
+            let cache = segment.cache.as_deref()?;
+            layout = Some(cache.panel_layout());
+            let (start, rows) = (segment.start, segment.columns.clone());
+            Some(Queries { blocks: cache.panels().collect(), start, rows })
+        });
+        let queries: Vec<_> = queries.collect();
         match layout {
             Some(layout) => kernels::tensor::attend(q, layer, layout, &queries),
             None => q, // no sequences, no rows
@@ -155,11 +151,7 @@ impl<'a> Pass<'a> {
                     all.clone().slice(s![.., .., columns.clone(), ..])
                 }
             };
-            let layers = cache.as_mut().and_then(|cache| match cache.store_mut() {
-                Store::Tensors(layers) => Some(layers),
-                Store::Blocks(_) => None,
-            });
-            let (k, v) = match layers {
+            let (k, v) = match cache.as_mut().and_then(|cache| cache.layers_mut()) {
                 Some(layers) => layers.layer_mut(layer).append(part(&k), part(&v), *start),
                 None => (part(&k), part(&v)),
             };
@@ -177,19 +169,5 @@ impl<'a> Pass<'a> {
                 cache.commit(columns.len());
             }
         }
-    }
-}
-
-fn blocks(cache: &KvCache) -> Option<&Blocks> {
-    match cache.store() {
-        Store::Blocks(blocks) => Some(blocks),
-        Store::Tensors(_) => None,
-    }
-}
-
-fn blocks_mut(cache: &mut KvCache) -> Option<&mut Blocks> {
-    match cache.store_mut() {
-        Store::Blocks(blocks) => Some(blocks),
-        Store::Tensors(_) => None,
     }
 }

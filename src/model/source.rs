@@ -5,6 +5,7 @@ use burn::tensor::{DType, Device, Tensor};
 
 use super::weight::Weight;
 use crate::error::Result;
+use crate::storage::Storage;
 
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
 /// randomly initialized.
@@ -48,6 +49,12 @@ pub trait Source {
 
     /// The formats of all matrices supplied so far, that of the most weights first.
     fn formats(&self) -> Vec<&'static str>;
+
+    /// The formats of the embedding matrices and of the head, as far as they were supplied, by name.
+    fn embedding_formats(&self) -> Vec<&'static str>;
+
+    /// How numbers are stored, where that was asked for.
+    fn storage(&self) -> Option<Storage>;
 
     /// The memory of all tensors supplied so far, in bytes.
     fn bytes(&self) -> usize;

@@ -1,10 +1,12 @@
 //! Chat messages and the template that formats them into a prompt.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::str::FromStr;
 
 use jiff::civil::DateTime;
 use minijinja::Value;
-use minijinja::value::Serde;
+use minijinja::value::{Serde, ValueKind};
 use serde::{Deserialize, Serialize};
 
 use super::config::SpecialTokens;
@@ -49,8 +51,62 @@ pub struct ChatOptions {
     /// The date and time for templates that write it into the prompt. Without it, such templates
     /// omit the date, use a fixed one, or fail.
     pub now: Option<DateTime>,
-    /// Template-specific variables, such as `enable_thinking`.
-    pub variables: BTreeMap<String, serde_json::Value>,
+    /// Template-specific variables, such as `enable_thinking`. `tools` and `documents` are lists of
+    /// JSON objects, which reach the template as they are; `messages` and `add_generation_prompt`
+    /// are not to be set here.
+    pub variables: BTreeMap<String, Variable>,
+    /// Whether the texts of special tokens within the messages are special tokens, as in
+    /// transformers. Otherwise they are text, and only the template writes special tokens.
+    pub parse_special: bool,
+}
+
+/// The value of a template's variable: JSON, in which the fields of an object keep their order, as a
+/// template may write them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Variable(Value);
+
+impl Variable {
+    fn is_list_of_objects(&self) -> bool {
+        let is_object = |item: Value| item.kind() == ValueKind::Map;
+        self.0.kind() == ValueKind::Seq
+            && self.0.try_iter().is_ok_and(|mut items| items.all(is_object))
+    }
+}
+
+impl FromStr for Variable {
+    type Err = Infallible;
+
+    /// The JSON of a text, or the text itself if it is none.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let json = serde_json::from_str(text).map(Self);
+        Ok(json.unwrap_or_else(|_| Self(Value::from(text))))
+    }
+}
+
+/// Checks a template's variable, as transformers does. [`ChatTemplate::render`] checks all of them;
+/// who reads one from a command line can refuse it there.
+///
+/// # Errors
+/// A variable that the conversation decides; tools or documents that are no list of objects.
+pub fn check_variable(name: &str, value: &Variable) -> Result<()> {
+    let wrong = |name, value, allowed| Err(Error::Parameter { name, value, allowed });
+    match name {
+        "messages" | "add_generation_prompt" => wrong(
+            "the name of a template's variable",
+            format!("`{name}`"),
+            "another: the conversation decides this one",
+        ),
+        "tools" if !value.is_list_of_objects() => {
+            wrong("the template's variable `tools`", value.0.to_string(), "a list of JSON objects")
+        }
+        "documents" if !value.is_list_of_objects() => wrong(
+            "the template's variable `documents`",
+            value.0.to_string(),
+            "a list of JSON objects",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// A Jinja chat template, as published with a chat model.
@@ -75,6 +131,11 @@ impl ChatTemplate {
         Self { source: source.into(), origin: origin.into() }
     }
 
+    /// The program, in Jinja.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     /// The messages for a template that does not know the role `developer`: the role is `system`
     /// instead, as in OpenAI's API, where each stands for the other. A template that names the role
     /// anywhere gets the messages as they are, and so does every template from
@@ -93,7 +154,8 @@ impl ChatTemplate {
     /// Formats a conversation, up to the start of the assistant's answer.
     ///
     /// # Errors
-    /// A template that is invalid, that refuses these messages, or that exceeds its limits.
+    /// A template that is invalid, that refuses these messages, or that exceeds its limits; variables
+    /// that it cannot be given.
     pub fn render(
         &self,
         messages: &[Message],
@@ -101,13 +163,16 @@ impl ChatTemplate {
         options: &ChatOptions,
     ) -> Result<String> {
         let mut context: BTreeMap<&str, Value> = BTreeMap::new();
-        context.extend(options.variables.iter().map(|(k, v)| (k.as_str(), Value::from(Serde(v)))));
-        context.extend(special_tokens.iter().map(|(k, v)| (k.as_str(), Value::from(v))));
-        context.insert("messages", Value::from(Serde(messages)));
-        context.insert("add_generation_prompt", Value::from(true));
         // Templates compare these with `none`; an undefined variable would compare differently.
         context.insert("tools", Value::from(()));
         context.insert("documents", Value::from(()));
+        context.extend(special_tokens.iter().map(|(k, v)| (k.as_str(), Value::from(v))));
+        for (name, value) in &options.variables {
+            check_variable(name, value)?;
+            context.insert(name, value.0.clone());
+        }
+        context.insert("messages", Value::from(Serde(messages)));
+        context.insert("add_generation_prompt", Value::from(true));
         jinja::render(&self.source, context, options.now)
             .map_err(|message| Error::ChatTemplate { origin: self.origin.clone(), message })
     }

@@ -2,7 +2,10 @@
 //! which its callers catch; others make it allocate without bound or never return, which is refused
 //! here.
 
+use std::fmt::{self, Formatter};
+
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// The largest factor by which all replacements together may lengthen a text. Published files reach
@@ -15,9 +18,13 @@ const MAX_INSERTED: usize = 1000;
 /// The most steps in a component, and the most pieces in a template.
 const MAX_STEPS: usize = 1000;
 
-/// The components that change text; other fields are ignored.
+/// The components that change text, and how many tokens there are; other fields are ignored.
 #[derive(Deserialize)]
 struct Parts {
+    #[serde(default)]
+    model: Model,
+    #[serde(default)]
+    added_tokens: Count,
     #[serde(default)]
     normalizer: Value,
     #[serde(default)]
@@ -28,8 +35,53 @@ struct Parts {
     decoder: Value,
 }
 
+#[derive(Deserialize, Default)]
+struct Model {
+    #[serde(default)]
+    vocab: Count,
+}
+
+/// The number of entries of an object or of a list, which are skipped.
+#[derive(Default)]
+struct Count(usize);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Counting)
+    }
+}
+
+struct Counting;
+
+impl<'de> Visitor<'de> for Counting {
+    type Value = Count;
+
+    fn expecting(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str("an object or a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Count, A::Error> {
+        let mut count = 0;
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Count(count))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Count, A::Error> {
+        let mut count = 0;
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Count(count))
+    }
+}
+
 /// Refuses a file that could hang or panic. The error names the field and the problem.
-pub(super) fn check(json: &[u8]) -> Result<(), String> {
+///
+/// Returns the number of its tokens. Those that are in the vocabulary and among the added ones count
+/// once.
+pub(super) fn check(json: &[u8]) -> Result<usize, String> {
     let parts: Parts = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     for (name, part) in [
         ("normalizer", &parts.normalizer),
@@ -39,7 +91,7 @@ pub(super) fn check(json: &[u8]) -> Result<(), String> {
     ] {
         check_part(part).map_err(|problem| format!("in `{name}`, {problem}"))?;
     }
-    Ok(())
+    Ok(parts.model.vocab.0.max(parts.added_tokens.0))
 }
 
 fn check_part(part: &Value) -> Result<(), String> {

@@ -12,8 +12,11 @@ mod json;
 mod library;
 mod methods;
 mod namespace;
+mod python;
 mod rewrite;
 mod source;
+mod strings;
+mod text_filters;
 
 use std::collections::BTreeMap;
 
@@ -37,7 +40,7 @@ pub(super) fn render(
     context: BTreeMap<&str, Value>,
     now: Option<DateTime>,
 ) -> Result<String, String> {
-    match panics::contain("the engine of the chat template", || run(source, context, now)) {
+    match panics::contain_quietly("the engine of the chat template", || run(source, context, now)) {
         Ok(result) => result,
         Err(panicked) => Err(panicked.to_string()),
     }
@@ -107,7 +110,10 @@ fn write(budget: &Budget, out: &mut Output, state: &mut State, value: &Value) ->
         None => budget.weigh(value)?,
     };
     budget.write(bytes)?;
-    minijinja::escape_formatter(out, state, value)
+    match python::text(value) {
+        Some(text) => minijinja::escape_formatter(out, state, &Value::from(text)),
+        None => minijinja::escape_formatter(out, state, value),
+    }
 }
 
 /// `{% generation %}` marks the assistant's tokens for training. `{% with %}` replaces it: a block

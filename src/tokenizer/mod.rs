@@ -6,6 +6,7 @@ mod decoding;
 mod file_check;
 mod incremental;
 mod jinja;
+mod special_text;
 mod stop_strings;
 mod token_bytes;
 
@@ -14,12 +15,14 @@ use std::str::FromStr;
 use tokenizers::AddedToken;
 
 use crate::error::{Error, Result};
-use crate::panics;
-pub use chat::{ChatOptions, ChatTemplate, Message, Role};
+use crate::{memory, panics};
+pub use chat::{ChatOptions, ChatTemplate, Message, Role, Variable, check_variable};
 pub use config::SpecialTokens;
 use config::TokenizerConfig;
 use decoding::Decoding;
 pub use incremental::IncrementalDecoder;
+use special_text::SpecialTexts;
+pub(crate) use special_text::WrittenChat;
 pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings};
 
 /// A tokenizer read from `tokenizer.json`, with the additions of `tokenizer_config.json` and
@@ -33,8 +36,12 @@ pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings
 /// - `add_bos_token` and `add_eos_token` of `tokenizer_config.json` are ignored: they apply to
 ///   tokenizers without a `tokenizer.json`.
 /// - A chat template writes all its special tokens itself, so none are added to its output.
-/// - Special tokens within a text are parsed as special tokens, in prompts and chat messages:
-///   `encode("<s>")` is the id of `<s>`. Untrusted text can therefore end a turn and begin another.
+/// - Special tokens within a prompt are parsed as special tokens: `encode("<s>")` is the id of
+///   `<s>`.
+///
+/// In one point it differs. Within the messages of a chat the text of a special token is text, so
+/// that a message cannot end its turn and begin another; [`ChatOptions::parse_special`] asks for the
+/// other. [`Tokenizer::encode_text`] does the same for a prompt.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
@@ -42,6 +49,7 @@ pub struct Tokenizer {
     decoding: Decoding,
     special_tokens: SpecialTokens,
     chat_template: Option<ChatTemplate>,
+    special_texts: SpecialTexts,
 }
 
 /// How a token decodes.
@@ -61,14 +69,22 @@ impl Tokenizer {
     /// # Errors
     /// JSON that does not describe a tokenizer.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
+        Self::from_json_for(json, origin, usize::MAX)
+    }
+
+    /// As [`from_json`](Self::from_json), for a model with `vocab_size` tokens. A file with far more
+    /// is refused before a tokenizer is made of it, which takes many times the file's size.
+    pub(crate) fn from_json_for(json: &[u8], origin: &str, vocab_size: usize) -> Result<Self> {
         let text = std::str::from_utf8(json).map_err(|error| unusable(origin, error))?;
-        file_check::check(json).map_err(|problem| unusable(origin, problem))?;
+        let tokens = file_check::check(json).map_err(|problem| unusable(origin, problem))?;
+        check_count(tokens, vocab_size, origin)?;
         let mut inner = trusting(origin, || tokenizers::Tokenizer::from_str(text))?;
         // Files may carry truncation and padding from training. A prompt must stay unchanged.
         inner.with_truncation(None).map_err(|error| unusable(origin, error))?;
         inner.with_padding(None);
         Ok(Self {
             decoding: Decoding::of(inner.get_decoder()),
+            special_texts: SpecialTexts::of(&inner, origin)?,
             inner,
             origin: origin.to_owned(),
             special_tokens: SpecialTokens::new(),
@@ -88,6 +104,7 @@ impl Tokenizer {
         let tokens: Vec<AddedToken> =
             known.map(|token| AddedToken::from(token.as_str(), true)).collect();
         trusting(origin, || self.inner.add_special_tokens(tokens))?;
+        self.special_texts = SpecialTexts::of(&self.inner, origin)?;
         self.special_tokens = config.special_tokens;
         if let Some(source) = config.chat_template {
             self.chat_template = Some(ChatTemplate::new(source, origin));
@@ -100,6 +117,11 @@ impl Tokenizer {
     pub fn with_chat_template(mut self, template: ChatTemplate) -> Self {
         self.chat_template = Some(template);
         self
+    }
+
+    /// The chat template that the model came with.
+    pub fn chat_template(&self) -> Option<&ChatTemplate> {
+        self.chat_template.as_ref()
     }
 
     /// Whether the model came with a chat template.
@@ -117,21 +139,73 @@ impl Tokenizer {
     }
     // ANCHOR_END: encode
 
+    /// As [`encode`](Self::encode), without the special tokens that `tokenizer.json` adds.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_bare(&self, text: &str) -> Result<Vec<u32>> {
+        self.encode_with(text, false)
+    }
+
     /// The ids of a conversation, up to the start of the assistant's answer. Messages of a developer
     /// are those of the system for a template that does not know the role: see
-    /// [`ChatTemplate::adapt`].
+    /// [`ChatTemplate::adapt`]. The text of a special token within a message is text, unless the
+    /// options say otherwise.
     ///
     /// # Errors
     /// A model without a chat template; the errors of [`ChatTemplate::render`] and
     /// [`Tokenizer::encode`].
     pub fn encode_chat(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
+        self.encode_written(&self.write_chat(messages, options)?)
+    }
+
+    /// A conversation as the template writes it.
+    pub(crate) fn write_chat(
+        &self,
+        messages: &[Message],
+        options: &ChatOptions,
+    ) -> Result<WrittenChat> {
         let template = self.chat_template.as_ref().ok_or(Error::NoChatTemplate)?;
         let messages = template.adapt(messages);
-        self.encode_with(&template.render(&messages, &self.special_tokens, options)?, false)
+        if options.parse_special {
+            let text = template.render(&messages, &self.special_tokens, options)?;
+            return Ok(WrittenChat { text, mark: None });
+        }
+        self.write_messages(template, &messages, options)
+    }
+
+    /// The ids of what a template has written, which has all its special tokens.
+    pub(crate) fn encode_written(&self, chat: &WrittenChat) -> Result<Vec<u32>> {
+        match chat.mark {
+            None => self.encode_with(&chat.text, false),
+            Some(mark) => self.encode_marked(&chat.text, mark, false),
+        }
+    }
+
+    /// Checks that a text could be at most `context` tokens, before it is encoded: that takes more
+    /// than a hundred times its memory.
+    ///
+    /// A text of up to a megabyte always passes: its tokens are counted then, which is more exact.
+    ///
+    /// # Errors
+    /// A text with more bytes than so many of the longest tokens have.
+    pub(crate) fn check_length(&self, text: &str, context: usize) -> Result<()> {
+        let bytes = text.len();
+        if bytes <= MANY_BYTES {
+            return Ok(());
+        }
+        // The entries of the vocabulary are at least as long as the texts they stand for.
+        let vocabulary = self.inner.get_vocab(true);
+        let longest = vocabulary.keys().map(String::len).max().unwrap_or(0);
+        if bytes <= longest.saturating_mul(context) {
+            return Ok(());
+        }
+        Err(Error::TextTooLong { bytes, context, longest })
     }
 
     // ANCHOR: encode_with
     fn encode_with(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+        check_memory(text)?;
         let encoding = trusting(&self.origin, || self.inner.encode(text, add_special_tokens))?;
         Ok(encoding.get_ids().to_vec())
     }
@@ -195,9 +269,34 @@ fn byte_of(token: &str) -> Option<u8> {
     }
 }
 
+/// The length of a text from which on it is looked at before it is encoded.
+const MANY_BYTES: usize = 1 << 20;
+
+/// Checks that the memory is there that `tokenizers` takes for a long text.
+fn check_memory(text: &str) -> Result<()> {
+    /// For each byte of a text of one-byte tokens: measured, and rounded up.
+    const BYTES_PER_BYTE: u128 = 160;
+    let (bytes, memory) = (text.len(), text.len() as u128 * BYTES_PER_BYTE);
+    if bytes <= MANY_BYTES || memory::fits(memory) {
+        Ok(())
+    } else {
+        Err(Error::TextTooLarge { bytes, memory })
+    }
+}
+
+/// Refuses a tokenizer with far more tokens than the model has. Of a few too many, the tokenizer
+/// names the first.
+pub(crate) fn check_count(tokens: usize, vocab_size: usize, origin: &str) -> Result<()> {
+    const FEW: usize = 1 << 16;
+    if tokens.saturating_sub(vocab_size) <= FEW {
+        return Ok(());
+    }
+    Err(Error::TokenizerTooMany { origin: origin.to_owned(), tokens, vocab_size })
+}
+
 /// Calls the crate `tokenizers`, and catches its panics on some files and texts.
 fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
-    match panics::contain("tokenizers", call) {
+    match panics::contain_quietly("tokenizers", call) {
         Ok(result) => result.map_err(|error| unusable(origin, error)),
         Err(Error::Panicked { message, .. }) => {
             Err(unusable(origin, format!("`tokenizers` panicked: {message}")))

@@ -284,3 +284,28 @@ fn files_that_are_no_tokenizer_exit_with_1() {
         fail_with_damage(|folder| write(folder, "tokenizer.json", text), "is not a tokenizer");
     }
 }
+
+/// A panic inside the crate that reads tokenizers is an error like others: one line, and no report of
+/// a panic before it.
+#[test]
+fn a_tokenizer_that_panics_is_one_line() {
+    let folder = copy_of(&llama_gqa());
+    let path = folder.path().join("tokenizer.json");
+    let mut json: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let token = json!({"SpecialToken": {"id": "<s>", "type_id": 0}});
+    let template = json!({
+        "type": "TemplateProcessing",
+        "single": [token, {"Sequence": {"id": "A", "type_id": 0}}, token],
+        "pair": [],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
+    });
+    json["post_processor"] = json!({"type": "Sequence", "processors": [template, template]});
+    write(folder.path(), "tokenizer.json", json.to_string().as_bytes());
+    let Outcome { code, stderr, .. } = run(CACHED, &["--model", folder.path().to_str().unwrap()]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.starts_with("error: ") && stderr.contains("`tokenizers` panicked"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}

@@ -1,7 +1,5 @@
 //! The examples as a person runs them: what they print, where, and with which exit code.
 
-#![cfg(feature = "cli")]
-
 #[path = "../common/mod.rs"]
 mod common;
 mod flags;

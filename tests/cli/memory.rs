@@ -107,6 +107,10 @@ fn a_record_holds_every_event_and_every_step() {
     let entries: Vec<Value> =
         record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries[0]["entry"], "start");
+    assert_eq!(entries[0]["model"]["weights"], "f32");
+    assert_eq!(entries[0]["model"]["embedding"], "f32");
+    let last = entries.len() - 1;
+    assert_eq!(entries[last], json!({"entry": "end", "entries": last}));
     let count = |name: &str| entries.iter().filter(|entry| entry["entry"] == name).count();
     assert_eq!(count("logits"), 3 * 60);
     let events =
@@ -119,11 +123,68 @@ fn a_record_holds_every_event_and_every_step() {
         let lines: Vec<_> = record.lines().collect();
         assert!(lines[0].contains("\"start\""), "{name}: {}", lines[0]);
         assert!(lines[1].contains("\"arrive\""), "{name}: {}", lines[1]);
-        assert!(lines[lines.len() - 1].contains("\"leave\""), "{name}");
+        assert!(lines[lines.len() - 2].contains("\"leave\""), "{name}");
+        assert!(lines[lines.len() - 1].contains("\"end\""), "{name}");
         fail_in_clap(name, &["--compare", "--record", "x"], "--record");
     }
 
     let missing = folder.path().join("missing/record.jsonl");
     let Outcome { code, stderr, .. } = run("06_batching", &["--record", missing.to_str().unwrap()]);
     assert!(code == Some(1) && stderr.contains("missing"), "{stderr}");
+}
+
+/// Runs an example with at most so many bytes of address space.
+#[cfg(target_os = "linux")]
+fn run_within(bytes: u64, args: &[&str]) -> std::process::Output {
+    let program = example(CACHED);
+    let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", bytes >> 10);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &limit]).arg(program.get_program()).args(args).stdin(Stdio::null());
+    shell.output().unwrap()
+}
+
+/// Weights that do not fit under `ulimit -v` are an error, whatever the limit, and end no process.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_the_address_space_is_a_limit_of_memory() {
+    const ROWS: usize = 1_200_000;
+    const BYTES: u64 = ROWS as u64 * 64 * 4;
+    // What the program takes by itself, within a factor of two.
+    let small = |bytes: &u64| run_within(*bytes, &["--max-tokens", "1"]).status.success();
+    let least = (27..36).map(|power| 1 << power).find(small).unwrap();
+
+    let folder = copy_with_config(&llama_gqa(), |config| config["vocab_size"] = ROWS.into());
+    let path = folder.path().join("model.safetensors");
+    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
+    let start = checkpoint.data.len() as u64;
+    checkpoint.header["model.embed_tokens.weight"] =
+        json!({"dtype": "F32", "shape": [ROWS, 64], "data_offsets": [start, start + BYTES]});
+    // The old embedding stays in the file, under another name, as no byte may belong to nothing.
+    let old = Checkpoint::parse(&std::fs::read(&path).unwrap());
+    checkpoint
+        .header
+        .insert("old".to_owned(), old.header["model.embed_tokens.weight"].clone());
+    let bytes = checkpoint.to_bytes();
+    std::fs::write(&path, &bytes).unwrap();
+    // A hole in the file, which reads as zeros.
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(bytes.len() as u64 + BYTES).unwrap();
+
+    let model = folder.path().to_str().unwrap();
+    let args = ["--model", model, "--prompt-ids", "5,6", "--max-tokens", "2"];
+    let mut refused = 0;
+    for tenths in [0, 5, 9, 10, 11, 12, 14, 17, 20, 30] {
+        let limit = least + BYTES * tenths / 10;
+        let output = run_within(limit, &args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => {}
+            Some(1) => {
+                assert!(stderr.contains("the weights take 307"), "{limit}: {stderr}");
+                refused += 1;
+            }
+            code => panic!("{limit}: {code:?}: {stderr}"),
+        }
+    }
+    assert!((1..10).contains(&refused), "{refused} of 10 were refused");
 }

@@ -69,10 +69,36 @@ fn json_is_one_object_that_tells_all() {
 fn quantized_weights_are_named() {
     let args = [&SHORT[..], &["--device", "cpu", "--quantize", "int4"]].concat();
     let report = succeed_in_json(CACHED, &args);
-    assert_eq!(report["weight_formats"], json!(["int4", "f32"]));
+    assert_eq!(report["weight_formats"], json!(["int4", "int8"]));
     let Outcome { code, stderr, .. } = run(CACHED, &args);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stderr.contains("in int4 and f32"), "{stderr}");
+    assert!(stderr.contains("in int4 and int8"), "{stderr}");
+}
+
+/// With `--quantize`, the embedding and the head are in int8, whichever format it names.
+#[cfg(feature = "flex")]
+#[test]
+fn the_embedding_is_in_int8_unless_another_format_is_given() {
+    let report = |flags: &[&str]| {
+        succeed_in_json(CACHED, &[&SHORT[..], &["--device", "cpu"], flags].concat())
+    };
+    let embedding = "--quantize-embedding";
+    for format in ["int8", "int4"] {
+        let usual = report(&["--quantize", format]);
+        let int8 = report(&["--quantize", format, embedding, "int8"]);
+        assert_eq!(usual["logits_hash"], int8["logits_hash"]);
+        for other in ["f32", "f16", "bf16"] {
+            let report = report(&["--quantize", format, embedding, other]);
+            assert_eq!(report["weight_formats"], json!([format, other]));
+            assert_ne!(report["logits_hash"], usual["logits_hash"]);
+        }
+    }
+    // Ember's file is in f16, so f16 holds all of it.
+    let [f32, f16] = ["f32", "f16"].map(|other| report(&["--quantize", "int4", embedding, other]));
+    assert_eq!(f32["logits_hash"], f16["logits_hash"]);
+    // Without `--quantize`, the embedding is as all else.
+    assert_eq!(report(&[])["logits_hash"], report(&[embedding, "f32"])["logits_hash"]);
+    assert_eq!(report(&[])["weight_formats"], json!(["f32"]));
 }
 
 #[test]

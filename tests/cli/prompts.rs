@@ -41,7 +41,7 @@ fn a_model_without_a_chat_template_is_not_asked() {
 fn a_chat_prompt_is_what_the_template_makes_of_it() {
     let folder = chat_model(
         "{{ bos_token }}{% for m in messages %}{{ m.role[0] ~ m.content }}{% endfor %}\
-         {{ loud if loud is defined }}",
+         {{ loud if loud is defined }}{{ tools[0].name if tools }}",
     );
     let model = folder.path().to_str().unwrap();
     let tokenizer = load("llama-gqa", &device()).tokenizer;
@@ -50,12 +50,31 @@ fn a_chat_prompt_is_what_the_template_makes_of_it() {
         (&["--chat", "--prompt", "one", "--system", "two"], "stwouone"),
         (&["--chat", "--prompt", "one", "--chat-arg", "loud=3"], "uone3"),
         (&["--chat", "--prompt", "one", "--chat-arg", "loud=a=b"], "uonea=b"),
+        (
+            &[
+                "--chat",
+                "--prompt",
+                "one",
+                "--chat-arg",
+                r#"tools=[{"name": "add"}]"#,
+            ],
+            "uoneadd",
+        ),
     ] {
         let expected = [&[0][..], &tokenizer.encode(text).unwrap()].concat();
         for name in [NAIVE, CACHED] {
             let args = [args, &["--model", model], &SHORT].concat();
             assert_eq!(succeed_in_json(name, &args)["prompt_ids"], json!(expected), "{args:?}");
         }
+    }
+    for argument in [
+        "messages=[]",
+        "add_generation_prompt=false",
+        "tools=3",
+        "documents=[1]",
+    ] {
+        let args = ["--chat", "--model", model, "--chat-arg", argument];
+        fail_in_clap(CACHED, &args, argument.split('=').next().unwrap());
     }
     // `chat_template.jinja` comes first.
     write(folder.path(), "chat_template.jinja", b"{{ messages[0].content }}!");

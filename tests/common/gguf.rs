@@ -33,6 +33,16 @@ pub enum Meta {
     Raw(u32, Vec<u8>),
 }
 
+impl Meta {
+    pub fn u16(number: u16) -> Self {
+        Self::Raw(2, number.to_le_bytes().to_vec())
+    }
+
+    pub fn i32(number: i32) -> Self {
+        Self::Raw(5, number.to_le_bytes().to_vec())
+    }
+}
+
 impl Gguf {
     /// Takes the bytes of a whole file.
     pub fn parse(bytes: &[u8]) -> Self {
@@ -80,6 +90,38 @@ impl Gguf {
             bytes.extend(info.offset.to_le_bytes());
         }
         bytes
+    }
+
+    /// The file as several, as llama.cpp's `gguf-split` writes them: each has the next of the tensors,
+    /// as many as `counts` says, and the first the metadata.
+    pub fn split(&self, counts: &[usize]) -> Vec<Self> {
+        assert_eq!(counts.iter().sum::<usize>(), self.tensors.len());
+        let mut tensors = self.tensors.iter();
+        let part = |(number, count): (usize, &usize)| {
+            let (mut infos, mut data) = (Vec::new(), Vec::new());
+            for info in tensors.by_ref().take(*count) {
+                infos.push(Info { offset: data.len() as u64, ..info.clone() });
+                data.extend(self.data_of(info));
+                data.resize(data.len().next_multiple_of(32), 0);
+            }
+            let metadata = if number == 0 {
+                self.metadata.clone()
+            } else {
+                Vec::new()
+            };
+            let mut part = Self { version: self.version, metadata, tensors: infos, data };
+            part.set("split.no", Meta::u16(number as u16));
+            part.set("split.count", Meta::u16(counts.len() as u16));
+            part.set("split.tensors.count", Meta::i32(self.tensors.len() as i32));
+            part
+        };
+        counts.iter().enumerate().map(part).collect()
+    }
+
+    /// The data from where a tensor begins to where the next one does.
+    fn data_of(&self, info: &Info) -> &[u8] {
+        let next = self.tensors.iter().map(|info| info.offset).filter(|at| *at > info.offset).min();
+        &self.data[info.offset as usize..next.map_or(self.data.len(), |next| next as usize)]
     }
 
     /// Sets a value, whether the key is there or not.

@@ -4,12 +4,7 @@
 
 pub mod counting;
 pub mod gguf;
-#[cfg(feature = "serve")]
-pub mod http_client;
-#[cfg(feature = "cli")]
 pub mod program;
-#[cfg(feature = "serve")]
-pub mod test_server;
 pub mod watchdog;
 
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! Running the examples as a person does.
 //!
-//! Cargo builds the examples before it runs the tests. With `cargo test --test NAME` it does
-//! not: build them with `cargo build --examples` first.
+//! They are a package of their own. `cargo test` in the root builds them before it runs the tests.
+//! With `--test NAME` or `-p` it does not: build them with `cargo build --examples` first.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -319,6 +319,43 @@ fn one_file_is_fetched_alone() {
     assert!(matches!(offline.fetch(&model(NAME)), Err(Error::Offline { .. })));
 }
 
+/// Of a model that was split into several files, all are fetched, whichever is named. One that is not
+/// there is noticed before any is fetched.
+#[test]
+fn all_parts_of_a_split_file_are_fetched() {
+    let part = |i: usize| format!("more/tiny-{i:05}-of-00003.gguf");
+    let all: BTreeMap<String, Vec<u8>> = (1..=3).map(|i| (part(i), vec![i as u8; 100])).collect();
+    let server = Server::start(all.clone());
+    for named in 1..=3 {
+        let cache = tempfile::tempdir().unwrap();
+        let hub = hub(&server, cache.path());
+        let model = model(&format!("{NAME}/{}", part(named)));
+        let path = hub.fetch(&model).unwrap();
+        let snapshot = cache.path().join("models--org--tiny/snapshots").join(COMMIT);
+        assert_eq!(path, snapshot.join(part(named)));
+        for (name, bytes) in &all {
+            assert_eq!(std::fs::read(snapshot.join(name)).unwrap(), *bytes, "{name}");
+        }
+        assert_eq!(server.requests().len(), 3);
+        assert_eq!(hub.fetch(&model).unwrap(), path);
+        assert_eq!(server.requests(), []);
+
+        // In the cache, a part that is missing is missed.
+        std::fs::remove_file(snapshot.join(part(2))).unwrap();
+        let offline = Hub { offline: true, ..hub.clone() };
+        assert!(matches!(offline.fetch(&model), Err(Error::Offline { .. })));
+        assert_eq!(hub.fetch(&model).unwrap(), path);
+        assert_eq!(server.requests().len(), 1);
+    }
+
+    server.state().files.remove(&part(3));
+    let cache = tempfile::tempdir().unwrap();
+    let error = hub(&server, cache.path()).fetch(&model(&format!("{NAME}/{}", part(1))));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("has no file \"more/tiny-00003-of-00003.gguf\""), "{error}");
+    assert_eq!(server.requests(), []);
+}
+
 #[test]
 fn a_hub_out_of_reach_is_named() {
     let cache = tempfile::tempdir().unwrap();
@@ -383,7 +420,6 @@ fn names_that_cannot_be_are_refused() {
 }
 
 /// The example, told by the environment where the hub and the cache are.
-#[cfg(feature = "cli")]
 #[test]
 fn an_example_writes_with_a_model_from_the_hub() {
     let home = tempfile::tempdir().unwrap();

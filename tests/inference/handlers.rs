@@ -75,7 +75,7 @@ fn several_prompts_can_be_one_job() {
 /// What [`scoring_handler`] emits.
 #[derive(Debug, PartialEq)]
 enum Scored {
-    Prompt(Vec<TokenLogprobs>),
+    Prompt(Prefill),
     Token(u32),
 }
 
@@ -85,10 +85,10 @@ fn scoring_handler(
     output: OutStream<Scored>,
 ) -> Result<()> {
     let prompt = output.clone();
-    let emit_scores = move |scores: &[TokenLogprobs]| {
-        let _ = prompt.emit(Scored::Prompt(scores.to_vec()));
+    let emit_prefill = move |prefill: &Prefill| {
+        let _ = prompt.emit(Scored::Prompt(prefill.clone()));
     };
-    let prepared = model.prepare(&request)?.on_prompt(emit_scores);
+    let prepared = model.prepare(&request)?.on_prefill(emit_prefill);
     prepared.start(move |token| output.emit(Scored::Token(token.token_id)))
 }
 
@@ -112,13 +112,23 @@ fn the_scores_of_a_prompt_come_before_its_first_token() {
                 continue;
             }
             let ids = alone(&request).ids;
-            let mut expected = vec![Scored::Prompt(prompt_logprobs.clone())];
+            let mut expected = vec![Scored::Prompt(Prefill {
+                prompt_tokens: usage.prompt_tokens,
+                cached_tokens: 0, // a prompt that is scored is read as a whole
+                prompt_logprobs: prompt_logprobs.clone(),
+            })];
             expected.extend(ids.into_iter().map(Scored::Token));
             assert_eq!(found.outputs, expected);
         }
-        // Nobody has asked.
-        let found = inference.infer(endless("Once", 1).with_max_tokens(1)).run().unwrap();
-        assert!(matches!(found.outputs[..], [Scored::Token(_)]), "{:?}", found.outputs);
+        // Not scored, so the second time most of it comes from the cache.
+        let request = endless("upon a time there was a fox in the wood", 1).with_max_tokens(1);
+        for times in 0..2 {
+            let found = inference.infer(request.clone()).run().unwrap();
+            let Usage { prompt_tokens, cached_tokens, .. } = found.completions[0].usage;
+            assert_eq!(cached_tokens > 0, times > 0);
+            let prefill = Prefill { prompt_tokens, cached_tokens, prompt_logprobs: Vec::new() };
+            assert_eq!(found.outputs[0], Scored::Prompt(prefill));
+        }
     });
 }
 

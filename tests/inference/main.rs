@@ -25,12 +25,12 @@ use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, Generation, Options};
 use slowburn::inference::{
     CancelToken, Completion, FinishReason, GenerateRequest, In, Inference, InferenceBuilder, Job,
-    Load, ModelHandle, OutStream, Progress, Prompt, State, TokenOutput, Usage, batch_handler,
-    streaming_handler,
+    Load, ModelHandle, OutStream, Prefill, Progress, Prompt, State, TokenOutput, Usage,
+    batch_handler, streaming_handler,
 };
 use slowburn::model::ModelConfig;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Rule, SamplingParams, TokenLogprobs};
+use slowburn::sampling::{Rule, SamplingParams};
 use slowburn::{Error, Result};
 
 type Model = Arc<Pretrained>;

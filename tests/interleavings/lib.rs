@@ -3,10 +3,10 @@
 //! it locks, waits, sends, receives or touches an atomic. When every thread waits for another, the
 //! test fails, and says in which order the threads ran.
 //!
-//! Compiled here as they are: `inference` with its model thread, the running batch, the scheduler
-//! with its blocks, and the sampler. Replaced are the model (its logits are all 0, see [`model`]),
-//! the engine's forward pass ([`engine`]) and the tokenizer, none of which any two threads share,
-//! and `crate::sync`, which here has the locks, channels and threads of shuttle.
+//! Compiled here as they are: `inference` with its model thread, the running batch, the engine, the
+//! scheduler with its blocks, and the sampler. Replaced are the model (its logits are all 0, see
+//! [`model`]) and the tokenizer, neither of which any two threads share, and `crate::sync`, which
+//! here has the locks, channels and threads of shuttle.
 //!
 //! Not modelled:
 //! - Deadlines. Shuttle has no clock: `recv_timeout` waits for ever.
@@ -14,6 +14,7 @@
 //!   Those in `inference` are `Relaxed` and guard no other memory: whatever else another thread must
 //!   see goes through a channel or a lock.
 //! - `Arc`, which is that of the standard library.
+//! - The turns of a pool, whose locks are those of the standard library: one engine has it alone.
 //! - The threads of the kernels, which no thread of `inference` waits for outside a step.
 #![allow(dead_code)] // the library has callers for all of it
 
@@ -23,6 +24,10 @@ pub mod error;
 pub mod generate;
 #[path = "../../src/inference/mod.rs"]
 pub mod inference;
+mod kernels {
+    /// The positions of a block.
+    pub(crate) const BLOCK: usize = 32;
+}
 pub mod kv;
 pub mod model;
 #[path = "../../src/outside.rs"]

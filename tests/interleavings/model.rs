@@ -3,19 +3,18 @@
 #[path = "../../src/model/logits.rs"]
 mod logits;
 
+use crate::engine::{ChunkInput, Forward, RecordedModel};
 use crate::error::Result;
+use crate::kv::Pool;
 pub use logits::Logits;
 
 /// The tokens of the vocabulary.
 const VOCAB_SIZE: usize = 2;
 
-/// The positions of a block.
-pub const BLOCK: usize = 32;
-
 /// Every token is as likely as any other, and none ends the text.
 pub struct Model {
     config: Config,
-    pool: Pool,
+    pool: Pool<()>,
 }
 
 pub struct Config {
@@ -34,11 +33,6 @@ impl Cpu {
     }
 }
 
-/// The budget of blocks.
-pub struct Pool {
-    max_blocks: usize,
-}
-
 impl Model {
     /// A model with room for so many blocks.
     pub fn new(max_blocks: usize) -> Self {
@@ -48,7 +42,7 @@ impl Model {
             eos_token_ids: Vec::new(),
             bos_token_id: Some(0),
         };
-        Self { config, pool: Pool { max_blocks } }
+        Self { config, pool: Pool::of_blocks(max_blocks) }
     }
 
     pub fn config(&self) -> &Config {
@@ -59,7 +53,7 @@ impl Model {
         Cpu
     }
 
-    pub fn kv_pool(&self) -> &Pool {
+    pub fn kv_pool(&self) -> &Pool<()> {
         &self.pool
     }
 
@@ -73,12 +67,32 @@ impl Model {
     }
 }
 
-impl Pool {
-    pub fn max_blocks(&self) -> usize {
-        self.max_blocks
+impl Forward for Model {
+    type Memory = ();
+
+    fn pool(&self) -> &Pool<()> {
+        &self.pool
     }
 
-    pub fn block_bytes(&self) -> usize {
-        BLOCK
+    fn is_paged(&self) -> bool {
+        true
+    }
+
+    fn check_prompt(&self, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn forward(&self, chunks: &mut [ChunkInput<()>]) -> Result<Vec<Vec<f32>>> {
+        let rows = |chunk: &ChunkInput<()>| match chunk.logits {
+            Logits::None => 0,
+            Logits::Last => 1,
+            Logits::All => chunk.tokens.len(),
+        };
+        let rows = chunks.iter().map(rows).sum();
+        Ok(vec![self.logits(); rows])
+    }
+
+    fn describe(&self) -> RecordedModel {
+        RecordedModel
     }
 }

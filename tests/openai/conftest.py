@@ -1,7 +1,9 @@
 """Starts servers for the tests: the program that the environment variable SLOWBURN_SERVER names."""
 
+import hashlib
 import os
 import signal
+import struct
 import subprocess
 import time
 from dataclasses import dataclass
@@ -36,6 +38,14 @@ class Server:
         return 0.0
 
 
+def seed_of(seed, index):
+    """The seed of the text at an index, as the document describes it."""
+    if index == 0:
+        return seed
+    digest = hashlib.sha256(struct.pack("<qQ", seed, index)).digest()
+    return int.from_bytes(digest[:8], "little", signed=True)
+
+
 def wait_until(holds, seconds=30):
     """Waits for what should come at once, and fails where it never does."""
     end = time.monotonic() + seconds
@@ -44,13 +54,19 @@ def wait_until(holds, seconds=30):
         time.sleep(0.002)
 
 
+def environment(more=None):
+    """What a server sees. Variables of the tests have the names of settings, and would be refused."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("SLOWBURN_")}
+    return {**others, **(more or {})}
+
+
 def start(*flags, env=None):
     process = subprocess.Popen(
         [PROGRAM, "--port", "0", *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **(env or {})},
+        env=environment(env),
     )
     line = process.stdout.readline()
     assert line.startswith("serving "), line + process.stderr.read()

@@ -1,6 +1,7 @@
 """/v1/chat/completions."""
 
 import pytest
+from conftest import seed_of
 
 
 def test_the_plain_template_joins_the_messages(chat, complete):
@@ -55,7 +56,7 @@ def test_n_answers_have_seeds_of_their_own(chat):
     several = chat(n=3, seed=10, temperature=1.5)
     assert [choice.index for choice in several.choices] == [0, 1, 2]
     for k, choice in enumerate(several.choices):
-        assert chat(seed=10 + k, temperature=1.5).choices[0].message.content == choice.message.content
+        assert chat(seed=seed_of(10, k), temperature=1.5).choices[0].message.content == choice.message.content
     assert several.usage.prompt_tokens == chat().usage.prompt_tokens
 
 

@@ -4,6 +4,7 @@ import math
 
 import openai
 import pytest
+from conftest import seed_of
 
 
 def texts(completion):
@@ -50,11 +51,16 @@ def test_several_prompts_and_n_are_indexed(complete):
     assert [choice.index for choice in both.choices] == list(range(6))
     for i, prompt in enumerate(prompts):
         for k in range(2):
-            alone = complete(prompt, seed=3 + k, temperature=1)
+            alone = complete(prompt, seed=seed_of(3, k), temperature=1)
             assert texts(alone) == [both.choices[2 * i + k].text]
     # A prompt counts once.
     alone = sum(complete(prompt, max_tokens=1).usage.prompt_tokens for prompt in prompts)
     assert both.usage.prompt_tokens == alone
+
+
+def test_neighbouring_seeds_share_no_text(complete):
+    found = [text for seed in (1, 2, 3) for text in texts(complete(n=3, seed=seed, temperature=1.5))]
+    assert len(set(found)) == 9
 
 
 def test_best_of_returns_the_likeliest(complete):

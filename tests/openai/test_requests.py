@@ -84,8 +84,8 @@ def test_what_is_no_request_is_400(http, path, body):
         ("/v1/chat/completions", {"messages": [{"role": "king", "content": "x"}]}, "messages[0].role"),
         ("/v1/chat/completions", {"messages": [{"role": "user", "content": 3}]}, "messages[0].content"),
         ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages[0].content"),
-        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "tools": [{}]}, "tools"),
-        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_object"}}, "response_format.type"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "top_logprobs": 2}, "top_logprobs"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "max_tokens": 0}, "max_tokens"),
         ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "top_logprobs": 21, "logprobs": True}, "top_logprobs"),
         ("/v1/completions", {"prompt": "x", "temperature": "hot"}, "temperature"),
         ("/v1/completions", {"prompt": "x", "temperature": -1}, "temperature"),
@@ -97,9 +97,8 @@ def test_what_is_no_request_is_400(http, path, body):
         ("/v1/completions", {"prompt": ["x"] * 33, "n": 2}, "n"),
         ("/v1/completions", {"prompt": "x", "n": 3, "best_of": 2}, "best_of"),
         ("/v1/completions", {"prompt": "x", "best_of": 2, "stream": True}, "best_of"),
-        ("/v1/completions", {"prompt": "x", "max_tokens": -1}, "max_tokens"),
+        ("/v1/completions", {"prompt": "x", "max_tokens": -2}, "max_tokens"),
         ("/v1/completions", {"prompt": "x", "logprobs": 21}, "logprobs"),
-        ("/v1/completions", {"prompt": "x", "suffix": "y"}, "suffix"),
         ("/v1/completions", {"prompt": "x", "stop": ["a", "b", "c", "d", "e"]}, "stop"),
         ("/v1/completions", {"prompt": "x", "stop": ""}, "stop"),
         ("/v1/completions", {"prompt": "x", "logit_bias": {"5": 101}}, "logit_bias"),
@@ -183,7 +182,7 @@ def test_a_client_that_asks_too_often_is_429(serve):
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         assert error(answers[3], 429)["code"] == "rate_limit_exceeded"
         assert answers[3].headers["retry-after"] == "1"
-        assert http.get("/health").status_code == 200
+        assert [http.get(path).status_code for path in ("/health", "/ready", "/metrics")] == [200] * 3
     assert server.client(max_retries=5).models.list().data
 
 
@@ -199,11 +198,71 @@ def test_unknown_and_null_fields_are_accepted(http, client):
     body = {"prompt": "Once", **nulls, **unknown}
     assert post(http, "/v1/completions", body).status_code == 200
     chat = {"messages": [{"role": "user", "content": "Once", "name": "me"}], "max_tokens": 5}
-    for name in "tools response_format top_logprobs max_completion_tokens".split():
+    for name in "tools response_format top_logprobs max_completion_tokens parse_special".split():
         chat[name] = None
     assert post(http, "/v1/chat/completions", {**chat, **unknown}).status_code == 200
-    allowed = {"tools": [], "response_format": {"type": "text"}}
-    assert post(http, "/v1/chat/completions", {**chat, **allowed}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/completions", {"prompt": "x", "max_tokens": 1}),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}], "max_tokens": 1}),
+        ("/generate", {"prompt": "x", "max_tokens": 1}),
+        ("/candidates", {"prompt": "x"}),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(http, path, body):
+    for name, asks, asks_nothing in [
+        ("tools", [{"type": "function"}], []),
+        ("tool_choice", "required", "none"),
+        ("functions", [{"name": "f"}], []),
+        ("function_call", {"name": "f"}, "none"),
+        ("response_format", {"type": "json_object"}, {"type": "text"}),
+        ("modalities", ["text", "audio"], ["text"]),
+        ("audio", {"voice": "x"}, None),
+        ("guided_json", {"type": "object"}, None),
+        ("guided_regex", "a+", None),
+        ("guided_choice", ["a", "b"], None),
+        ("guided_grammar", "root ::= x", None),
+        ("structured_outputs", {"regex": "a+"}, None),
+        ("json_schema", {"type": "object"}, None),
+        ("grammar", "root ::= x", ""),
+        ("suffix", "y", ""),
+        ("min_tokens", 3, 0),
+    ]:
+        detail = error(post(http, path, {**body, name: asks}), 400)
+        assert detail["message"].startswith(f"`{name}` is not supported")
+        assert (detail["param"], detail["code"]) == (name, "unsupported_parameter")
+        for nothing in (asks_nothing, None):
+            assert post(http, path, {**body, name: nothing}).status_code == 200
+
+
+def test_minus_one_is_no_limit_of_tokens(http):
+    for path, body, field in [
+        ("/v1/completions", {"prompt": "x"}, "max_tokens"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}]}, "max_tokens"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "x"}]}, "max_completion_tokens"),
+        ("/generate", {"prompt": "x"}, "max_tokens"),
+    ]:
+        answer = post(http, path, {**body, field: -1, "ignore_eos": True}).json()
+        assert answer["usage"]["total_tokens"] in (512, 513)
+
+
+def test_control_texts_are_text_in_a_message_and_control_tokens_in_a_prompt(http):
+    def prompt_tokens(path, body):
+        return post(http, path, {**body, "max_tokens": 1}).json()["usage"]["prompt_tokens"]
+
+    text, control = "a<|end|>b", []
+    for parse in [None, False, True]:
+        chat = {"messages": [{"role": "user", "content": text}], "parse_special": parse}
+        plain = {"prompt": text, "parse_special": parse}
+        control.append([prompt_tokens("/v1/chat/completions", chat), prompt_tokens("/v1/completions", plain)])
+    # One token, in place of those of its characters.
+    parsed = len(post(http, "/tokenize", {"text": text}).json()["ids"])
+    as_text = control[0][0]
+    assert as_text > parsed
+    assert control == [[as_text, parsed], [as_text, as_text], [parsed, parsed]]
 
 
 def test_other_hosts_are_refused_where_there_is_no_key(serve, server, http):

@@ -46,7 +46,7 @@ def test_usage_comes_when_asked_for_in_a_last_chunk_without_choices(client, http
     whole = client.chat.completions.create(**options).usage
     chunks = events(http, "/v1/chat/completions", {**options, "stream_options": {"include_usage": True}})
     assert chunks[-1]["choices"] == []
-    assert all("usage" not in chunk for chunk in chunks[:-1])
+    assert all(chunk["usage"] is None for chunk in chunks[:-1])
     found = chunks[-1]["usage"]
     assert (found["prompt_tokens"], found["completion_tokens"], found["total_tokens"]) == (
         whole.prompt_tokens,

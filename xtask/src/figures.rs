@@ -5,10 +5,12 @@
 //! page.
 
 mod compare;
+mod inline;
 mod output;
 mod outputs;
 mod served;
 
+use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use exercises_runner::one_build;
 use slowburn::kernels::Simd;
 
 pub use compare::same_but_for_rounding;
@@ -71,15 +74,16 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             }
         }
         for figure in output.figures {
-            let drawn = fs::read(folder.path().join(figure))
+            let drawn = fs::read_to_string(folder.path().join(figure))
                 .with_context(|| format!("`{}` draws no {figure}", output.command))?;
-            if !pages.contains(&format!("(figures/{figure})")) {
+            let drawn = inline::chart(&drawn).with_context(|| (*figure).to_owned())?;
+            if !pages.contains(&format!("{{{{#include figures/{figure}}}}}")) {
                 wrong.push(format!("no page shows figures/{figure}"));
             }
             let kept = book.join("figures").join(figure);
             if !args.check {
-                write(&kept, &drawn)?;
-            } else if !output.shows(&fs::read(&kept).unwrap_or_default(), &drawn) {
+                write(&kept, drawn.as_bytes())?;
+            } else if !output.shows(&fs::read(&kept).unwrap_or_default(), drawn.as_bytes()) {
                 wrong.push(format!("{} differs", kept.display()));
             }
         }
@@ -119,20 +123,21 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         bail!("`{command}` is too short");
     };
     ensure!(cargo == "cargo", "`{command}` is not a command of cargo");
-    // Aliases are expanded here, because cargo would look for them in `folder`.
-    let subcommand: &[&str] = match subcommand.as_str() {
-        "run" => &["run", "--quiet"],
-        "bench" => &["bench", "--quiet"],
-        "xtask" => &["run", "--quiet", "--release", "--package", "xtask"],
+    let mut process = match subcommand.as_str() {
+        "xtask" => Command::new(env::current_exe()?),
+        "run" | "bench" => {
+            let mut cargo = Command::new("cargo");
+            cargo.args([subcommand, "--quiet", "--manifest-path"]).arg(root.join("Cargo.toml"));
+            cargo
+        }
         other => bail!("`cargo {other}` is not run for the book"),
     };
-    let dashes: &[&str] = if words[1] == "xtask" { &["--"] } else { &[] };
-    let output = Command::new("cargo")
-        .args(subcommand)
-        .arg("--manifest-path")
-        .arg(root.join("Cargo.toml"))
-        .args(dashes)
-        .args(rest)
+    let arguments = match subcommand.as_str() {
+        "xtask" => rest.to_vec(),
+        _ => one_build::arguments(rest),
+    };
+    let output = process
+        .args(arguments)
         .env("NO_COLOR", "1")
         // Without figures, the root: paths in a command are relative to it.
         .current_dir(if figures.is_empty() { root } else { folder })
@@ -207,9 +212,11 @@ fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
 /// The widest line that fits a page; longer lines are wrapped.
 const WIDTH: usize = 84;
 
-/// Wraps long lines at spaces, except in tables and streams of events, where lines have a meaning.
+/// Wraps long lines at spaces, except in tables, streams of events and metrics, where lines have a
+/// meaning.
 fn fold(text: &str) -> String {
-    let is_kept = |line: &str| line.starts_with('|') || line.starts_with("data: ");
+    let is_kept =
+        |line: &str| ["|", "data: ", "slowburn_"].iter().any(|begin| line.starts_with(begin));
     let line = |line: &str| {
         if line.chars().count() > WIDTH && !is_kept(line) {
             textwrap::fill(line, textwrap::Options::new(WIDTH).break_words(false))

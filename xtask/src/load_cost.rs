@@ -24,7 +24,7 @@ pub struct LoadCostArgs {
     #[arg(long)]
     model: PathBuf,
     /// What to store the weights in
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    #[arg(long, value_parser = slowburn_flags::precision(), default_value = "f32")]
     dtype: Precision,
     /// How often the files are read and loaded
     #[arg(long, default_value_t = 5)]

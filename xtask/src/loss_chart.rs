@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use slowburn::chart::{self, LossPoint};
+use slowburn_examples::chart::{self, LossPoint};
 
 /// The log of the run that made the bundled model.
 const BUNDLED: &str = include_str!("../../models/ember/loss.csv");

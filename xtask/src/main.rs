@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod code_size;
 mod corpus;
 mod corpus_command;
 mod eval;
@@ -60,6 +61,8 @@ enum Command {
     /// Check the exercises, their suite and the answers, or write what the book says of them
     #[command(subcommand)]
     Exercises(exercises::ExercisesCommand),
+    /// Count the lines of code, room by room
+    CodeSize,
     /// Build the book, and check its pages, its links and its widgets
     Book(book::BookArgs),
     /// Write the logits that the book's widgets work on, and the figures in their places
@@ -106,6 +109,7 @@ fn main() -> Result<()> {
         Command::GreedyLoops(args) => greedy_loops::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Exercises(command) => exercises::run(&command),
+        Command::CodeSize => code_size::run(),
         Command::Book(args) => book::run(&args),
         Command::WidgetData => widget_data::run(),
         Command::Live(args) => live::run(&args),

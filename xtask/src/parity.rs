@@ -53,10 +53,10 @@ struct Row {
 pub fn run(args: &ParityArgs) -> Result<()> {
     if args.naive {
         println!("| model | device | greatest difference of a logit |");
-        println!("|---|---|---|");
+        println!("|---|---|--:|");
     } else {
         println!("| model | device | naive | cached | chunks of 1 | of 3 | of 8 | greedy tokens |");
-        println!("|---|---|---|---|---|---|---|---|");
+        println!("|---|---|--:|--:|--:|--:|--:|--:|");
     }
     for folder in model_folders(&args.fixtures)? {
         let reference = Reference::read(&folder)?;

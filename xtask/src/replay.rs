@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use slowburn::cli::ModelArgs;
-use slowburn::engine::{Decision, Engine, EngineConfig, Entry, SequenceId};
+use slowburn::engine::{Decision, Engine, EngineConfig, Entry, RecordedModel, SequenceId};
 use slowburn::model::Model;
+use slowburn_flags::ModelArgs;
 
 /// Every event of the record happens again, at the same step. The plans must be those of the
 /// record, and so must the bits of all logits that it has hashes of. Tokens are taken from the
-/// record.
+/// record. The model, and the formats of its numbers, must be those that the record was made with.
 #[derive(Args)]
 pub struct ReplayArgs {
     /// The record
@@ -41,23 +41,29 @@ fn parse(text: &str) -> Result<Vec<Entry>> {
 
 /// Repeats a run, and says what was the same.
 fn replay(model: Model, entries: &[Entry]) -> Result<String> {
-    let (config, max_blocks) = start(entries)?;
+    let (recorded, config, max_blocks) = start(entries)?;
+    if let Some(recorded) = recorded {
+        check_model(recorded, &RecordedModel::of(&model))?;
+    }
     let block_bytes = model.kv_pool().block_bytes();
     let model = model.with_kv_cache_bytes(max_blocks.saturating_mul(block_bytes));
     let mut engine = Engine::new(&model, config);
     engine.keep_record();
-    let (mut steps, mut rows) = (0, 0);
+    let (mut steps, mut rows, mut ended) = (0, 0, false);
     // What the last step has computed here.
     let mut computed: HashMap<Rows, String> = HashMap::new();
     for (index, entry) in entries.iter().enumerate().skip(1) {
         let line = index + 1;
+        ensure!(!ended, "line {line}: the record goes on after its end");
         match entry {
             Entry::Start { .. } => bail!("line {line}: a record has one start"),
             Entry::Event { event } => engine.handle(event.clone())?,
             Entry::Step { decisions } => {
                 engine.take_record();
                 engine.step();
-                let mut found = engine.take_record().into_iter();
+                // The limit is the recorded one.
+                let found = engine.take_record().into_iter();
+                let mut found = found.filter(|entry| !matches!(entry, Entry::Limit { .. }));
                 check_decisions(line, decisions, found.next())?;
                 computed = found.filter_map(row).collect();
                 steps += 1;
@@ -71,14 +77,47 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
             }
             Entry::Failed { id } => engine.handle(slowburn::engine::Event::Leave { id: *id })?,
             Entry::Lost => engine.lose_blocks(),
+            Entry::Limit { blocks } => engine.set_limit(*blocks),
+            Entry::Lent { blocks, preempt } => engine.lend(*blocks, *preempt),
+            Entry::End { entries } => {
+                ensure!(
+                    *entries == index,
+                    "line {line}: {index} entries came before, but the record had {entries}: lines are missing"
+                );
+                ended = true;
+            }
         }
     }
-    Ok(format!("{steps} steps: the same plans; {rows} rows of logits: the same bits"))
+    let said = format!("{steps} steps: the same plans; {rows} rows of logits: the same bits");
+    if recorded.is_none() {
+        return Ok(format!(
+            "{said}. An earlier version made this record, which says neither its model nor its end"
+        ));
+    }
+    ensure!(
+        ended,
+        "the record has no last line: it was cut, or the program was ended that wrote it. Up to line {}, {said}",
+        entries.len()
+    );
+    Ok(said)
 }
 
-fn start(entries: &[Entry]) -> Result<(EngineConfig, usize)> {
+/// Other bits from another model are no news.
+fn check_model(recorded: &RecordedModel, now: &RecordedModel) -> Result<()> {
+    let differences = recorded.differences(now);
+    ensure!(
+        differences.is_empty(),
+        "the record was made with another model, or with other formats ({}): give the flags of that run",
+        differences.join("; ")
+    );
+    Ok(())
+}
+
+fn start(entries: &[Entry]) -> Result<(Option<&RecordedModel>, EngineConfig, usize)> {
     match entries.first() {
-        Some(&Entry::Start { config, max_blocks, .. }) => Ok((config, max_blocks)),
+        Some(Entry::Start { model, config, max_blocks, .. }) => {
+            Ok((model.as_ref(), *config, *max_blocks))
+        }
         _ => bail!("the first line of a record is its start: was this file written by --record?"),
     }
 }
@@ -131,10 +170,12 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use slowburn::device::{self, DeviceChoice, Precision};
-    use slowburn::engine::Event;
+    use slowburn::engine::{Event, write_end, write_record};
     use slowburn::generate::{Batch, Options};
     use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
+    use slowburn::kernels::{KvFormat, Quantized};
     use slowburn::pretrained::Pretrained;
+    use slowburn::storage::Storage;
 
     use super::*;
 
@@ -156,9 +197,11 @@ mod tests {
         options[3].prompt_logprobs = Some(0);
         let found = batch.run(&prompts, &options, &mut |_, _| std::ops::ControlFlow::Continue(()));
         assert!(found.unwrap().iter().any(|found| found.preemptions > 0));
-        let lines: Vec<String> =
-            batch.take_record().iter().map(|entry| serde_json::to_string(entry).unwrap()).collect();
-        parse(&lines.join("\n")).unwrap()
+        let entries = batch.take_record();
+        let mut lines = Vec::new();
+        write_record(&entries, &mut lines).unwrap();
+        write_end(entries.len(), &mut lines).unwrap();
+        parse(&String::from_utf8(lines).unwrap()).unwrap()
     }
 
     /// A writer that many can share.
@@ -203,6 +246,54 @@ mod tests {
         assert!(lines.contains("\"pause\"") && lines.contains("\"resume\""));
         let said = replay(model(), &parse(&lines).unwrap()).unwrap();
         assert!(said.contains("the same plans") && said.ends_with("the same bits"), "{said}");
+    }
+
+    #[test]
+    fn a_record_that_was_cut_or_is_of_another_model_says_so() {
+        let record = record();
+        // At the end of any line.
+        for end in [record.len() - 1, record.len() / 2, 2] {
+            let error = replay(model(), &record[..end]).unwrap_err().to_string();
+            assert!(error.contains("has no last line"), "{error}");
+        }
+        let mut without_one = record.clone();
+        without_one.remove(record.len() - 2);
+        let error = replay(model(), &without_one).unwrap_err().to_string();
+        assert!(error.contains("lines are missing"), "{error}");
+
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        let int8 = Storage { layers: Some(Quantized::Int8), ..Precision::F32.into() };
+        let int8 = Pretrained::bundled(&device, int8).unwrap().model;
+        let error = replay(int8, &record).unwrap_err().to_string();
+        assert!(error.contains("weights: f32, now int8"), "{error}");
+        assert!(error.contains("the embedding: f32, now int8"), "{error}");
+        let keys = model().with_kv_format(KvFormat::Int8).unwrap();
+        let error = replay(keys, &record).unwrap_err().to_string();
+        assert!(error.contains("keys and values: f32, now int8"), "{error}");
+        // Of the same sizes and formats, with other weights.
+        let mut other = record.clone();
+        if let Entry::Start { model: Some(model), .. } = &mut other[0] {
+            model.logits = Some("0123456789abcdef".to_owned());
+        }
+        let error = replay(model(), &other).unwrap_err().to_string();
+        assert!(
+            error.contains("the hash of logits after the token 0: 0123456789abcdef"),
+            "{error}"
+        );
+    }
+
+    /// As earlier versions wrote them.
+    #[test]
+    fn a_record_without_its_model_and_its_end_is_repeated_and_that_is_said() {
+        let entries = record();
+        let mut lines = Vec::new();
+        write_record(&entries[..entries.len() - 1], &mut lines).unwrap();
+        let lines = String::from_utf8(lines).unwrap();
+        let (start, rest) = lines.split_once('\n').unwrap();
+        let mut start: serde_json::Value = serde_json::from_str(start).unwrap();
+        assert!(start.as_object_mut().unwrap().remove("model").is_some());
+        let said = replay(model(), &parse(&format!("{start}\n{rest}")).unwrap()).unwrap();
+        assert!(said.contains("the same bits. An earlier version made this record"), "{said}");
     }
 
     #[test]

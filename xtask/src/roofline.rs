@@ -34,7 +34,7 @@ pub struct RooflineArgs {
     #[arg(long)]
     model: Option<PathBuf>,
     /// What to store weights, keys and values in
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    #[arg(long, value_parser = slowburn_flags::precision(), default_value = "f32")]
     dtype: Precision,
     /// Tokens in the prompt; as many as the context has room for
     #[arg(long, value_delimiter = ',', default_value = "128,1800")]
@@ -79,7 +79,7 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
     let arithmetic = multiply_add::rate(simd, args.threads);
     let arithmetic_on_one = multiply_add::rate(simd, 1);
     println!("| this machine | all threads | one thread |");
-    println!("|---|---|---|");
+    println!("|---|--:|--:|");
     let gb = |rate: f64| rate / 1e9;
     println!("| reads {} MiB, GB/s | {:.1} | {:.1} |", args.mib, gb(from_memory), gb(on_one));
     let mib = weights as f64 / MIB;
@@ -92,7 +92,7 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
 
     let roof = Roof { bandwidth: of_weights, arithmetic };
     println!("| phase | flop/byte | Gflop/s | GB/s | roof, Gflop/s | of the roof | limit |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|--:|--:|--:|--:|--:|---|");
     let mut points = Vec::new();
     for phase in phases {
         let seconds = phase.measure(&ours.model, args.rounds)?;

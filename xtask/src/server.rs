@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use exercises_runner::one_build;
 use serde_json::Value;
 
 const EXAMPLE: &str = "08_server";
@@ -98,21 +99,19 @@ pub fn program(program: Option<&Path>) -> Result<PathBuf> {
 fn build() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
+        // With both, the library has the features that it has in `cargo run --example`.
         .args([
             "build",
             "--quiet",
-            "--release",
-            "--package",
+            "-p",
             "slowburn",
-            "--features",
-            "serve",
+            "-p",
+            "slowburn-examples",
         ])
-        .args([
-            "--example",
-            EXAMPLE,
-            "--message-format",
-            "json-render-diagnostics",
-        ])
+        .args(one_build::arguments(
+            &["--release", "--features", "serve", "--example", EXAMPLE].map(String::from),
+        ))
+        .args(["--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
         .context("cannot run cargo")?;

@@ -5,10 +5,21 @@
 const { search } = new URL(self.location.href);
 importScripts(`slowburn_live.js${search}`);
 
+/** The bytes of all files that have come so far. */
+let loaded = 0;
+
+/** Reads a file, and tells the page how much has come. */
 async function load(file) {
     const response = await fetch(`${file}${search}`);
     if (!response.ok) throw new Error(`${file}: ${response.status}`);
-    return response.arrayBuffer();
+    const parts = [];
+    const reader = response.body.getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        parts.push(read.value);
+        loaded += read.value.length;
+        postMessage({ loaded });
+    }
+    return new Blob(parts).arrayBuffer();
 }
 
 /** The bytes of a file that is compressed, unless the server has said so and the browser has undone it. */

@@ -13,6 +13,8 @@ pub struct Odd {
     pub part: &'static str,
     /// Which call of the part it was, counted from 1.
     pub call: usize,
+    /// What the numbers are.
+    pub of: &'static str,
     /// Which of its numbers, counted from 1.
     pub number: usize,
     pub found: Option<f64>,
@@ -28,10 +30,11 @@ impl fmt::Display for Odd {
         };
         write!(
             f,
-            "call {} of `{}`, number {} of its result: {} instead of {}",
+            "call {} of `{}`, number {} of {}: {} instead of {}",
             self.call,
             self.part,
             self.number,
+            self.of,
             shown(self.found),
             shown(self.expected)
         )
@@ -53,19 +56,37 @@ impl Parts {
     pub fn ask<T: Numbers>(&self, part: &'static str, run: impl Fn(&Self) -> T) -> T {
         static BOOK: LazyLock<Parts> = LazyLock::new(Parts::of_the_book);
         let result = call(part, || run(self));
+        self.compare(part, "its result", &result, || run(&BOOK));
+        result
+    }
+
+    /// Notices where numbers that a part of yours has made are not those of the book's. They are made
+    /// by `expected`, which is asked until the two have differed.
+    pub fn compare<T: Numbers>(
+        &self,
+        part: &'static str,
+        of: &'static str,
+        found: &T,
+        expected: impl FnOnce() -> T,
+    ) {
         if self.is_yours(part) {
             let (calls, odd) = &mut *self.noticed.0.lock().unwrap_or_else(PoisonError::into_inner);
             let call = calls.entry(part).or_default();
             *call += 1;
             if odd.is_none() {
-                *odd = first_odd(part, *call, &result, &run(&BOOK));
+                *odd = first_odd(part, *call, of, found, &expected());
             }
         }
-        result
     }
 }
 
-fn first_odd<T: Numbers>(part: &'static str, call: usize, found: &T, expected: &T) -> Option<Odd> {
+fn first_odd<T: Numbers>(
+    part: &'static str,
+    call: usize,
+    of: &'static str,
+    found: &T,
+    expected: &T,
+) -> Option<Odd> {
     let (mut all_found, mut all_expected) = (Vec::new(), Vec::new());
     found.push_to(&mut all_found);
     expected.push_to(&mut all_expected);
@@ -78,7 +99,7 @@ fn first_odd<T: Numbers>(part: &'static str, call: usize, found: &T, expected: &
     let length = all_found.len().max(all_expected.len());
     let i = (0..length).find(|&i| !same(pair(i)))?;
     let (found, expected) = pair(i);
-    Some(Odd { part, call, number: i + 1, found, expected })
+    Some(Odd { part, call, of, number: i + 1, found, expected })
 }
 
 /// The numbers of a result, one after the other.

@@ -257,6 +257,9 @@ struct State<'a> {
     output: Output,
 }
 
+/// What is compared of a prefill.
+const READS_AT: &str = "the positions that it reads at";
+
 impl State<'_> {
     /// The logits after a text, of which only what is new is read.
     fn logits(&mut self, text: &[u32]) -> Vec<f32> {
@@ -278,7 +281,9 @@ impl State<'_> {
         let start = self.read.len();
         self.read = text.to_vec();
         let caches = &mut self.caches;
+        let mut positions = Vec::new();
         let mut forward = |tokens: &[u32], start: usize| {
+            positions.extend((0..tokens.len()).map(|i| start.saturating_add(i)));
             let room = model.config.context - caches.length;
             if tokens.is_empty()
                 || tokens.len() > room
@@ -301,6 +306,9 @@ impl State<'_> {
                 let prefill = parts.chunked_prefill;
                 let logits =
                     call("chunked_prefill", || prefill(prompt, start, request.chunk, &mut forward));
+                // RoPE looks at distances alone, so a story may be right where these are not.
+                let expected = || (start..start + prompt.len()).collect();
+                parts.compare("chunked_prefill", READS_AT, &positions, expected);
                 of_length("chunked_prefill", logits, vocab)
             }
         }

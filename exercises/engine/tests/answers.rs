@@ -75,7 +75,7 @@ fn a_wrong_answer_in_any_place_is_seen() {
             "wrong_stop_string_kept",
             "The ids are right. The text that was streamed differs from character ",
         ),
-        ("stop_strings", "wrong_bytes", "`stop_strings` panicked at solutions/variants/"),
+        ("stop_strings", "wrong_bytes", "`stop_strings` panicked at "),
         (
             "token_stream",
             "wrong_token_lost",
@@ -153,6 +153,27 @@ fn the_first_result_that_is_not_the_books_is_named() {
     assert_eq!(odd.found, odd.expected.map(|number| -number));
     let said = odd.to_string();
     assert!(said.starts_with("call 2 of `rope`, number 1 of its result: "), "{said}");
+}
+
+#[test]
+fn a_prefill_that_reads_at_other_positions_is_named() {
+    let mut parts = right(ANSWERS);
+    parts.chunked_prefill = |prompt, cached, chunk, forward| {
+        let (mut start, mut logits) = (cached, Vec::new());
+        for tokens in prompt.chunks(chunk) {
+            logits = forward(tokens, start);
+            start += tokens.len() - 1;
+        }
+        logits
+    };
+    // The prompt has several chunks of 3: the second begins a position too early.
+    write(&parts).unwrap();
+    let odd = parts.noticed.odd().unwrap();
+    assert_eq!((odd.part, odd.call, odd.number), ("chunked_prefill", 1, 4));
+    assert_eq!(
+        odd.to_string(),
+        "call 1 of `chunked_prefill`, number 4 of the positions that it reads at: 2 instead of 3"
+    );
 }
 
 #[test]

@@ -145,6 +145,21 @@ fn check_of_all_has_a_line_for_each_and_fails_until_all_pass() {
 }
 
 #[test]
+fn an_answer_that_takes_all_memory_is_told_so() {
+    let project = SmallProject::new();
+    project.write(TIES, "hungry");
+    let (success, text) = project.run(&["check", "ties"]);
+    assert!(!success, "{text}");
+    for part in [
+        "✗ ties: the tests take too much memory",
+        "when they asked for more than 2 GB of memory: is there a loop that pushes",
+        "These had a result: first.",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+}
+
+#[test]
 fn a_crash_is_no_pass() {
     let project = SmallProject::new();
     project.write(TIES, "crash");

@@ -34,6 +34,11 @@ if grep -q crash "$file"; then
     echo "stack overflow" >&2
     exit 134
 fi
+if grep -q hungry "$file"; then
+    echo "test ${module}first ... ok"
+    echo "memory allocation of 4294967296 bytes failed" >&2
+    kill -ABRT $$
+fi
 echo "test ${module}first ... ok"
 if grep -q right "$file"; then
     echo "test ${module}second ... ok"
@@ -183,7 +188,8 @@ impl SmallProject {
             .args(arguments)
             .current_dir(self.path(folder))
             .env("CARGO", self.path("cargo"))
-            .env_remove("NO_COLOR");
+            .env_remove("NO_COLOR")
+            .env_remove("ONE_BUILD");
         command
     }
 

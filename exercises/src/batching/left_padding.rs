@@ -17,7 +17,7 @@ pub struct Padded {
 ///
 /// - A text is what it would be alone: its first token has the position 0, wherever it stands.
 /// - A token sees itself and the tokens of its text before it. It sees no padding.
-/// - A column of padding sees itself and nothing else. Nobody uses what it computes, but a row in
+/// - A column of padding sees itself and nothing else. Its result is never used, but a row in
 ///   which everything is hidden has no softmax: it would be 0 divided by 0.
 /// - `pad` may be an id that occurs in a prompt too. That token is not padding.
 /// - Every prompt has at least one token. Without prompts, all lists are empty.

@@ -10,11 +10,6 @@ mod padding_seen;
 #[path = "../../suite/batching/padding_seen.rs"]
 mod padding_seen_tests;
 
-mod last_rows;
-
-#[path = "../../suite/batching/last_rows.rs"]
-mod last_rows_tests;
-
 mod who_finished;
 
 #[path = "../../suite/batching/who_finished.rs"]

@@ -1,8 +1,8 @@
-//! A bug hunt: on a busy day the same request gives another text.
+//! A bug hunt: under load the same request gives a different text.
 
 use slowburn::sampling::{Sampler, SamplingParams};
 
-/// What somebody asked for.
+/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub prompt: Vec<u32>,
@@ -18,10 +18,10 @@ pub struct Request {
 /// `forward(text)` gives the logits `[vocab]` after a text; they depend on the text alone and are
 /// finite. Returns the new tokens of each request, in the order of the requests.
 ///
-/// **What was observed.** Somebody repeats a request on a quiet evening, alone, and gets the same
-/// text each time: prompt, seed and model are the same. On a busy day the same request gives
-/// another text, and another one each time. The logits were compared: for the same text they are
-/// the same, whoever else is in the batch.
+/// **What was observed.** A user repeats a request on a quiet evening, alone, and gets the same
+/// text each time: prompt, seed and model are the same. Under load the same request gives
+/// a different text each time. The logits were compared: for the same text they are
+/// the same, whatever else is in the batch.
 ///
 /// Find the reason, and mend it: what a request says depends on its prompt and its seed, and on
 /// nothing else. Not on the others, not on its place among them, not on when it joins. What a

@@ -12,7 +12,7 @@
 /// **What was observed.** The longest text of a batch is always right, and so is every text alone.
 /// The shorter texts of a batch come out nearly right: their first words are the same as alone,
 /// then they drift off. The more padding stands before a text, the sooner it does so. The keys
-/// and values of the padding were all zeros, so nobody suspected them.
+/// and values of the padding were all zeros, so they were not suspected.
 ///
 /// Find the reason, and mend it. What should be:
 ///

@@ -1,6 +1,6 @@
-//! A running batch: who is in it at which step.
+//! A running batch: which requests are in it at which step.
 
-/// A text that somebody asks for.
+/// A requested text.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// The first step at which it can take part, from 0.
@@ -24,9 +24,9 @@ pub struct Served {
 /// - Before each step, free places are given to those that have arrived and wait: first come, first
 ///   served. Those that arrive at the same step go in the order of `requests`, which need not be
 ///   sorted.
-/// - A text with all its tokens leaves. Its place is free at the next step, whoever else is still
-///   in the batch.
-/// - Nobody loses a place to another. There may be steps at which the batch is empty.
+/// - A text with all its tokens leaves. Its place is free at the next step, whatever else is
+///   still in the batch.
+/// - No text loses its place to another. There may be steps at which the batch is empty.
 ///
 /// ```text
 /// places 2

@@ -1,4 +1,4 @@
-//! Who has finished, and leaves the batch.
+//! Finished sequences leave the batch.
 
 /// One text that is being generated.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub enum Reason {
 /// - A text whose `eos` comes when one more token was allowed ends with [`Reason::Eos`].
 ///
 /// Afterwards `running` holds the sequences that go on, in the order in which they were: the next
-/// pass computes rows for them and for nobody else. Returns those that have ended, in the same
+/// pass computes rows for them only. Returns those that have ended, in the same
 /// order, with the reason.
 ///
 /// ```text

@@ -1,4 +1,4 @@
-//! Noticing a loop as soon as it can be known.
+//! Detecting a repetition loop as early as possible.
 
 /// A loop that a text runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,5 @@
 //! 11 Kernels
 
-mod pack_panel;
-
-#[path = "../../suite/kernels/pack_panel.rs"]
-mod pack_panel_tests;
-
 mod roofline;
 
 #[path = "../../suite/kernels/roofline.rs"]
@@ -19,6 +14,11 @@ mod online_softmax;
 
 #[path = "../../suite/kernels/online_softmax.rs"]
 mod online_softmax_tests;
+
+mod merge_spans;
+
+#[path = "../../suite/kernels/merge_spans.rs"]
+mod merge_spans_tests;
 
 mod two_sums;
 

@@ -22,7 +22,8 @@ impl Running {
 
     /// Takes in the next tile: `scores` is `[positions]`, `values` is `[positions][head_dim]`.
     ///
-    /// - Nothing of a tile is kept but what the fields say.
+    /// - Nothing of a tile is kept but what the fields say. You may add single numbers to the fields,
+    ///   16 bytes of them, and no list.
     /// - Where a tile holds a greater score than all before, what was summed so far is relative to
     ///   the old one, and has to be scaled down.
     /// - A score of minus infinity is a position that must not be seen; its value is finite. There

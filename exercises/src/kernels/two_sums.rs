@@ -1,4 +1,4 @@
-//! A bug hunt: two sums that part.
+//! A bug hunt: two sums that differ.
 
 /// A linear layer. `weights` is `[n_out][n_in]`, `x` is `[rows][n_in]`; returns `[rows][n_out]`.
 ///

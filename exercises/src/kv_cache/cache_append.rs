@@ -1,4 +1,4 @@
-//! Appending to a KV cache whose memory is taken in advance.
+//! Appending to a preallocated KV cache.
 
 use burn::tensor::{Device, Tensor, s};
 

@@ -1,4 +1,4 @@
-//! A bug hunt: a cached loop that goes astray at the second token.
+//! A bug hunt: a cached loop that goes wrong at the second token.
 
 /// Generates `max_tokens` tokens after `prompt`, always the most likely one, with a KV cache.
 ///
@@ -6,9 +6,9 @@
 /// first stands at the position `start` of the text, appends them to the cache, and returns the
 /// logits after the last of them. `prompt` has at least one token; `max_tokens` is at least 1.
 ///
-/// **What was observed.** The text reads well. But somebody compared it with the naive loop: the
-/// first new token always agrees, and from the second on the texts often differ. And somebody
-/// counted: for a prompt of 5 tokens and 4 new ones the chapter says that 5 + 4 - 1 = 8 rows are
+/// **What was observed.** The text reads well. But compared with the naive loop, the
+/// first new token always agrees, and from the second on the texts often differ. And a
+/// count shows: for a prompt of 5 tokens and 4 new ones the chapter says that 5 + 4 - 1 = 8 rows are
 /// computed, and this loop computes 9.
 ///
 /// Find the reason for each of the two, and mend it. What should be: the tokens of the naive loop,

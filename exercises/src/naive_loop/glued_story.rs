@@ -1,4 +1,4 @@
-//! Bug hunt: a story that goes another way.
+//! Bug hunt: a story that diverges.
 
 /// Writes `max_tokens` tokens after a prompt, always the most likely one, and returns their text
 /// without the prompt.

@@ -1,4 +1,4 @@
-//! The scores of the token that comes next.
+//! The logits of the next token.
 
 /// The logits of the last position.
 ///

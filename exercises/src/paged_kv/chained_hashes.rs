@@ -1,4 +1,4 @@
-//! Chained hashes: a name for each full block, and for all that stands before it.
+//! Chained hashes: a key for each full block and all tokens before it.
 
 /// What the first block of a text has for a parent.
 pub const ROOT: u64 = 0xcbf2_9ce4_8422_2325;

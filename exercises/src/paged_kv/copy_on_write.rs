@@ -36,6 +36,8 @@ pub fn fork(pool: &mut Pool, table: &Table) -> Table {
 /// - Where the last block has room and no other owner, the token is written there.
 /// - Where the last block has room and other owners, the table takes a free block in its place, with
 ///   a copy of what its sequence has written in the old one. The old one loses an owner.
+/// - Two sequences that share a block need not have written equally much of it: one may have been cut
+///   back. What the other has written stays as it is.
 /// - Any free block will do. `false` where one is needed and none is free: then nothing has changed.
 ///
 /// ```text

@@ -1,9 +1,9 @@
-//! Eviction: which block of the prefix cache goes first.
+//! Eviction: which block of the prefix cache is evicted first.
 
 use std::collections::{HashMap, VecDeque};
 
 /// Full blocks that are in the prefix cache. Those that no sequence holds are idle: their keys and
-/// values stay, for whoever comes with the same prefix, until their memory is needed.
+/// values stay, for later requests with the same prefix, until their memory is needed.
 #[derive(Debug, Clone, Default)]
 pub struct PrefixCache {
     /// How many sequences hold each block. An idle block has 0, or is not in the map.

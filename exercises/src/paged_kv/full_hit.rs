@@ -1,4 +1,4 @@
-//! A bug hunt: a question that is asked twice gets no answer.
+//! A bug hunt: a prompt that is sent twice gets no answer.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! A bug hunt: a continuation that reads a stranger's prompt.
+//! A bug hunt: a continuation that reads another request's prompt.
 
 /// Positions of a block.
 const BLOCK_SIZE: usize = 4;

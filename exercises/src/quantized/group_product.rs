@@ -17,12 +17,13 @@ pub struct Group {
 /// - The output begins at 0. It takes the groups from the first to the last, each by
 ///   `scale.mul_add(sum, output)`.
 ///
-/// The tests look at the bits, so no other order will do, and no other rounding.
+/// The tests look at the bits, so no other order will do, and no other rounding. No product is
+/// skipped, also where an integer is 0: 0 times infinity is NaN, and shows that `x` is broken.
 ///
 /// ```text
-/// scale 0.25, integers 3 -8 0 3;  x  1 2 -1 0.5
+/// scale 0.25, integers 4 -8 1 3;  x  1 2 -1 0.5
 ///
-/// sum     3 - 16 - 0 + 1.5 = -11.5
+/// sum     4 - 16 - 1 + 1.5 = -11.5
 /// output  0.25 * -11.5 = -2.875
 /// ```
 pub fn product(groups: &[Group], x: &[f32]) -> f32 {

@@ -5,20 +5,30 @@ mod quantize_group;
 #[path = "../../suite/quantized/quantize_group.rs"]
 mod quantize_group_tests;
 
-mod dequantize;
-
-#[path = "../../suite/quantized/dequantize.rs"]
-mod dequantize_tests;
-
 mod pack_nibbles;
 
 #[path = "../../suite/quantized/pack_nibbles.rs"]
 mod pack_nibbles_tests;
 
+mod gguf_block;
+
+#[path = "../../suite/quantized/gguf_block.rs"]
+mod gguf_block_tests;
+
 mod group_product;
 
 #[path = "../../suite/quantized/group_product.rs"]
 mod group_product_tests;
+
+mod nibble_in_mantissa;
+
+#[path = "../../suite/quantized/nibble_in_mantissa.rs"]
+mod nibble_in_mantissa_tests;
+
+mod integer_product;
+
+#[path = "../../suite/quantized/integer_product.rs"]
+mod integer_product_tests;
 
 mod group_error;
 
@@ -30,22 +40,12 @@ mod best_scale;
 #[path = "../../suite/quantized/best_scale.rs"]
 mod best_scale_tests;
 
-mod nibble_in_mantissa;
+mod kl_divergence;
 
-#[path = "../../suite/quantized/nibble_in_mantissa.rs"]
-mod nibble_in_mantissa_tests;
-
-mod lost_negatives;
-
-#[path = "../../suite/quantized/lost_negatives.rs"]
-mod lost_negatives_tests;
+#[path = "../../suite/quantized/kl_divergence.rs"]
+mod kl_divergence_tests;
 
 mod over_the_end;
 
 #[path = "../../suite/quantized/over_the_end.rs"]
 mod over_the_end_tests;
-
-mod toward_zero;
-
-#[path = "../../suite/quantized/toward_zero.rs"]
-mod toward_zero_tests;

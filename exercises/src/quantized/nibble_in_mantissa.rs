@@ -3,8 +3,8 @@
 /// The number `16 + nibble`, where the nibble is the `i`-th of `word`: 4 bits, 0 to 15, and the first
 /// one, `i = 0`, is the lowest.
 ///
-/// An f32 from 16 to 31 has the exponent of 16, and below it a mantissa whose highest 4 bits count
-/// 8, 4, 2 and 1. `16.0_f32.to_bits()` has zeros there. So no conversion is needed: a kernel moves
+/// An f32 has a sign bit, 8 bits of exponent and, lowest, 23 bits of mantissa. From 16 to 31 it has the
+/// exponent of 16, and the highest 4 of the 23 bits count 8, 4, 2 and 1. `16.0_f32.to_bits()` has zeros there. So no conversion is needed: a kernel moves
 /// the nibble to these bits. How you do it is up to you: the result is the same number.
 ///
 /// ```text
@@ -23,9 +23,9 @@ pub fn sixteen_plus(word: u32, i: usize) -> f32 {
 ///   adds `x` in order.
 ///
 /// ```text
-/// integers 3 -8 0 3 0 0 0 0     x 1 2 -1 0.5 0 0 0 0     x_sum 2.5
+/// integers 4 -8 1 3 0 0 0 0     x 1 2 -1 0.5 0 0 0 0     x_sum 2.5
 ///
-/// sum       27 * 1 + 16 * 2 - 24 * 1 + 27 * 0.5 = 48.5
+/// sum       28 * 1 + 16 * 2 - 25 * 1 + 27 * 0.5 = 48.5
 /// result    48.5 - 24 * 2.5 = -11.5
 /// ```
 pub fn sum(word: u32, x: &[f32; 8]) -> f32 {

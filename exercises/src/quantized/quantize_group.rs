@@ -1,4 +1,4 @@
-//! A group of weights as 8-bit integers that share a scale.
+//! A group of weights as 8-bit integers that share a scale, and a row of groups back.
 
 /// Quantizes a group: its scale, and an integer for each weight.
 ///
@@ -7,7 +7,8 @@
 /// - Each integer is the one nearest to `weight / scale`. Where two are equally near, either will
 ///   do.
 /// - Where all weights are 0, the scale is 0 and the integers are 0.
-/// - All weights are finite.
+/// - All weights are finite. The greatest magnitude of a group is from 1e-37 to 3e38, or 0. No step
+///   on the way may overflow, so look at what you multiply and divide first.
 ///
 /// ```text
 /// weights    0.5   -1.27   0.02   0.634
@@ -15,5 +16,19 @@
 /// integers   50    -127    2      63
 /// ```
 pub fn quantize(weights: &[f32]) -> (f32, Vec<i8>) {
+    todo!()
+}
+
+/// The weights of a row that is stored in groups: each is its integer times the scale of its group.
+///
+/// - `integers` are all integers of the row, in order. The first `group` of them share `scales[0]`,
+///   the next `group` share `scales[1]`, and so on.
+/// - The last group may have fewer integers. There is a scale for each group, and `group` is at
+///   least 1.
+///
+/// ```text
+/// dequantize(&[0.5, 2.0], &[3, -8, 0, 7, 1], 3) -> [1.5, -4.0, 0.0, 14.0, 2.0]
+/// ```
+pub fn dequantize(scales: &[f32], integers: &[i8], group: usize) -> Vec<f32> {
     todo!()
 }

@@ -10,6 +10,16 @@ mod one_step;
 #[path = "../../suite/scheduler/one_step.rs"]
 mod one_step_tests;
 
+mod token_budget;
+
+#[path = "../../suite/scheduler/token_budget.rs"]
+mod token_budget_tests;
+
+mod deferred;
+
+#[path = "../../suite/scheduler/deferred.rs"]
+mod deferred_tests;
+
 mod starved;
 
 #[path = "../../suite/scheduler/starved.rs"]

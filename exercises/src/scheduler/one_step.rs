@@ -1,4 +1,4 @@
-//! The plan of one step: who computes how many tokens.
+//! The plan of one step: how many tokens of each sequence it computes.
 
 /// Positions of a block of keys and values.
 pub const BLOCK_SIZE: usize = 4;
@@ -9,7 +9,7 @@ pub struct Sequence {
     pub name: char,
     /// How many tokens its prompt has, at least 1.
     pub prompt: usize,
-    /// How many positions have their keys and values, 0 for one that waits. As long as these are
+    /// How many positions have their keys and values, 0 for a waiting sequence. While these are
     /// fewer than `prompt`, the prompt is being read; after that, the sequence decodes.
     pub computed: usize,
 }
@@ -21,7 +21,7 @@ pub struct Limits {
     pub token_budget: usize,
     /// How many sequences run at most.
     pub max_running: usize,
-    /// How many blocks are free for the prompts of those that are admitted.
+    /// How many blocks are free for the prompts of admitted sequences.
     pub free_blocks: usize,
 }
 
@@ -38,15 +38,17 @@ pub struct Work {
 /// Plans one step, in this order. `running` and `waiting` are in the order of arrival.
 ///
 /// 1. **Decodes.** Every running sequence that decodes computes one token, and its logits are
-///    wanted. Together they may take more than the budget. If they leave nothing of it, one token is
-///    left all the same, so that prompts are read on a busy server too.
-/// 2. **Chunks.** Running sequences whose prompt is being read share what is left, first come, first
-///    served: each takes as much of it as it has use for. Logits are wanted of the last token of a
+///    wanted. Together they may take more than the budget. If they use up the budget, one token
+///    still remains for the other parts, so that prompts are read under load too.
+/// 2. **Chunks.** Running sequences whose prompt is being read share the rest, first come, first
+///    served: each takes as many tokens as it has unread. Logits are wanted of the last token of a
 ///    prompt.
 /// 3. **Admission.** Waiting sequences join, as long as fewer than `max_running` run, a token is
-///    left, and enough blocks are free for the whole prompt of the next one. Whoever joins takes
-///    these blocks, and a chunk out of what is left. Nobody overtakes: where the first cannot join,
-///    those behind it wait too.
+///    left, and enough blocks are free for the whole prompt of the next one. A sequence that joins
+///    takes these blocks, and a chunk from the rest of the budget. A later sequence never overtakes
+///    an earlier one: if the first cannot join, those behind it wait too.
+///
+/// No number is above 1,000,000,000, so a `usize` holds every sum of some of them.
 ///
 /// ```text
 /// token_budget 10, max_running 4, free_blocks 5

@@ -1,4 +1,4 @@
-//! Preemption: who gives up its blocks when there is none left.
+//! Preemption: which sequence loses its blocks when none is left.
 
 /// A sequence, wherever it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Scheduler {
     /// Each of them holds at least one block.
     pub running: Vec<Sequence>,
     /// Those whose reader does not read: they take no part in the steps until it does. They may hold
-    /// blocks.
+    /// blocks, also before any token is computed: blocks are taken for a whole prompt.
     pub paused: Vec<Sequence>,
     /// They hold no blocks. The first of them is admitted next.
     pub waiting: Vec<Sequence>,
@@ -35,13 +35,13 @@ impl Scheduler {
     /// 1. First the paused ones, the youngest first, whether older than `name` or not: they would not
     ///    go on now anyway. Such a sequence stays paused. One that holds no block has none to give.
     /// 2. Then the running ones that are younger than `name`, the youngest first. Such a sequence waits
-    ///    again, at its place in the order of arrival. Nobody older gives up anything.
+    ///    again, at its place in the order of arrival. No older sequence loses anything.
     ///
-    /// Whoever gives up its blocks keeps all its tokens, and has none of them computed any more. They
-    /// will be computed again, without being generated again.
+    /// A sequence that loses its blocks keeps all its tokens, but none of them count as computed any
+    /// more. They will be computed again, without being generated again.
     ///
     /// Returns whether `count` blocks are free now. If not, `name` goes on running and keeps its
-    /// blocks, and sits out this step: once somebody older ends, there are more.
+    /// blocks, and is deferred in this step: once an older sequence ends, there are more.
     ///
     /// ```text
     /// make_room('B', 2)

@@ -1,4 +1,4 @@
-//! A prompt in chunks, out of what the decodes leave of the token budget.
+//! A prompt in chunks, from the token budget that the decodes leave.
 
 /// What one step computes of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,9 @@ pub struct Chunk {
 ///   never read the prompt.
 /// - Logits are wanted of the last token of the prompt, and of no other: the first new token is
 ///   drawn from them.
-/// - `prompt` and `token_budget` are at least 1, and may be however great, as `decodes` may be.
+/// - `prompt` and `token_budget` are at least 1. `token_budget` and `decodes` may be as great as
+///   `usize::MAX`, which programs take for "no limit": no sum may overflow. A prompt has 100,000 tokens
+///   at most.
 ///
 /// ```text
 /// prompt_chunks(10, 4, &[1, 4, 2])

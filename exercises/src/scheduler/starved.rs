@@ -1,4 +1,4 @@
-//! A bug hunt: everyone's text stands still while one prompt is read.
+//! A bug hunt: all other texts stop while one prompt is read.
 
 /// A running sequence.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,18 +11,21 @@ pub struct Sequence {
 }
 
 /// One step: shares out `token_budget`, at least 1, and carries it out. `running` is in the order of
-/// arrival. Returns the names of those that got a token, in this order. Whoever has all its tokens
-/// leaves. The step that reads the last token of a prompt also gives the first new one.
+/// arrival. Returns the names of those that got a token, in this order. A sequence with all its
+/// tokens leaves. The step that reads the last token of a prompt also gives the first new one.
 ///
-/// **What was observed.** With short prompts all goes well. Once somebody sends a long document,
-/// all other texts stand still, for ten steps or for a hundred. Then they go on, and no token is
-/// wrong. A larger budget makes it fewer steps, but no shorter a time.
+/// **What was observed.** With short prompts all goes well. Once a client sends a long document,
+/// all other texts stop, for ten steps or for a hundred. Then they go on, and no token is
+/// wrong. A larger budget makes it fewer steps, but the time is no shorter.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. The correct behaviour:
 ///
-/// - Whoever decodes gets a token at each step, even where more do so than the budget has tokens.
+/// - Every sequence that decodes gets a token at each step, even if more decode than the budget has
+///   tokens.
 /// - Prompts take what the decodes leave of the budget, first come, first served. If nothing is left,
-///   the first of them reads one token all the same.
+///   the first of them still reads one token. "First come" is the order of `running`, whatever the
+///   lengths of the prompts are.
+/// - No number is above 1,000,000,000.
 ///
 /// ```text
 /// token_budget 4

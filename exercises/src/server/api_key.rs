@@ -32,8 +32,8 @@ impl<'a> Counted<'a> {
 
 /// The key in the value of an `Authorization` header: `Bearer`, one or more spaces, and the key.
 /// Large and small letters are the same in `Bearer`, and differ in the key. The key has at least
-/// one character, and no space within it or behind it. `None` if the header says anything else. It
-/// comes from outside: nothing in it may cause a panic.
+/// one character, and no space within it or behind it. `None` if the header says anything else, and a
+/// tab is no space. It comes from outside: nothing in it may cause a panic.
 ///
 /// ```text
 /// bearer("Bearer sk-1")    Some("sk-1")

@@ -1,4 +1,4 @@
-//! A queue with a bound, which says when to come again.
+//! A bounded queue that says when to retry.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl Queue {
     ///
     /// Where too few are free, `Retry-After` says when as many will be that are missing. Of late,
     /// one slot was freed each `per_slot`. The header has whole seconds: they are rounded up, and
-    /// at least 1, so that nobody comes too early, and at most 60, so that everybody comes again.
+    /// at least 1, so that no client retries too early, and at most 60, so that every client retries.
     /// `per_slot` may be any `Duration`.
     ///
     /// ```text

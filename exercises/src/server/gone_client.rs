@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 /// A generation, as the library gives it: an iterator over its tokens. `next` waits, which may take
-/// long where the request waits in the queue. Whoever drops the job cancels it, and frees its slot.
+/// long while the request is queued. Dropping the job cancels it, and frees its slot.
 #[derive(Debug)]
 pub struct Job {
     tokens: Receiver<String>,
@@ -52,7 +52,7 @@ impl Iterator for Body {
 /// The handler of a streaming request: the body has an event for each token of the job, as soon as
 /// it is there, and then `[DONE]`. The handler itself returns at once.
 ///
-/// What was observed: at noon the server answers 429 to everybody. All slots are taken, and all of
+/// What was observed: at noon the server answers 429 to every request. All slots are taken, and all of
 /// them generate. Of its 64 clients 60 left minutes ago, most of them because they had waited for
 /// too long. Once their texts have reached their limits, all is well again. In the test of this
 /// function, with one client that reads to the end, nothing was wrong.

@@ -1,4 +1,4 @@
-//! Bug hunt: a shutdown that was to lose nothing.
+//! Bug hunt: a graceful shutdown that loses requests.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Server {
         None
     }
 
-    /// Somebody wants the process to end, at `deadline` at the latest.
+    /// The process is to end, at `deadline` at the latest.
     pub fn shut_down(&mut self, deadline: Duration) {
         self.deadline = Some(deadline);
     }

@@ -25,6 +25,16 @@ mod full_queue;
 #[path = "../../suite/server/full_queue.rs"]
 mod full_queue_tests;
 
+mod retry;
+
+#[path = "../../suite/server/retry.rs"]
+mod retry_tests;
+
+mod histogram;
+
+#[path = "../../suite/server/histogram.rs"]
+mod histogram_tests;
+
 mod chat_chunks;
 
 #[path = "../../suite/server/chat_chunks.rs"]

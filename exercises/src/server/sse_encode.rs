@@ -2,7 +2,8 @@
 
 /// One server-sent event, as it goes over the wire.
 ///
-/// - With a name, the first line is `event: ` and the name.
+/// - With a name the first line is `event: ` and the name. `Some("")` is a name too: it gives the line
+///   `event: `, with the space. Only `None` gives no line.
 /// - Each line of `data` becomes a line of the event: `data: ` and its text. In `data`, a line ends
 ///   with LF, with CR LF or with CR. The client joins the lines with LF, whatever it was.
 /// - Where `data` ends with a line end, one more line follows, which is empty. Empty `data` is one

@@ -1,4 +1,4 @@
-//! Server-sent events, read from bytes that come cut anywhere.
+//! Server-sent events, read from bytes that are split anywhere.
 
 /// One event, as its reader gets it.
 #[derive(Debug, Clone, PartialEq)]

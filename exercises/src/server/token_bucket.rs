@@ -18,7 +18,7 @@ pub struct TokenBucket {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
     Taken,
-    /// Not now. If nobody else takes anything, it is taken after exactly this time, rounded up to a
+    /// Not now. If no other request takes tokens, it is taken after exactly this time, rounded up to a
     /// nanosecond, and not a nanosecond earlier.
     RetryAfter(Duration),
     /// It costs more than the bucket can hold.
@@ -34,9 +34,9 @@ impl TokenBucket {
 
     /// Takes `cost` tokens out, if there are as many.
     ///
-    /// - Who is refused takes nothing.
-    /// - The bucket never holds more than `capacity`, however long nobody comes.
-    /// - Parts of a token count: at 1 a second, there is half a token after half a second. Nothing
+    /// - A refused request takes nothing.
+    /// - The bucket never holds more than `capacity`, however long no request comes.
+    /// - Fractions of a token count: at 1 a second, there is half a token after half a second. Nothing
     ///   is rounded, after however many calls.
     /// - `now` counts from any fixed moment, and may be any `Duration`. Two threads may read the
     ///   clock and then come here in the other order. A call whose `now` is earlier than one before

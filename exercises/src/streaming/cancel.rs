@@ -17,7 +17,7 @@ pub enum Ending {
 /// Takes up to `max_tokens` steps, and hands each token to `on_token`. Returns why it ended.
 ///
 /// `step` computes one token. `cancelled` may be set at any time, also by another thread while a
-/// step is being computed; it belongs to whoever sets it, and is not changed here.
+/// step is being computed; it belongs to the code that sets it, and is not changed here.
 ///
 /// - No step begins once the flag is set. So after it is set at most one more token comes: that of
 ///   the step in which it was set.

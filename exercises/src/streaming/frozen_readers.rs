@@ -1,4 +1,4 @@
-//! Bug hunt: one window is left open, and all texts stand still.
+//! Bug hunt: one window is left open, and all texts stop.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
@@ -14,8 +14,8 @@ pub struct Job {
 
 /// One step: the model thread computes a token for each running job, and hands it over.
 ///
-/// A job leaves `jobs`, which closes its stream, with its last token, or when nobody can read it any
-/// more. The others stay, in their order. Every reader gets all tokens of its text, in order, as
+/// A job leaves `jobs`, which closes its stream, with its last token, or when its reader has
+/// gone. The others stay, in their order. Every reader gets all tokens of its text, in order, as
 /// long as it reads.
 ///
 /// What was observed, with streams of 16 tokens each, on a server with many readers: one of them

@@ -30,7 +30,12 @@ mod token_stream;
 #[path = "../../suite/streaming/token_stream.rs"]
 mod token_stream_tests;
 
-mod scheduler;
+mod pausing;
 
-#[path = "../../suite/streaming/scheduler.rs"]
-mod scheduler_tests;
+#[path = "../../suite/streaming/pausing.rs"]
+mod pausing_tests;
+
+mod handler;
+
+#[path = "../../suite/streaming/handler.rs"]
+mod handler_tests;

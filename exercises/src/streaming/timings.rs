@@ -1,4 +1,4 @@
-//! What a reader waits for.
+//! Queue time, TTFT and TPOT.
 
 use std::time::Duration;
 

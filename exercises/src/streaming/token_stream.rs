@@ -18,7 +18,7 @@ pub enum Emitted {
     Sent,
     /// The reader is behind: here is the token again.
     Behind(String),
-    /// Nobody reads any more.
+    /// The reader has gone.
     Gone,
 }
 
@@ -34,7 +34,7 @@ pub struct TokenStream {
 /// - The reader waits for the next token. Its iterator ends when the sender is dropped and all that
 ///   was sent has been read, and not before.
 /// - The sender never waits. It is told by [`Emitted`] where the reader is behind.
-/// - Dropping the stream waits for nobody. When it is dropped, wherever the reader is in it, the sender can see that: from
+/// - Dropping the stream never waits. When it is dropped, wherever the reader is in it, the sender can see that: from
 ///   [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also where the
 ///   stream was full.
 ///

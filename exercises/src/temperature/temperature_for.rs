@@ -1,4 +1,4 @@
-//! The temperature that leaves a choice of so many tokens.
+//! The temperature for a given effective number of tokens.
 
 use slowburn::sampling::softmax;
 use slowburn::sampling::statistics::effective_tokens;

@@ -7,7 +7,7 @@ use slowburn::sampling::softmax;
 ///
 /// `logits` is `[vocab]` and finite, and no two are so close that they give the same probability.
 /// `k` is from 1 to the vocabulary. `point` is from 0 up to but without 1, and says where on the
-/// line of probabilities the draw falls.
+/// line of probabilities the draw falls. In which order the tokens lie on that line is open.
 ///
 /// What was observed: without a cut, the texts are as they should be. With `k` = 1 they are what
 /// greedy writes. With a `k` between, no token comes that should have been removed. And yet, with

@@ -1,4 +1,4 @@
-//! What is left sums to 1 again.
+//! The kept probabilities sum to 1 again.
 
 /// Removes tokens from a distribution, and divides what is left by its own sum.
 ///

@@ -1,4 +1,4 @@
-//! Min-p: measured against the best token.
+//! Min-p: relative to the best token.
 
 /// Removes the tokens whose probability is less than `share` times that of the most likely token.
 ///

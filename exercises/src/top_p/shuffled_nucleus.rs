@@ -8,8 +8,8 @@ use slowburn::sampling::softmax;
 /// `scores` is `[vocab]`, in the order of the ids, all finite and no two nearly equal, and is
 /// changed in place. `p` is above 0 and below 1.
 ///
-/// What was observed: the number of tokens that stay is always right. Whoever wrote it tried scores
-/// in falling order, and in rising order, and exchanged two of them, and all was well. Then a model
+/// What was observed: the number of kept tokens is always right. The author tried scores
+/// in falling order, in rising order, and with two of them swapped, and all was well. Then a model
 /// wrote the strangest words with `p` = 0.5:
 ///
 /// ```text

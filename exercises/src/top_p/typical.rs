@@ -1,4 +1,4 @@
-//! Typical sampling: neither too sure nor too odd.
+//! Typical sampling: neither too likely nor too unlikely.
 
 /// Keeps the tokens whose surprise is nearest to the entropy, as many as it takes for their
 /// probabilities to sum to at least `mass`.

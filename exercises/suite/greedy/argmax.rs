@@ -83,6 +83,9 @@ fn removed_tokens() {
     check(rule, &[-INF, f32::MIN], 1, INF);
     check(rule, &[-INF, -INF], 0, 0.0);
     check(rule, &[-INF, -INF, -INF], 0, 0.0);
+    check(rule, &[f32::MAX, f32::MAX, -INF], 0, 0.0);
+    check(rule, &[-INF, f32::MAX, -INF, f32::MAX], 1, 0.0);
+    check(rule, &[f32::MIN, f32::MIN, -INF], 0, 0.0);
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn a_very_unlikely_token_has_an_ordinary_logarithm() {
     check(rule, &[120.0, 120.0, -80.0], 2, -200.693_15, 1e-3);
     let rule = "the logarithm is finite also where the probability is 0 in an f64";
     check(rule, &[0.0, -800.0], 1, -800.0, 1e-3);
+    check(rule, &[0.0, 0.0, -800.0], 2, -800.693, 1e-3);
+    check(rule, &[0.0, 0.0, 0.0, -200.0], 3, -201.098_6, 1e-3);
     check(rule, &[0.0, -80_000.0], 1, -80_000.0, 0.1);
     check(rule, &[40_000.0, 0.0, -40_000.0], 2, -80_000.0, 0.1);
     check(rule, &[0.0, -3e38], 1, -3e38, 1e33);

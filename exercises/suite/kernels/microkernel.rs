@@ -1,4 +1,4 @@
-use super::microkernel::{LANES, microkernel};
+use super::microkernel::{LANES, microkernel, pack};
 use crate::support::{Case, Random};
 
 fn case<const M: usize>(rule: &str, panel: &[[f32; LANES]], x: &[[f32; M]]) -> Case {
@@ -33,6 +33,10 @@ fn every_product_counts() {
     let sums = microkernel(&panel, &x)[0];
     let case = case("every product is added: 0 times infinity is NaN", &panel, &x);
     case.equal([true, false, false, true], sums.map(f32::is_nan));
+    let (panel, x) = ([[0.0, 1.0, 0.0, 2.0]], [[f32::INFINITY]]);
+    let sums = microkernel(&panel, &x)[0];
+    let case = self::case("a weight of 0 times infinity is NaN too", &panel, &x);
+    case.equal([true, false, true, false], sums.map(f32::is_nan));
     let (panel, x) = ([[1e-30; LANES]], [[1e-10]]);
     let case = self::case("small sums are sums too", &panel, &x);
     case.equal([[1e-30_f32 * 1e-10; LANES]], microkernel(&panel, &x));
@@ -101,5 +105,55 @@ fn a_row_has_the_same_bits_in_any_company() {
             let case = Case::rule(rule).given("panel", &panel).given("x", &x).given("row", row);
             case.equal(&bits(&[expected])[0], &bits(&together)[row]);
         }
+    }
+}
+
+/// Weight `k` of output `o` is `10 * (o + 1) + k`, so that each says where it comes from.
+fn matrix(n_out: usize, n_in: usize) -> Vec<Vec<f32>> {
+    let row = |o: usize| (0..n_in).map(|k| (10 * (o + 1) + k) as f32).collect();
+    (0..n_out).map(row).collect()
+}
+
+#[test]
+fn the_weights_of_one_input_lie_side_by_side() {
+    let weights = matrix(6, 3);
+    let rule = "`[p][k][lane]` is the weight of output `p * LANES + lane` for input `k`, or 0";
+    let case = Case::rule(rule).given("weights", &weights);
+    let expected = vec![
+        vec![
+            [10.0, 20.0, 30.0, 40.0],
+            [11.0, 21.0, 31.0, 41.0],
+            [12.0, 22.0, 32.0, 42.0],
+        ],
+        vec![
+            [50.0, 60.0, 0.0, 0.0],
+            [51.0, 61.0, 0.0, 0.0],
+            [52.0, 62.0, 0.0, 0.0],
+        ],
+    ];
+    case.equal(expected, pack(&weights));
+}
+
+#[test]
+fn the_last_panel_is_filled_up_with_zeros() {
+    let weights = vec![vec![f32::INFINITY, -1.0]; 3];
+    let case = Case::rule("zeros take the lanes that have no output (these are the bits)")
+        .given("weights", &weights);
+    let bits: Vec<u32> =
+        pack(&weights).concat().iter().map(|lanes| lanes[LANES - 1].to_bits()).collect();
+    case.equal(vec![0, 0], bits);
+}
+
+#[test]
+fn panels_of_every_size() {
+    for (n_out, n_in) in [(0, 0), (1, 1), (4, 2), (8, 3), (9, 1), (33, 2), (5, 0)] {
+        let weights = matrix(n_out, n_in);
+        let case = Case::rule("`[panels][n_in][LANES]`, and each weight in its place")
+            .given("weights", &weights);
+        let weight = |o: usize, k: usize| weights.get(o).map_or(0.0, |row| row[k]);
+        let expected: Vec<Vec<[f32; LANES]>> = (0..n_out.div_ceil(LANES))
+            .map(|p| (0..n_in).map(|k| std::array::from_fn(|i| weight(p * LANES + i, k))).collect())
+            .collect();
+        case.equal(expected, pack(&weights));
     }
 }

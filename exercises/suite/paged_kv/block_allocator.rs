@@ -111,6 +111,14 @@ fn each_block_of_a_list_is_counted_by_itself() {
     case.equal((2, 3), (allocator.free_blocks(), allocator.owners(block)));
     allocator.release(&[block, block]);
     case.equal((2, 1), (allocator.free_blocks(), allocator.owners(block)));
+    allocator.share(&[block]);
+    let rule = "a block loses its last two owners at once, and is free once: (free, owners)";
+    let case = self::case(rule, 3, "the same, then share(a), release(a a)");
+    allocator.release(&[block, block]);
+    case.equal((3, 0), (allocator.free_blocks(), allocator.owners(block)));
+    allocate(&case, &mut allocator, 3);
+    allocator.release(&[0, 1, 2]);
+    let block = allocate(&case, &mut allocator, 1)[0];
     let case = self::case("no block, no change: (free, owners)", 3, "share(), release()");
     allocator.share(&[]);
     allocator.release(&[]);

@@ -49,6 +49,8 @@ fn a_position_that_is_not_written_has_no_place() {
     check(rule, (&[3], 0), 4, &[0], &[None]);
     let rule = "a position may be however great";
     check(rule, (&[3, 8], 8), 4, &[8, 1000, usize::MAX], &[None; 3]);
+    let rule = "a position is a usize, and a u32 would make 0 of 2^32";
+    check(rule, (&[3, 8], 8), 4, &[1 << 32, (1 << 32) + 5], &[None; 2]);
     check("an empty sequence has no positions", (&[], 0), 4, &[0, 5], &[None; 2]);
 }
 

@@ -186,6 +186,18 @@ fn what_the_last_owner_left_does_not_matter() {
 }
 
 #[test]
+fn who_was_cut_back_changes_nothing_of_the_other() {
+    let rule = "B was cut back and writes again; A has written more of the shared block: (A, B)";
+    let case = case(rule, 3, "abcdef", "B = fork(A), B cut back to abcde, append(B, 'x')");
+    let (mut pool, a) = written(3, "abcdef");
+    let mut b = fork(&mut pool, &a);
+    b.length = 5;
+    grows(&case, append(&mut pool, &mut b, 'x'));
+    let expected = ("abcdef".to_owned(), "abcdex".to_owned());
+    case.equal(expected, (text(&pool, &a), text(&pool, &b)));
+}
+
+#[test]
 fn many_sequences_and_each_reads_its_own() {
     let mut random = Random::new(10);
     for round in 0..20 {

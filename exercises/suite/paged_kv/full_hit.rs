@@ -59,6 +59,9 @@ fn full_blocks_come_from_the_cache() {
     check(rule, &[tokens(6)], (&tokens(6), 8), &[(4, 2)]);
     check(rule, &[tokens(8)], (&[1, 2, 3, 4, 9, 6, 7, 8, 1], 8), &[(4, 5)]);
     check(rule, &[tokens(3)], (&tokens(3), 8), &[(0, 3)]);
+    let rule = "a prompt of one block is in the cache too";
+    check(rule, &[tokens(4)], (&tokens(6), 8), &[(4, 2)]);
+    check(rule, &[tokens(4), tokens(4)], (&tokens(5), 8), &[(4, 1)]);
     let rule = "a prompt that was read whole is the beginning of a longer one";
     check(rule, &[tokens(8)], (&tokens(9), 8), &[(8, 1)]);
     check(rule, &[tokens(8), tokens(8)], (&tokens(15), 4), &[(8, 4), (12, 3)]);

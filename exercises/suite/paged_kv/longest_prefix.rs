@@ -82,6 +82,9 @@ fn the_first_miss_is_the_end() {
         cache.retain(|_, cached| cached.block != evicted);
         case.equal(expected, longest_prefix(&cache, &prompt, 2, &good));
     }
+    let rule = "a block behind a miss does not follow the last one that was found";
+    check(rule, &[&[1, 2, 3, 4]], &[1, 2, 9, 9, 3, 4, 5], 2, &[30]);
+    check(rule, &[&[1, 2, 3, 4]], &[9, 9, 1, 2, 3, 4, 5], 2, &[]);
 }
 
 #[test]

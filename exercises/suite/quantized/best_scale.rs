@@ -21,6 +21,7 @@ fn where_the_integers_fit_the_scale_is_theirs() {
     let rule = "where all weights are multiples of one scale, it is that scale";
     check(rule, &[0.75, -2.0, 0.0, 0.5], &[3, -8, 0, 2], 0.25);
     check(rule, &[5.0], &[-7], -5.0 / 7.0);
+    check(rule, &[3.0, 0.2], &[1, 0], 3.0);
 }
 
 #[test]
@@ -43,6 +44,13 @@ fn weights_at_the_integer_zero_do_not_count() {
 fn integers_of_zero_have_the_scale_zero() {
     check("where all integers are 0, the scale is 0", &[0.1, -0.2], &[0, 0], 0.0);
     check("where all integers are 0, the scale is 0", &[], &[], 0.0);
+}
+
+#[test]
+fn integers_may_be_any() {
+    let rule = "integers are from -128 to 127, and there may be many";
+    check(rule, &[64.0, -63.5], &[-128, 127], -0.5);
+    check(rule, &[63.5; 300], &[127; 300], 0.5);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn check(rule: &str, groups: &[Group], x: &[f32], expected: f32) {
 
 #[test]
 fn a_worked_example() {
-    let groups = [group(0.25, [3, -8, 0, 3])];
+    let groups = [group(0.25, [4, -8, 1, 3])];
     check("the sum of a group, times its scale", &groups, &[1.0, 2.0, -1.0, 0.5], -2.875);
 }
 
@@ -65,6 +65,25 @@ fn a_group_begins_its_sum_anew() {
     let x = [big, 0.0, 0.0, 0.0, big, 1.0, 0.0, 0.0];
     let rule = "the sum of each group begins at 0: -2^24 + 1 is exact, and 2^24 more is 1";
     check(rule, &groups, &x, 1.0);
+}
+
+#[test]
+fn no_product_is_skipped() {
+    for (integers, x) in [
+        ([0, 1, 0, 0], [f32::INFINITY, 1.0, 0.0, 0.0]),
+        ([1, 1, 0, 1], [1.0, 1.0, f32::NAN, 1.0]),
+    ] {
+        let groups = [group(1.0, integers)];
+        let case = Case::rule("0 times infinity is NaN: a broken `x` must be seen in the output")
+            .given("groups", groups)
+            .given("x", x);
+        case.holds(product(&groups, &x).is_nan(), "NaN", product(&groups, &x));
+    }
+    let groups = [group(0.0, [1; GROUP])];
+    let x = [f32::INFINITY; GROUP];
+    let case =
+        Case::rule("a scale of 0 times infinity is NaN too").given("groups", groups).given("x", x);
+    case.holds(product(&groups, &x).is_nan(), "NaN", product(&groups, &x));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn check(rule: &str, integers: [i8; 8], x: [f32; 8], expected: f32) {
 #[test]
 fn a_sum_of_small_numbers() {
     let x = [1.0, 2.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.0];
-    check("the sum of integer * x", [3, -8, 0, 3, 0, 0, 0, 0], x, -11.5);
+    check("the sum of integer * x", [4, -8, 1, 3, 0, 0, 0, 0], x, -11.5);
     let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
     check("the sum of integer * x", [-8, -5, -2, 0, 1, 3, 5, 7], x, 90.0);
     check("24 is taken off for each x: integers of 0 give 0", [0; 8], [0.25; 8], 0.0);

@@ -1,4 +1,4 @@
-use super::quantize_group::quantize;
+use super::quantize_group::{dequantize, quantize};
 use crate::support::{Case, Random};
 
 fn case(rule: &str, weights: &[f32]) -> Case {
@@ -20,6 +20,7 @@ fn the_greatest_magnitude_becomes_the_greatest_integer() {
         ([31.75, -1.0, 2.0], vec![127, -4, 8]),
         ([-31.75, 1.0, 2.0], vec![-127, 4, 8]),
         ([1.0, 2.0, -31.75], vec![4, 8, -127]),
+        ([-31.75, -1.0, -2.0], vec![-127, -4, -8]),
     ] {
         let case = case("the greatest magnitude becomes 127 or -127", &weights);
         let (scale, integers) = quantize(&weights);
@@ -54,6 +55,21 @@ fn one_weight_is_kept() {
 }
 
 #[test]
+fn tiny_and_huge_groups() {
+    for (rule, greatest) in [
+        ("`weight * 127` would be beyond f32, `weight / scale` is not", 3e38),
+        ("`1 / scale` would be beyond f32, `weight / scale` is not", 1e-37),
+    ] {
+        let weights = [greatest, 0.4 * greatest, -0.2 * greatest, 0.0];
+        let case = case(rule, &weights);
+        let (scale, integers) = quantize(&weights);
+        case.equal(vec![127, 51, -25, 0], integers);
+        let ratio = scale / (greatest / 127.0);
+        case.holds((ratio - 1.0).abs() < 1e-4, "a scale of the greatest / 127", scale);
+    }
+}
+
+#[test]
 fn no_weight_is_further_than_half_a_scale() {
     let mut random = Random::new(1);
     for (length, greatest) in [(1, 1.0), (7, 0.02), (32, 3.0), (100, 1e6)] {
@@ -69,4 +85,32 @@ fn no_weight_is_further_than_half_a_scale() {
         let greatest = integers.iter().map(|integer| integer.unsigned_abs()).max();
         case.equal(Some(127), greatest);
     }
+}
+
+fn check(rule: &str, scales: &[f32], integers: &[i8], group: usize, expected: &[f32]) {
+    let case =
+        Case::rule(rule).given("scales", scales).given("integers", integers).given("group", group);
+    case.close(expected, &dequantize(scales, integers, group), 1e-6);
+}
+
+#[test]
+fn a_weight_is_its_integer_times_the_scale_of_its_group() {
+    let rule = "each weight is its integer times the scale of its group";
+    check(rule, &[0.5, 2.0], &[3, -8, 0, 7, 1, -1], 3, &[1.5, -4.0, 0.0, 14.0, 2.0, -2.0]);
+    let expected = [1.0, 1.0, 10.0, 10.0, 100.0, 100.0];
+    check(rule, &[1.0, 10.0, 100.0], &[1; 6], 2, &expected);
+    check(rule, &[1.0, 10.0, 100.0], &[1, 2, 3], 1, &[1.0, 20.0, 300.0]);
+    let rule = "a scale is a factor, whatever its sign";
+    check(rule, &[-0.25, 0.0], &[-128, 4, 5, -5], 2, &[32.0, -1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn the_last_group_may_be_shorter() {
+    let rule = "the last group may have fewer integers, and they have its scale";
+    check(rule, &[0.5, 2.0], &[3, -8, 0, 7, 1], 3, &[1.5, -4.0, 0.0, 14.0, 2.0]);
+    check(rule, &[0.5], &[3], 32, &[1.5]);
+    let rule = "a group has `group` integers: 9 in groups of 4 are 4, 4 and 1";
+    let expected = [1.0, 1.0, 1.0, 1.0, 10.0, 10.0, 10.0, 10.0, 100.0];
+    check(rule, &[1.0, 10.0, 100.0], &[1; 9], 4, &expected);
+    check("without integers there are no weights", &[], &[], 4, &[]);
 }

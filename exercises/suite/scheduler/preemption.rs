@@ -204,6 +204,21 @@ fn who_is_preempted_waits_at_its_old_place() {
 }
 
 #[test]
+fn blocks_are_given_up_whether_computed_or_not() {
+    let rule = "blocks are taken for a whole prompt: one that holds some may have computed nothing";
+    let before = || {
+        let State(mut state) = state(&[('A', 0, 1)], &[('B', 1, 2), ('C', 2, 1)], &[], 0);
+        state.paused[1].computed = 0;
+        State(state)
+    };
+    check(rule, before(), ('A', 1), ("C", true));
+    check(rule, before(), ('A', 3), ("BC", true));
+    let State(mut state) = state(&[('A', 0, 1), ('B', 1, 2), ('C', 2, 1)], &[], &[], 0);
+    state.running[2].computed = 0;
+    check(rule, State(state), ('A', 1), ("C", true));
+}
+
+#[test]
 fn age_is_the_time_of_arrival() {
     let rule = "the time of arrival decides, and not the name, nor how long a text is";
     let running = [('Z', 10, 3), ('M', 300, 1), ('A', usize::MAX, 4)];

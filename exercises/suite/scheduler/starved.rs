@@ -99,15 +99,21 @@ fn the_step_that_ends_a_prompt_gives_its_first_token_and_no_more() {
 }
 
 #[test]
-fn numbers_may_be_however_great() {
-    let rule = "no sum may overflow";
-    let max = usize::MAX;
-    check(
-        rule,
-        max,
-        &[('P', max, 2), ('A', 0, max)],
-        ("A", &[('P', 1, 2), ('A', 0, max - 1)]),
-    );
+fn the_first_prompt_comes_first() {
+    let rule = "first come, first served: not the shorter prompt, and not the one that fits";
+    check(rule, 4, &[('P', 9, 1), ('Q', 3, 1)], ("", &[('P', 5, 1), ('Q', 3, 1)]));
+    let running = [('P', 9, 1), ('A', 0, 9), ('Q', 3, 1)];
+    check(rule, 4, &running, ("A", &[('P', 6, 1), ('A', 0, 8), ('Q', 3, 1)]));
+    check(rule, 11, &running, ("PA", &[('A', 0, 8), ('Q', 2, 1)]));
+    let rule = "the longer prompt has no right of way either";
+    check(rule, 4, &[('Q', 3, 1), ('P', 9, 1)], ("Q", &[('P', 8, 1)]));
+}
+
+#[test]
+fn a_budget_may_be_far_greater_than_is_needed() {
+    let rule = "the budget is a limit, and no number of tokens that have to be computed";
+    let running = [('P', 5_000_000, 2), ('A', 0, 7)];
+    check(rule, 1_000_000_000, &running, ("PA", &[('P', 0, 1), ('A', 0, 6)]));
 }
 
 #[test]

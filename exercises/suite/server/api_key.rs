@@ -30,6 +30,8 @@ fn other_schemes() {
         "Bearersk-1",
         "Bear sk-1",
         "Bearer: sk-1",
+        "Bearer\tsk-1",
+        "Bearer\u{b}sk-1",
         " Bearer sk-1",
     ] {
         check_header(rule, header, None);
@@ -81,6 +83,22 @@ fn the_right_key_and_others() {
     check_key("the same bytes in another order are not the key", "sk-54321", "sk-12345", false);
     check_key("two differences are not none", "aa", "bb", false);
     check_key("two differences are not none", "ab", "ba", false);
+}
+
+#[test]
+fn differences_do_not_cancel() {
+    for (given, key) in [
+        (&[0x80, 0x80][..], &[0, 0][..]),
+        (&[0x40; 4], &[0; 4]),
+        (&[0x01; 256], &[0; 256]),
+        (&[1, 255], &[0, 0]),
+        (&[2, 1], &[1, 2]),
+    ] {
+        let case = Case::rule("differences are not added up: a sum of them may be 0 again")
+            .given("given", given)
+            .given("key", key);
+        case.equal(false, same(&Counted::new(given), &Counted::new(key)));
+    }
 }
 
 #[test]

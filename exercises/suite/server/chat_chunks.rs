@@ -211,6 +211,23 @@ fn usage_of_several_choices() {
 }
 
 #[test]
+fn a_choice_may_have_no_tokens() {
+    let rule = "a choice that ends without a token has 0 of them, and its end counts";
+    let last = ["0: finish_reason stop", "usage 5, 0, 5"];
+    check(rule, (1, true), &[end(0, "", Eos, 0)], &[&[&role(0), last[0], last[1]]]);
+    let events = [end(1, "", Eos, 0), end(0, "", Length, 3)];
+    check(
+        rule,
+        (2, true),
+        &events,
+        &[
+            &[&role(1), "1: finish_reason stop"],
+            &[&role(0), "0: finish_reason length", "usage 5, 3, 8"],
+        ],
+    );
+}
+
+#[test]
 fn usage_has_no_choice() {
     let case = Case::rule("the chunk with the usage has no choices, and no other has a usage")
         .given("n", 2)

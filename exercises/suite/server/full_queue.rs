@@ -105,6 +105,9 @@ fn more_than_there_is() {
     let rule = "no number overflows";
     let max = usize::MAX;
     check(rule, max, &[max, max], (&[Ok("Slots"), Err(Full { retry_after: 60 })], 0));
+    let two_to_the_32 = usize::try_from(1_u64 << 32).unwrap_or(max);
+    let answers = [Ok("Slots"), Err(Full { retry_after: 60 })];
+    check(rule, two_to_the_32, &[two_to_the_32; 2], (&answers, 0));
 }
 
 #[test]
@@ -229,6 +232,7 @@ fn when_to_come_again() {
     check(rule, 1, Duration::from_millis(1001), 2);
     check(rule, 3, Duration::from_millis(800), 3);
     check(rule, 5, Duration::from_millis(800), 4);
+    check(rule, 50, Duration::from_millis(140), 7);
     check(rule, 2, Duration::from_nanos(1_000_000_001), 3);
     let rule = "it is at least 1";
     check(rule, 1, Duration::ZERO, 1);

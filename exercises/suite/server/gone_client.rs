@@ -51,6 +51,17 @@ fn a_client_that_reads_to_the_end() {
 }
 
 #[test]
+fn a_text_without_tokens_ends_too() {
+    let case = Case::rule("[DONE] comes at the end, also where no token came").given("tokens", 0);
+    let found = in_time(&case, || {
+        let (model, body) = response();
+        drop(model);
+        body.collect::<Vec<String>>()
+    });
+    case.equal(events(&["[DONE]"]), found);
+}
+
+#[test]
 fn a_client_that_goes_in_the_middle() {
     for read in 1..4 {
         let case = Case::rule("when the body is dropped, the job is cancelled")

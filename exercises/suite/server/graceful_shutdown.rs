@@ -158,6 +158,22 @@ fn the_deadline() {
 }
 
 #[test]
+fn nothing_is_computed_at_the_deadline() {
+    let case = case(
+        "a request that lacks one token at the deadline is cut off, running or waiting (shown: who \
+         ended before, and at the deadline)",
+        2,
+        &[('A', 4), ('B', 9), ('C', 1)],
+    )
+    .given("shutdown", "before the first step, with the deadline at 3 s");
+    let mut server = server(2, &[('A', 4), ('B', 9), ('C', 1)]);
+    server.shut_down(seconds(3));
+    let earlier = [0, 1, 2].map(|now| server.step(seconds(now))).concat();
+    let cut_off = ['A', 'B', 'C'].map(|name| (name, CutOff)).to_vec();
+    case.equal((vec![], cut_off), (earlier, server.step(seconds(3))));
+}
+
+#[test]
 fn the_step_before_the_deadline() {
     let case = case("a nanosecond before the deadline, a token is computed", 1, &[('A', 1)])
         .given("shutdown", "before the first step, with the deadline at 3 s");

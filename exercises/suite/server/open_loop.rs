@@ -137,6 +137,21 @@ fn a_hundred_requests() {
 }
 
 #[test]
+fn many_requests() {
+    let case = Case::rule("ranks are exact, however many requests there are")
+        .given("requests", "33,333, with TTFTs of 1 ns to 33,333 ns")
+        .given("per_mille", 997);
+    let request = |i: u64| Request {
+        planned: Duration::ZERO,
+        sent: Duration::ZERO,
+        first_token: Some(Duration::from_nanos(i)),
+    };
+    let requests: Vec<Request> = (1..=33_333).map(request).collect();
+    // 33,333 * 0.997 = 33,233.001, so 33,233 requests are too few.
+    case.equal(Some(Duration::from_nanos(33_234)), ttft_percentile(&requests, 997));
+}
+
+#[test]
 fn times_are_exact() {
     let nanos = Duration::from_nanos;
     let year = 31_536_000_000_000_000;

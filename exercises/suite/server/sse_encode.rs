@@ -17,6 +17,10 @@ fn one_line_of_data() {
 fn an_event_with_a_name() {
     let rule = "the name has a line of its own, before the data";
     check(rule, Some("error"), "{}", Some("event: error\ndata: {}\n\n"));
+    check(rule, Some(""), "{}", Some("event: \ndata: {}\n\n"));
+    let rule = "a name may hold anything but CR and LF";
+    check(rule, Some(" a "), "{}", Some("event:  a \ndata: {}\n\n"));
+    check(rule, Some("a\tb: c"), "{}", Some("event: a\tb: c\ndata: {}\n\n"));
 }
 
 #[test]
@@ -94,6 +98,7 @@ fn a_whole_stream() {
         "data: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n",
     );
     check(&[], "data: [DONE]\n\n");
+    check(&[""], "data: \n\ndata: [DONE]\n\n");
     check(&["{\n}", "{}"], "data: {\ndata: }\n\ndata: {}\n\ndata: [DONE]\n\n");
 }
 

@@ -144,6 +144,10 @@ fn names() {
             event("y", "c", ""),
         ]],
     );
+    let rule = "one space after the colon is left out of a name, and no more";
+    check(rule, &[b"event:  x \ndata: a\n\n"], &[&[event(" x ", "a", "")]]);
+    let rule = "a comment between a name and its data changes nothing";
+    check(rule, &[b"event: x\n: hello\ndata: a\n\n"], &[&[event("x", "a", "")]]);
     let rule = "an empty name is `message`";
     check(rule, &[b"event: x\nevent\ndata: a\n\n"], &[&[event("message", "a", "")]]);
 }
@@ -171,6 +175,8 @@ fn ids() {
             event("message", "e", ""),
         ]],
     );
+    let rule = "one space after the colon is left out of an id, and no more";
+    check(rule, &[b"id:  7 \ndata: a\n\n"], &[&[event("message", "a", " 7 ")]]);
     let rule = "an id with a NUL is ignored";
     check(rule, &[b"id: 7\nid: 8\0\ndata: a\n\n"], &[&[event("message", "a", "7")]]);
 }
@@ -202,6 +208,11 @@ fn a_byte_order_mark() {
         ],
         &[&[], &[event("message", "a", "")], &[], &[bom]],
     );
+    // With the mark, the line is one of an unknown field.
+    let rule = "after an empty line, the stream has begun";
+    check_data(rule, b"\n\xEF\xBB\xBFdata: a\ndata: b\n\n", &["b"]);
+    let rule = "one byte order mark is left out, and no more";
+    check_data(rule, b"\xEF\xBB\xBF\xEF\xBB\xBFdata: a\ndata: b\n\n", &["b"]);
 }
 
 #[test]

@@ -241,6 +241,19 @@ fn it_may_be_idle_for_long() {
         &[(u32::MAX, millis(0)), (u32::MAX, millis(0))],
         &[Taken, RetryAfter(Duration::from_secs(u32::MAX.into()))],
     );
+    check(
+        rule,
+        (u32::MAX, 1),
+        &[(1, millis(0)), (u32::MAX, nanos(1))],
+        &[Taken, RetryAfter(nanos(999_999_999))],
+    );
+    let two_to_the_64 = nanos(u64::MAX) + nanos(1);
+    check(
+        "the nanoseconds that have passed need not fit in 64 bits",
+        (1, 1),
+        &[(1, millis(0)), (1, two_to_the_64)],
+        &[Taken, Taken],
+    );
 }
 
 #[test]
@@ -294,6 +307,12 @@ fn calls_in_another_order() {
             Taken,
             RetryAfter(millis(1000)),
         ],
+    );
+    check(
+        "a call that costs too much counts as one at that time, as every other",
+        (2, 1),
+        &[(2, millis(0)), (3, millis(2000)), (2, millis(1000))],
+        &[Taken, Never, Taken],
     );
 }
 

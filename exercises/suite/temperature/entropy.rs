@@ -27,6 +27,8 @@ fn what_never_comes_adds_nothing() {
     let rule = "a token of probability 0 adds 0 bits";
     check(rule, &[0.0, 0.5, 0.0, 0.5], 1.0);
     check(rule, &[0.0, 1.0, 0.0], 0.0);
+    let rule = "a token of probability 1e-40 adds next to nothing, though 1 / p is beyond an f32";
+    check(rule, &[1.0, 1e-40], 0.0);
 }
 
 #[test]

@@ -144,6 +144,8 @@ fn it_ends_when_nothing_is_left_to_join() {
     check(rule, &["ab"], &[("a", "b")], 5);
     check(rule, &["a", "é"], &[], 5);
     check(rule, &[], &[], 5);
+    check("a word may be empty: it has no pair", &["", "ab", "", "ab"], &[("a", "b")], 5);
+    check("a word may be empty: it has no pair", &[""], &[], 5);
     check(rule, &["ab"], &[], 0);
     check(rule, &["ab"], &[("a", "b")], usize::MAX);
 }

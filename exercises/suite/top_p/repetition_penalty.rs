@@ -104,7 +104,9 @@ fn a_penalty_below_one_makes_scores_rise() {
 fn zero_and_removed_tokens_stay() {
     let rule = "a score of 0 stays 0, and one of -inf stays -inf";
     let scores = [0.0, f32::NEG_INFINITY, 1.0];
-    check(rule, &scores, 2.0, (&[0], &[1]), &scores);
+    for penalty in [2.0, 1.0, 0.5] {
+        check(rule, &scores, penalty, (&[0], &[1]), &scores);
+    }
 }
 
 #[test]

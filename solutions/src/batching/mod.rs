@@ -12,12 +12,6 @@ pub mod padding_seen;
 #[path = "../../../exercises/suite/batching/padding_seen.rs"]
 mod padding_seen_tests;
 
-pub mod last_rows;
-
-#[cfg(test)]
-#[path = "../../../exercises/suite/batching/last_rows.rs"]
-mod last_rows_tests;
-
 pub mod who_finished;
 
 #[cfg(test)]

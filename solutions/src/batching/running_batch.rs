@@ -1,4 +1,4 @@
-//! A running batch: who is in it at which step.
+//! A running batch: which requests are in it at which step.
 //!
 //! Why: joining, the pass and leaving always follow each other in this order, so one loop over the
 //! steps says it all. Those that wait stand in the order of arrival, and only the front of the

@@ -1,4 +1,4 @@
-//! Who has finished, and leaves the batch.
+//! Finished sequences leave the batch.
 //!
 //! Why: a sequence and its token belong together by their place, so each pair is taken at once,
 //! before anybody leaves. What goes on and what has ended are collected in two lists, in the order

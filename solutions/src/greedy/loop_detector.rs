@@ -1,4 +1,4 @@
-//! Noticing a loop as soon as it can be known.
+//! Detecting a repetition loop as early as possible.
 //!
 //! Why: a text ends with `copies` copies of a block exactly if its last `(copies - 1) * period`
 //! tokens are each the one that came a period before. That is one comparison for each token and

@@ -4,6 +4,10 @@
 //! lengths, and the compiler keeps all sums in registers and makes vector instructions of the
 //! innermost loop. A weight that is loaded once is used for `M` rows.
 //!
+//! A panel is read from its beginning to its end, and each weight is moved there once, when the model is
+//! loaded. A last panel that is narrower would make the innermost loop one whose length the compiler does
+//! not know, and all panels would pay for it: so zeros fill it up.
+//!
 //! What it costs: `M * LANES` sums have to fit into the registers. With more, they are kept in
 //! memory, and each step loads and stores them.
 //!
@@ -12,6 +16,21 @@
 
 /// Outputs of a panel.
 pub const LANES: usize = 4;
+
+/// Packs a matrix `[n_out][n_in]` in panels, `[panels][n_in][LANES]`, the last filled with zeros.
+pub fn pack(weights: &[Vec<f32>]) -> Vec<Vec<[f32; LANES]>> {
+    let mut panels = Vec::new();
+    for outputs in weights.chunks(LANES) {
+        let mut panel = vec![[0.0; LANES]; outputs[0].len()];
+        for (lane, row) in outputs.iter().enumerate() {
+            for (k, weight) in row.iter().enumerate() {
+                panel[k][lane] = *weight;
+            }
+        }
+        panels.push(panel);
+    }
+    panels
+}
 
 /// Multiplies a panel, `[k][LANES]`, with `M` rows of `x`, packed as `[k][M]`.
 pub fn microkernel<const M: usize>(panel: &[[f32; LANES]], x: &[[f32; M]]) -> [[f32; LANES]; M] {

@@ -1,11 +1,5 @@
 //! 11 Kernels
 
-pub mod pack_panel;
-
-#[cfg(test)]
-#[path = "../../../exercises/suite/kernels/pack_panel.rs"]
-mod pack_panel_tests;
-
 pub mod roofline;
 
 #[cfg(test)]
@@ -23,6 +17,12 @@ pub mod online_softmax;
 #[cfg(test)]
 #[path = "../../../exercises/suite/kernels/online_softmax.rs"]
 mod online_softmax_tests;
+
+pub mod merge_spans;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/kernels/merge_spans.rs"]
+mod merge_spans_tests;
 
 pub mod two_sums;
 

@@ -1,4 +1,4 @@
-//! Appending to a KV cache whose memory is taken in advance.
+//! Appending to a preallocated KV cache.
 //!
 //! Why: the length before the append is the position of the first new token, and positions are
 //! places. The check comes first, so that a refused append has changed neither the memory nor the

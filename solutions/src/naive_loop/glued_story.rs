@@ -1,4 +1,4 @@
-//! Bug hunt: a story that goes another way.
+//! Bug hunt: a story that diverges.
 //!
 //! Why: the model chose ` s` and then `at`. Glued together they are ` sat`, and cutting that again
 //! gives the one token ` sat`, which the model never chose. At the next step it is asked about

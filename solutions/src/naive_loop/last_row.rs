@@ -1,4 +1,4 @@
-//! The scores of the token that comes next.
+//! The logits of the next token.
 //!
 //! Why: the numbers of the last position are the last `vocab` numbers. Counted from the end they
 //! need no `seq`, so nothing can go below zero, and whether there is such a row is the same

@@ -1,4 +1,4 @@
-//! Chained hashes: a name for each full block, and for all that stands before it.
+//! Chained hashes: a key for each full block and all tokens before it.
 //!
 //! Why: the keys and values of a block depend on every token before it, so its name must too. With
 //! the parent's hash at the beginning, two blocks have one name only where all their tokens agree

@@ -1,4 +1,4 @@
-//! Eviction: which block of the prefix cache goes first.
+//! Eviction: which block of the prefix cache is evicted first.
 //!
 //! Why: a queue of the idle blocks is in the right order by itself. Who becomes idle goes to its end,
 //! who is used again leaves it, and the front has been idle for the longest time. A table is walked

@@ -12,6 +12,18 @@ pub mod one_step;
 #[path = "../../../exercises/suite/scheduler/one_step.rs"]
 mod one_step_tests;
 
+pub mod token_budget;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/token_budget.rs"]
+mod token_budget_tests;
+
+pub mod deferred;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/scheduler/deferred.rs"]
+mod deferred_tests;
+
 pub mod starved;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The plan of one step: who computes how many tokens.
+//! The plan of one step: how many tokens of each sequence it computes.
 //!
 //! Why: the three parts are three promises, in the order of their weight. Whoever is being read to
 //! gets a token at each step, so TPOT does not depend on who else comes. Whoever runs gets on: the one

@@ -1,4 +1,4 @@
-//! Preemption: who gives up its blocks when there is none left.
+//! Preemption: which sequence loses its blocks when none is left.
 //!
 //! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need not
 //! compare ages: where the last one is the one in need, nobody younger runs. The oldest sequence gives

@@ -1,4 +1,4 @@
-//! A prompt in chunks, out of what the decodes leave of the token budget.
+//! A prompt in chunks, from the token budget that the decodes leave.
 //!
 //! Why: a step takes about as long as it has tokens, once they are many. So a budget bounds how long
 //! everybody waits for the next token, and a prompt has to be content with what the decodes leave.

@@ -1,4 +1,4 @@
-//! A queue with a bound, which says when to come again.
+//! A bounded queue that says when to retry.
 //!
 //! Why: the slots are a value. Whoever has it has the slots, and when it goes out of scope, for
 //! whatever reason, a finished text, an error, a panic, or a client that has gone, `drop` gives

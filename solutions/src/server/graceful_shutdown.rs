@@ -1,4 +1,4 @@
-//! Bug hunt: a shutdown that was to lose nothing.
+//! Bug hunt: a graceful shutdown that loses requests.
 //!
 //! Why: the promise is made when a request is accepted, and not when its first token is computed.
 //! So the door is at `submit` and nowhere else: behind it, a server that shuts down goes on as

@@ -30,6 +30,18 @@ pub mod full_queue;
 #[path = "../../../exercises/suite/server/full_queue.rs"]
 mod full_queue_tests;
 
+pub mod retry;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/server/retry.rs"]
+mod retry_tests;
+
+pub mod histogram;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/server/histogram.rs"]
+mod histogram_tests;
+
 pub mod chat_chunks;
 
 #[cfg(test)]

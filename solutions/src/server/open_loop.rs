@@ -1,4 +1,4 @@
-//! What a load test says, and what its users felt.
+//! What a load test reports, and what its users waited.
 //!
 //! Why: users come when they want to. A load tool that waits for an answer before it sends the next
 //! request measures nothing while the server stands still, and counts that pause once instead of

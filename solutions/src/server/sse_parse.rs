@@ -1,4 +1,4 @@
-//! Server-sent events, read from bytes that come cut anywhere.
+//! Server-sent events, read from bytes that are split anywhere.
 //!
 //! Why: bytes are cut anywhere, and lines are not, so the parser keeps the bytes of the line that
 //! has not ended, and understands it when it has. No byte of a longer character of UTF-8 is a CR or

@@ -1,4 +1,4 @@
-//! Bug hunt: one window is left open, and all texts stand still.
+//! Bug hunt: one window is left open, and all texts stop.
 //!
 //! Why: `send` on a bounded channel waits until there is room. It waited in the thread that computes
 //! all texts, so one full stream stopped them all; closing the window closed the channel, `send`

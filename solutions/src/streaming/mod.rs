@@ -36,8 +36,14 @@ pub mod token_stream;
 #[path = "../../../exercises/suite/streaming/token_stream.rs"]
 mod token_stream_tests;
 
-pub mod scheduler;
+pub mod pausing;
 
 #[cfg(test)]
-#[path = "../../../exercises/suite/streaming/scheduler.rs"]
-mod scheduler_tests;
+#[path = "../../../exercises/suite/streaming/pausing.rs"]
+mod pausing_tests;
+
+pub mod handler;
+
+#[cfg(test)]
+#[path = "../../../exercises/suite/streaming/handler.rs"]
+mod handler_tests;

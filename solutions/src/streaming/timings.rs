@@ -1,4 +1,4 @@
-//! What a reader waits for.
+//! Queue time, TTFT and TPOT.
 //!
 //! Why: a reader's clock starts at the submission. Whether the machine is busy with somebody else's
 //! text or with their prompt makes no difference to them, so the queue time is a part of TTFT. The

@@ -1,4 +1,4 @@
-//! The temperature that leaves a choice of so many tokens.
+//! The temperature for a given effective number of tokens.
 //!
 //! Why: the effective number of tokens never falls as the temperature rises. So one try in the
 //! middle says on which side the answer lies, and half of the range is gone. The middle is the

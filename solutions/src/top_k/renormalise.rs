@@ -1,4 +1,4 @@
-//! What is left sums to 1 again.
+//! The kept probabilities sum to 1 again.
 //!
 //! Why: to remove a token takes its mass away, so the rest sums to less than 1. Dividing all by
 //! the same number brings the sum back to 1 and leaves every ratio as it was: a token that was

@@ -1,4 +1,4 @@
-//! Min-p: measured against the best token.
+//! Min-p: relative to the best token.
 //!
 //! Why: the ratio of two probabilities is *e* to the difference of their scores, as the sum that
 //! both are divided by cancels. So `p_i >= share * p_max` is `s_i >= s_max + ln share`, and no

@@ -1,4 +1,4 @@
-//! Typical sampling: neither too sure nor too odd.
+//! Typical sampling: neither too likely nor too unlikely.
 //!
 //! Why: it is top-p with another order of the tokens. The order is that of the distance between a
 //! token's surprise and the entropy, and the rest, the running sum and its edge, is the same. The

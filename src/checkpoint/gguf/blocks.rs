@@ -18,7 +18,8 @@ const MOST_GROUPS: usize = 16;
 
 /// A type of quantized blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockType {
+#[non_exhaustive]
+pub enum BlockType {
     Q4_0,
     Q4_1,
     Q5_0,
@@ -50,6 +51,20 @@ impl Unpacked {
 }
 
 impl BlockType {
+    /// The name that llama.cpp uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q4_0 => "Q4_0",
+            Self::Q4_1 => "Q4_1",
+            Self::Q5_0 => "Q5_0",
+            Self::Q5_1 => "Q5_1",
+            Self::Q8_0 => "Q8_0",
+            Self::Q4K => "Q4_K",
+            Self::Q5K => "Q5_K",
+            Self::Q6K => "Q6_K",
+        }
+    }
+
     /// The numbers in a block.
     pub(crate) fn numbers(self) -> usize {
         match self {

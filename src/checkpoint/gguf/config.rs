@@ -72,7 +72,7 @@ impl ModelConfig {
     /// # Errors
     /// A key that is missing, or whose value is not supported: an unknown architecture, RoPE
     /// scaling, experts, a sliding window.
-    pub(crate) fn from_gguf(file: &GgufFile<'_>) -> Result<Self> {
+    pub fn from_gguf(file: &GgufFile<'_>) -> Result<Self> {
         let architecture = Architecture::of(file)?;
         let keys = Keys { metadata: &file.metadata, prefix: architecture.prefix() };
         keys.check_supported()?;

@@ -6,7 +6,7 @@ use crate::checkpoint::safetensors::ReadAt;
 use crate::error::{Error, Result};
 
 /// The largest size of a header, in bytes. Most of it is the vocabulary: 10 MB in large models.
-const MOST_HEADER: u64 = 100_000_000;
+pub(super) const MOST_HEADER: u64 = 100_000_000;
 
 /// The bytes that are read from the file at once.
 const WINDOW: usize = 1 << 16;

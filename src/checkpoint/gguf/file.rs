@@ -1,9 +1,11 @@
 //! A GGUF file: its header, checked against the file's size.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use super::cursor::Cursor;
 use super::metadata::Metadata;
+use super::split::Split;
 use super::tensor::TensorInfo;
 use super::tensor_type::{TensorType, name_of_unread};
 use crate::checkpoint::safetensors::ReadAt;
@@ -21,33 +23,73 @@ const DEFAULT_ALIGNMENT: usize = 32;
 /// The most dimensions of a tensor, as in llama.cpp.
 const MOST_DIMENSIONS: u32 = 4;
 
-/// A GGUF file whose header was read. Its data is read on demand.
-pub(crate) struct GgufFile<'a> {
+/// A GGUF file whose header was read, or all files that a model was split into. The data is read on
+/// demand.
+pub struct GgufFile<'a> {
+    /// Of the first part.
     pub(super) metadata: Metadata,
+    /// Of all parts.
     pub(super) tensors: BTreeMap<String, TensorInfo>,
-    pub(super) read_at: &'a ReadAt<'a>,
-    /// Where the data begins, in bytes.
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// One of the files of a model, and where its data is.
+pub(super) struct Part<'a> {
+    /// The name of the file in errors.
+    pub(super) origin: String,
+    read_at: Box<ReadAt<'a>>,
+    /// Where the data begins, which is the size of the header, in bytes.
     pub(super) data_start: u64,
 }
 
 impl<'a> GgufFile<'a> {
-    /// Reads the header of a file of `length` bytes. `origin` names the file in errors.
+    /// Reads the header of a file of `length` bytes that is a whole model. `origin` names the file
+    /// in errors.
     ///
     /// # Errors
-    /// A file that is truncated, cannot be read, or whose header does not fit its data; a version
-    /// or a tensor type that this crate does not read; one part of a model in several files.
-    pub(crate) fn open(length: u64, read_at: &'a ReadAt<'a>, origin: &str) -> Result<Self> {
-        let mut cursor = Cursor::new(length, read_at, origin);
+    /// As [`from_bytes`](Self::from_bytes); a file that cannot be read.
+    pub(super) fn read(length: u64, read_at: Box<ReadAt<'a>>, origin: &str) -> Result<Self> {
+        let file = Self::read_part(length, read_at, origin)?;
+        match Split::of(&file.metadata)? {
+            None => Ok(file),
+            Some(_) => Err(file.metadata.wrong(
+                Split::COUNT,
+                "1, a model in one file: give the path of the file, beside which the other parts \
+                 are, or merge the parts",
+            )),
+        }
+    }
+
+    /// Reads the header of a file that may be a part of a model. Otherwise as [`read`](Self::read).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_part(length: u64, read_at: Box<ReadAt<'a>>, origin: &str) -> Result<Self> {
+        let mut cursor = Cursor::new(length, &*read_at, origin);
         check_version(&mut cursor, origin)?;
         let (tensor_count, entry_count) = (cursor.u64()?, cursor.u64()?);
         let metadata = Metadata::read(&mut cursor, entry_count, origin)?;
-        check_is_whole(&metadata)?;
         let tensors = read_tensors(&mut cursor, tensor_count, origin)?;
         let alignment = read_alignment(&metadata)?;
         let data_start = cursor.position().next_multiple_of(alignment as u64);
-        let file = Self { metadata, tensors, read_at, data_start };
+        let part = Part { origin: origin.to_owned(), read_at, data_start };
+        let file = Self { metadata, tensors, parts: vec![part] };
         file.check_offsets(length.saturating_sub(data_start), alignment)?;
         Ok(file)
+    }
+
+    /// Fills `to` with the bytes of a tensor from `start` on.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(super) fn read_data(
+        &self,
+        info: &TensorInfo,
+        start: usize,
+        to: &mut [u8],
+    ) -> io::Result<()> {
+        let part = &self.parts[info.part];
+        (part.read_at)(part.data_start + info.offset + start as u64, to)
     }
 
     /// The name of the file in errors.
@@ -117,15 +159,6 @@ fn check_version(cursor: &mut Cursor<'_>, origin: &str) -> Result<()> {
     Err(Error::GgufVersion { origin: origin.to_owned(), found })
 }
 
-/// Rejects one of several files that a large model was split into.
-fn check_is_whole(metadata: &Metadata) -> Result<()> {
-    const KEY: &str = "split.count";
-    match metadata.size(KEY)? {
-        None | Some(0 | 1) => Ok(()),
-        Some(_) => Err(metadata.wrong(KEY, "1, a model in one file: merge the parts first")),
-    }
-}
-
 fn read_alignment(metadata: &Metadata) -> Result<usize> {
     const KEY: &str = "general.alignment";
     /// More than a page of memory on any system.
@@ -192,7 +225,7 @@ fn read_tensor(cursor: &mut Cursor<'_>, name: &str, origin: &str) -> Result<Tens
     match (numbers, length) {
         // The numbers are at most four bytes each once they are read.
         (Some(numbers), Some(length)) if numbers <= usize::MAX / 4 => {
-            Ok(TensorInfo { kind, shape, numbers, length, offset })
+            Ok(TensorInfo { kind, shape, numbers, length, part: 0, offset })
         }
         _ => Err(wrong(format!("has shape {shape:?}, more numbers than any file holds"))),
     }

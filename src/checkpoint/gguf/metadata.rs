@@ -9,9 +9,10 @@ use crate::error::{Error, Result};
 /// How deeply arrays may be nested. No published file nests them at all.
 const MOST_NESTED: usize = 4;
 
-/// A value, with all sizes of integers read as one.
-#[derive(Debug)]
-pub(super) enum Value {
+/// A value of the metadata, with all sizes of integers read as one.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
     Unsigned(u64),
     Signed(i64),
     Float(f64),
@@ -20,7 +21,7 @@ pub(super) enum Value {
     Texts(Vec<String>),
     Floats(Vec<f32>),
     Integers(Vec<i32>),
-    /// An array of any other type, which no key that this crate reads has.
+    /// An array of any other type, without its elements: no key that this crate reads has one.
     OtherArray,
 }
 
@@ -240,6 +241,24 @@ impl Metadata {
     /// The name of the file in errors.
     pub(super) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.entries.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.entries.get(key)
+    }
+
+    /// The first key, besides `except`, that has another value in `other`. Keys that only one of both
+    /// has are no difference.
+    pub(super) fn difference<'a>(&'a self, other: &Self, except: &[&str]) -> Option<&'a str> {
+        let differs = |(key, value): &(&'a String, &Value)| {
+            let found = other.entries.get(*key);
+            found.is_some_and(|found| found != *value) && !except.contains(&key.as_str())
+        };
+        self.entries.iter().find(differs).map(|(key, _)| key.as_str())
     }
 
     /// A size, or none where there is no such key.

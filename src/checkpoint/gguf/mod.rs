@@ -10,20 +10,58 @@
 //! the data       the numbers of all tensors, each at a multiple of `general.alignment`
 //! ```
 //!
-//! All of it is little-endian. [`GgufFile`] parses the header; the data is read by ranges, on
-//! demand. Weights may be quantized: [`BlockType`] takes their blocks apart.
+//! All of it is little-endian. [`GgufFile`] parses the header; the data is read on demand. Weights
+//! may be quantized, in blocks of a [`BlockType`]. A large model may be split into several such
+//! files.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use slowburn::Error;
+//! use slowburn::checkpoint::gguf::{GgufFile, Value};
+//!
+//! let file = GgufFile::open("tests/fixtures/gguf/llama-q8_0.gguf")?;
+//! if let Some(Value::Text(architecture)) = file.value("general.architecture") {
+//!     println!("a model of the architecture {architecture}");
+//! }
+//! for (name, tensor) in file.tensors() {
+//!     println!("{name}: {} {:?}", tensor.kind(), tensor.shape());
+//! }
+//!
+//! // Quantized weights become f32.
+//! let embedding = Tensor::<2>::from_data(file.data("token_embd.weight")?, &Device::default());
+//! assert_eq!(embedding.dims().as_slice(), file.tensor("token_embd.weight").unwrap().shape());
+//!
+//! assert!(matches!(file.data("no.such.weight"), Err(Error::TensorMissing { .. })));
+//! assert!(matches!(GgufFile::open("Cargo.toml"), Err(Error::Gguf { .. })));
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! [`Pretrained::load`](crate::pretrained::Pretrained::load) makes a model and a tokenizer of a
+//! file. [`Weights::from_gguf`](super::Weights::from_gguf) supplies its tensors to a network, under
+//! the names of a Hugging Face checkpoint.
 
+mod access;
 mod blocks;
 mod config;
 mod cursor;
 mod file;
+mod folder;
 mod metadata;
 mod names;
+mod part_name;
+mod split;
 mod tensor;
 mod tensor_type;
 mod tokenizer;
 mod weights;
 
-pub(crate) use file::GgufFile;
+pub use blocks::BlockType;
+pub use file::GgufFile;
+pub(crate) use folder::find_in_folder;
+pub use metadata::Value;
+#[cfg(feature = "hub")]
+pub(crate) use part_name::PartName;
 pub(crate) use tensor::StoredTensor;
+pub use tensor::TensorInfo;
+pub use tensor_type::TensorType;
 pub(crate) use weights::GgufWeights;

@@ -13,15 +13,30 @@ use crate::kernels::{GROUP, Group, GroupFormat};
 
 /// The header's entry for one tensor.
 #[derive(Debug)]
-pub(super) struct TensorInfo {
+pub struct TensorInfo {
     pub(super) kind: TensorType,
     /// `[..., columns]`: the last dimension varies fastest.
     pub(super) shape: Vec<usize>,
     pub(super) numbers: usize,
     /// The size in the file, in bytes.
     pub(super) length: usize,
-    /// Where it begins in the data, in bytes.
+    /// Which of the files of the model has it.
+    pub(super) part: usize,
+    /// Where it begins in the data of that file, in bytes.
     pub(super) offset: u64,
+}
+
+impl TensorInfo {
+    /// How the numbers are stored.
+    pub fn kind(&self) -> TensorType {
+        self.kind
+    }
+
+    /// `[..., columns]`: the last dimension varies fastest. (The file has them the other way
+    /// around.)
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
 }
 
 /// A tensor of a file.
@@ -128,9 +143,8 @@ impl StoredTensor<'_> {
 
     /// Fills `to` with the bytes of the file from `start` of this tensor on.
     fn read_stored(&self, start: usize, to: &mut [u8]) -> Result<()> {
-        let at = self.file.data_start + self.info.offset + start as u64;
-        (self.file.read_at)(at, to).map_err(|error| Error::GgufTensor {
-            origin: self.file.origin().to_owned(),
+        self.file.read_data(self.info, start, to).map_err(|error| Error::GgufTensor {
+            origin: self.file.parts[self.info.part].origin.clone(),
             tensor: self.name.to_owned(),
             problem: format!("cannot be read: {error}"),
         })

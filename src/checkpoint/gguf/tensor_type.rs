@@ -1,5 +1,7 @@
 //! The types in which tensors are stored.
 
+use std::fmt::{self, Display, Formatter};
+
 use burn::tensor::DType;
 
 use super::blocks::BlockType;
@@ -7,11 +9,25 @@ use crate::kernels::GroupFormat;
 
 /// How a tensor's numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TensorType {
+#[non_exhaustive]
+pub enum TensorType {
     F32,
     F16,
     Bf16,
+    /// Quantized, with other numbers of the same row.
     Blocks(BlockType),
+}
+
+impl Display for TensorType {
+    /// The name that llama.cpp uses, such as `Q4_K`.
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::F32 => "F32",
+            Self::F16 => "F16",
+            Self::Bf16 => "BF16",
+            Self::Blocks(blocks) => blocks.name(),
+        })
+    }
 }
 
 impl TensorType {

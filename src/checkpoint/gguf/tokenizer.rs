@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::file::GgufFile;
 use super::metadata::Metadata;
 use crate::error::{Error, Result};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Tokenizer, check_count};
 pub(super) use special::SpecialIds;
 
 const MODEL: &str = "tokenizer.ggml.model";
@@ -19,13 +19,15 @@ const TOKENS: &str = "tokenizer.ggml.tokens";
 const TYPES: &str = "tokenizer.ggml.token_type";
 
 impl Tokenizer {
-    /// Reads the metadata of a GGUF file: vocabulary, special tokens and chat template.
+    /// Reads the metadata of a GGUF file: vocabulary, special tokens and chat template. The model has
+    /// `vocab_size` tokens.
     ///
     /// # Errors
     /// A key that is missing or has a wrong value; a kind of tokenizer that this crate does not
     /// implement.
-    pub(crate) fn from_gguf(file: &GgufFile<'_>) -> Result<Self> {
+    pub fn from_gguf(file: &GgufFile<'_>, vocab_size: usize) -> Result<Self> {
         let vocabulary = Vocabulary::read(&file.metadata)?;
+        check_count(vocabulary.tokens.len(), vocab_size, file.origin())?;
         let json = vocabulary.tokenizer_json()?.to_string();
         let tokenizer = Self::from_json(json.as_bytes(), file.origin())?;
         let config = vocabulary.tokenizer_config()?.to_string();

@@ -55,7 +55,6 @@ pub const GROUP: usize = 32;
 
 /// The formats that weights are quantized to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Quantized {
     /// 8 bits: -127 to 127, and a scale in f16.
     Int8,
@@ -83,7 +82,6 @@ impl Quantized {
 
 /// How the inputs of a layer are multiplied with quantized weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Activations {
     /// As they are: integers are converted to f32.
     #[default]

@@ -7,7 +7,6 @@ use super::Quantized;
 /// How the scale of a group is chosen. The integers are then the numbers divided by the scale,
 /// rounded to nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Rounding {
     /// The scale that represents the number of greatest magnitude as the greatest integer.
     #[default]
@@ -27,9 +26,11 @@ pub fn quantize<const N: usize>(
     format: Quantized,
     rounding: Rounding,
 ) -> (f16, [i8; N]) {
+    // Magnitudes are compared by their bits, whose order is that of the numbers, with infinity and
+    // NaN last: a comparison of numbers would forget a NaN, as it is neither less nor greater.
+    let magnitude = |number: f32| number.abs().to_bits();
     let greatest = numbers.iter().copied().fold(0.0_f32, |greatest, number| {
-        // Not `max`, which ignores NaN.
-        if number.abs() <= greatest.abs() {
+        if magnitude(number) <= magnitude(greatest) {
             greatest
         } else {
             number

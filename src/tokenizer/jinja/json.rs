@@ -9,6 +9,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use super::budget::Budget;
+use super::python;
 
 /// JSON as written by Python's `json.dumps`. Jinja's own filter escapes characters for HTML, which
 /// models have not seen in training.
@@ -110,6 +111,10 @@ impl PythonJson {
 }
 
 impl Formatter for PythonJson {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, number: f64) -> io::Result<()> {
+        out.write_all(python::float(number).as_bytes())
+    }
+
     fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.open(out, b"[")
     }

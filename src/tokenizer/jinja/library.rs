@@ -1,14 +1,19 @@
 //! The filters, tests and functions of templates, each of which charges its work to the budget
 //! before it runs.
 
+use minijinja::formatting::{self, FormatStyle};
 use minijinja::functions::Function;
-use minijinja::value::{FunctionArgs, FunctionResult, Kwargs, Rest, ValueKind, ValueOrKwargs};
+use minijinja::value::{
+    FunctionArgs, FunctionResult, Kwargs, Rest, ValueKind, ValueOrKwargs, from_args,
+};
 use minijinja::{Environment, Error, State, Value, filters};
 
 use super::budget::{Budget, KEEP, refuse};
 use super::format_check::check_format;
 use super::json::to_json;
 use super::namespace::Namespace;
+use super::python;
+use super::text_filters;
 
 /// A filter that charges a full visit of a value and returns it unchanged.
 pub(super) const WEIGH: &str = "!weigh";
@@ -18,8 +23,14 @@ pub(super) const WEIGH_ITEMS: &str = "!weigh-items";
 pub(super) const TOUCH: &str = "!touch";
 /// A filter that materializes a value and charges for that.
 pub(super) const SETTLE: &str = "!settle";
+/// A filter that charges a full visit of a value and makes it a text, as Python does.
+pub(super) const TEXT: &str = "!text";
+/// The same for the items of a list that are to be joined.
+pub(super) const TEXTS: &str = "!texts";
 /// The operator `*`.
 pub(super) const TIMES: &str = "!times";
+/// The operator `%`.
+pub(super) const REMAINDER: &str = "!remainder";
 /// The function behind `{% set namespace.name = value %}`.
 pub(super) const NAMESPACE_SET: &str = "!set";
 
@@ -47,7 +58,10 @@ const IN_MAP: &[&str] = &[
     "title",
     "tojson",
     "trim",
+    "truncate",
     "upper",
+    "urlencode",
+    "wordcount",
 ];
 
 /// The longest string or list that `*` makes.
@@ -56,6 +70,7 @@ const MAX_REPEATED: usize = 100_000_000;
 pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     add_accounts(env, budget);
     add_filters(env, budget);
+    text_filters::add_to(env, budget);
     add_functions(env, budget);
     // Their output is long debug information for template authors.
     env.remove_filter("pprint");
@@ -99,6 +114,18 @@ fn add_accounts(env: &mut Environment<'static>, budget: &Budget) {
     });
     let own = budget.clone();
     env.add_filter(SETTLE, move |value: ValueOrKwargs| own.settle(value.into_value()));
+    let own = budget.clone();
+    env.add_filter(TEXT, move |value: &Value| -> Result<Value, Error> {
+        own.weigh(value)?;
+        Ok(python::text(value).map_or_else(|| value.clone(), Value::from))
+    });
+    let own = budget.clone();
+    env.add_filter(TEXTS, move |items: &Value| -> Result<Value, Error> {
+        own.weigh(items)?;
+        texts_of(items)
+    });
+    let own = budget.clone();
+    env.add_filter(REMAINDER, move |a: &Value, b: &Value| remainder(&own, a, b));
     let own = budget.clone();
     env.add_filter(TIMES, move |a: &Value, b: &Value| times(&own, a, b));
 }
@@ -248,18 +275,38 @@ pub(super) fn join_work(budget: &Budget, items: &Value, separator: &Value) -> Re
     budget.spend_times(count, text_of(Some(separator)).len())
 }
 
-/// Charges the parts that `split` makes.
-pub(super) fn split_work(
-    budget: &Budget,
-    text: Option<&Value>,
-    separator: Option<&Value>,
-) -> Result<(), Error> {
-    let text = text_of(text);
-    let parts = match separator.and_then(Value::as_str) {
-        Some(separator) => text.matches(separator).count() + 1,
-        None => text.split_whitespace().count(),
+/// The items of a list as the texts that Python joins, where the engine would write others. A
+/// dictionary stays: the filter may join one of its attributes.
+pub(super) fn texts_of(items: &Value) -> Result<Value, Error> {
+    if items.kind() != ValueKind::Seq {
+        return Ok(items.clone());
+    }
+    let text = |item: Value| match item.kind() {
+        ValueKind::Map => item,
+        _ => python::text(&item).map_or(item, Value::from),
     };
-    budget.spend_times(parts, 2 * KEEP as usize)
+    items.try_iter()?.checked().map(|item| item.map(text)).collect()
+}
+
+/// `a % b`, for two numbers, or for a format and what it formats: a tuple of values, a dictionary, or
+/// one value.
+fn remainder(budget: &Budget, a: &Value, b: &Value) -> Result<Value, Error> {
+    let Some(text) = a.as_str() else {
+        return rest_of_division(a, b);
+    };
+    let values = if b.is_tuple() {
+        b.try_iter()?.collect()
+    } else {
+        vec![b.clone()]
+    };
+    check_format(budget, a, &values)?;
+    let places = text.replace("%%", "").matches('%').count();
+    // Python looks names up in a list too, and finds that none was asked for.
+    let is_lookup = matches!(b.kind(), ValueKind::Map | ValueKind::Seq) && !b.is_tuple();
+    if values.len() > places && !is_lookup {
+        return Err(refuse(format!("`%` has more values than the {places} places of its format")));
+    }
+    formatting::format(FormatStyle::Printf, text, &values).map(Value::from)
 }
 
 /// `a * b`, for two numbers, or for a string or list and its repeat count.
@@ -295,15 +342,47 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     if a.is_integer() && b.is_integer() {
         let product = i128::try_from(a.clone())?.checked_mul(i128::try_from(b.clone())?);
         let product = product.ok_or_else(|| refuse("unable to calculate a product so large"))?;
-        return Ok(i64::try_from(product).map_or_else(|_| Value::from(product), Value::from));
+        return Ok(whole(product));
     }
     Ok(Value::from(f64::try_from(a.clone())? * f64::try_from(b.clone())?))
 }
 
+/// The rest of a division, which has the sign of the divisor.
+fn rest_of_division(a: &Value, b: &Value) -> Result<Value, Error> {
+    if a.is_integer() && b.is_integer() {
+        let (a, b) = (i128::try_from(a.clone())?, i128::try_from(b.clone())?);
+        let rest = a.checked_rem(b).ok_or_else(|| refuse("`%` has no result for these numbers"))?;
+        let rest = if rest != 0 && (rest < 0) != (b < 0) {
+            rest + b
+        } else {
+            rest
+        };
+        return Ok(whole(rest));
+    }
+    let (a, b) = (f64::try_from(a.clone())?, f64::try_from(b.clone())?);
+    if b == 0.0 {
+        return Err(refuse("`%` has no result for these numbers"));
+    }
+    let rest = a % b;
+    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+        rest + b
+    } else {
+        rest
+    };
+    Ok(Value::from(if rest == 0.0 { rest.copysign(b) } else { rest }))
+}
+
+/// An integer, in the type in which the engine is fastest.
+fn whole(number: i128) -> Value {
+    i64::try_from(number).map_or_else(|_| Value::from(number), Value::from)
+}
+
 /// The sum of numbers, or of one of their attributes.
 fn sum(budget: &Budget, values: &Value, options: &[Value]) -> Result<Value, Error> {
-    let (attribute, start, named): (Option<String>, Option<Value>, Kwargs) =
-        minijinja::value::from_args(options)?;
+    let is_named = options.last().is_some_and(Value::is_kwargs);
+    let (positional, named) = options.split_at(options.len() - usize::from(is_named));
+    let (attribute, start): (Option<String>, Option<Value>) = from_args(positional)?;
+    let (named,): (Kwargs,) = from_args(named)?;
     let attribute = attribute.or(named.get("attribute")?);
     let start = start.or(named.get("start")?);
     named.assert_all_used()?;
@@ -343,7 +422,7 @@ impl Sum {
 
     fn into_value(self) -> Value {
         match self {
-            Sum::Whole(sum) => i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from),
+            Sum::Whole(sum) => whole(sum),
             Sum::Real(sum) => Value::from(sum),
         }
     }

@@ -6,7 +6,8 @@ use minijinja_contrib::pycompat;
 
 use super::budget::{Budget, KEEP};
 use super::format_check::check_format;
-use super::library::{join_work, replace_work, split_work};
+use super::library::{join_work, replace_work, texts_of};
+use super::strings;
 
 /// Charges a method's work to the budget, and calls it.
 pub(super) fn call(
@@ -26,7 +27,6 @@ pub(super) fn call(
         ("replace", [from, to, ..]) => replace_work(budget, value, from, to)?,
         ("join", [items]) => join_work(budget, items, value)?,
         ("format", values) => check_format(budget, value, values)?,
-        ("split", separator) => split_work(budget, Some(value), separator.first())?,
         ("splitlines", _) => {
             let lines = value.as_str().map_or(0, |text| text.matches('\n').count());
             budget.spend_times(lines + 1, 2 * KEEP as usize)?;
@@ -36,6 +36,13 @@ pub(super) fn call(
         }
         ("startswith" | "endswith", [_]) => {}
         _ => budget.spend_times(length, 1)?,
+    }
+    if let Some(result) = value.as_str().and_then(|text| strings::call(budget, text, method, args))
+    {
+        return result;
+    }
+    if let ("join", [items]) = (method, args) {
+        return pycompat::unknown_method_callback(state, value, method, &[texts_of(items)?]);
     }
     pycompat::unknown_method_callback(state, value, method, args)
 }

@@ -5,7 +5,9 @@
 use minijinja::Value;
 use minijinja::machinery::ast::*;
 
-use super::library::{NAMESPACE_SET, SETTLE, TOUCH, WEIGH, WEIGH_ITEMS};
+use super::library::{
+    NAMESPACE_SET, REMAINDER, SETTLE, TEXT, TEXTS, TIMES, TOUCH, WEIGH, WEIGH_ITEMS,
+};
 
 /// The variable for the text between `{% set ns.x %}` and `{% endset %}`.
 const CAPTURED: &str = "!captured";
@@ -248,6 +250,7 @@ fn expr<'a>(old: &Expr<'a>) -> Expr<'a> {
             let look = match node.name {
                 name if SHALLOW_FILTERS.contains(&name) => TOUCH,
                 name if LIST_FILTERS.contains(&name) => WEIGH_ITEMS,
+                "join" => TEXTS,
                 _ => WEIGH,
             };
             let new = Filter {
@@ -332,16 +335,10 @@ fn binary<'a>(node: &Spanned<BinOp<'a>>) -> Expr<'a> {
     let join = |left, right| Expr::BinOp(Spanned::new(BinOp { op: node.op, left, right }, span));
     match node.op {
         BinOpKind::Add => filter(SETTLE, join(left, right)),
-        BinOpKind::Concat => filter(SETTLE, join(filter(WEIGH, left), filter(WEIGH, right))),
-        BinOpKind::Mul => {
-            let times = Filter {
-                name: super::library::TIMES,
-                expr: Some(left),
-                args: vec![CallArg::Pos(right)],
-            };
-            Expr::Filter(Spanned::new(times, span))
-        }
-        BinOpKind::Sub | BinOpKind::Div | BinOpKind::FloorDiv | BinOpKind::Rem => join(left, right),
+        BinOpKind::Concat => filter(SETTLE, join(text(left), text(right))),
+        BinOpKind::Mul => operator(TIMES, left, right),
+        BinOpKind::Rem => operator(REMAINDER, left, right),
+        BinOpKind::Sub | BinOpKind::Div | BinOpKind::FloorDiv => join(left, right),
         BinOpKind::Pow | BinOpKind::ScAnd | BinOpKind::ScOr => join(left, right),
         BinOpKind::In => join(plain_or_weighed(left), filter(WEIGH, right)),
         BinOpKind::Eq
@@ -376,6 +373,19 @@ fn plain_or_weighed(value: Expr<'_>) -> Expr<'_> {
 /// Whether `value` is a literal string or number: comparing with it costs no more than its length.
 fn is_plain(value: &Expr<'_>) -> bool {
     matches!(value, Expr::Const(node) if node.value.as_object().is_none())
+}
+
+/// An operator that is a filter with an argument.
+fn operator<'a>(name: &'static str, left: Expr<'a>, right: Expr<'a>) -> Expr<'a> {
+    let span = left.span();
+    let new = Filter { name, expr: Some(left), args: vec![CallArg::Pos(right)] };
+    Expr::Filter(Spanned::new(new, span))
+}
+
+/// Makes the value of an expression a text.
+fn text(value: Expr<'_>) -> Expr<'_> {
+    let span = value.span();
+    Expr::Filter(Spanned::new(Filter { name: TEXT, expr: Some(value), args: Vec::new() }, span))
 }
 
 /// Passes the value of an expression through a filter.

@@ -63,7 +63,7 @@ impl Before {
     /// A row for each batch size.
     pub fn table(&self) -> String {
         let mut table = "| sequences | now, tokens/s | before, tokens/s | now / before |\n\
-                         |---|---|---|---|\n"
+                         |--:|--:|--:|--:|\n"
             .to_owned();
         for (sequences, ratio) in self.ratios() {
             let now = median(self.rounds.iter().filter_map(|(now, _)| now.rate(sequences)));

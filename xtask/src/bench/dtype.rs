@@ -55,7 +55,6 @@ impl Dtype {
         let dense = |precision: Precision| Storage::from(precision);
         let quantized = |layers| Storage {
             layers: Some(layers),
-            embedding: Some(Quantized::Int8),
             rounding: Rounding::Nearest,
             ..dense(Precision::F32)
         };

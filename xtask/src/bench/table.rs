@@ -10,7 +10,7 @@ use super::rounds::{Case, Row};
 /// number of tokens that agree with Slow Burn's.
 pub fn case(case: &Case) -> String {
     let mut table = "| | stored in | prefill, tokens/s | Slow Burn / it | decode, tokens/s | \
-                     Slow Burn / it | same tokens |\n|---|---|---|---|---|---|---|\n"
+                     Slow Burn / it | same tokens |\n|---|---|--:|--:|--:|--:|--:|\n"
         .to_owned();
     for row in &case.rows {
         let ours = case.row(Engine::Alone, row.dtype).filter(|_| row.engine != Engine::Alone);
@@ -51,7 +51,7 @@ pub fn heading(case: &Case, mib: &[(Dtype, f64)]) -> String {
 
 /// Each goal with its measurement.
 pub fn goals(goals: &[Goal]) -> String {
-    let mut table = "| | goal | measured | |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| | goal | measured | |\n|---|--:|--:|---|\n".to_owned();
     for goal in goals {
         let (measured, verdict) = match (goal.measured, goal.is_met()) {
             (Some(measured), true) => (format!("{measured:.2}"), "reached"),

@@ -10,10 +10,12 @@ use anyhow::{Context, Result};
 pub const BOOK: &str = "book/src/";
 
 /// The folders to read: the book and everything that it may include.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 11] = [
     "book/src",
     "src",
     "examples",
+    "flags",
+    "server",
     "tests",
     "benches",
     "xtask/src",

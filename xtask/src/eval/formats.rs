@@ -4,16 +4,20 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use slowburn::chart::{self, Axis, LineChart, Series};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Divergence};
 use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
-use slowburn::storage::Storage;
+use slowburn::storage::{MatrixFormat, Storage};
+use slowburn_examples::chart::{self, Axis, LineChart, Series};
 
 use super::measure::Measure;
 use super::metrics::Sampled;
 use super::{Corpus, EvalArgs, progress_bar};
+
+/// The embedding's formats, besides the usual one: int8 where the layers are quantized.
+const EMBEDDING_F32: MatrixFormat = MatrixFormat::Dense(Precision::F32);
+const EMBEDDING_INT4: MatrixFormat = MatrixFormat::Quantized(Quantized::Int4);
 
 /// How a model is stored.
 struct Format {
@@ -41,29 +45,27 @@ struct Row {
 fn formats() -> Vec<Format> {
     let dense = |precision: Precision| Storage::from(precision);
     let plain = dense(Precision::F32);
-    let layers = |format, rounding| Storage { layers: Some(format), rounding, ..plain };
-    let (nearest, squares) = (Rounding::Nearest, Rounding::LeastSquares);
-    let all = |layers, embedding| Storage {
-        layers: Some(layers),
-        embedding: Some(embedding),
-        rounding: squares,
-        ..plain
-    };
+    let quantized = |layers| Storage { layers: Some(layers), ..plain };
+    let squares = |storage| Storage { rounding: Rounding::LeastSquares, ..storage };
     let rounded = |storage| Storage { activations: Activations::Int8, ..storage };
-    let (int8, int4) = (Quantized::Int8, Quantized::Int4);
+    let embedding_f32 = |storage| Storage { embedding: Some(EMBEDDING_F32), ..storage };
+    let embedding_int4 = |storage| Storage { embedding: Some(EMBEDDING_INT4), ..storage };
+    let (int8, int4) = (quantized(Quantized::Int8), quantized(Quantized::Int4));
     let weights = [
         ("f32", plain),
         ("f16", dense(Precision::F16)),
         ("bf16", dense(Precision::Bf16)),
-        ("int8, nearest", layers(int8, nearest)),
-        ("int8, least squares", layers(int8, squares)),
-        ("int8, embedding int8, least squares", all(int8, int8)),
-        ("int4, nearest", layers(int4, nearest)),
-        ("int4, least squares", layers(int4, squares)),
-        ("int4, embedding int8, least squares", all(int4, int8)),
-        ("int4, embedding int4, least squares", all(int4, int4)),
-        ("int8, activations int8", rounded(layers(int8, nearest))),
-        ("int4, activations int8", rounded(layers(int4, nearest))),
+        ("int8", int8),
+        ("int8, least squares", squares(int8)),
+        ("int8, embedding f32", embedding_f32(int8)),
+        ("int4", int4),
+        ("int4, least squares", squares(int4)),
+        ("int4, embedding f32", embedding_f32(int4)),
+        ("int4, embedding f32, least squares", embedding_f32(squares(int4))),
+        ("int4, embedding int4", embedding_int4(int4)),
+        ("int4, embedding int4, least squares", embedding_int4(squares(int4))),
+        ("int8, activations int8", rounded(int8)),
+        ("int4, activations int8", rounded(int4)),
     ];
     let weights = weights.map(|(name, storage)| Format { name, storage, kv: KvFormat::F32 });
     let caches = [
@@ -125,8 +127,9 @@ pub fn run(args: &EvalArgs) -> Result<()> {
                 x: Axis::linear("MiB of weights"),
                 y: Axis::linear(label),
                 series: vec![
-                    Series::new("layers only", of(|storage| storage.embedding.is_none())),
-                    Series::new("embedding too", of(|storage| storage.embedding.is_some())),
+                    Series::new("embedding as usual", of(|storage| storage.embedding.is_none())),
+                    Series::new("in f32", of(|storage| storage.embedding == Some(EMBEDDING_F32))),
+                    Series::new("in int4", of(|storage| storage.embedding == Some(EMBEDDING_INT4))),
                 ],
             }
         };

@@ -7,30 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use exercises_runner::manifest::{Chapter, Exercise, Manifest};
 
-/// An answer that the suite must reject or accept.
-pub struct Variant {
-    /// The file name without `.rs`.
-    pub name: String,
-    pub path: PathBuf,
-}
-
-impl Variant {
-    /// Whether the suite must accept it.
-    pub fn is_right(&self) -> bool {
-        self.name.starts_with("right_")
-    }
-}
-
-/// The variants of an exercise, sorted by name.
-pub fn variants(root: &Path, exercise: &Exercise) -> Result<Vec<Variant>> {
-    let files = rust_files(&root.join(variants_folder(exercise)))?;
-    let variant = |path: PathBuf| {
-        let name = path.file_stem().and_then(|name| name.to_str()).context("a plain name")?;
-        Ok(Variant { name: name.to_owned(), path })
-    };
-    files.into_iter().map(variant).collect()
-}
-
 /// The missing files of an exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let mut problems = Vec::new();
@@ -39,19 +15,29 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
             problems.push(format!("{} is missing", path.display()));
         }
     }
-    let variants = variants(root, exercise)?;
+    // Variants are edits of the answer.
+    if !problems.is_empty() {
+        return Ok(problems);
+    }
+    let variants = edits::variants(root, exercise.chapter.module(), &exercise.name)?;
     let right = variants.iter().filter(|variant| variant.is_right()).count();
     let wrong = variants.iter().filter(|variant| variant.name.starts_with("wrong_")).count();
-    let folder = variants_folder(exercise);
+    let [edits, files] = variant_paths(exercise);
     if wrong < 3 || right < 1 {
         problems.push(format!(
-            "{}: {wrong} wrong_*.rs and {right} right_*.rs, but at least 3 and 1 are needed",
-            folder.display()
+            "{} and {}: {wrong} wrong and {right} right, but at least 3 and 1 are needed",
+            edits.display(),
+            files.display()
         ));
     }
-    if right + wrong < variants.len() {
-        problems
-            .push(format!("{}: a name begins with `wrong_` or with `right_`", folder.display()));
+    for variant in &variants {
+        let name = &variant.name;
+        if !name.starts_with("wrong_") && !name.starts_with("right_") {
+            problems.push(format!("{name}: a variant's name begins with `wrong_` or `right_`"));
+        }
+        if variant.why.is_empty() {
+            problems.push(format!("{name} does not say why"));
+        }
     }
     let (chapter, name) = (exercise.chapter.module(), &exercise.name);
     let stubs = if exercise.tensors {
@@ -83,7 +69,7 @@ pub fn strays(root: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     let mut known = BTreeSet::new();
     for exercise in &manifest.exercises {
         known.extend([exercise.file(), exercise.suite(), exercise.solution()]);
-        known.insert(variants_folder(exercise));
+        known.extend(variant_paths(exercise));
     }
     let mut strays = Vec::new();
     for chapter in Chapter::ALL {
@@ -105,13 +91,11 @@ pub fn strays(root: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     Ok(strays)
 }
 
-fn variants_folder(exercise: &Exercise) -> PathBuf {
-    Path::new("solutions/variants").join(exercise.chapter.module()).join(&exercise.name)
-}
-
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let names = names(folder)?;
-    Ok(names.iter().filter(|name| name.ends_with(".rs")).map(|name| folder.join(name)).collect())
+/// Where the variants of an exercise lie: edits of its answer, and files.
+fn variant_paths(exercise: &Exercise) -> [PathBuf; 2] {
+    let files =
+        Path::new("solutions/variants").join(exercise.chapter.module()).join(&exercise.name);
+    [files.with_extension("toml"), files]
 }
 
 /// The sorted contents of a folder; empty if there is none.
@@ -135,6 +119,8 @@ mod tests {
 
     const MANIFEST: &str = "[[exercise]]\nname = \"ties\"\nchapter = \"top_k\"\ntitle = \"T\"\nlevel = 1\nminutes = 10\nshort_path = true\nhints = [\"a\", \"b\", \"c\"]\n";
 
+    const EDIT: &str = "why = 'w'\nfrom = '{}'\nto = '{ loop {} }'\n";
+
     /// A project with one complete exercise.
     fn project() -> TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -142,13 +128,18 @@ mod tests {
             "exercises/src/top_k/ties.rs",
             "exercises/suite/top_k/ties.rs",
             "solutions/src/top_k/ties.rs",
-            "solutions/variants/top_k/ties/right_a.rs",
-            "solutions/variants/top_k/ties/wrong_a.rs",
-            "solutions/variants/top_k/ties/wrong_b.rs",
-            "solutions/variants/top_k/ties/wrong_c.rs",
         ] {
             write(&root, file, "pub fn f() {}\n");
         }
+        for name in ["right_a", "wrong_a"] {
+            let file = format!("solutions/variants/top_k/ties/{name}.rs");
+            write(&root, &file, "//! Why\npub fn f() {}\n");
+        }
+        write(
+            &root,
+            "solutions/variants/top_k/ties.toml",
+            &["wrong_b", "wrong_c"].map(|name| format!("[{name}]\n{EDIT}")).concat(),
+        );
         for (package, mount) in [
             ("exercises", "../../suite"),
             ("solutions", "../../../exercises/suite"),
@@ -184,8 +175,8 @@ mod tests {
         for (file, problem) in [
             ("exercises/suite/top_k/ties.rs", "exercises/suite/top_k/ties.rs is missing"),
             ("solutions/src/top_k/ties.rs", "solutions/src/top_k/ties.rs is missing"),
-            ("solutions/variants/top_k/ties/wrong_a.rs", "2 wrong_*.rs and 1 right_*.rs"),
-            ("solutions/variants/top_k/ties/right_a.rs", "3 wrong_*.rs and 0 right_*.rs"),
+            ("solutions/variants/top_k/ties/wrong_a.rs", "2 wrong and 1 right"),
+            ("solutions/variants/top_k/ties/right_a.rs", "3 wrong and 0 right"),
             ("exercises/src/top_k/mod.rs", "does not hold `mod ties;`"),
         ] {
             let root = project();
@@ -196,13 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_that_is_not_mounted_and_a_badly_named_variant_are_seen() {
+    fn a_suite_that_is_not_mounted_and_a_variant_without_name_or_reason_are_seen() {
         let root = project();
         write(&root, "solutions/src/top_k/mod.rs", "pub mod ties;\n");
         write(&root, "solutions/variants/top_k/ties/perhaps.rs", "pub fn f() {}\n");
         let problems = problems_of(&root);
         assert!(problems.contains("mod ties_tests;"), "{problems}");
-        assert!(problems.contains("a name begins with `wrong_`"), "{problems}");
+        assert!(problems.contains("perhaps: a variant's name begins with"), "{problems}");
+        assert!(problems.contains("perhaps does not say why"), "{problems}");
     }
 
     #[test]
@@ -224,6 +216,7 @@ mod tests {
             "exercises/src/top_k/old.rs",
             "exercises/suite/greedy/old.rs",
             "solutions/variants/top_k/old/wrong_a.rs",
+            "solutions/variants/top_k/old.toml",
         ] {
             let root = project();
             write(&root, file, "");

@@ -9,8 +9,6 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Field, Fields, File, ImplItem, Item, ItemStruct, Signature, Visibility};
 
-use super::layout;
-
 /// The problems in the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let stub = parse(&root.join(exercise.file()))?;
@@ -51,8 +49,9 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     if calls_todo(&solution) {
         problems.push("the solution has a `todo!()`".into());
     }
-    for variant in layout::variants(root, exercise)? {
-        let file = parse(&variant.path)?;
+    for variant in edits::variants(root, exercise.chapter.module(), &exercise.name)? {
+        let file = syn::parse_file(&variant.text)
+            .with_context(|| format!("{} is not Rust", variant.name))?;
         let (of_variant, asked) = (seen_by_suite(&file), seen_by_suite(&stub));
         if of_variant != asked {
             problems.push(format!(
@@ -274,10 +273,10 @@ mod tests {
         );
         let problems = || problems(root.path(), &manifest.exercises[0]).unwrap();
         assert_eq!(problems(), [""; 0]);
-        write("solutions/variants/top_k/ties/wrong_a.rs", "pub fn f(x: u16) -> u8 { 0 }");
         write(
-            "solutions/variants/top_k/ties/wrong_b.rs",
-            "pub fn f(x: u8) -> u8 { crate::top_k::g(x) }",
+            "solutions/variants/top_k/ties.toml",
+            "[wrong_a]\nwhy = 'a'\nfrom = 'f(x: u8)'\nto = 'f(x: u16)'\n\
+             [wrong_b]\nwhy = 'b'\nfrom = '{ x }'\nto = '{ crate::top_k::g(x) }'\n",
         );
         let problems = problems();
         assert_eq!(problems.len(), 2, "{problems:?}");

@@ -1,5 +1,8 @@
 //! `cargo xtask exercises verify`: tests the tests.
 //!
+//! Stubs, answers and variants are mounted in one package, and compiled at once. The packages of the
+//! exercises and of the answers are what `cargo clippy --workspace --all-targets` checks.
+//!
 //! Stubs need not be tested against each other's suites, because no stub, solution or suite may
 //! refer to another exercise, which `source` checks.
 
@@ -8,10 +11,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use exercises_runner::manifest::{Exercise, Kind, Manifest, Package, project_root};
-use exercises_runner::test_binary::{
-    Build, Ending, LIMIT, Outcome, Profile, Progress, TestBinary, cargo,
-};
+use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
+use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Profile, Progress, TestBinary};
 
 use super::{layout, source};
 
@@ -44,27 +45,15 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     }
     end(&problems)?;
 
-    let only = match exercises.as_slice() {
-        [exercise] => Some(exercise.name.as_str()),
-        _ => None,
-    };
-    clippy(&root)?;
-    let [stubs, tensor_stubs] = Package::ALL.map(|package| build(&root, package.name(), None));
-    let (stubs, tensor_stubs) = (stubs?, tensor_stubs?);
-    let solutions = build(&root, "solutions", None)?;
-    let variants = build(&root, "variants", only)?;
+    let only: Vec<&str> = args.exercises.iter().map(String::as_str).collect();
+    let tests = build(&root, &only)?;
 
     println!(
         "{:<28}{:>7}{:>15}{:>10}{:>17}{:>17}",
         "exercise", "tests", "stub fails", "solution", "wrong rejected", "right accepted"
     );
     for exercise in &exercises {
-        let stubs = if exercise.tensors {
-            &tensor_stubs
-        } else {
-            &stubs
-        };
-        let (row, found) = check(&root, exercise, stubs, &solutions, &variants)?;
+        let (row, found) = check(&root, exercise, &tests)?;
         println!("{row}");
         problems.extend(found.iter().map(|problem| format!("{}: {problem}", exercise.name)));
     }
@@ -80,35 +69,23 @@ fn end(problems: &[String]) -> Result<()> {
 
 /// Runs the suite of one exercise against its stub, its solution and its variants. Returns a table
 /// row and the problems.
-fn check(
-    root: &Path,
-    exercise: &Exercise,
-    stubs: &TestBinary,
-    solutions: &TestBinary,
-    variants: &TestBinary,
-) -> Result<(String, Vec<String>)> {
+fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String, Vec<String>)> {
     let mut problems = Vec::new();
-    let tests = exercise.tests();
+    let (chapter, name) = (exercise.chapter.module(), &exercise.name);
+    let run = |answer: &str| tests.run(&format!("{chapter}::{name}::{answer}::{name}_tests::"));
 
-    let stub = stubs.run(&tests)?;
+    let stub = run("stub")?;
     let count = stub.passed.len() + stub.failed.len();
     problems.extend(problem_of_stub(exercise.kind, &stub));
 
-    let solution = solutions.run(&tests)?;
+    let solution = run("answer")?;
     if !solution.all_pass() {
         problems.push(format!("the solution fails:\n{}", shown(&solution)));
     }
 
     let (mut rejected, mut wrong, mut accepted, mut right) = (0, 0, 0, 0);
-    for variant in layout::variants(root, exercise)? {
-        let module = format!(
-            "{}::{}::{}::{}_tests::",
-            exercise.chapter.module(),
-            exercise.name,
-            variant.name,
-            exercise.name
-        );
-        let outcome = variants.run(&module)?;
+    for variant in edits::variants(root, chapter, name)? {
+        let outcome = run(&variant.name)?;
         if variant.is_right() {
             right += 1;
             accepted += usize::from(outcome.all_pass());
@@ -119,7 +96,7 @@ fn check(
             wrong += 1;
             rejected += usize::from(!outcome.all_pass());
             if outcome.all_pass() {
-                problems.push(format!("{} is accepted", variant.name));
+                problems.push(format!("{} is accepted: {}", variant.name, variant.why));
             }
         }
     }
@@ -142,6 +119,7 @@ fn check(
 fn problem_of_stub(kind: Kind, stub: &Outcome) -> Option<String> {
     match (&stub.ending, kind) {
         (Ending::TimedOut, _) => Some("the tests of the stub hang".into()),
+        (Ending::OutOfMemory, _) => Some("the tests of the stub take too much memory".into()),
         (Ending::Crashed(said), _) => Some(format!("the tests of the stub crash: {said}")),
         (Ending::Regular, Kind::Write) if !stub.passed.is_empty() => {
             Some(format!("the stub passes {}", stub.passed.join(", ")))
@@ -157,28 +135,31 @@ fn shown(outcome: &Outcome) -> String {
     match &outcome.ending {
         Ending::Regular => outcome.output.clone(),
         Ending::TimedOut => format!("killed after {} s\n{}", LIMIT.as_secs(), outcome.output),
+        Ending::OutOfMemory => format!("out of memory\n{}", outcome.output),
         Ending::Crashed(said) => format!("crashed: {said}\n{}", outcome.output),
     }
 }
 
-fn build(root: &Path, package: &str, only: Option<&str>) -> Result<TestBinary> {
-    match TestBinary::build(root, package, Profile::Dev, only, Progress::Shown, false)? {
+fn build(root: &Path, only: &[&str]) -> Result<TestBinary> {
+    match TestBinary::build(root, "variants", Profile::Dev, only, Progress::Shown, false)? {
         Build::Ready(binary) => Ok(binary),
         Build::Broken(errors) => {
             let errors: Vec<String> = errors.into_iter().map(|error| error.text).collect();
-            bail!("the tests of `{package}` do not build:\n{}", errors.join("\n"))
+            bail!("the variants do not build:\n{}", errors.join("\n"))
         }
     }
 }
 
-/// Formatted separately, because rustfmt does not find variants from their package's root.
+/// Formatted separately, because rustfmt does not find variants from their package's root. What is
+/// made of edits is read by nobody, and need not be formatted.
 fn formatting(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let mut files = vec![
         root.join(exercise.file()),
         root.join(exercise.suite()),
         root.join(exercise.solution()),
     ];
-    files.extend(layout::variants(root, exercise)?.into_iter().map(|variant| variant.path));
+    let variants = edits::variants(root, exercise.chapter.module(), &exercise.name)?;
+    files.extend(variants.into_iter().filter_map(|variant| variant.file));
     let output = Command::new("rustfmt")
         .args(["--check", "--files-with-diff", "--edition", "2024"])
         .args(&files)
@@ -191,24 +172,6 @@ fn formatting(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
         problems.push(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     Ok(problems)
-}
-
-fn clippy(root: &Path) -> Result<()> {
-    let status = Command::new(cargo())
-        .args([
-            "clippy",
-            "--quiet",
-            "-p",
-            "solutions",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ])
-        .current_dir(root)
-        .status()?;
-    ensure!(status.success(), "clippy has something to say about the solutions");
-    Ok(())
 }
 
 #[cfg(test)]
@@ -239,7 +202,11 @@ mod tests {
 
     #[test]
     fn a_stub_that_hangs_or_crashes_is_a_problem_and_no_answer_passes_so() {
-        for ending in [Ending::TimedOut, Ending::Crashed("overflow".into())] {
+        for ending in [
+            Ending::TimedOut,
+            Ending::OutOfMemory,
+            Ending::Crashed("overflow".into()),
+        ] {
             let outcome = outcome(2, 0, ending);
             assert!(!outcome.all_pass());
             assert!(problem_of_stub(Kind::Write, &outcome).is_some());

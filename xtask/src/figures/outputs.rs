@@ -368,8 +368,8 @@ curl -s http://127.0.0.1:8080/metrics \
         r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
     ),
     printed(
-        "quantized-greedy-morning.txt",
-        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the morning\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
+        "quantized-greedy-evening.txt",
+        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
     ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
     Output {

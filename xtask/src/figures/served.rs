@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::one_build;
 
 use crate::server::Server as Process;
 
@@ -27,7 +28,7 @@ impl Server {
             Some("--")
         };
         let mut process = Command::new("cargo");
-        process.args(["run", "--quiet"]).args(rest).args(dashes);
+        process.args(["run", "--quiet"]).args(one_build::arguments(rest)).args(dashes);
         process.args(["--port", "0", "--log", "error"]).current_dir(root);
         let server = Self(Process::announced(process)?);
         // Loading is 503 with `Retry-After: 1`.

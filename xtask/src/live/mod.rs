@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::book::browser::Chromium;
@@ -72,15 +71,26 @@ fn write(root: &Path, toolchain: Option<&Path>) -> Result<()> {
     fs::write(folder.join(WEIGHTS), weights::gguf(&root.join("models/ember"))?)?;
     fs::write(folder.join(STORIES), stories::json()?)?;
     let built = build::run(root, &folder, toolchain)?;
+    fs::write(folder.join(VERSION), version(&folder)?)?;
+    sources::write(root, &built)
+}
+
+/// What the file of the version says: a hash of the other files, and the bytes that a widget waits for.
+fn version(folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for file in loaded() {
         let path = folder.join(file);
         hash.update(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
     }
-    let version = format!("{:x}", hash.finalize());
-    let version = json!({ "version": version[..16] });
-    fs::write(folder.join(VERSION), format!("{version}\n"))?;
-    sources::write(root, &built)
+    let hash = format!("{:x}", hash.finalize());
+    let bytes = engine_bytes(folder)?;
+    Ok(format!("{{\"bytes\":{bytes},\"version\":\"{}\"}}\n", &hash[..16]))
+}
+
+/// How much a page loads before its first widget can be used.
+fn engine_bytes(folder: &Path) -> Result<u64> {
+    let files = loaded().into_iter().filter(|file| *file != STORIES);
+    files.map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()
 }
 
 /// The files that a page loads, from the folder.
@@ -98,5 +108,10 @@ fn report(root: &Path) -> Result<()> {
     }
     println!("{total:>9} bytes  in all, of {MOST}");
     ensure!(total <= MOST, "a page would load {total} bytes, more than {MOST}");
+    let folder = root.join(FOLDER);
+    ensure!(
+        fs::read_to_string(folder.join(VERSION))? == version(&folder)?,
+        "{FOLDER}/{VERSION} is that of other files: run `cargo xtask live`"
+    );
     Ok(())
 }

@@ -145,7 +145,7 @@ fn crates(root: &Path) -> Result<String> {
             "--format",
             "{p} {f}",
         ])
-        .args(["--locked", "--offline"])
+        .arg("--locked")
         .current_dir(root)
         .output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

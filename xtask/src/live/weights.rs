@@ -1,6 +1,6 @@
 //! The weights of the pages: the bundled model as a GGUF file in Q8_0, with its tokenizer.
 //!
-//! The integers and scales are those of `--quantize int8 --quantize-embedding int8`, so the file is
+//! The integers and scales are those of `--quantize int8`, so the file is
 //! the same model as that one, value by value.
 
 use std::fs;
@@ -257,11 +257,7 @@ mod tests {
         let bytes = gguf(&root.join("models/ember")).expect("a file");
         let device = device::open(DeviceChoice::Cpu).expect("a CPU");
         let in_page = Pretrained::from_gguf(&bytes, "the file", &device, Precision::F32).unwrap();
-        let int8 = Storage {
-            layers: Some(Quantized::Int8),
-            embedding: Some(Quantized::Int8),
-            ..Precision::F32.into()
-        };
+        let int8 = Storage { layers: Some(Quantized::Int8), ..Precision::F32.into() };
         let bundled = Pretrained::bundled(&device, int8).unwrap();
         assert_eq!(in_page.model.bytes(), bundled.model.bytes());
         for text in [

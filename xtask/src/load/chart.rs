@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use slowburn::chart::{self, Axis, LineChart, Series};
+use slowburn_examples::chart::{self, Axis, LineChart, Series};
 
 use super::level::Level;
 use super::report::{Curves, Percentiles, Report};

@@ -18,11 +18,13 @@ pub const SUITE: Suite = Suite {
 const TEST: &str = "random_events";
 
 const MANAGER: &str = "kv/manager.rs";
+const PLANNING: &str = "engine/planning.rs";
+const POOL: &str = "kv/pool.rs";
 const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 14] = [
+const MUTANTS: [Mutant; 15] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
@@ -61,18 +63,27 @@ const MUTANTS: [Mutant; 14] = [
         name: "prompts come before decodes",
         test: TEST,
         edits: &[Edit {
-            file: SCHEDULER,
+            file: PLANNING,
             from: "if self.sequences[&id].decodes() && self.is_running(id) {",
             to: "if self.sequences[&id].decodes() && self.is_running(id) && self.queued.is_empty() {",
         }],
     },
     Mutant {
-        name: "a block is freed while others hold it",
+        name: "a block is given up while others hold it",
         test: TEST,
         edits: &[Edit {
             file: MANAGER,
-            from: "if *owners > 0 {",
-            to: "if *owners > u32::MAX - 1 {",
+            from: "if self.ref_count(&block) > 1 {",
+            to: "if self.ref_count(&block) > usize::MAX - 1 {",
+        }],
+    },
+    Mutant {
+        name: "two blocks of the pool have one number",
+        test: TEST,
+        edits: &[Edit {
+            file: POOL,
+            from: "let next = usage.blocks + usage.spare.len();",
+            to: "let next = usage.blocks;",
         }],
     },
     Mutant {
@@ -112,7 +123,7 @@ const MUTANTS: [Mutant; 14] = [
         test: TEST,
         edits: &[Edit {
             file: PREFIX,
-            from: "self.idle.remove(&since);",
+            from: "self.evictable.remove(&since);",
             to: "let _ = since;",
         }],
     },
@@ -129,7 +140,7 @@ const MUTANTS: [Mutant; 14] = [
         name: "the oldest is preempted",
         test: TEST,
         edits: &[Edit {
-            file: SCHEDULER,
+            file: PLANNING,
             from: "self.running.last().copied().filter(|&last| last > id)",
             to: "self.running.first().copied().filter(|&last| last != id)",
         }],
@@ -147,7 +158,7 @@ const MUTANTS: [Mutant; 14] = [
         name: "later sequences are admitted before the first in the queue",
         test: TEST,
         edits: &[Edit {
-            file: SCHEDULER,
+            file: PLANNING,
             from: "self.queued.first()",
             to: "self.queued.last()",
         }],
@@ -191,18 +202,21 @@ opt-level = 2
 const LIBRARY: &str =
     "#![allow(dead_code)]\npub mod engine;\npub mod error;\npub mod kv;\npub mod model;\n";
 
-const ENGINE: &str = "mod config;\nmod event;\nmod plan;\nmod scheduler;\nmod sequence;\nmod stats;\n\
+const ENGINE: &str = "mod config;\nmod event;\nmod plan;\nmod planning;\nmod scheduler;\nmod sequence;\nmod stats;\n\
     pub use config::*;\npub use event::*;\npub use plan::*;\npub use scheduler::*;\n\
     pub use stats::*;\n";
 
-const KV: &str = "mod manager;\nmod prefix;\npub use manager::*;\npub use prefix::PrefixStats;\n";
+const KV: &str = "mod block;\nmod manager;\nmod pool;\nmod prefix;\nmod turn;\npub use block::*;\n\
+    pub use manager::*;\npub use pool::Pool;\npub use prefix::PrefixStats;\npub use turn::*;\n";
 
 const MODEL: &str = "mod logits;\npub use logits::*;\n";
 
-const ERROR: &str = "#[derive(Debug)]\npub enum Error {\n    KvPoolTooSmall { tokens: usize, capacity: usize },\n}\n\
+const ERROR: &str = "#[derive(Debug)]\npub enum Error {\n    KvPoolTooSmall { tokens: usize, capacity: usize },\n    \
+    KvPoolFull { budget: usize, in_use: usize, needed: usize },\n}\n\
     impl std::fmt::Display for Error {\n    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
-    let Self::KvPoolTooSmall { tokens, capacity } = self;\n        \
-    write!(out, \"{tokens} tokens, room for {capacity}\")\n    }\n}\n\
+    match self {\n            Self::KvPoolTooSmall { tokens, capacity } => {\n                \
+    write!(out, \"{tokens} tokens, room for {capacity}\")\n            }\n            \
+    full => write!(out, \"{full:?}\"),\n        }\n    }\n}\n\
     pub type Result<T> = std::result::Result<T, Error>;\n";
 
 fn write(folder: &Path) -> Result<()> {
@@ -216,10 +230,18 @@ fn write(folder: &Path) -> Result<()> {
     fs::write(source.join("engine/mod.rs"), ENGINE)?;
     fs::write(source.join("kv/mod.rs"), KV)?;
     fs::write(source.join("model/mod.rs"), MODEL)?;
-    let engine = ["config", "event", "plan", "scheduler", "sequence", "stats"]
-        .map(|name| format!("engine/{name}.rs"));
-    let others = [MANAGER, PREFIX, "model/logits.rs"].map(str::to_owned);
-    for file in engine.into_iter().chain(others) {
+    let engine = [
+        "config",
+        "event",
+        "plan",
+        "planning",
+        "scheduler",
+        "sequence",
+        "stats",
+    ]
+    .map(|name| format!("engine/{name}.rs"));
+    let kv = ["block", "manager", "pool", "prefix", "turn"].map(|name| format!("kv/{name}.rs"));
+    for file in engine.into_iter().chain(kv).chain(["model/logits.rs".to_owned()]) {
         fs::copy(Path::new("src").join(&file), source.join(&file)).with_context(|| file)?;
     }
     fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;

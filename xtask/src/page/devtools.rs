@@ -142,6 +142,18 @@ impl Browser {
         Ok(())
     }
 
+    /// Shows the page as it would be printed, or on a screen again.
+    pub fn print(&mut self, is_printed: bool) -> Result<()> {
+        let media = if is_printed { "print" } else { "" };
+        self.call("Emulation.setEmulatedMedia", json!({ "media": media })).map(drop)
+    }
+
+    /// Lets pages that are opened from now on in this tab run scripts, or not.
+    pub fn allow_scripts(&mut self, is_allowed: bool) -> Result<()> {
+        self.call("Emulation.setScriptExecutionDisabled", json!({ "value": !is_allowed }))
+            .map(drop)
+    }
+
     /// The value of an expression in the page; promises are waited for.
     pub fn get<T: DeserializeOwned>(&mut self, expression: &str) -> Result<T> {
         let asked =

@@ -11,6 +11,9 @@ for (const control of document.querySelectorAll("button, input, textarea")) {
     if (Math.min(width, height) < 44) add(`${name} is ${width} by ${height} px: too small to touch`);
     const label = control.labels?.[0]?.textContent ?? control.textContent;
     if (!(label.trim() || control.ariaLabel)) add(`${name} has no label`);
+    if (control.type === "number" && control.scrollWidth > control.clientWidth) {
+        add(`${name} shows only a part of ${control.value}`);
+    }
 }
 const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
 if (new Set(ids).size < ids.length) add("two elements have the same id");

@@ -102,6 +102,10 @@ impl std::fmt::Debug for Js<'_> {
 pub fn generate(browser: &mut Browser, server: &Server) -> Result<()> {
     open(browser, &server.url, Look::DESK)?;
     type_prompt(browser, "One day, a small")?;
+    // As long as the server has said nothing of this prompt, there is nothing to show.
+    let is_honest = "candidates.after === element('prompt').value \
+        || !document.querySelector('#bars tbody tr:not(.empty)')";
+    ensure!(browser.get::<bool>(is_honest)?, "candidates of another prompt are shown");
     browser.click("#generate")?;
     browser.wait(&format!("story.tokens.length > 0 && {IDLE}"))?;
     same_text(browser, "One day, a small")?;
@@ -398,6 +402,12 @@ pub fn key(browser: &mut Browser, locked: &Server, key: &str) -> Result<()> {
     browser.open(&locked.url, Look::DESK)?;
     browser.wait("!element('key-form').hidden")?;
     ensure!(browser.get::<String>(FOCUS)? == "body", "a page that opens takes the focus");
+    let (shown, said): (String, String) = browser
+        .get("[getComputedStyle(element('bars')).visibility, element('summary').textContent]")?;
+    ensure!(
+        shown == "hidden" && said.contains("API key"),
+        "without a key: {shown}, {said:?}"
+    );
     browser.press("Control+Enter")?;
     browser.wait("document.activeElement.id === 'key'")?;
     browser.type_text("wrong-key-123")?;

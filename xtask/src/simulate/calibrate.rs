@@ -117,7 +117,7 @@ impl<'m> Schedule<'m> {
             index: self.prompts.len(),
         };
         let ids = request.prompt_ids(self.vocab);
-        let id = self.engine.arrive(&ids, self.context - prompt, usize::MAX)?;
+        let id = self.engine.arrive(&ids, self.context - prompt, usize::MAX, false)?;
         self.prompts.insert(id, prompt);
         Ok(id)
     }

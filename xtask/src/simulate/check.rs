@@ -47,7 +47,7 @@ pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Serve
     loop {
         let now = start.elapsed().as_secs_f64();
         while let Some(request) = coming.next_if(|request| request.arrival <= now) {
-            match engine.arrive(&prompts[request.index], request.output, usize::MAX) {
+            match engine.arrive(&prompts[request.index], request.output, usize::MAX, false) {
                 Ok(_) => {
                     counts.prompt_tokens += request.prompt;
                     accepted.push(request);
@@ -82,7 +82,7 @@ pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Serve
                     if tokens < request.output {
                         engine.push(id, request.output_id(tokens, vocab));
                     } else {
-                        counts.leave(engine.scheduler(), id);
+                        counts.leave(&engine.scheduler(), id);
                         engine.leave(id);
                     }
                 }

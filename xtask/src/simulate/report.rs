@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use slowburn::engine::{Scheduler, SequenceId};
-use slowburn::kv::PrefixStats;
+use slowburn::kv::{Memory, PrefixStats};
 
 use super::percentiles::{Percentiles, percentile, sorted};
 use super::recorder::Recorder;
@@ -67,7 +67,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a sequence that is about to leave.
-    pub fn leave(&mut self, scheduler: &Scheduler, id: SequenceId) {
+    pub fn leave<M: Memory>(&mut self, scheduler: &Scheduler<M>, id: SequenceId) {
         self.cached_tokens += scheduler.cached_tokens(id);
         self.preemptions += scheduler.preemptions(id);
     }

@@ -32,7 +32,7 @@ pub struct TargetArgs {
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
     /// What to store weights, keys and values in
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    #[arg(long, value_parser = slowburn_flags::precision(), default_value = "f32")]
     dtype: Precision,
     /// Threads that compute
     #[arg(long, default_value_t = 2)]

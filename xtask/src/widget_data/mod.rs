@@ -43,6 +43,7 @@ fn generated() -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("book/src/figures/widget-story.svg", pictures::story(&distribution)?),
         ("book/src/figures/widget-anatomy.svg", pictures::anatomy(&distribution)?),
+        ("book/src/figures/widget-way.svg", pictures::way(&distribution)?),
         ("book/src/figures/widget-tokens.svg", pictures::tokens(&distribution)?),
         ("book/src/figures/widget-greedy.svg", pictures::greedy(&distribution)?),
         ("book/src/figures/widget-top-k.svg", pictures::top_k(&distribution)?),

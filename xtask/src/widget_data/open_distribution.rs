@@ -5,12 +5,19 @@ use std::ops::ControlFlow;
 use anyhow::{Context, Result};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Options};
-use slowburn::model::Input;
+use slowburn::model::{Input, LayerTrace};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{SamplingParams, statistics};
 use slowburn::storage::Storage;
 
 const PROMPT: &str = "Once upon a time, there was a";
+
+/// The way of a token through the network, and the likeliest tokens at its end.
+pub struct Way {
+    pub embedding: Vec<f32>,
+    pub layers: Vec<LayerTrace>,
+    pub best: Vec<(String, f32)>,
+}
 
 /// What the figures in the places of widgets show.
 pub struct OpenDistribution {
@@ -63,6 +70,16 @@ impl OpenDistribution {
         let heads = layers.last().context("the model has no layers")?;
         let rows = heads.iter().filter_map(|head| head.last().cloned()).collect();
         Ok((ids.into_iter().map(|id| self.text_of(id)).collect(), rows))
+    }
+
+    /// The last token of a text, and its way through the network.
+    pub fn trace(&self, text: &str) -> Result<(String, Way)> {
+        let ids = self.pretrained.prompt_ids(text)?;
+        let trace = self.pretrained.model.trace(&ids)?.context("ember is of the Llama family")?;
+        let token = self.text_of(*ids.last().context("a text has tokens")?);
+        let ranked = statistics::ranked(&slowburn::sampling::softmax(&trace.logits));
+        let best = ranked.into_iter().take(3).map(|(id, p)| (self.text_of(id), p)).collect();
+        Ok((token, Way { embedding: trace.embedding, layers: trace.layers, best }))
     }
 
     /// The beginning of a story: so many tokens after a prompt.

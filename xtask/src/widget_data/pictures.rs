@@ -3,11 +3,11 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use slowburn::device::Precision;
 use slowburn::kernels::Quantized;
 use slowburn::sampling::{Sampler, SamplingParams};
-use slowburn::storage::Storage;
+use slowburn::storage::{MatrixFormat, Storage};
 
 use super::OpenDistribution;
 
@@ -45,6 +45,30 @@ impl Picture {
         let x = column * CELL;
         self.rect(x + 1, y, (CELL - 2) as f64, CELL - 2, class);
         self.text(x + CELL / 2, y + 16, "small middle", text);
+    }
+
+    fn line(&mut self, x: usize, y: usize, width: usize) {
+        let _ = writeln!(self.body, "<path d=\"M{x} {y}h{width}\" class=\"grid\"/>");
+    }
+
+    /// A square around a point.
+    fn square(&mut self, x: usize, y: usize, side: f64, class: &str) {
+        self.bottom = self.bottom.max(y + 12);
+        let (left, top) = (x as f64 - side / 2.0, y as f64 - side / 2.0);
+        let _ = writeln!(
+            self.body,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{side:.1}\" height=\"{side:.1}\" class=\"{class}\"/>"
+        );
+    }
+
+    /// What the colours stand for, in a row below all else.
+    fn legend(&mut self, entries: &[(&str, &str)]) {
+        let (mut x, y) = (1, self.bottom + 14);
+        for (class, text) in entries {
+            self.rect(x, y, 14.0, 14, class);
+            self.text(x + 20, y + 11, "small", text);
+            x += 44 + 7 * text.len();
+        }
     }
 
     fn finish(self, title: &str) -> String {
@@ -104,31 +128,85 @@ fn boxes(
     picture.bottom
 }
 
-/// What the heads of the last layer attend to, from the last position of a text: the darker, the more.
+/// What the heads of the last layer attend to, from the last position of a text: a line for each
+/// position, and a square as large as the weight for each head.
 pub fn anatomy(distribution: &OpenDistribution) -> Result<String> {
+    const SIDE: f64 = 20.0;
     let mut picture = Picture::new();
     let (tokens, heads) = distribution.attention("Finn met a fox. Then Finn")?;
-    for (head, row) in heads.iter().enumerate() {
-        let y = 14 + head * (2 * ROW + 12);
-        picture.text(0, y, "small bold", &format!("head {}", head + 1));
-        for (column, (token, weight)) in tokens.iter().zip(row).enumerate() {
-            let width = WIDTH / tokens.len();
-            let x = column * width;
-            let height = (24.0 * weight).round().max(1.0) as usize;
-            picture.rect(x + 4, y + 30 - height, (width - 8) as f64, height, "bar");
-            picture.text(x + width / 2, y + 44, "small middle", token.trim());
+    for head in 0..heads.len() {
+        picture.text(130 + 60 * head, 14, "small bold middle", &format!("head {}", head + 1));
+    }
+    for (position, token) in tokens.iter().enumerate() {
+        let y = ROW * (position + 1);
+        picture.text(90, y + 16, "mono end", &token.replace(' ', "\u{2423}"));
+        picture.line(0, y + 23, 340);
+        let class = if position + 1 == tokens.len() {
+            "new"
+        } else {
+            "kept"
+        };
+        for (head, row) in heads.iter().enumerate() {
+            let side = SIDE * f64::from(row[position]).sqrt();
+            picture.square(130 + 60 * head, y + 12, side, class);
         }
     }
-    Ok(picture.finish("What each head of the last layer takes up from the tokens before"))
+    picture.legend(&[("kept", "an earlier position"), ("new", "its own")]);
+    Ok(picture
+        .finish("How much of each position the last one takes up, by the heads of the last layer"))
 }
 
-/// A greedy story in int8 and in int4, to the token after the one where they part.
+/// The last token of a text at some stops of its way, as bars: the first numbers of each vector.
+pub fn way(distribution: &OpenDistribution) -> Result<String> {
+    const BARS: usize = 24;
+    let mut picture = Picture::new();
+    let (token, trace) = distribution.trace("Finn met a fox. Then Finn")?;
+    let block = trace.layers.first().context("the model has no layers")?;
+    let stops: [(&str, &[f32]); 9] = [
+        ("its row of the embedding", &trace.embedding),
+        ("block 1: Q, of 4 heads", &block.rotated_query),
+        ("K, of 2 heads", &block.rotated_key),
+        ("V, of 2 heads", &block.value),
+        ("the values, mixed by the weights", &block.mixed),
+        ("with what attention adds", &block.after_attention),
+        ("the gate", &block.gate),
+        ("silu(gate) times up", &block.gated),
+        ("the vector after block 1", &block.output),
+    ];
+    picture.text(0, 14, "small bold", &format!("the token {token:?}"));
+    for (row, (name, numbers)) in stops.into_iter().enumerate() {
+        let y = 24 + 46 * row;
+        let (first, length) = (&numbers[..BARS.min(numbers.len())], numbers.len());
+        picture.text(0, y + 12, "small", &format!("{name} [{length}]"));
+        let shown: Vec<String> =
+            first.iter().take(3).map(|number| format!("{number:.2}")).collect();
+        picture.text(358, y + 12, "small end", &format!("{} …", shown.join("  ")));
+        let most = first.iter().fold(f32::MIN_POSITIVE, |most, number| most.max(number.abs()));
+        for (bar, number) in first.iter().enumerate() {
+            let height = (12.0 * number.abs() / most).round() as usize;
+            let top = y + 30 - if *number > 0.0 { height } else { 0 };
+            picture.rect(15 * bar, top, 12.0, height, "bar");
+        }
+        picture.line(0, y + 30, 358);
+    }
+    let best: Vec<String> = trace
+        .best
+        .iter()
+        .map(|(text, probability)| format!("{text:?} {:.0}%", 100.0 * probability))
+        .collect();
+    let y = picture.bottom + 20;
+    picture.text(0, y, "small", &format!("after five blocks, the logits: {}", best.join(", ")));
+    Ok(picture
+        .finish("A token on its way: the first 24 numbers at each of nine stops, and the logits"))
+}
+
+/// A greedy story in int8 and in int4: the last tokens that both have, and what each writes then.
 pub fn formats() -> Result<String> {
     let mut picture = Picture::new();
     let stories = [("int8", Quantized::Int8), ("int4", Quantized::Int4)].map(|(name, format)| {
         let storage = Storage {
             layers: Some(format),
-            embedding: Some(format),
+            embedding: Some(MatrixFormat::Quantized(format)),
             ..Precision::F32.into()
         };
         Ok((
@@ -138,18 +216,16 @@ pub fn formats() -> Result<String> {
     });
     let stories = stories.into_iter().collect::<Result<Vec<_>>>()?;
     let pairs = stories[0].1.iter().zip(&stories[1].1);
-    let parts = pairs.take_while(|(a, b)| a == b).count();
-    let mut y = 14;
+    let common = pairs.take_while(|(a, b)| a == b).count();
+    let (first, last) = (common.saturating_sub(8), common);
+    let box_of = |class: &'static str| move |text: &String| (text.clone(), String::new(), class);
+    picture.text(0, 14, "small bold", &format!("in both, up to token {last}"));
+    let shown = stories[0].1[first..last].iter().map(box_of("kept"));
+    let mut y = boxes(&mut picture, shown, 22) + 24;
     for (name, tokens) in &stories {
-        let first = parts.saturating_sub(4);
-        picture.text(0, y, "small bold", &format!("{name}, from token {}", first + 1));
-        let shown = tokens.iter().enumerate().skip(first).take(7);
-        let shown = shown.map(|(i, text)| {
-            let class = if i < parts { "kept" } else { "chosen" };
-            (text.clone(), String::new(), class)
-        });
-        let bottom = boxes(&mut picture, shown, y + 8);
-        y = bottom + 24;
+        picture.text(0, y, "small bold", &format!("{name} goes on"));
+        let shown = tokens.iter().skip(common).take(6).map(box_of("new"));
+        y = boxes(&mut picture, shown, y + 8) + 24;
     }
     Ok(picture.finish("A story in int8 and in int4: the same tokens, and then another one"))
 }
@@ -157,16 +233,23 @@ pub fn formats() -> Result<String> {
 /// Three requests with their block tables, of which two share their beginning.
 pub fn scheduler() -> String {
     let mut picture = Picture::new();
-    let tables: [(&str, &[usize]); 3] = [("A", &[0, 1, 2]), ("B", &[0, 1, 3]), ("C", &[4])];
+    let tables: [(&str, &[(usize, &str)]); 3] = [
+        ("A", &[(0, "shared"), (1, "shared"), (2, "kept")]),
+        ("B", &[(0, "shared"), (1, "shared"), (3, "new")]),
+        ("C", &[(4, "new")]),
+    ];
     for (row, (name, blocks)) in tables.into_iter().enumerate() {
-        let y = row * CELL + 2;
+        let y = row * (CELL + 2) + 2;
         picture.text(0, y + 16, "bold", name);
-        for (column, block) in blocks.iter().enumerate() {
-            let is_shared = tables.iter().filter(|(_, blocks)| blocks.contains(block)).count() > 1;
-            let class = if is_shared { "chosen" } else { "new" };
+        for (column, (block, class)) in blocks.iter().enumerate() {
             picture.cell(column + 1, y, class, &block.to_string());
         }
     }
+    picture.legend(&[
+        ("new", "written now"),
+        ("kept", "kept, one owner"),
+        ("shared", "kept, two"),
+    ]);
     picture.finish("The block tables of three requests: A and B share the blocks 0 and 1")
 }
 
@@ -287,6 +370,11 @@ pub fn padding() -> String {
             column += 1;
         }
     }
+    picture.legend(&[
+        ("new", "computed"),
+        ("chosen", "its logits are used"),
+        ("padding", "for nothing"),
+    ]);
     picture
         .finish("Three prompts of 5, 2 and 3 tokens, padded to 15 cells or laid end to end in 10")
 }
@@ -305,7 +393,7 @@ fn padded_cell(
     let class = if position + 1 == length {
         "chosen"
     } else {
-        ["new", "kept", "box"][prompt]
+        "new"
     };
     picture.cell(column, y, class, &format!("{}{position}", ["A", "B", "C"][prompt]));
 }

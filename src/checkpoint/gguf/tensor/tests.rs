@@ -22,7 +22,7 @@ fn for_all(mut check: impl FnMut(StoredTensor<'_>)) {
         buffer.copy_from_slice(&bytes[start as usize..][..buffer.len()]);
         Ok(())
     };
-    let file = GgufFile::open(bytes.len() as u64, &read_at, "mixed.gguf").unwrap();
+    let file = GgufFile::read(bytes.len() as u64, Box::new(&read_at), "mixed.gguf").unwrap();
     for (name, info) in &file.tensors {
         check(StoredTensor { file: &file, name, info, interleaved_head: None });
     }
@@ -100,7 +100,7 @@ fn a_file_that_is_cut_off_later() {
         buffer.copy_from_slice(part.ok_or(std::io::ErrorKind::UnexpectedEof)?);
         Ok(())
     };
-    let file = GgufFile::open(bytes.len() as u64, &read_at, "mixed.gguf").unwrap();
+    let file = GgufFile::read(bytes.len() as u64, Box::new(&read_at), "mixed.gguf").unwrap();
     *end.lock().unwrap() = 20_000;
     for (name, info) in &file.tensors {
         let tensor = StoredTensor { file: &file, name, info, interleaved_head: None };
@@ -108,6 +108,6 @@ fn a_file_that_is_cut_off_later() {
         assert!(error.contains(name.as_str()) && error.contains("cannot be read"), "{error}");
     }
     *end.lock().unwrap() = 10;
-    let error = GgufFile::open(bytes.len() as u64, &read_at, "mixed.gguf").err().unwrap();
+    let error = GgufFile::read(bytes.len() as u64, Box::new(&read_at), "mixed.gguf").err().unwrap();
     assert!(error.to_string().contains("its header cannot be read"), "{error}");
 }

@@ -18,46 +18,49 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     ] {
         let expected = proof.native.ask(native, &json!({ "text": text }))?;
         proof.set("[data-widget=anatomy] input[type=text]", text)?;
-        for layer in [1, 5] {
-            proof.set("[data-widget=anatomy] input[type=range]", &layer.to_string())?;
-            let tokens = expected["tokens"].as_array().context("tokens")?.len();
-            let data = "JSON.parse(document.querySelector('[data-widget=anatomy]').dataset.shown)";
-            proof.browser.wait(&format!(
-                "(({{ layer, position, answer }}) => layer === {layer} && position === {} && \
-                 answer.tokens.length === {tokens})({data})",
-                tokens - 1
-            ))?;
-            let shown: Value = proof.data("anatomy", "shown")?;
-            same(&shown["answer"], &expected, text)?;
-            // The greatest weight of each head is the one that is drawn.
-            let drawn: Vec<String> = proof.browser.get(
-                "[...document.querySelectorAll('.widget-heads small')].map((said) => said.textContent)",
-            )?;
-            let heads = expected["attention"][layer - 1].as_array().context("heads")?;
-            ensure!(drawn.len() == heads.len(), "{} heads", drawn.len());
-            for (said, head) in drawn.iter().zip(heads) {
-                let row = head[tokens - 1].as_array().context("a row")?;
-                let weights: Vec<f64> = row.iter().filter_map(Value::as_f64).collect();
-                ensure!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-5, "weights of {weights:?}");
-                let greatest = weights.iter().copied().fold(0.0, f64::max);
-                let shown = said.rsplit(' ').next().unwrap_or_default().trim_end_matches('%');
-                ensure!(
-                    (shown.parse::<f64>()? - 100.0 * greatest).abs() < 0.11,
-                    "{said}: {greatest}"
-                );
-            }
-        }
+        let tokens = expected["tokens"].as_array().context("tokens")?.len();
+        proof.browser.wait(&format!(
+            "(({{ position, answer }}) => position === {} && answer.tokens.length === {tokens})\
+             (JSON.parse(document.querySelector('[data-widget=anatomy]').dataset.shown))",
+            tokens - 1
+        ))?;
+        let shown: Value = proof.data("anatomy", "shown")?;
+        same(&shown["answer"], &expected, text)?;
+        squares(proof, &expected, tokens - 1)?;
     }
     // One position back: the row of that position.
     proof
         .browser
-        .get::<()>("document.querySelector('[data-widget=anatomy] .widget-text').focus()")?;
+        .get::<()>("document.querySelector('[data-widget=anatomy] [role=listbox]').focus()")?;
     proof.browser.press("Home")?;
     let shown: Value = proof.data("anatomy", "shown")?;
     ensure!(shown["position"] == 0, "Home leads to {}", shown["position"]);
-    let alone: Vec<String> = proof.browser.get(
-        "[...document.querySelectorAll('.widget-heads small')].map((said) => said.textContent)",
+    squares(proof, &shown["answer"], 0)
+}
+
+/// The table has a line for each position and a column for each head, and the area of each square is the
+/// weight.
+fn squares(proof: &mut Proof, answer: &Value, position: usize) -> Result<()> {
+    let lines: Vec<Vec<(f64, String, String)>> = proof.browser.get(
+        "[...document.querySelectorAll('.widget-heat tbody tr')].map((line) => \
+         [...line.querySelectorAll('td')].map((cell) => [parseFloat(cell.firstChild.style\
+         .getPropertyValue('--side')), cell.firstChild.className, cell.ariaLabel]))",
     )?;
-    ensure!(alone.iter().all(|said| said.contains("100.0%")), "{alone:?}");
+    ensure!(lines.len() == position + 1, "{} lines at position {position}", lines.len());
+    let layers = answer["attention"].as_array().context("layers")?.iter();
+    let heads: Vec<&Value> =
+        layers.flat_map(|layer| layer.as_array().into_iter().flatten()).collect();
+    for (at, line) in lines.iter().enumerate() {
+        ensure!(line.len() == heads.len(), "{} columns of {} heads", line.len(), heads.len());
+        for ((side, class, label), head) in line.iter().zip(&heads) {
+            let weight = head[position][at].as_f64().context("a weight")?;
+            let share = side.powi(2);
+            ensure!((share - weight).abs() < 2e-3, "a square of side {side} for {weight}");
+            let expected = if at == position { "new" } else { "kept" };
+            ensure!(class == expected, "position {at} of {position} is drawn as {class}");
+            let percent = label.trim_start_matches('<').trim_end_matches('%').parse::<f64>()?;
+            ensure!((percent - 100.0 * weight).abs() < 0.11, "{label} for {weight}");
+        }
+    }
     Ok(())
 }

@@ -92,7 +92,7 @@ impl Pair<'_> {
             self.agree(3 * i + 3)?;
         }
         // Back along the text with the keyboard: what was drawn at a step is marked.
-        self.proof.browser.get::<()>("document.querySelector('.widget-text').focus()")?;
+        self.proof.browser.get::<()>("document.querySelector('.widget-steps').focus()")?;
         self.proof.browser.press("ArrowLeft")?;
         self.agree(14)?;
         let marked: String = self

@@ -48,39 +48,15 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
                 && story["temperature"] == temperature
                 && story["seed"] == seed
         });
-        let first: String = text(proof, 0)?;
-        match in_f32 {
-            Some(story) => {
-                let whole = format!("{prompt}{}", joined(&story["tokens"]));
-                // As many tokens of it as the longest of the others has.
-                ensure!(
-                    first.len() > prompt.len() && whole.starts_with(&first),
-                    "f32: {first:?} instead of {whole:?}"
-                );
-            }
-            None => {
-                let quoted = prompt.replace('\'', "'\\''");
-                let wanted =
-                    format!("--prompt '{quoted}' --temperature {temperature} --seed {seed}");
-                ensure!(first.contains(&wanted), "the command for f32 is {first:?}");
-            }
-        }
-        // The first token that differs is marked, in each story that parts from f32, or from the
-        // first one where f32 is not known.
         let reference = in_f32.unwrap_or(&stories[0])["tokens"].clone();
-        for (i, story) in stories.as_array().context("stories")?.iter().enumerate() {
-            let whole = format!("{prompt}{}", joined(&story["tokens"]));
-            let written = text(proof, i + 1)?;
-            ensure!(written == whole, "{prompt}, story {i}: {written:?} instead of {whole:?}");
-            let tokens = story["tokens"].as_array().context("tokens")?.iter().enumerate();
-            let mut parts = tokens.filter(|(at, token)| reference[*at]["id"] != token["id"]);
-            let expected = parts.next().map(|(_, token)| token["text"].clone());
-            let marked: Option<Value> = proof.browser.get(&format!(
-                "document.querySelectorAll('[data-widget=formats] .widget-text')[{}]\
-                 .querySelector('mark')?.textContent ?? null",
-                i + 1
-            ))?;
-            ensure!(marked == expected, "{prompt}, story {i}: {marked:?} instead of {expected:?}");
+        told(proof, prompt, &reference, &stories, in_f32.is_some())?;
+        if in_f32.is_none() {
+            let name: String = proof.browser.get(
+                "document.querySelector('[data-widget=formats] .widget-format').textContent",
+            )?;
+            let quoted = prompt.replace('\'', "'\\''");
+            let wanted = format!("--prompt '{quoted}' --temperature {temperature} --seed {seed}");
+            ensure!(name.contains(&wanted), "the command for f32 is {name:?}");
         }
     }
     // Each press of the button shows the next story that is known in f32, and begins anew at the end.
@@ -91,11 +67,60 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
         )?;
         proof.press("formats", "Another example")?;
         proof.browser.wait("'shown' in document.querySelector('[data-widget=formats]').dataset")?;
-        let whole =
-            format!("{}{}", story["prompt"].as_str().unwrap_or_default(), joined(&story["tokens"]));
-        let first = text(proof, 0)?;
-        ensure!(whole.starts_with(&first), "example {i}: {first:?} instead of {whole:?}");
+        let shown: Value = proof.data("formats", "shown")?;
+        let prompt = story["prompt"].as_str().context("a prompt")?;
+        told(proof, prompt, &story["tokens"], &shown["stories"], true)
+            .with_context(|| format!("example {i}"))?;
     }
+    Ok(())
+}
+
+/// The story stands there once, in bold as far as all formats agree; each format shows what it writes
+/// from the token on at which it parts.
+fn told(
+    proof: &mut Proof,
+    prompt: &str,
+    reference: &Value,
+    stories: &Value,
+    in_f32: bool,
+) -> Result<()> {
+    let stories = stories.as_array().context("stories")?;
+    let all = reference.as_array().context("tokens")?;
+    let longest = stories.iter().filter_map(|story| story["tokens"].as_array().map(Vec::len)).max();
+    let written = all.len().min(longest.unwrap_or(0));
+    let mut common = written;
+    for (i, story) in stories.iter().enumerate() {
+        let tokens = story["tokens"].as_array().context("tokens")?;
+        let differs =
+            |at: &usize| all.get(*at).map(|token| &token["id"]) != Some(&tokens[*at]["id"]);
+        let mut parting = (0..tokens.len()).find(differs);
+        if parting.is_none() && tokens.len() < all.len() {
+            parting = Some(tokens.len());
+        }
+        let found = text(proof, i + 1)?;
+        let expected = match parting {
+            Some(at) => {
+                common = common.min(at);
+                format!("from token {}: …{}", at + 1, joined(&tokens[at..]))
+            }
+            None if !in_f32 && i == 0 => "This is the story above.".to_owned(),
+            None => found.clone(),
+        };
+        ensure!(found == expected, "story {i}: {found:?} instead of {expected:?}");
+        ensure!(parting.is_some() || !found.contains("from token"), "story {i}: {found:?}");
+    }
+    let bold: String = proof
+        .browser
+        .get("document.querySelector('[data-widget=formats] .widget-text b').textContent")?;
+    let expected = format!("{prompt}{}", joined(&all[..common]));
+    ensure!(bold == expected, "in bold is {bold:?} instead of {expected:?}");
+    // Without the numbers of the formats at their marks, it is the story.
+    let story: String = proof.browser.get(
+        "(() => { const copy = document.querySelector('[data-widget=formats] .widget-text').cloneNode(true); \
+         copy.querySelectorAll('sup').forEach((mark) => mark.remove()); return copy.textContent; })()",
+    )?;
+    let expected = format!("{prompt}{}", joined(&all[..written]));
+    ensure!(story == expected, "the story is {story:?} instead of {expected:?}");
     Ok(())
 }
 
@@ -106,7 +131,7 @@ fn text(proof: &mut Proof, i: usize) -> Result<String> {
     ))
 }
 
-fn joined(tokens: &Value) -> String {
-    let tokens = tokens.as_array().into_iter().flatten();
+fn joined(tokens: &[Value]) -> String {
+    let tokens = tokens.iter();
     tokens.filter_map(|token| token["text"].as_str()).collect()
 }

@@ -7,6 +7,7 @@
 mod anatomy;
 mod candidates;
 mod formats;
+mod holds;
 mod host;
 mod looks;
 mod loops;
@@ -14,9 +15,10 @@ mod native;
 mod scheduler;
 mod story;
 mod tokens;
+mod way;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -33,13 +35,14 @@ use native::Native;
 pub struct Proof {
     pub browser: Browser,
     pub native: Native,
-    host: Host,
+    pub host: Host,
+    pub root: PathBuf,
 }
 
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 10] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -47,6 +50,8 @@ const CHECKS: [(&str, Check); 8] = [
     ("formats", formats::check),
     ("scheduler", scheduler::check),
     ("anatomy", anatomy::check),
+    ("way", way::check),
+    ("holds", holds::check),
     ("looks", looks::check),
 ];
 
@@ -56,7 +61,12 @@ pub fn run(chromium: &Chromium, root: &Path, only: &str, pictures: &Path) -> Res
     ensure!(built.success(), "mdbook has failed");
     let native = Native::start(root)?;
     let host = Host::start(&root.join("book/book"))?;
-    let mut proof = Proof { browser: Browser::start(chromium)?, native, host };
+    let mut proof = Proof {
+        browser: Browser::start(chromium)?,
+        native,
+        host,
+        root: root.to_owned(),
+    };
     for (name, check) in CHECKS.iter().filter(|(name, _)| name.contains(only)) {
         let begin = Instant::now();
         check(&mut proof, pictures).with_context(|| (*name).to_owned())?;

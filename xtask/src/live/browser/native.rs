@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::one_build;
 use serde_json::Value;
 
 /// The example that answers, and the settings that the compiler gets for the crates of this workspace.
@@ -33,14 +34,9 @@ impl Native {
         }
         // A wrapper and no `RUSTFLAGS`, which would build all dependencies anew.
         let output = Command::new("cargo")
-            .args([
-                "build",
-                "--release",
-                "--package",
-                "slowburn-live",
-                "--example",
-                EXAMPLE,
-            ])
+            .arg("build")
+            .args(one_build::release())
+            .args(["--package", "slowburn-live", "--example", EXAMPLE])
             .args(["--message-format", "json-render-diagnostics"])
             .env("RUSTC_WORKSPACE_WRAPPER", &wrapper)
             .current_dir(root)

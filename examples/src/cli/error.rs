@@ -1,0 +1,82 @@
+//! Errors of an example: its own, and those of loading and running a model.
+
+use std::io;
+use std::path::PathBuf;
+
+use slowburn::outside::{quoted, short};
+
+/// An error of an example.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of the library or of the model's flags.
+    #[error(transparent)]
+    Model(#[from] slowburn_flags::Error),
+
+    #[cfg(feature = "plot")]
+    #[error(transparent)]
+    Chart(#[from] crate::chart::Error),
+
+    #[error("{path} holds no prompt: write one in each line", path = quoted(.path))]
+    NoPrompts { path: PathBuf },
+
+    #[error("this compares all formats of weights: leave out `--dtype` and `--quantize`")]
+    AllFormats,
+
+    #[error("cannot write the output: {reason}", reason = short(.0))]
+    Output(io::Error),
+
+    #[error("charts are not compiled in: add `--features plot` to the cargo command")]
+    ChartsNotCompiled,
+}
+
+impl From<slowburn::Error> for Error {
+    fn from(error: slowburn::Error) -> Self {
+        Error::Model(error.into())
+    }
+}
+
+impl Error {
+    /// The exit code: 2 for a wrong command line, whatever the machine and its settings, and 1 for
+    /// all other errors.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Model(error) => error.exit_code(),
+            #[cfg(feature = "plot")]
+            Error::Chart(crate::chart::Error::Format { .. }) => 2,
+            #[cfg(feature = "plot")]
+            Error::Chart(_) => 1,
+            Error::ChartsNotCompiled | Error::AllFormats => 2,
+            Error::NoPrompts { .. } | Error::Output(_) => 1,
+        }
+    }
+}
+
+/// `std::result::Result` with this module's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plain_line::{assert_one_plain_line, hostile_texts};
+
+    #[test]
+    fn an_error_is_one_plain_line_whatever_is_in_it() {
+        for text in hostile_texts() {
+            for error in [
+                Error::NoPrompts { path: PathBuf::from(&text) },
+                Error::Output(io::Error::other(text)),
+                Error::ChartsNotCompiled,
+            ] {
+                assert_one_plain_line(&error);
+            }
+        }
+    }
+
+    #[cfg(feature = "plot")]
+    #[test]
+    fn a_figure_of_another_kind_is_a_wrong_command_line() {
+        let error = crate::chart::Format::of(std::path::Path::new("chart.pdf")).unwrap_err();
+        assert_eq!(Error::from(error).exit_code(), 2);
+    }
+}

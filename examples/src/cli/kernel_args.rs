@@ -1,0 +1,52 @@
+//! The flags of `11_kernels`.
+
+use clap::Args;
+use slowburn::pretrained::Pretrained;
+
+use super::ModelArgs;
+use super::Result;
+
+/// The flags of an example that times passes instead of writing a text.
+#[derive(Debug, Clone, Args)]
+pub struct KernelArgs {
+    /// The text to read, repeated up to --tokens
+    #[arg(long, default_value = "Once upon a time", value_name = "TEXT")]
+    pub prompt: String,
+
+    /// How many tokens the prompt has
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = super::at_least_one)]
+    pub tokens: usize,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Print one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl KernelArgs {
+    /// Loads the requested model, with `change` applied to the flags.
+    ///
+    /// # Errors
+    /// A device that cannot be used; a model that cannot be loaded.
+    pub fn load_with(&self, change: impl FnOnce(&mut ModelArgs)) -> Result<Pretrained> {
+        let mut model = self.model.clone();
+        change(&mut model);
+        Ok(model.load()?.0)
+    }
+
+    /// The ids of the prompt, and of `more` further tokens.
+    ///
+    /// # Errors
+    /// More ids than the context length; an empty prompt.
+    pub fn ids(&self, pretrained: &Pretrained, more: usize) -> Result<Vec<u32>> {
+        let prompt = pretrained.prompt_ids(&self.prompt)?;
+        let count = self.tokens.saturating_add(more);
+        // One more than the context length suffices for the error.
+        let most = count.min(pretrained.model.config().context_length + 1);
+        let ids: Vec<u32> = prompt.into_iter().cycle().take(most).collect();
+        pretrained.model.check_prompt(&ids)?;
+        Ok(ids)
+    }
+}

@@ -1,0 +1,177 @@
+//! The output of `10_paged_kv --compare`: with a prefix cache and without, and the memory of stories.
+
+use std::fmt::Write;
+use std::iter::zip;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use slowburn::engine::EngineConfig;
+use slowburn::generate::{Batch, Event, Options};
+use slowburn::model::Model;
+
+use super::paged::{BlockTables, memory_text};
+use super::terminal::print;
+use super::{BOLD, PagedArgs, Result};
+
+/// What one batch of requests, which all arrive at once, has cost.
+#[derive(Debug, Clone, Default)]
+pub struct Requests {
+    /// The time of each first token, ascending.
+    first_tokens: Vec<Duration>,
+    /// The prompt tokens that were computed.
+    computed: usize,
+    /// The hash of the logits of each request, in order.
+    hashes: Vec<Option<String>>,
+    /// The blocks of all requests when they were most.
+    tables: BlockTables,
+    /// The bytes of the whole capacities of all requests.
+    contiguous: usize,
+}
+
+impl Requests {
+    /// Runs these prompts to their ends, with a cold prefix cache.
+    ///
+    /// # Errors
+    /// A sequence that cannot start, or fails.
+    pub fn run(
+        model: &Model,
+        config: EngineConfig,
+        prompts: &[Vec<u32>],
+        options: &[Options],
+    ) -> Result<Self> {
+        let mut batch = Batch::with_config(model, config);
+        let mut ids = Vec::new();
+        for (prompt, options) in zip(prompts, options) {
+            ids.push(batch.join(prompt, options)?);
+        }
+        let mut first = vec![None; ids.len()];
+        let block_bytes = model.kv_pool().block_bytes();
+        let mut found = Self {
+            hashes: vec![None; ids.len()],
+            contiguous: BlockTables::of(&batch.scheduler(), &ids, 0, block_bytes)
+                .contiguous_bytes(),
+            ..Self::default()
+        };
+        let start = Instant::now();
+        let (mut step, mut most) = (0, 0);
+        while !batch.is_empty() {
+            let events = batch.step();
+            step += 1;
+            let now = start.elapsed();
+            for (id, event) in events {
+                let Ok(index) = ids.binary_search(&id) else {
+                    continue;
+                };
+                match event {
+                    Event::Token(_) => {
+                        first[index].get_or_insert(now);
+                    }
+                    Event::Finished(text) => {
+                        found.computed += prompts[index].len() - text.cached_tokens;
+                        found.hashes[index] = text.logits_hash;
+                    }
+                    Event::Failed(error) => return Err(error.into()),
+                }
+            }
+            if batch.kv_cache_bytes() > most {
+                most = batch.kv_cache_bytes();
+                found.tables = BlockTables::of(&batch.scheduler(), &ids, step, block_bytes);
+            }
+        }
+        found.first_tokens = first.into_iter().flatten().collect();
+        found.first_tokens.sort();
+        Ok(found)
+    }
+
+    fn median(&self) -> Duration {
+        median(&self.first_tokens)
+    }
+
+    fn last(&self) -> Duration {
+        self.first_tokens.last().copied().unwrap_or_default()
+    }
+}
+
+fn median(sorted: &[Duration]) -> Duration {
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
+/// The median over all rounds.
+fn over(rounds: &[Requests], of: impl Fn(&Requests) -> Duration) -> f64 {
+    let mut times: Vec<Duration> = rounds.iter().map(of).collect();
+    times.sort();
+    median(&times).as_secs_f64()
+}
+
+/// Prints the times of rounds without and with a prefix cache, and the memory of stories.
+///
+/// # Errors
+/// A closed standard output.
+pub fn paged_comparison(
+    args: &PagedArgs,
+    without: &[Requests],
+    with: &[Requests],
+    stories: &Requests,
+) -> Result<()> {
+    let hashes = |rounds: &[Requests]| rounds.first().map(|found| found.hashes.clone());
+    let same_bits =
+        without.iter().chain(with).all(|round| Some(&round.hashes) == hashes(with).as_ref());
+    let row = |rounds: &[Requests]| {
+        let computed = rounds.first().map_or(0, |found| found.computed);
+        (over(rounds, Requests::median), over(rounds, Requests::last), computed)
+    };
+    let (off, on) = (row(without), row(with));
+
+    let mut out = format!(
+        "{BOLD}{} requests at once, {} prompt tokens in common{BOLD:#} (medians of {} rounds)\n\n\
+         prefix cache   first token: median     of the last   prompt tokens computed\n",
+        args.requests, args.shared_tokens, args.rounds
+    );
+    for (name, (median, last, computed)) in [("without", off), ("with", on)] {
+        let _ = writeln!(
+            out,
+            "{name:<12}{:>19.1} ms{:>13.1} ms{computed:>25}",
+            1e3 * median,
+            1e3 * last
+        );
+    }
+    let _ = writeln!(
+        out,
+        "{:<12}{:>21.1}x{:>15.1}x{:>24.1}x\n\nthe logits have {} bits with and without\n",
+        "ratio",
+        off.0 / on.0.max(1e-9),
+        off.1 / on.1.max(1e-9),
+        off.2 as f64 / on.2.max(1) as f64,
+        if same_bits { "the same" } else { "other" },
+    );
+    let tables = &stories.tables;
+    let _ = writeln!(
+        out,
+        "{BOLD}{} stories, when they hold most blocks{BOLD:#} (step {})\n",
+        args.stories, tables.step
+    );
+    let memory = [
+        ("contiguous, for as many tokens as allowed", stories.contiguous),
+        ("blocks", tables.allocated_bytes()),
+        ("the positions that were written", tables.written_bytes()),
+    ];
+    memory_text(&mut out, &memory);
+
+    let object = |(median, last, computed): (f64, f64, usize)| -> Value {
+        json!({ "median_seconds": median, "last_seconds": last, "prompt_tokens_computed": computed })
+    };
+    let json = json!({
+        "requests": args.requests,
+        "shared_tokens": args.shared_tokens,
+        "without": object(off),
+        "with": object(on),
+        "same_bits": same_bits,
+        "stories": {
+            "step": tables.step,
+            "contiguous": stories.contiguous,
+            "allocated": tables.allocated_bytes(),
+            "written": tables.written_bytes(),
+        },
+    });
+    print(args.json, &json, &out)
+}

@@ -1,0 +1,63 @@
+//! Text, bars and styles for a terminal.
+
+use std::io::Write;
+
+use anstyle::Style;
+use serde_json::Value;
+use slowburn::tokenizer::Tokenizer;
+
+use super::{Error, Result};
+
+/// The style of highlights in a table.
+pub const BOLD: Style = Style::new().bold();
+/// The style of secondary information.
+pub const DIM: Style = Style::new().dimmed();
+
+/// Prints the JSON object if `as_json`, otherwise the text. Styles are omitted if standard output
+/// is not a terminal or `NO_COLOR` is set.
+///
+/// # Errors
+/// A closed standard output.
+pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
+    if as_json {
+        write(&format!("{json}\n"))
+    } else {
+        write(text)
+    }
+}
+
+/// Writes to standard output, without styles if it is not a terminal.
+pub(super) fn write(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(Error::Output)
+}
+
+/// A bar of `share` times `width` characters, with a resolution of an eighth.
+pub fn bar(share: f64, width: usize) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+}
+
+/// The quoted text of a token, which makes spaces visible, or the name of a special token.
+pub fn quoted(tokenizer: &Tokenizer, id: u32) -> String {
+    match tokenizer.decode(&[id]) {
+        Ok(text) if !text.is_empty() => format!("{text:?}"),
+        _ => tokenizer.token(id).unwrap_or_else(|| format!("<{id}>")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!(bar(0.0, 4), "");
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(1.0, 4), "████");
+        assert_eq!(bar(0.28125, 4), "█▏");
+        assert_eq!(bar(7.0, 2), "██");
+    }
+}

@@ -1,0 +1,131 @@
+//! Errors of a command: the library's, with the flag that helps, and those of the model's flags.
+
+use std::fmt;
+
+use slowburn::Error as LibraryError;
+use slowburn::outside::short;
+
+/// An error of a command that loads and runs a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of the library, with the flag that helps.
+    #[error("{0}{advice}", advice = Advice(.0))]
+    Library(#[from] LibraryError),
+
+    #[cfg(feature = "hub")]
+    #[error(transparent)]
+    Hub(#[from] slowburn::hub::Error),
+
+    #[error(
+        "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
+        name = short(.name)
+    )]
+    HubNotCompiled { name: String },
+}
+
+/// Advice on the flag that resolves a library error; empty if there is none.
+struct Advice<'a>(&'a LibraryError);
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            LibraryError::DeviceNotCompiled { feature, .. } => {
+                write!(out, " (add `--features {feature}` to the cargo command)")
+            }
+            LibraryError::DeviceMissing { .. } => out.write_str(" (`--device auto`)"),
+            LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
+            LibraryError::KvFormatUnsupported { .. } => {
+                out.write_str(" (`--device cpu`, or without `--kv-dtype`)")
+            }
+            LibraryError::QuantizedUnsupported { .. } => {
+                out.write_str(
+                    " (`--device cpu`, or without `--quantize`, `--quantize-embedding` and `--activations`)",
+                )
+            }
+            LibraryError::NothingQuantized => {
+                out.write_str(" (`--quantize int8`, or without `--activations`)")
+            }
+            LibraryError::WeightsTooLarge { .. } => {
+                out.write_str(" (`--dtype f16`; on the CPU `--quantize int8` or `int4`)")
+            }
+            LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
+            LibraryError::KvPoolFull { .. } | LibraryError::KvPoolTooSmall { .. } => {
+                out.write_str(" (`--kv-cache-bytes`, `--max-tokens`)")
+            }
+            LibraryError::NoChatTemplate | LibraryError::ChatTemplate { .. } => {
+                out.write_str(", or leave out `--chat`")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// The exit code: 2 for a wrong command line, whatever the machine and its settings, and 1 for
+    /// all other errors.
+    pub fn exit_code(&self) -> u8 {
+        let is_usage = match self {
+            Error::Library(error) => is_usage(error),
+            #[cfg(feature = "hub")]
+            Error::Hub(slowburn::hub::Error::Library(error)) => is_usage(error),
+            #[cfg(feature = "hub")]
+            Error::Hub(_) => false,
+            Error::HubNotCompiled { .. } => true,
+        };
+        if is_usage { 2 } else { 1 }
+    }
+}
+
+fn is_usage(error: &LibraryError) -> bool {
+    matches!(
+        error,
+        LibraryError::EmptyPrompt
+            | LibraryError::PromptTooLong { .. }
+            | LibraryError::TextTooLong { .. }
+            | LibraryError::TokenOutOfRange { .. }
+            | LibraryError::Parameter { .. }
+            | LibraryError::NoChatTemplate
+            | LibraryError::DeviceNotCompiled { .. }
+            | LibraryError::DTypeUnsupported { .. }
+            | LibraryError::QuantizedUnsupported { .. }
+            | LibraryError::NothingQuantized
+            | LibraryError::KvFormatUnsupported { .. }
+    )
+}
+
+/// `std::result::Result` with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_error_is_one_plain_line_whatever_is_in_it(text in any::<String>(), n in 1..100usize) {
+            for text in [text.clone(), text.repeat(n)] {
+                let message = text.clone();
+                for error in [
+                    Error::HubNotCompiled { name: text.clone() },
+                    LibraryError::ChatTemplate { origin: text, message }.into(),
+                ] {
+                    let message = error.to_string();
+                    let is_hidden = |c: char| c.is_control() || "\u{2028}\u{202e}".contains(c);
+                    prop_assert!(!message.contains(is_hidden), "{message:?}");
+                    prop_assert!(message.chars().count() <= 1500, "{message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn advice_names_the_flag() {
+        let no_template = Error::from(LibraryError::NoChatTemplate);
+        assert!(no_template.to_string().ends_with("trained for chat, or leave out `--chat`"));
+        let no_f16 = LibraryError::DTypeUnsupported { name: "cuda", dtype: "f16" };
+        assert!(Error::from(no_f16).to_string().ends_with("take f32 (`--dtype f32`)"));
+    }
+}

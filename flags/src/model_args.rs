@@ -1,0 +1,178 @@
+//! The flags that say which model, and where it is computed.
+
+use bytesize::ByteSize;
+use clap::{Args, ValueEnum};
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use slowburn::kernels::{Activations, BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
+use slowburn::kv::KvPool;
+use slowburn::pretrained::Pretrained;
+use slowburn::storage::{MatrixFormat, Storage};
+
+use crate::{ModelSource, Result, bytes, note, values};
+
+/// The flags that say which model, and where it is computed.
+#[derive(Debug, Clone, Args)]
+pub struct ModelArgs {
+    /// A folder as Hugging Face publishes it, a GGUF file (of a model in several, any of them), or a
+    /// model on the hub: hf:org/name or hf:org/name/file.gguf, each with @revision or without
+    /// [default: the model inside this program]
+    #[arg(long = "model", value_name = "MODEL")]
+    pub source: Option<ModelSource>,
+
+    /// The device to compute on
+    #[arg(long, value_parser = values::device(), default_value = "auto")]
+    pub device: DeviceChoice,
+
+    /// The storage format of weights, whatever the format of the files; also of keys and values,
+    /// without --kv-dtype
+    ///
+    /// A GPU also computes in this format; the CPU always computes in f32. f32 is the default even
+    /// for files in f16 and bf16: it holds each of their numbers exactly. The others take half the
+    /// memory, and half the bytes to read at each step.
+    ///
+    /// On the CPU, quantized weights of a GGUF file stay as they are.
+    #[arg(long, value_parser = values::precision(), default_value = Precision::F32.name())]
+    pub dtype: Precision,
+
+    /// Store the matrices of the layers as integers, in groups that share a scale: 4 or 7 times
+    /// smaller than in f32. The embedding and the head are in int8 then, unless --quantize-embedding
+    /// says otherwise. On the CPU only
+    #[arg(long, value_parser = values::quantized(), value_name = "FORMAT")]
+    pub quantize: Option<Quantized>,
+
+    /// The storage format of the embedding and the head [default: int8 with --quantize, otherwise as
+    /// --dtype; quantized weights of a GGUF file stay as they are]
+    #[arg(long, value_parser = values::matrix_format(), value_name = "FORMAT")]
+    pub quantize_embedding: Option<MatrixFormat>,
+
+    /// With --quantize: how the scale of a group is chosen
+    #[arg(long, value_parser = values::rounding(), default_value = "nearest", value_name = "HOW")]
+    pub rounding: Rounding,
+
+    /// The format of the activations that quantized weights are multiplied with. int8 makes prefill
+    /// faster, and results less accurate
+    #[arg(long, value_parser = values::activations(), default_value = "f32", value_name = "DTYPE")]
+    pub activations: Activations,
+
+    /// The storage format of keys and values, on the CPU [default: that of --dtype]
+    #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
+    pub kv_dtype: Option<KvFormat>,
+
+    /// The most memory for keys and values, such as 64MiB [default: half of the free memory]
+    #[arg(long, value_name = "BYTES")]
+    pub kv_cache_bytes: Option<ByteSize>,
+
+    /// Report at the end how many blocks of keys and values were in use, on standard error
+    #[arg(long)]
+    pub block_report: bool,
+
+    /// The number of threads, on the CPU [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// The vector instructions to use, on the CPU. The choice changes no bit of the answer
+    #[arg(long, value_enum, default_value_t = SimdChoice::Auto)]
+    pub simd: SimdChoice,
+}
+
+/// Vector instructions, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimdChoice {
+    /// The widest that the processor has
+    Auto,
+    Avx512,
+    Avx2,
+    Neon,
+    /// None
+    Scalar,
+}
+
+impl ModelArgs {
+    /// Loads the requested model on the requested device.
+    ///
+    /// # Errors
+    /// A device that cannot be used; a model that cannot be loaded.
+    pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
+        let device = device::open(self.device)?;
+        if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
+            note(&format!("computing on {device} (--device chooses another)\n"));
+        }
+        let mut pretrained = self.cpu()?.enter(|| match &self.source {
+            None => Ok(Pretrained::bundled(&device, self.storage())?),
+            Some(source) => source.load(&device, self.storage()),
+        })?;
+        warn_of_unused(&pretrained.unused);
+        if pretrained.dequantized {
+            note(&format!(
+                "note: the file's weights are quantized, and {device} computes with none: they were dequantized to {}\n",
+                self.dtype.name()
+            ));
+        }
+        if let Some(format) = self.kv_dtype {
+            pretrained.model = pretrained.model.with_kv_format(format)?;
+        }
+        if let Some(ByteSize(bytes)) = self.kv_cache_bytes {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);
+        }
+        Ok((pretrained, device))
+    }
+
+    /// How weights are stored.
+    fn storage(&self) -> Storage {
+        Storage {
+            precision: self.dtype,
+            layers: self.quantize,
+            embedding: self.quantize_embedding,
+            rounding: self.rounding,
+            activations: self.activations,
+        }
+    }
+
+    /// With `--block-report`: the blocks of all KV caches, on standard error.
+    pub fn report_blocks(&self, pool: &KvPool) {
+        if self.block_report {
+            note(&blocks(pool));
+        }
+    }
+
+    /// The CPU settings: instruction set and threads.
+    fn cpu(&self) -> slowburn::Result<Cpu> {
+        let simd = match self.simd {
+            SimdChoice::Auto => Simd::detect(),
+            SimdChoice::Avx512 => Simd::Avx512,
+            SimdChoice::Avx2 => Simd::Avx2,
+            SimdChoice::Neon => Simd::Neon,
+            SimdChoice::Scalar => Simd::Scalar,
+        };
+        Cpu::new(simd, self.threads.unwrap_or_else(Cpu::cores))
+    }
+}
+
+/// The blocks that were in use at once, in words.
+fn blocks(pool: &KvPool) -> String {
+    let (peak, block) = (pool.peak_bytes(), pool.block_bytes());
+    let (max_blocks, budget) = match pool.budget() {
+        usize::MAX => (String::new(), String::new()),
+        budget => (format!(" of {}", pool.max_blocks()), format!(" of {}", bytes(budget))),
+    };
+    format!(
+        "  KV cache: at most {}{max_blocks} blocks in use, {}{budget}; a block is {BLOCK} positions, {}\n",
+        peak.div_ceil(block),
+        bytes(peak),
+        bytes(block),
+    )
+}
+
+/// Warns on standard error of tensors that the model does not use.
+fn warn_of_unused(tensors: &[String]) {
+    if let [first, rest @ ..] = tensors {
+        let more = match rest.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        note(&format!(
+            "warning: this model has no use for tensor {first:?}{more}; is its configuration right?\n"
+        ));
+    }
+}

@@ -1,0 +1,56 @@
+//! The model named by `--model`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use slowburn::device::OpenDevice;
+use slowburn::pretrained::Pretrained;
+use slowburn::storage::Storage;
+
+use crate::Result;
+
+/// The prefix of a model on the hub.
+const HUB_PREFIX: &str = "hf:";
+
+/// A folder or a file, or a model on the Hugging Face Hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelSource {
+    /// A folder in Hugging Face's layout, or a GGUF file.
+    Path(PathBuf),
+    /// `org/name` or `org/name/file.gguf`, with `@revision` or without, but without the prefix
+    /// `hf:`.
+    Hub(String),
+}
+
+impl From<OsString> for ModelSource {
+    fn from(text: OsString) -> Self {
+        match text.to_str().and_then(|text| text.strip_prefix(HUB_PREFIX)) {
+            Some(name) => ModelSource::Hub(name.to_owned()),
+            None => ModelSource::Path(text.into()),
+        }
+    }
+}
+
+impl ModelSource {
+    /// Loads the model, downloading it first if it is not in the cache.
+    ///
+    /// # Errors
+    /// A model that cannot be downloaded or loaded; a model on the hub without the feature `hub`.
+    pub fn load(&self, device: &OpenDevice, storage: Storage) -> Result<Pretrained> {
+        Ok(match self {
+            ModelSource::Path(path) => Pretrained::load(path, device, storage)?,
+            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, storage)?,
+        })
+    }
+}
+
+#[cfg(feature = "hub")]
+fn fetch(name: &str) -> Result<PathBuf> {
+    let name = name.parse().map_err(slowburn::hub::Error::from)?;
+    Ok(slowburn::hub::Hub::from_env()?.fetch(&name)?)
+}
+
+#[cfg(not(feature = "hub"))]
+fn fetch(name: &str) -> Result<PathBuf> {
+    Err(crate::Error::HubNotCompiled { name: name.to_owned() })
+}

@@ -1,0 +1,330 @@
+//! Errors on the wire, in the form of OpenAI's API.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use slowburn::error::Error;
+use utoipa::ToSchema;
+
+/// The body of every answer that is not a success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+/// What was wrong, for a person and for a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ErrorDetail {
+    /// What was wrong, what was expected, and what to do.
+    pub message: String,
+    /// The class of the error: `invalid_request_error`, `authentication_error`,
+    /// `permission_error`, `not_found_error`, `rate_limit_error`, `overloaded_error` or
+    /// `server_error`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The field that is wrong, if it is one: `messages[0].role`.
+    pub param: Option<String>,
+    /// The error itself, as a word.
+    pub code: Option<&'static str>,
+}
+
+/// An error that becomes a response.
+#[derive(Debug, Clone)]
+pub struct ApiError {
+    status: StatusCode,
+    detail: ErrorDetail,
+    retry_after: Option<Duration>,
+}
+
+impl ApiError {
+    fn new(
+        status: StatusCode,
+        kind: &'static str,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        let message = message.into();
+        let detail = ErrorDetail { message, kind, param: None, code: Some(code) };
+        Self { status, detail, retry_after: None }
+    }
+
+    /// 400: a field is wrong.
+    pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::bad_request("invalid_value", message).with_param(param)
+    }
+
+    /// 400: a field that this server does not know how to heed.
+    pub(super) fn unsupported(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::bad_request("unsupported_parameter", message).with_param(param)
+    }
+
+    /// 400: the request is wrong as a whole.
+    pub(super) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", code, message)
+    }
+
+    /// 401.
+    pub(super) fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key", message)
+    }
+
+    /// 403: the `Host` header names another machine.
+    pub(super) fn forbidden_host(host: &str) -> Self {
+        let host = slowburn::outside::quoted(host);
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "forbidden_host",
+            format!(
+                "the request is for the host {host}, which is not a name of this machine's own: use localhost, or start the server with an API key"
+            ),
+        )
+    }
+
+    /// 400: HTTP/1.1 needs one `Host` header, and it must be one.
+    pub(super) fn wrong_host(problem: &str) -> Self {
+        Self::bad_request(
+            "invalid_host",
+            format!(
+                "the request has {problem}: send one that is the name or address of this server"
+            ),
+        )
+    }
+
+    /// 404: no such model.
+    pub(super) fn no_model(asked: &str, served: &str) -> Self {
+        let asked = slowburn::outside::quoted(asked);
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found_error",
+            "model_not_found",
+            format!("there is no model {asked} here: this server has {served:?}"),
+        )
+        .with_param("model")
+    }
+
+    /// 404: no such route.
+    pub(super) fn no_route(path: &str) -> Self {
+        let path = slowburn::outside::quoted(path);
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found_error",
+            "not_found",
+            format!("there is nothing at {path}: /openapi.json lists what there is"),
+        )
+    }
+
+    /// 405.
+    pub(super) fn wrong_method(method: &str, path: &str) -> Self {
+        let path = slowburn::outside::quoted(path);
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "invalid_request_error",
+            "method_not_allowed",
+            format!("{path} does not take {method}: the header `allow` says what it takes"),
+        )
+    }
+
+    /// 408: the client was too slow to send its request.
+    pub(super) fn slow_request(limit: Duration) -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "invalid_request_error",
+            "request_timeout",
+            format!("nothing of the body has come for {} seconds", limit.as_secs_f64()),
+        )
+    }
+
+    /// 413.
+    pub(super) fn too_large(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "invalid_request_error",
+            "request_too_large",
+            format!("the body has more than {limit} bytes, which is the limit here"),
+        )
+    }
+
+    /// 415.
+    pub(super) fn not_json() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request_error",
+            "unsupported_media_type",
+            "the body must be JSON: send the header `content-type: application/json`",
+        )
+    }
+
+    /// 415: the body is compressed.
+    pub(super) fn encoded(encoding: &str) -> Self {
+        let encoding = slowburn::outside::quoted(encoding);
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "invalid_request_error",
+            "unsupported_content_encoding",
+            format!(
+                "the body is encoded as {encoding}, which is not read here: send it as it is, without `content-encoding`"
+            ),
+        )
+    }
+
+    /// 429: one client has too many connections.
+    pub(super) fn connections_of_client(most: usize) -> Self {
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "too_many_connections",
+            format!("each of your {most} connections, which are all that one client may have, is in use: use them again, or open fewer"),
+        )
+        .with_retry_after(Duration::from_secs(1))
+    }
+
+    /// 503: there are too many connections.
+    pub(super) fn connections(most: usize) -> Self {
+        let message =
+            format!("each of the {most} connections that there may be is in use: try again later");
+        Self::unavailable("too_many_connections", &message, Duration::from_secs(1))
+    }
+
+    /// 429: too many requests of one client.
+    pub(super) fn rate_limited(wait: Duration) -> Self {
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "rate_limit_exceeded",
+            format!(
+                "too many requests: the next one may come in {:.1} seconds",
+                wait.as_secs_f64()
+            ),
+        )
+        .with_retry_after(wait)
+    }
+
+    /// 429: the queue is full.
+    fn queue_full(waiting: usize, max_waiting: usize) -> Self {
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "overloaded_error",
+            "queue_full",
+            format!(
+                "{waiting} sequences wait for their turn, and the limit is {max_waiting}: try again later"
+            ),
+        )
+    }
+
+    /// 503: the deadline passed before the first token.
+    pub(super) fn deadline(limit: Duration) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded_error",
+            "deadline_exceeded",
+            format!(
+                "the request's {} seconds have passed before its first token: try again when the server is less busy",
+                limit.as_secs_f64()
+            ),
+        )
+        .with_retry_after(Duration::from_secs(5))
+    }
+
+    /// 503: not yet, or no longer.
+    pub(super) fn unavailable(code: &'static str, message: &str, wait: Duration) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", code, message)
+            .with_retry_after(wait)
+    }
+
+    /// 503: the server is being shut down.
+    pub(super) fn shutting_down() -> Self {
+        let message = "the server is shutting down: try another one, or this one later";
+        Self::unavailable("shutting_down", message, Duration::from_secs(5))
+    }
+
+    /// 500. The reason is in the log only: it may tell of files and devices.
+    pub(super) fn internal(reason: impl std::fmt::Display) -> Self {
+        tracing::error!(%reason, "a request failed");
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "server_error",
+            "internal_error",
+            "the server failed; its log says why, under the id in the header `x-request-id`",
+        )
+    }
+
+    pub(super) fn with_param(mut self, param: impl Into<String>) -> Self {
+        self.detail.param = Some(param.into());
+        self
+    }
+
+    /// The error of a part of the body that is called `place`: the part knows only its own fields.
+    pub(super) fn within(mut self, place: &str) -> Self {
+        let param = self.detail.param.take();
+        self.detail.param =
+            Some(param.map_or_else(|| place.to_owned(), |param| format!("{place}.{param}")));
+        self.detail.message = format!("{place}: {}", self.detail.message);
+        self
+    }
+
+    pub(super) fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// The body, also for an error in the middle of a stream.
+    pub(super) fn body(&self) -> ErrorBody {
+        ErrorBody { error: self.detail.clone() }
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Parameter { name, .. } => ApiError::invalid(name, message),
+            Error::PromptTooLong { .. } | Error::TextTooLong { .. } => {
+                ApiError::bad_request("context_length_exceeded", message).with_param("prompt")
+            }
+            Error::EmptyPrompt | Error::TokenOutOfRange { .. } => {
+                ApiError::invalid("prompt", message)
+            }
+            Error::NoChatTemplate | Error::ChatTemplate { .. } => {
+                ApiError::invalid("messages", message)
+            }
+            Error::KvPoolTooSmall { .. } => ApiError::invalid("max_tokens", message),
+            // What the sender's penalties and biases made of the scores.
+            Error::Scores { .. } => ApiError::bad_request("unusable_scores", message),
+            Error::QueueFull { waiting, max_waiting, .. } => {
+                ApiError::queue_full(waiting, max_waiting)
+            }
+            Error::KvPoolFull { .. } | Error::CacheTooLarge { .. } | Error::TextTooLarge { .. } => {
+                ApiError::unavailable("out_of_memory", &message, Duration::from_secs(1))
+            }
+            Error::ShutDown => ApiError::shutting_down(),
+            error => ApiError::internal(error),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = Json(self.body());
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        if let Some(wait) = self.retry_after {
+            // Whole seconds, rounded up: a client that comes back too early is refused again.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.status == StatusCode::REQUEST_TIMEOUT {
+            // OpenAI's client sends a request again after 408; a body that never came would not
+            // come the second time either.
+            let header = HeaderName::from_static("x-should-retry");
+            headers.insert(header, HeaderValue::from_static("false"));
+        }
+        response
+    }
+}

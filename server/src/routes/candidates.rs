@@ -1,0 +1,64 @@
+//! `/candidates`: the distribution of the next token, before and after the sampler's rules.
+
+use axum::Json;
+use axum::extract::State;
+use slowburn::inference::GenerateRequest;
+use slowburn::sampling::Sampler;
+use slowburn::sampling::statistics::{entropy_bits, survivors};
+
+use super::refusals::{BodyRefusals, Refusals};
+use crate::error::ApiError;
+use crate::json::ApiJson;
+use crate::reply;
+use crate::request::generate_request;
+use crate::state::App;
+use crate::updates::Updates;
+use crate::wire::{Candidate, Candidates, CandidatesRequest, SamplingOptions};
+
+/// The most likely next tokens.
+#[utoipa::path(post, path = "/candidates", request_body = CandidatesRequest, responses(
+    (status = 200, body = Candidates),
+    Refusals,
+    BodyRefusals,
+))]
+pub(super) async fn candidates(
+    State(app): State<App>,
+    ApiJson(body): ApiJson<CandidatesRequest>,
+) -> Result<Json<Candidates>, ApiError> {
+    let service = app.service()?.clone();
+    let ids = service.prompt_ids(body.prompt.clone()).await?;
+    // The rules that need no more than log-probabilities: a repetition penalty scales logits.
+    let CandidatesRequest { count, temperature, top_k, top_p, min_p, .. } = body;
+    let sampling = SamplingOptions {
+        temperature,
+        top_k,
+        top_p,
+        min_p,
+        ..SamplingOptions::default()
+    };
+    let request = generate_request(&app, ids.clone(), Some(1), None, &sampling)?;
+    let vocab_size = service.pretrained.model.config().vocab_size;
+    let (logprobs, params) = (Some(vocab_size), request.sampling.clone());
+    let request = GenerateRequest { logprobs, ignore_eos: true, ..request };
+    let updates = Updates::start(&app, &service, vec![request]).await?;
+    let reply = reply::collect(updates, 1).await?.swap_remove(0);
+    let ranked = reply.tokens.first().map(|token| token.top_logprobs.as_slice());
+    let ranked = ranked.ok_or_else(|| ApiError::internal("one token was not generated"))?;
+
+    // Log-probabilities are logits: they differ by the same number for all tokens.
+    let mut logits = vec![0.0; vocab_size];
+    ranked.iter().for_each(|&(id, logprob)| logits[id as usize] = logprob);
+    let distribution = Sampler::new(&params)?.distribution(&logits, &ids, &[])?;
+    let candidate = |&(id, logprob): &(u32, f32)| Candidate {
+        token: service.token_text(id),
+        token_id: id,
+        probability: f64::from(logprob).exp(),
+        sampled: Some(f64::from(distribution[id as usize])),
+    };
+    Ok(Json(Candidates {
+        candidates: ranked.iter().take(count.unwrap_or(10)).map(candidate).collect(),
+        survivors: survivors(&distribution),
+        vocab_size,
+        entropy_bits: entropy_bits(&distribution),
+    }))
+}

@@ -1,0 +1,40 @@
+//! The models of the server: it has one.
+
+use axum::Json;
+use axum::extract::{Path, State};
+
+use super::refusals::Refusals;
+use crate::error::{ApiError, ErrorBody};
+use crate::request::check_model;
+use crate::state::App;
+use crate::wire::{ModelList, ModelObject};
+
+/// All models.
+#[utoipa::path(get, path = "/v1/models", operation_id = "list_models", responses((status = 200, body = ModelList), Refusals))]
+pub(super) async fn list(State(app): State<App>) -> Result<Json<ModelList>, ApiError> {
+    Ok(Json(ModelList { object: "list", data: vec![model(&app)?] }))
+}
+
+/// One model.
+#[utoipa::path(get, path = "/v1/models/{model}", operation_id = "get_model", params(("model" = String, Path)), responses(
+    (status = 200, body = ModelObject),
+    (status = 404, body = ErrorBody),
+    Refusals,
+))]
+pub(super) async fn one(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<Json<ModelObject>, ApiError> {
+    check_model(&app, Some(&name))?;
+    model(&app).map(Json)
+}
+
+fn model(app: &App) -> Result<ModelObject, ApiError> {
+    Ok(ModelObject {
+        id: app.name().to_owned(),
+        object: "model",
+        created: app.started(),
+        owned_by: "slowburn",
+        max_model_len: app.service()?.context_length(),
+    })
+}

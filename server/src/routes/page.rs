@@ -1,0 +1,32 @@
+//! The page at `/`: three files that are inside the program.
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::state::App;
+
+/// Nothing from elsewhere: no script, style, picture or request, and no frame around the page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(super) fn router() -> Router<App> {
+    let file = |kind: &'static str, text: &'static str| get(async move || file(kind, text));
+    Router::new()
+        .route("/", file("text/html; charset=utf-8", include_str!("../page/index.html")))
+        .route("/page.css", file("text/css; charset=utf-8", include_str!("../page/page.css")))
+        .route(
+            "/page.js",
+            file("text/javascript; charset=utf-8", include_str!("../page/page.js")),
+        )
+}
+
+fn file(kind: &'static str, text: &'static str) -> Response {
+    let headers: [(HeaderName, HeaderValue); 4] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,136 @@
+//! The model behind the routes.
+
+use std::sync::Arc;
+
+use jiff::Zoned;
+use slowburn::error::Result;
+use slowburn::inference::{
+    GenerateRequest, In, Inference, InferenceBuilder, ModelHandle, OutStream, Prompt,
+};
+use slowburn::pretrained::Pretrained;
+use slowburn::tokenizer::{ChatOptions, Message};
+use tokio::sync::Semaphore;
+
+use super::Settings;
+use super::blocking::blocking;
+use super::error::ApiError;
+use super::updates::Update;
+
+/// The sequences of one request, each with its index.
+pub(super) type Sequences = Arc<[GenerateRequest]>;
+
+type ServeInference = Inference<Sequences, (usize, Update), Arc<Pretrained>>;
+
+/// A model that serves requests.
+pub(super) struct Service {
+    pub(super) pretrained: Arc<Pretrained>,
+    pub(super) inference: ServeInference,
+    /// One request at a time reads a text to embed.
+    pub(super) embedding_turn: Semaphore,
+}
+
+impl Service {
+    /// Loads the model and starts its thread.
+    ///
+    /// # Errors
+    /// A model that cannot be loaded; a device that cannot be used.
+    pub(super) fn load(settings: &Settings) -> slowburn_flags::Result<Self> {
+        let (pretrained, _) = settings.model.load()?;
+        let pretrained = Arc::new(pretrained);
+        let size = |setting: u64| usize::try_from(setting).unwrap_or(usize::MAX);
+        let inference = InferenceBuilder::new()
+            .with_model(pretrained.clone())
+            .with_max_running(size(settings.max_running))
+            .with_max_waiting(size(settings.max_waiting))
+            .with_token_budget(size(settings.token_budget))
+            .with_prefix_cache(!settings.no_prefix_cache)
+            .build(handler)?;
+        inference.warm_up()?;
+        Ok(Self { pretrained, inference, embedding_turn: Semaphore::new(1) })
+    }
+
+    /// The most tokens of prompt and completion together.
+    pub(super) fn context_length(&self) -> usize {
+        self.pretrained.model.config().context_length
+    }
+
+    /// Writes a prompt to the log, as text.
+    pub(super) fn log_prompt(&self, request: &GenerateRequest) {
+        match &request.prompt {
+            Prompt::Text(prompt) => tracing::info!(prompt, "asked"),
+            Prompt::Ids(ids) => {
+                let prompt = self.pretrained.tokenizer.decode(ids).unwrap_or_default();
+                tracing::info!(prompt, "asked");
+            }
+        }
+    }
+
+    /// A token as text. A token that is a part of a character has U+FFFD in its place, and a
+    /// special token its name: `<|end|>`.
+    pub(super) fn token_text(&self, id: u32) -> String {
+        let tokenizer = &self.pretrained.tokenizer;
+        match tokenizer.token_bytes(id) {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => tokenizer.token(id).unwrap_or_default(),
+        }
+    }
+
+    /// The token ids of a prompt.
+    pub(super) async fn prompt_ids(self: &Arc<Self>, text: String) -> Result<Vec<u32>, ApiError> {
+        let service = self.clone();
+        Ok(blocking(move || service.pretrained.prompt_ids(&text)).await??)
+    }
+
+    /// The token ids of a text. The texts of special tokens in it are special tokens or text.
+    pub(super) fn text_ids(&self, text: &str, parse_special: bool) -> Result<Vec<u32>> {
+        if parse_special {
+            self.pretrained.prompt_ids(text)
+        } else {
+            self.pretrained.text_ids(text)
+        }
+    }
+
+    // ANCHOR: chat_ids
+    /// The token ids of a conversation. A model without a chat template, such as the bundled one,
+    /// continues the texts of the messages, each on a line of its own. The texts of special tokens
+    /// in them are text, unless they are to be parsed.
+    pub(super) fn chat_ids(
+        &self,
+        messages: &[Message],
+        parse_special: bool,
+    ) -> Result<Vec<u32>, ApiError> {
+        let Pretrained { tokenizer, .. } = &*self.pretrained;
+        if !tokenizer.has_chat_template() {
+            let texts: Vec<&str> = messages.iter().map(|message| &*message.content).collect();
+            return Ok(self.text_ids(&texts.join("\n"), parse_special)?);
+        }
+        let now = Some(Zoned::now().datetime());
+        let options = ChatOptions { now, parse_special, ..ChatOptions::default() };
+        Ok(self.pretrained.chat_ids(messages, &options)?)
+    }
+    // ANCHOR_END: chat_ids
+}
+
+// ANCHOR: handler
+/// Starts the sequences of a request, and emits of each, with its index: that its prompt is read,
+/// its tokens, and its end.
+fn handler(
+    In(requests): In<Sequences>,
+    model: ModelHandle<Arc<Pretrained>>,
+    output: OutStream<(usize, Update)>,
+) -> Result<()> {
+    for (index, request) in requests.iter().enumerate() {
+        let (prompt, tokens, end) = (output.clone(), output.clone(), output.clone());
+        model
+            .prepare(request)?
+            .on_prefill(move |prefill| {
+                let _ = prompt.emit((index, Update::Prompt(prefill.clone())));
+            })
+            .on_end(move |completion| {
+                let _ = end.emit((index, Update::End(completion.clone())));
+            })
+            .start(move |token| tokens.emit((index, Update::Token(token))))?;
+    }
+    Ok(())
+}
+// ANCHOR_END: handler

@@ -1,0 +1,161 @@
+//! `/v1/chat/completions`.
+
+use garde::Validate;
+use serde::{Deserialize, Serialize};
+use slowburn::tokenizer::Role;
+use utoipa::ToSchema;
+
+use super::options::some_tokens;
+use super::{ChatLogprobs, StreamOptions, WireFinish, WireUsage};
+
+/// A conversation to answer.
+#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
+#[garde(allow_unvalidated)]
+pub struct ChatCompletionRequest {
+    /// The name of the model; the one that is here, where none is given.
+    pub model: Option<String>,
+    #[garde(length(min = 1), dive)]
+    #[schema(min_items = 1)]
+    pub messages: Vec<ChatMessage>,
+    /// The most tokens to generate. Default, and -1: until the context is full.
+    #[garde(inner(custom(some_tokens)))]
+    #[schema(minimum = -1)]
+    pub max_completion_tokens: Option<i64>,
+    /// The older name; `max_completion_tokens` comes first.
+    #[garde(inner(custom(some_tokens)))]
+    #[schema(minimum = -1)]
+    pub max_tokens: Option<i64>,
+    /// How many answers. Default 1.
+    #[garde(inner(range(min = 1)))]
+    #[schema(minimum = 1)]
+    pub n: Option<usize>,
+    /// Server-sent events instead of one object. Default false.
+    pub stream: Option<bool>,
+    pub stream_options: Option<StreamOptions>,
+    /// The log-probability of each token. Default false.
+    pub logprobs: Option<bool>,
+    /// With `logprobs`: so many of the most likely tokens.
+    #[garde(inner(range(max = 20)))]
+    #[schema(maximum = 20)]
+    pub top_logprobs: Option<usize>,
+    /// Whether the texts of special tokens, such as `<|end|>`, are special tokens in the messages
+    /// too. Default false: there they are text.
+    pub parse_special: Option<bool>,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
+#[garde(allow_unvalidated)]
+pub struct ChatMessage {
+    pub role: WireRole,
+    pub content: Option<Content>,
+}
+
+/// The author of a message, as far as the model's template knows it.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WireRole {
+    System,
+    Developer,
+    User,
+    Assistant,
+    Tool,
+}
+
+impl From<WireRole> for Role {
+    fn from(role: WireRole) -> Self {
+        match role {
+            WireRole::System => Role::System,
+            WireRole::Developer => Role::Developer,
+            WireRole::User => Role::User,
+            WireRole::Assistant => Role::Assistant,
+            WireRole::Tool => Role::Tool,
+        }
+    }
+}
+
+/// The text of a message, whole or in parts.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged, expecting = "a string, or a list of parts of type \"text\"")]
+pub enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+/// A part of a message. This server reads text only.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    Text { text: String },
+}
+
+impl Content {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Content::Text(text) => text,
+            Content::Parts(parts) => parts.into_iter().map(|Part::Text { text }| text).collect(),
+        }
+    }
+}
+
+/// The answers.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ChatCompletion {
+    pub id: String,
+    pub object: &'static str,
+    /// In seconds since 1970.
+    pub created: u64,
+    pub model: String,
+    pub choices: Vec<ChatChoice>,
+    pub usage: WireUsage,
+}
+
+/// One answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ChatChoice {
+    pub index: usize,
+    pub message: ReplyMessage,
+    pub logprobs: Option<ChatLogprobs>,
+    pub finish_reason: WireFinish,
+}
+
+/// The message of an answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ReplyMessage {
+    pub role: &'static str,
+    pub content: String,
+}
+
+/// An event of a stream.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ChatChunk {
+    pub id: String,
+    pub object: &'static str,
+    /// In seconds since 1970.
+    pub created: u64,
+    pub model: String,
+    /// Empty in the chunk that has the usage.
+    pub choices: Vec<ChatChunkChoice>,
+    /// Null but in the last chunk; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Option<WireUsage>>,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ChatChunkChoice {
+    pub index: usize,
+    pub delta: Delta,
+    pub logprobs: Option<ChatLogprobs>,
+    /// Null while the text goes on.
+    pub finish_reason: Option<WireFinish>,
+}
+
+/// What a chunk adds to the message: the role at first, then text, and nothing at the end.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+pub struct Delta {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}

@@ -1,0 +1,50 @@
+//! The JSON that goes in and out. Unknown fields are ignored, as clients send fields of other
+//! servers, unless they are [`unsupported`](super::unsupported); null is as good as leaving a field
+//! out.
+
+mod chat;
+mod completion;
+mod embeddings;
+mod generate;
+mod info;
+mod logprobs;
+mod model;
+mod options;
+mod prompt;
+mod responses;
+mod sglang;
+mod tokenize;
+mod usage;
+
+pub use chat::{
+    ChatChoice, ChatChunk, ChatChunkChoice, ChatCompletion, ChatCompletionRequest, ChatMessage,
+    Content, Delta, ReplyMessage,
+};
+pub use completion::{Completion, CompletionChoice, CompletionChunk, CompletionRequest};
+pub use embeddings::{
+    Embedding, EmbeddingInput, Embeddings, EmbeddingsRequest, EmbeddingsUsage, EncodingFormat,
+    MAX_INPUTS, WireVector,
+};
+pub use generate::{
+    Candidate, Candidates, CandidatesRequest, GenerateBody, Generated, GeneratedEnd, StreamedToken,
+};
+pub use info::{
+    DefaultParams, DefaultSettings, Modalities, ModelInfo, Props, ServerInfo, Version, WorkerLoad,
+};
+pub use logprobs::{ChatLogprobs, ChatTokenLogprob, CompletionLogprobs, TopLogprob};
+pub use model::{ModelList, ModelObject};
+pub(super) use options::{MAX_STOPS, NO_LIMIT};
+pub use options::{SamplingOptions, StreamOptions, WithSampling};
+pub use prompt::PromptInput;
+pub use responses::{
+    EventBody, Incomplete, InputItem, OutputMessage, OutputText, ResponseEvent, ResponseObject,
+    ResponseRequest, ResponseStatus,
+};
+pub use sglang::{
+    SglangFinish, SglangGenerated, SglangLogprob, SglangMeta, SglangPrompt, SglangRequest,
+    SglangSampling,
+};
+pub use tokenize::{
+    DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
+};
+pub use usage::{WireFinish, WireUsage};

@@ -1,0 +1,264 @@
+//! `/v1/responses`.
+
+use std::collections::BTreeMap;
+
+use garde::Validate;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::chat::WireRole;
+use super::{ChatTokenLogprob, WireUsage};
+
+/// A text or a conversation to answer.
+#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
+#[garde(allow_unvalidated)]
+pub struct ResponseRequest {
+    /// The name of the model; the one that is here, where none is given.
+    pub model: Option<String>,
+    #[schema(value_type = ResponsesInput)]
+    pub input: Value,
+    /// The system's message, before all others.
+    pub instructions: Option<String>,
+    /// The most tokens to generate. Default: until the context is full.
+    #[garde(inner(range(min = 1)))]
+    #[schema(minimum = 1)]
+    pub max_output_tokens: Option<i64>,
+    /// Server-sent events instead of one object. Default false.
+    pub stream: Option<bool>,
+    /// With `message.output_text.logprobs`: the log-probability of each token.
+    pub include: Option<Vec<String>>,
+    /// So many of the most likely tokens at each place.
+    #[garde(inner(range(max = 20)))]
+    #[schema(maximum = 20)]
+    pub top_logprobs: Option<usize>,
+    /// Repeated in the answer.
+    pub metadata: Option<BTreeMap<String, String>>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub other: Map<String, Value>,
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only described: each item is parsed by itself")]
+pub enum ResponsesInput {
+    /// A message of the user.
+    Text(String),
+    Items(Vec<InputItem>),
+}
+
+/// A message of a conversation.
+#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
+#[garde(allow_unvalidated)]
+pub struct InputItem {
+    #[serde(rename = "type")]
+    #[expect(dead_code, reason = "another type does not parse")]
+    pub kind: Option<ItemType>,
+    pub role: WireRole,
+    pub content: InputContent,
+}
+
+/// The only type of item that is supported.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemType {
+    Message,
+}
+
+/// The text of a message, whole or in parts.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(
+    untagged,
+    expecting = "content is a string, or a list of parts of type `input_text` or `output_text`"
+)]
+pub enum InputContent {
+    Text(String),
+    Parts(Vec<InputPart>),
+}
+
+/// A part of a message. This server reads text only.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum InputPart {
+    InputText { text: String },
+    OutputText { text: String },
+}
+
+impl InputContent {
+    pub(crate) fn into_text(self) -> String {
+        let text = |part| match part {
+            InputPart::InputText { text } | InputPart::OutputText { text } => text,
+        };
+        match self {
+            InputContent::Text(text) => text,
+            InputContent::Parts(parts) => parts.into_iter().map(text).collect(),
+        }
+    }
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ResponseObject {
+    pub id: String,
+    pub object: &'static str,
+    /// In seconds since 1970.
+    pub created_at: u64,
+    pub status: ResponseStatus,
+    pub background: bool,
+    pub error: Option<Value>,
+    /// Why the text is not complete.
+    pub incomplete_details: Option<Incomplete>,
+    pub instructions: Option<String>,
+    pub max_output_tokens: Option<i64>,
+    pub metadata: BTreeMap<String, String>,
+    pub model: String,
+    /// One message; none before its text has begun.
+    pub output: Vec<OutputMessage>,
+    pub parallel_tool_calls: bool,
+    pub previous_response_id: Option<String>,
+    /// Nothing is kept here.
+    pub store: bool,
+    pub temperature: f64,
+    pub tool_choice: &'static str,
+    #[schema(value_type = Vec<Value>)]
+    pub tools: [Value; 0],
+    pub top_logprobs: usize,
+    pub top_p: f64,
+    pub truncation: &'static str,
+    /// Null before the end.
+    pub usage: Option<ResponseUsage>,
+}
+
+/// How far an answer or its message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseStatus {
+    InProgress,
+    Completed,
+    Incomplete,
+}
+
+/// Why a text is not complete.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct Incomplete {
+    /// `max_output_tokens`, also where the context is full or the time is up.
+    pub reason: &'static str,
+}
+
+/// The message of an answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OutputMessage {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub role: &'static str,
+    pub status: ResponseStatus,
+    /// One part; none before its text has begun.
+    pub content: Vec<OutputText>,
+}
+
+/// The text of a message.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OutputText {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub text: String,
+    #[schema(value_type = Vec<Value>)]
+    pub annotations: [Value; 0],
+    pub logprobs: Vec<ChatTokenLogprob>,
+}
+
+/// The tokens of an answer.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct ResponseUsage {
+    pub input_tokens: usize,
+    pub input_tokens_details: InputTokensDetails,
+    pub output_tokens: usize,
+    pub output_tokens_details: OutputTokensDetails,
+    pub total_tokens: usize,
+}
+
+/// More on the tokens of the input.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct InputTokensDetails {
+    /// Those that the prefix cache spared.
+    pub cached_tokens: usize,
+    /// Always 0: what the prefix cache keeps is not counted.
+    pub cache_write_tokens: usize,
+}
+
+/// More on the tokens of the output.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct OutputTokensDetails {
+    /// Always 0: what a model writes before its answer is a part of it here.
+    pub reasoning_tokens: usize,
+}
+
+impl From<WireUsage> for ResponseUsage {
+    fn from(usage: WireUsage) -> Self {
+        let cached_tokens = usage.prompt_tokens_details.cached_tokens;
+        Self {
+            input_tokens: usage.prompt_tokens,
+            input_tokens_details: InputTokensDetails { cached_tokens, cache_write_tokens: 0 },
+            output_tokens: usage.completion_tokens,
+            output_tokens_details: OutputTokensDetails { reasoning_tokens: 0 },
+            total_tokens: usage.total_tokens,
+        }
+    }
+}
+
+/// An event of a stream.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ResponseEvent {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// From 0.
+    pub sequence_number: usize,
+    #[serde(flatten)]
+    pub of: EventBody,
+}
+
+/// What an event says, by its type.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum EventBody {
+    /// The whole answer as it is: created, in progress, completed or incomplete.
+    Response { response: Box<ResponseObject> },
+    /// A message begins or ends.
+    Item {
+        output_index: usize,
+        item: OutputMessage,
+    },
+    /// A part of a message begins or ends.
+    Part {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        part: OutputText,
+    },
+    /// More text.
+    Delta {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        delta: String,
+        logprobs: Vec<ChatTokenLogprob>,
+    },
+    /// The whole text of a part.
+    Text {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        text: String,
+        logprobs: Vec<ChatTokenLogprob>,
+    },
+    /// The answer has failed.
+    Failure {
+        code: Option<&'static str>,
+        message: String,
+        param: Option<String>,
+        error: crate::error::ErrorDetail,
+    },
+}

@@ -1,0 +1,82 @@
+//! What `/metrics` counts, and when.
+
+use crate::common::http_client::Connection;
+use crate::common::test_server::{Metrics, TestServer, wait_until};
+use crate::common::watchdog::watch;
+use serde_json::{Value, json};
+
+const COMPLETIONS: &str = "/v1/completions";
+
+/// The counted tokens: of prompts, of those the cached ones, and of texts.
+fn tokens(metrics: &Metrics) -> [f64; 3] {
+    ["prompt_tokens", "prompt_tokens_cached", "generation_tokens"]
+        .map(|name| metrics.get(&format!("slowburn_{name}_total")))
+}
+
+#[test]
+fn the_tokens_of_a_stream_are_counted_before_its_end_and_stay_if_it_is_cancelled() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let (_, alone) =
+            server.ask(COMPLETIONS, r#"{"prompt": "Once upon a time", "max_tokens": 1}"#);
+        let alone: Value = serde_json::from_str(&alone).unwrap();
+        let before = alone["usage"]["prompt_tokens"].as_f64().unwrap();
+        // So much about each token that the buffers of the system do not hold it: it cannot end.
+        let request = json!({
+            "prompt": "Once upon a time", "n": 64, "max_tokens": 500, "ignore_eos": true,
+            "logprobs": 20, "stream": true,
+        });
+        let mut connection = Connection::open_narrow(server.address).unwrap();
+        connection.post(COMPLETIONS, &request.to_string()).unwrap();
+        assert_eq!(connection.head().unwrap().status, 200);
+        let mut read = 0.0;
+        while read < 300.0 {
+            connection.chunk().unwrap();
+            read += 1.0;
+        }
+        let during = server.metrics();
+        assert_eq!(during.finished("length"), 1.0, "the one before");
+        let [prompt, _, generated] = tokens(&during);
+        assert!(generated >= read, "{generated} are counted, and {read} have come");
+        assert_eq!(prompt, before + 64.0 * before);
+
+        drop(connection);
+        wait_until("it is cancelled", || server.metrics().finished("cancelled") == 64.0);
+        assert!(tokens(&server.metrics())[2] >= generated);
+    });
+}
+
+#[test]
+fn the_counts_of_requests_that_end_are_those_of_their_usage() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let prompt = "Once upon a time there was a fox who lived under the hill. ".repeat(4);
+        let mut expected = [0.0; 3];
+        // Of a prompt that is only scored there is no token. A stop string holds back some.
+        for fields in [
+            json!({"max_tokens": 9}),
+            json!({"max_tokens": 9}),
+            json!({"max_tokens": 0, "echo": true, "logprobs": 1}),
+            json!({"max_tokens": 400, "seed": 42, "stop": "."}),
+        ] {
+            for stream in [false, true] {
+                let mut request = fields.clone();
+                request["prompt"] = json!(prompt);
+                request["stream"] = json!(stream);
+                request["stream_options"] = json!({"include_usage": true});
+                let (status, body) = server.ask(COMPLETIONS, &request.to_string());
+                assert_eq!(status, 200, "{body}");
+                let usage = body.rsplit("\"usage\":").next().unwrap();
+                let usage = usage.split_inclusive("}}").next().unwrap();
+                let usage: Value = serde_json::from_str(usage).unwrap();
+                let cached = &usage["prompt_tokens_details"]["cached_tokens"];
+                let counts = [&usage["prompt_tokens"], cached, &usage["completion_tokens"]];
+                for (sum, count) in expected.iter_mut().zip(counts) {
+                    *sum += count.as_f64().unwrap();
+                }
+                assert_eq!(tokens(&server.metrics()), expected, "{request}");
+            }
+        }
+        assert!(expected.iter().all(|&sum| sum > 0.0), "{expected:?}");
+    });
+}

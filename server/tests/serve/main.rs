@@ -1,0 +1,13 @@
+//! The server over real HTTP. What clients of other servers rely on is in `tests/openai` of the whole project, and a
+//! load of all kinds of clients in `serve_load.rs`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bodies;
+mod connections;
+mod counts;
+mod ends;
+mod refusals;
+mod settings;
+mod words;

@@ -1,9 +1,0 @@
-//! LayerNorm: the mean is subtracted first.
-
-pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32) -> Vec<f32> {
-    let mean = x.iter().sum::<f32>() / x.len() as f32;
-    let x: Vec<f32> = x.iter().map(|x| x - mean).collect();
-    let mean_square = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
-    let root = (mean_square + eps).sqrt();
-    x.iter().zip(weight).map(|(x, weight)| weight * x / root).collect()
-}

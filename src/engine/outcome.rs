@@ -1,0 +1,52 @@
+//! What a step did for each sequence.
+
+use super::{Chunk, Scheduler, SequenceId};
+use crate::error::Error;
+use crate::kv::Memory;
+use crate::model::Logits;
+
+/// What a step did for one sequence.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The logits of the next token, `[vocab]`.
+    Logits(Vec<f32>),
+    /// Logits of prompt tokens, `[vocab]` each: the first row is the distribution of the token at
+    /// `position`, and so on. They come in order, each once, for all tokens of the prompt but the
+    /// first, whatever was computed again.
+    PromptLogits {
+        position: usize,
+        rows: Vec<Vec<f32>>,
+    },
+    /// The sequence failed, and has left.
+    Failed(Error),
+}
+
+/// Hands out the rows of a pass, `[vocab]` each.
+pub(super) fn outcomes<M: Memory>(
+    scheduler: &Scheduler<M>,
+    chunks: &[Chunk],
+    rows: Vec<Vec<f32>>,
+) -> Vec<(SequenceId, Outcome)> {
+    let mut outcomes = Vec::new();
+    let mut rows = rows.into_iter();
+    for chunk in chunks {
+        let Chunk { id, positions, logits } = chunk;
+        let count = match logits {
+            Logits::None => 0,
+            Logits::Last => 1,
+            Logits::All => positions.len(),
+        };
+        let mut own: Vec<_> = rows.by_ref().take(count).collect();
+        let is_last = positions.end == scheduler.tokens(*id).len();
+        let next = own.pop_if(|_| is_last);
+        let wanted = scheduler.to_score(chunk);
+        let known = wanted.start - positions.start;
+        let rows: Vec<_> = own.into_iter().skip(known).take(wanted.len()).collect();
+        if !rows.is_empty() {
+            let position = wanted.start + 1;
+            outcomes.push((*id, Outcome::PromptLogits { position, rows }));
+        }
+        outcomes.extend(next.map(|logits| (*id, Outcome::Logits(logits))));
+    }
+    outcomes
+}

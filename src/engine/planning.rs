@@ -1,0 +1,253 @@
+//! How a scheduler plans a step.
+
+use std::collections::HashSet;
+
+use super::scheduler::Scheduler;
+use super::sequence::{Sequence, State};
+use super::{Chunk, Decision, Plan, Policy, SequenceId};
+use crate::error::Error;
+use crate::kv::{Extension, Memory, Turn};
+
+/// A plan in the making.
+struct Draft<'a, M: Memory> {
+    /// Where blocks come from.
+    turn: &'a Turn<'a, M>,
+    plan: Plan,
+    /// The sequences for which there was no memory where there should have been.
+    failed: Vec<(SequenceId, Error)>,
+    /// The chained hashes of the blocks of prompts that this step fills.
+    in_progress: HashSet<u64>,
+    /// Whether a running sequence was preempted.
+    has_preempted: bool,
+    /// The first sequence that lacks blocks, and how many.
+    shortage: Option<(SequenceId, usize)>,
+}
+
+impl<M: Memory> Scheduler<M> {
+    // ANCHOR: plan
+    /// Plans a step. Blocks change hands now, in this turn of the pool;
+    /// [`complete`](Self::complete) says when the tokens are computed. Also returns the sequences
+    /// for which the machine has no memory.
+    pub(super) fn plan_in(&mut self, turn: &Turn<'_, M>) -> (Plan, Vec<(SequenceId, Error)>) {
+        let mut draft = Draft::new(turn);
+        let may_admit = self.config.policy != Policy::StaticBatch || self.running.is_empty();
+
+        // Decodes: one token of each sequence that has read its prompt.
+        for id in self.running.iter().copied().collect::<Vec<_>>() {
+            if self.sequences[&id].decodes() && self.is_running(id) {
+                self.read(id, 1, &mut draft);
+            }
+        }
+        // Prompts: chunks of what is left, but at least one token.
+        let budget = match self.config.policy {
+            Policy::ChunkedPrefill => self.config.token_budget,
+            _ => usize::MAX,
+        };
+        let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
+        for id in self.running.iter().copied().collect::<Vec<_>>() {
+            if self.sequences[&id].decodes() || !self.is_running(id) {
+                continue;
+            }
+            if left == 0 {
+                draft.plan.decisions.push(Decision::OverBudget { id });
+                continue;
+            }
+            self.extend(id);
+            left -= self.prefill(id, left, &mut draft);
+        }
+        // Admission, in order of arrival. Not in a step that had to preempt.
+        while may_admit && !draft.has_preempted && left > 0 {
+            let Some(id) = self.next_to_admit().filter(|_| self.has_slot()) else {
+                break;
+            };
+            if !self.admit(id, &mut draft) {
+                break;
+            }
+            left -= self.prefill(id, left, &mut draft);
+        }
+        self.stats.steps += u64::from(!draft.plan.chunks.is_empty());
+        self.shortage = draft.shortage.filter(|_| draft.plan.chunks.is_empty());
+        draft.plan.decisions.splice(0..0, std::mem::take(&mut self.lent));
+        (draft.plan, draft.failed)
+    }
+    // ANCHOR_END: plan
+
+    fn is_running(&self, id: SequenceId) -> bool {
+        self.running.contains(&id)
+    }
+
+    fn has_slot(&self) -> bool {
+        let max_running = match self.config.policy {
+            Policy::OneAtATime => 1,
+            _ => self.config.max_running.max(1),
+        };
+        self.running.len() < max_running
+    }
+
+    /// The first in the order of arrival that may be admitted.
+    pub(super) fn next_to_admit(&self) -> Option<SequenceId> {
+        let may_start = self.admitted < self.config.max_admitted.max(self.config.max_running);
+        let queued = self.queued.first().filter(|_| may_start);
+        queued.into_iter().chain(self.waiting.first()).min().copied()
+    }
+
+    // ANCHOR: admit
+    /// Admits a waiting sequence, if there are blocks for all its tokens so far. It may take those
+    /// of parked sequences, but not those of running ones.
+    fn admit(&mut self, id: SequenceId, draft: &mut Draft<'_, M>) -> bool {
+        let Some(sequence) = self.sequences.get_mut(&id) else {
+            return false;
+        };
+        let length = if self.is_paged {
+            sequence.tokens.len()
+        } else {
+            sequence.max_length
+        };
+        let extension = sequence.extend(&mut self.blocks);
+        while self.missing(id, length) > self.blocks.available() {
+            let Some(parked) = self.last_parked_except(id) else {
+                let missing = self.missing(id, length) - self.blocks.available();
+                draft.shortage.get_or_insert((id, missing));
+                if let Some(sequence) = self.sequences.get_mut(&id) {
+                    self.blocks.undo(&mut sequence.table, extension);
+                }
+                return false;
+            };
+            draft.plan.decisions.extend(self.take_blocks(parked));
+        }
+        if !self.is_paged && !self.reserve(id, length, draft) {
+            return false;
+        }
+        self.count(id, extension);
+        self.set_state(id, State::Running);
+        let cached = self.sequences[&id].table.length();
+        draft.plan.decisions.push(Decision::Admitted { id, cached });
+        true
+    }
+    // ANCHOR_END: admit
+
+    /// Lets a sequence read its next chunk, of up to `left` tokens, and returns their number.
+    fn prefill(&mut self, id: SequenceId, left: usize, draft: &mut Draft<'_, M>) -> usize {
+        let sequence = &self.sequences[&id];
+        let is_aligned = sequence.table.length().is_multiple_of(self.blocks.block_size());
+        let mut next = self.blocks.next_hashes(&sequence.table, &sequence.tokens);
+        let is_in_progress = next.next().is_some_and(|hash| draft.in_progress.contains(&hash));
+        if is_aligned && is_in_progress && sequence.may_share() {
+            draft.plan.decisions.push(Decision::Deferred { id });
+            return 0;
+        }
+        drop(next);
+        let chunk = match self.config.policy {
+            Policy::ChunkedPrefill => sequence.chunk,
+            _ => usize::MAX,
+        };
+        self.read(id, sequence.unread().min(left).min(chunk), draft)
+    }
+
+    /// Appends to a running sequence what the prefix cache has of its next tokens.
+    fn extend(&mut self, id: SequenceId) {
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            let extension = sequence.extend(&mut self.blocks);
+            self.count(id, extension);
+        }
+    }
+
+    /// Counts the blocks that a sequence has taken from the prefix cache.
+    fn count(&mut self, id: SequenceId, extension: Extension) {
+        self.blocks.count(extension);
+        if let Some(Sequence { table, prompt, preemptions: 0, cached, .. }) =
+            self.sequences.get_mut(&id)
+        {
+            let before = table.length() - extension.found * self.blocks.block_size();
+            *cached += table.length().min(*prompt) - before.min(*prompt);
+        }
+    }
+
+    // ANCHOR: read
+    /// Plans the next `new` tokens of a running sequence, or as many as there are blocks for, and
+    /// returns their number. An earlier sequence takes blocks from a later one.
+    fn read(&mut self, id: SequenceId, new: usize, draft: &mut Draft<'_, M>) -> usize {
+        let start = self.sequences[&id].table.length();
+        let mut end = start + new;
+        while self.missing(id, end) > self.blocks.available() {
+            if let Some(parked) = self.last_parked_except(id) {
+                draft.plan.decisions.extend(self.take_blocks(parked));
+            } else if let Some(later) = self.running.last().copied().filter(|&last| last > id) {
+                draft.forget(later);
+                draft.plan.decisions.extend(self.preempt(later));
+            } else {
+                // No later sequence is left: as much as there is room for.
+                let blocks = self.sequences[&id].table.blocks().len() + self.blocks.available();
+                end = blocks * self.blocks.block_size();
+                if end == start {
+                    draft.shortage.get_or_insert((id, 1));
+                    draft.plan.decisions.push(Decision::Stalled { id });
+                    return 0;
+                }
+            }
+        }
+        if end == start || !self.reserve(id, end, draft) {
+            return 0;
+        }
+        let sequence = &self.sequences[&id];
+        let positions = start..end;
+        let logits = sequence.logits(&positions);
+        draft.plan.decisions.push(if sequence.decodes() {
+            Decision::Decode { id }
+        } else {
+            let tokens = &sequence.tokens[..end];
+            draft.in_progress.extend(self.blocks.next_hashes(&sequence.table, tokens));
+            Decision::Prefill { id, start, tokens: end - start }
+        });
+        draft.plan.chunks.push(Chunk { id, positions, logits });
+        end - start
+    }
+    // ANCHOR_END: read
+
+    /// The number of blocks that a sequence lacks to hold `length` positions.
+    fn missing(&self, id: SequenceId, length: usize) -> usize {
+        self.blocks.missing(&self.sequences[&id].table, length)
+    }
+
+    /// Gives a sequence the blocks for `length` positions, which are available. False where the
+    /// machine does not have the memory.
+    fn reserve(&mut self, id: SequenceId, length: usize, draft: &mut Draft<'_, M>) -> bool {
+        let missing = self.missing(id, length);
+        let Some(Sequence { table, .. }) = self.sequences.get_mut(&id) else {
+            return false;
+        };
+        match self.blocks.reserve(table, length, draft.turn) {
+            Ok(()) => true,
+            Err(error) => {
+                draft.shortage.get_or_insert((id, missing));
+                draft.failed.push((id, error));
+                false
+            }
+        }
+    }
+
+    /// The latest sequence that holds blocks without running.
+    fn last_parked_except(&self, id: SequenceId) -> Option<SequenceId> {
+        self.parked.iter().rev().copied().find(|&parked| parked != id)
+    }
+}
+
+impl<'a, M: Memory> Draft<'a, M> {
+    fn new(turn: &'a Turn<'a, M>) -> Self {
+        Self {
+            turn,
+            plan: Plan::default(),
+            failed: Vec::new(),
+            in_progress: HashSet::new(),
+            has_preempted: false,
+            shortage: None,
+        }
+    }
+
+    /// Removes what was planned for a sequence that is preempted.
+    fn forget(&mut self, id: SequenceId) {
+        self.has_preempted = true;
+        self.plan.chunks.retain(|chunk| chunk.id != id);
+        self.plan.decisions.retain(|decision| decision.id() != id);
+    }
+}

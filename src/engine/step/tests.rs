@@ -1,0 +1,127 @@
+//! Engines that cannot go on.
+
+use super::*;
+use crate::device::{self, DeviceChoice, Precision};
+use crate::engine::RecordedModel;
+use crate::kv::{KvMemory, KvPool};
+use crate::model::Input;
+use crate::pretrained::Pretrained;
+
+/// A device that panics when it reads one token.
+struct Poisoned<'a> {
+    model: &'a Model,
+    token: u32,
+}
+
+impl Forward for Poisoned<'_> {
+    type Memory = KvMemory;
+
+    fn pool(&self) -> &KvPool {
+        self.model.pool()
+    }
+
+    fn is_paged(&self) -> bool {
+        self.model.is_paged()
+    }
+
+    fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
+        self.model.check_prompt(prompt)
+    }
+
+    fn forward(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Result<Vec<Vec<f32>>> {
+        let is_poisoned = chunks.iter().any(|chunk| chunk.tokens.contains(&self.token));
+        assert!(!is_poisoned, "the device is lost");
+        Forward::forward(self.model, chunks)
+    }
+
+    fn describe(&self) -> RecordedModel {
+        self.model.describe()
+    }
+}
+
+/// The most likely token.
+fn greedy(logits: &[f32]) -> u32 {
+    let best = logits.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    best.map_or(0, |(id, _)| id as u32)
+}
+
+#[test]
+fn a_sequence_fails_when_others_never_give_the_memory_back() {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
+    let bytes = 3 * model.kv_pool().block_bytes();
+    let model = model.with_kv_cache_bytes(bytes);
+    let mut cache = model.new_cache(128).unwrap();
+    model.forward(&mut [Input::after(&mut cache, &[5; 40])]).unwrap();
+    let mut engine = Engine::new(&model, EngineConfig::default());
+    engine.most_pauses = 3;
+    let id = engine.arrive(&[5; 40], 10, 64, false).unwrap();
+    for _ in 0..3 {
+        assert!(engine.step().1.is_empty());
+    }
+    // A cache that is in use gives hope.
+    model.forward(&mut [Input::after(&mut cache, &[5; 30])]).unwrap();
+    for _ in 0..3 {
+        assert!(engine.step().1.is_empty());
+    }
+    let outcomes = engine.step().1;
+    let [(failed, Outcome::Failed(Error::KvPoolFull { .. }))] = &outcomes[..] else {
+        panic!("{outcomes:?}");
+    };
+    assert_eq!(*failed, id);
+    assert!(engine.scheduler().is_empty());
+}
+
+/// The texts of these prompts, and who failed.
+fn texts(
+    engine: &mut Engine<'_, impl Forward>,
+    prompts: &[&[u32]],
+) -> (Vec<Vec<u32>>, Vec<SequenceId>) {
+    let arrive = |prompt: &&[u32]| engine.arrive(prompt, 10, 4, false).unwrap();
+    let ids: Vec<_> = prompts.iter().map(arrive).collect();
+    let (mut texts, mut failed) = (vec![Vec::new(); ids.len()], Vec::new());
+    while !engine.scheduler().is_empty() {
+        for (id, outcome) in engine.step().1 {
+            let index = ids.iter().position(|other| *other == id).unwrap();
+            match outcome {
+                Outcome::Logits(logits) => {
+                    texts[index].push(greedy(&logits));
+                    engine.push(id, greedy(&logits));
+                }
+                Outcome::PromptLogits { .. } => panic!("nobody has asked"),
+                Outcome::Failed(error) => {
+                    assert!(error.to_string().contains("the device is lost"), "{error}");
+                    failed.push(id);
+                }
+            }
+            if texts[index].len() == 10 {
+                engine.leave(id);
+            }
+        }
+    }
+    (texts, failed)
+}
+
+#[test]
+fn what_a_lost_device_held_is_computed_again_and_only_the_one_at_fault_fails() {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
+    let prompts: [&[u32]; 3] = [
+        &[0, 5, 6, 7, 8, 9, 10, 11],
+        &[0, 7, 7, 7, 7, 7, 300],
+        &[0, 8, 9, 10],
+    ];
+    let mut engine = Engine::new(&model, EngineConfig::default());
+    let (undisturbed, failed) = texts(&mut engine, &prompts);
+    assert!(failed.is_empty());
+
+    // The device panics when the second sequence reads the end of its prompt.
+    assert!(!undisturbed.concat().contains(&300));
+    let poisoned = Poisoned { model: &model, token: 300 };
+    let mut engine = Engine::new(&poisoned, EngineConfig::default());
+    let (found, failed) = texts(&mut engine, &prompts);
+    assert_eq!(failed, [SequenceId(1)]);
+    assert_eq!((&found[0], &found[2]), (&undisturbed[0], &undisturbed[2]));
+    assert!(found[1].is_empty());
+    assert!(engine.suspects.is_empty());
+}

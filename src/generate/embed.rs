@@ -1,0 +1,104 @@
+//! One vector for a text: its hidden states, pooled.
+
+use crate::error::{Error, Result};
+use crate::kernels::BLOCK;
+use crate::kv::KvCache;
+use crate::model::{Input, Logits, Model};
+
+/// How the hidden states of a text become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pooling {
+    /// Their mean: every token counts the same.
+    Mean,
+    /// That of the last token, the only one that has seen the whole text.
+    Last,
+}
+
+/// Tokens per forward pass of [`embed`]: the hidden state of each takes a row of `[d_model]`.
+const CHUNK: usize = 256;
+
+/// One vector for a text: the hidden states of its tokens after the last norm, pooled and scaled to
+/// length 1, `[d_model]`.
+///
+/// These are the hidden states of a model that was trained to predict the next token, and not to
+/// tell texts apart. Vectors of similar texts have a greater dot product than those of others, but
+/// all of them point in much the same direction, and a model that was trained for embeddings does
+/// better.
+///
+/// # Errors
+/// No ids, an id outside the vocabulary, more ids than the context or the budget of the KV caches
+/// holds, hidden states that are not finite, a model that has no KV cache.
+pub fn embed(model: &Model, ids: &[u32], pooling: Pooling) -> Result<Vec<f32>> {
+    let mut embedder = Embedder::new(model, ids.to_vec(), pooling)?;
+    loop {
+        if let Some(embedding) = embedder.read(model, CHUNK)? {
+            return Ok(embedding);
+        }
+    }
+}
+
+/// [`embed`] in pieces, for a caller who has other work between them.
+#[derive(Debug)]
+pub struct Embedder {
+    ids: Vec<u32>,
+    pooling: Pooling,
+    cache: KvCache,
+    /// The hidden state of the last token that was read, or the sum of all: `[d_model]`.
+    pooled: Vec<f64>,
+}
+
+impl Embedder {
+    /// Checks a text, and reads nothing of it.
+    ///
+    /// # Errors
+    /// As [`embed`].
+    pub fn new(model: &Model, ids: Vec<u32>, pooling: Pooling) -> Result<Self> {
+        model.check_prompt(&ids)?;
+        let pool = model.kv_pool();
+        let (tokens, capacity) = (ids.len(), pool.max_blocks().saturating_mul(BLOCK));
+        if tokens > capacity {
+            return Err(Error::KvPoolTooSmall { tokens, capacity });
+        }
+        let cache = model.new_cache(tokens)?;
+        let pooled = vec![0.0; model.config().d_model];
+        Ok(Self { ids, pooling, cache, pooled })
+    }
+
+    // ANCHOR: read
+    /// Reads up to `most` further tokens in one forward pass, at least one, and returns the vector
+    /// after the last. `model` is the one that [`new`](Self::new) was given.
+    ///
+    /// # Errors
+    /// As [`embed`].
+    pub fn read(&mut self, model: &Model, most: usize) -> Result<Option<Vec<f32>>> {
+        let begin = self.cache.length();
+        let end = begin.saturating_add(most.max(1)).min(self.ids.len());
+        let is_last = end == self.ids.len();
+        let wanted = match self.pooling {
+            Pooling::Mean => Logits::All,
+            Pooling::Last if is_last => Logits::Last,
+            Pooling::Last => Logits::None,
+        };
+        let input = Input::after(&mut self.cache, &self.ids[begin..end]).with_logits(wanted);
+        for row in model.hidden_states(&mut [input])? {
+            for (sum, value) in self.pooled.iter_mut().zip(row) {
+                *sum += f64::from(value);
+            }
+        }
+        if is_last {
+            self.direction().map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The pooled vector, scaled to length 1. (The mean has the direction of the sum.)
+    fn direction(&self) -> Result<Vec<f32>> {
+        let length = self.pooled.iter().map(|value| value * value).sum::<f64>().sqrt();
+        if !length.is_finite() || length == 0.0 {
+            return Err(Error::HiddenStates);
+        }
+        Ok(self.pooled.iter().map(|value| (value / length) as f32).collect())
+    }
+    // ANCHOR_END: read
+}

@@ -1,0 +1,216 @@
+//! Blocks of memory, and the table of those that a sequence has.
+
+use std::fmt::{self, Debug};
+use std::mem;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
+
+use super::pool::Pool;
+use super::prefix::{Link, ROOT};
+use crate::error::Result;
+
+/// What blocks are made of. A test that only counts blocks has `()`.
+pub trait Memory: Default + Send + Sync + Debug + 'static {
+    /// What all blocks of a pool have in common.
+    type Layout: Debug + Send + Sync;
+
+    /// New memory for so many blocks.
+    ///
+    /// # Errors
+    /// The machine has too little.
+    fn allocate(layout: &Self::Layout, blocks: usize) -> Result<Vec<Self>>;
+
+    /// Copies the contents of `other`.
+    fn copy_from(&mut self, other: &Self);
+
+    /// What a later owner of the block can use.
+    fn recycle(self) -> Self {
+        self
+    }
+}
+
+impl Memory for () {
+    type Layout = ();
+
+    fn allocate((): &(), blocks: usize) -> Result<Vec<Self>> {
+        Ok(vec![(); blocks])
+    }
+
+    fn copy_from(&mut self, (): &Self) {}
+}
+
+/// Identifies a block of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub(super) usize);
+
+impl fmt::Display for BlockId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, out)
+    }
+}
+
+// ANCHOR: block
+/// The memory of a block, which returns to its pool on drop. Tables share it as an `Arc`, whose count
+/// is the block's reference count.
+#[derive(Debug)]
+pub struct Block<M: Memory = ()> {
+    id: BlockId,
+    memory: M,
+    pool: Pool<M>,
+}
+// ANCHOR_END: block
+
+impl<M: Memory> Block<M> {
+    pub(super) fn new(id: BlockId, memory: M, pool: Pool<M>) -> Self {
+        Self { id, memory, pool }
+    }
+
+    /// Its number in the pool.
+    pub fn id(&self) -> BlockId {
+        self.id
+    }
+}
+
+impl<M: Memory> Deref for Block<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.memory
+    }
+}
+
+impl<M: Memory> DerefMut for Block<M> {
+    fn deref_mut(&mut self) -> &mut M {
+        &mut self.memory
+    }
+}
+
+impl<M: Memory> Drop for Block<M> {
+    fn drop(&mut self) {
+        let memory = mem::take(&mut self.memory).recycle();
+        self.pool.put_back(self.id, memory);
+    }
+}
+
+/// The block table of one sequence: its blocks in the order of their positions. Several tables may
+/// share a block.
+#[derive(Debug, Default)]
+pub struct BlockTable<M: Memory = ()> {
+    pub(super) blocks: Vec<Arc<Block<M>>>,
+    /// The number of positions that were written.
+    pub(super) length: usize,
+    /// The chain of each block that the prefix cache knows.
+    pub(super) links: Vec<Link>,
+}
+
+impl<M: Memory> BlockTable<M> {
+    /// All blocks.
+    pub fn blocks(&self) -> &[Arc<Block<M>>] {
+        &self.blocks
+    }
+
+    /// The number of positions that were written.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(super) fn last_link(&self) -> Link {
+        self.links.last().copied().unwrap_or(ROOT)
+    }
+
+    // ANCHOR: reserve
+    /// Prepares these blocks of the table for writing: the missing ones are taken, and shared ones
+    /// copied (copy-on-write). `take` gives as many as it is asked for.
+    ///
+    /// # Errors
+    /// Those of `take`. Nothing has changed then.
+    pub(super) fn reserve(
+        &mut self,
+        written: Range<usize>,
+        take: impl FnOnce(usize) -> Result<Vec<Block<M>>>,
+    ) -> Result<()> {
+        let first = written.start.min(self.blocks.len());
+        let missing = written.end.saturating_sub(self.blocks.len());
+        let is_shared = |block: &&mut Arc<Block<M>>| Arc::strong_count(block) > 1;
+        let shared = self.blocks[first..].iter_mut().filter(is_shared);
+        let shared: Vec<&mut Arc<Block<M>>> = shared.collect();
+        if missing + shared.len() == 0 {
+            return Ok(());
+        }
+        let mut taken = take(missing + shared.len())?.into_iter();
+        for (block, mut copy) in shared.into_iter().zip(&mut taken) {
+            copy.copy_from(block);
+            *block = Arc::new(copy);
+        }
+        self.blocks.extend(taken.map(Arc::new));
+        Ok(())
+    }
+    // ANCHOR_END: reserve
+
+    /// Memory that belongs to this table alone: [`reserve`](Self::reserve) has copied what it shared.
+    pub(super) fn block_mut(&mut self, index: usize) -> &mut M {
+        match Arc::get_mut(&mut self.blocks[index]) {
+            Some(block) => block,
+            None => unreachable!("`reserve` has copied every shared block that is written to"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block that holds a number.
+    #[derive(Debug, Default)]
+    struct Number(u32);
+
+    impl Memory for Number {
+        type Layout = ();
+
+        fn allocate((): &(), blocks: usize) -> Result<Vec<Self>> {
+            Ok((0..blocks).map(|_| Self(0)).collect())
+        }
+
+        fn copy_from(&mut self, other: &Self) {
+            self.0 = other.0;
+        }
+    }
+
+    fn pool(blocks: usize) -> Pool<Number> {
+        Pool::with_layout((), 1, blocks)
+    }
+
+    fn share(table: &BlockTable<Number>) -> BlockTable<Number> {
+        BlockTable { blocks: table.blocks.clone(), ..BlockTable::default() }
+    }
+
+    /// Beams share blocks: a write copies only the block that it changes.
+    #[test]
+    fn shared_blocks_are_copied_when_they_are_written_to() {
+        let pool = pool(4);
+        let mut table = BlockTable::default();
+        table.reserve(0..2, |blocks| pool.take(blocks)).unwrap();
+        table.block_mut(1).0 = 7;
+        let mut other = share(&table);
+        assert_eq!(pool.bytes(), 2);
+        other.reserve(1..2, |blocks| pool.take(blocks)).unwrap();
+        assert_eq!(other.block_mut(1).0, 7);
+        assert!(Arc::ptr_eq(&table.blocks[0], &other.blocks[0]));
+        assert!(!Arc::ptr_eq(&table.blocks[1], &other.blocks[1]));
+        assert_eq!(pool.bytes(), 3);
+        // The other is the only owner of its last block now.
+        table.reserve(1..2, |_| panic!("nothing is missing")).unwrap();
+    }
+
+    #[test]
+    fn a_copy_that_does_not_fit_changes_nothing() {
+        let pool = pool(1);
+        let mut table = BlockTable::default();
+        table.reserve(0..1, |blocks| pool.take(blocks)).unwrap();
+        let mut other = share(&table);
+        assert!(other.reserve(0..1, |blocks| pool.take(blocks)).is_err());
+        assert!(Arc::ptr_eq(&table.blocks[0], &other.blocks[0]));
+        drop(other);
+        table.reserve(0..1, |_| panic!("nothing is shared")).unwrap();
+    }
+}

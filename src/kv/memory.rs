@@ -1,0 +1,175 @@
+//! What a block is made of: keys and values, in the form in which the device computes with them.
+
+use std::sync::{Mutex, PoisonError};
+
+use burn::tensor::{DType, Device};
+
+use super::block::Memory;
+use super::pool::Pool;
+use super::tensors::Layers;
+use super::{KvCache, KvPool, KvShape};
+use crate::error::{Error, Result};
+use crate::kernels::{self, BLOCK, BlockLayout, KvFormat};
+use crate::memory;
+
+/// How many bytes of blocks are allocated at least, before the memory of the machine is looked at
+/// again.
+const CHECKED_AT_ONCE: u128 = 64 << 20;
+
+/// The keys and values of a block.
+#[derive(Debug)]
+pub enum KvMemory {
+    /// On the CPU: 32 positions, in the layout of the kernels.
+    Panels(kernels::Block),
+    /// On any other device a sequence has tensors for its whole capacity. They belong to its first
+    /// block, and the others only count.
+    Tensors(Option<Box<Layers>>),
+}
+
+/// What all blocks of a model have in common.
+#[derive(Debug)]
+pub struct KvLayout {
+    pub(super) shape: KvShape,
+    pub(super) device: Device,
+    pub(super) dtype: DType,
+    pub(super) panels: BlockLayout,
+    /// The bytes that may be allocated before the memory of the machine is looked at again.
+    checked: Mutex<u128>,
+}
+
+impl KvLayout {
+    /// Whether a sequence gets its blocks as it grows, and may share them.
+    pub(super) fn is_paged(&self) -> bool {
+        kernels::serve(&self.device)
+    }
+
+    /// Checks that the machine has the memory for so many more blocks. That takes reading several
+    /// files, so it is done once for many blocks where there is room for many.
+    fn check_memory(&self, blocks: usize) -> Result<()> {
+        let bytes = blocks as u128 * self.panels.bytes() as u128;
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes > *checked {
+            *checked = [bytes.max(CHECKED_AT_ONCE), bytes]
+                .into_iter()
+                .find(|&bytes| memory::fits(bytes))
+                .ok_or(Error::CacheTooLarge { tokens: blocks.saturating_mul(BLOCK), bytes })?;
+        }
+        *checked -= bytes;
+        Ok(())
+    }
+}
+
+impl Default for KvMemory {
+    fn default() -> Self {
+        Self::Tensors(None)
+    }
+}
+
+impl Memory for KvMemory {
+    type Layout = KvLayout;
+
+    fn allocate(layout: &KvLayout, blocks: usize) -> Result<Vec<Self>> {
+        if !layout.is_paged() {
+            return Ok((0..blocks).map(|_| Self::default()).collect());
+        }
+        layout.check_memory(blocks)?;
+        let panels = |_| Self::Panels(kernels::Block::new(layout.panels));
+        Ok((0..blocks).map(panels).collect())
+    }
+
+    fn copy_from(&mut self, other: &Self) {
+        if let (Self::Panels(panels), Self::Panels(other)) = (self, other) {
+            panels.copy_from(other);
+        }
+    }
+
+    fn recycle(self) -> Self {
+        match self {
+            Self::Panels(_) => self,
+            Self::Tensors(_) => Self::default(), // of another capacity
+        }
+    }
+}
+
+impl KvPool {
+    /// An empty pool of up to `budget` bytes.
+    pub fn new(shape: KvShape, device: &Device, dtype: DType, budget: usize) -> Self {
+        Self::with_format(shape, device, dtype, KvFormat::of(dtype), budget)
+    }
+
+    /// As [`new`](Self::new), with keys and values stored as `format` on the CPU. On other devices
+    /// they are tensors of `dtype`.
+    pub(crate) fn with_format(
+        shape: KvShape,
+        device: &Device,
+        dtype: DType,
+        format: KvFormat,
+        budget: usize,
+    ) -> Self {
+        let KvShape { n_layers, n_kv_heads, head_dim } = shape;
+        let panels = BlockLayout { n_layers, n_kv_heads, head_dim, format };
+        let device = device.clone();
+        let layout = KvLayout { shape, device, dtype, panels, checked: Mutex::default() };
+        Pool::with_layout(layout, panels.bytes(), budget)
+    }
+
+    /// The budget of a model that was given none: half of the memory that is left.
+    pub(crate) fn default_budget() -> usize {
+        memory::available()
+            .map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
+    }
+
+    /// An empty cache for up to `capacity` tokens.
+    ///
+    /// # Errors
+    /// On a device that allocates the whole capacity at once: too little memory, or a pool with
+    /// less than that left.
+    pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
+        KvCache::new(self, capacity)
+    }
+
+    /// How keys and values are stored.
+    pub fn format(&self) -> KvFormat {
+        self.layout().panels.format
+    }
+
+    /// Whether a sequence gets its blocks as it grows, and may share them.
+    pub(crate) fn is_paged(&self) -> bool {
+        self.layout().is_paged()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
+
+    #[test]
+    fn blocks_keep_their_panels_for_the_next_owner() {
+        let block = 2 * 2 * 16 * 32 * 4;
+        let pool = KvPool::new(SHAPE, &Device::default(), DType::F32, 5 * block + 1);
+        assert_eq!((pool.block_bytes(), pool.max_blocks()), (block, 5));
+        let mut two = pool.take(2).unwrap();
+        let KvMemory::Panels(panels) = &mut *two[1] else {
+            panic!("{two:?}");
+        };
+        panels.write(0, 0, &[1.0; 16], &[2.0; 16]);
+        let id = two.pop().unwrap().id();
+        let again = pool.take(1).unwrap();
+        assert_eq!(again[0].id(), id);
+        let [KvMemory::Panels(used), KvMemory::Panels(fresh)] = [&*again[0], &*two[0]] else {
+            panic!("{again:?}");
+        };
+        assert_ne!(format!("{used:?}"), format!("{fresh:?}"), "what it holds is undefined");
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error_and_nothing_is_taken() {
+        let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
+        let pool = KvPool::new(shape, &Device::default(), DType::F32, usize::MAX);
+        let error = pool.take(1 << 15).unwrap_err();
+        assert!(matches!(error, Error::CacheTooLarge { tokens: 0x10_0000, .. }), "{error}");
+        assert_eq!(pool.bytes(), 0);
+    }
+}

@@ -1,0 +1,183 @@
+//! Texts that contain the text of a special token, and mean the text.
+//!
+//! `tokenizers` finds special tokens wherever their text is. A text that is not to have any gets a
+//! mark into each: a character that occurs nowhere else, so that what is found is the template's
+//! own. The mark is removed again before the model of the tokenizer sees the text.
+
+use aho_corasick::AhoCorasick;
+use tokenizers::{OffsetType, PreTokenizer};
+
+use super::{ChatOptions, ChatTemplate, Message, Tokenizer, check_memory, trusting, unusable};
+use crate::error::Result;
+
+/// Characters that no text should have: those for private use, of the planes 15 and 16.
+const MARKS: std::ops::RangeInclusive<char> = '\u{F0000}'..='\u{10FFFD}';
+
+/// The texts of a tokenizer's special tokens, of two characters or more: there is no inside of one
+/// character.
+#[derive(Debug, Clone)]
+pub(super) struct SpecialTexts {
+    finder: AhoCorasick,
+    /// Sorted, to find those that begin with something.
+    texts: Vec<String>,
+    /// The same from the last character to the first, to find those that end with something.
+    reversed: Vec<String>,
+    /// The characters of the longest.
+    longest: usize,
+}
+
+impl SpecialTexts {
+    /// # Errors
+    /// More texts than fit into a search for all of them.
+    pub(super) fn of(inner: &tokenizers::Tokenizer, origin: &str) -> Result<Self> {
+        let added = inner.get_added_tokens_decoder().into_values();
+        let special = added.filter(|token| token.special && token.content.chars().count() > 1);
+        let mut texts: Vec<String> = special.map(|token| token.content).collect();
+        texts.sort_unstable();
+        let mut reversed: Vec<String> = texts.iter().map(|text| reverse(text)).collect();
+        reversed.sort_unstable();
+        let finder = AhoCorasick::new(&texts).map_err(|error| unusable(origin, error))?;
+        let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+        Ok(Self { finder, texts, reversed, longest })
+    }
+
+    /// A text with a mark in every special token's text, also in one whose beginning or end is in
+    /// another text beside it.
+    fn marked(&self, text: &str, mark: char) -> String {
+        let found = self.finder.find_overlapping_iter(text).map(|found| found.range());
+        let mut places: Vec<usize> =
+            found.map(|found| after_first_char(text, found.start)).collect();
+        for (start, _) in text.char_indices().rev().take(self.longest) {
+            if any_begins_with(&self.texts, &text[start..]) {
+                places.push(after_first_char(text, start));
+            }
+        }
+        let mut head = String::new();
+        for (start, c) in text.char_indices().take(self.longest) {
+            head.insert(0, c);
+            if any_begins_with(&self.reversed, &head) {
+                places.push(start);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let mut marked = String::with_capacity(text.len() + places.len() * mark.len_utf8());
+        let mut rest = 0;
+        for place in places {
+            marked.push_str(&text[rest..place]);
+            marked.push(mark);
+            rest = place;
+        }
+        marked + &text[rest..]
+    }
+}
+
+fn reverse(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+/// Where the character ends that begins at `start`.
+fn after_first_char(text: &str, start: usize) -> usize {
+    start + text[start..].chars().next().map_or(0, char::len_utf8)
+}
+
+/// Whether any of these texts, which are sorted, begins with `begin`.
+fn any_begins_with(sorted: &[String], begin: &str) -> bool {
+    let first = sorted.partition_point(|text| text.as_str() < begin);
+    sorted.get(first).is_some_and(|text| text.starts_with(begin))
+}
+
+/// A conversation as a template has written it.
+#[derive(Debug)]
+pub(crate) struct WrittenChat {
+    pub(crate) text: String,
+    /// The character in the texts of special tokens that are text, if there are any.
+    pub(super) mark: Option<char>,
+}
+
+impl Tokenizer {
+    /// As [`encode`](Self::encode), but the text of a special token within `text` is text.
+    ///
+    /// # Errors
+    /// Text that the tokenizer cannot encode.
+    pub fn encode_text(&self, text: &str) -> Result<Vec<u32>> {
+        self.encode_as_text(text, true)
+    }
+
+    /// As [`encode_text`](Self::encode_text), without the special tokens that `tokenizer.json` adds.
+    ///
+    /// # Errors
+    /// As [`encode_text`](Self::encode_text).
+    pub fn encode_bare_text(&self, text: &str) -> Result<Vec<u32>> {
+        self.encode_as_text(text, false)
+    }
+
+    fn encode_as_text(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+        let mark = self.unused_mark(|mark| text.contains(mark))?;
+        let marked = self.special_texts.marked(text, mark);
+        if marked == text {
+            return self.encode_with(text, add_special_tokens);
+        }
+        self.encode_marked(&marked, mark, add_special_tokens)
+    }
+
+    /// Messages as a template writes them, with a mark in each special token's text within them.
+    pub(super) fn write_messages(
+        &self,
+        template: &ChatTemplate,
+        messages: &[Message],
+        options: &ChatOptions,
+    ) -> Result<WrittenChat> {
+        let is_used = |mark| messages.iter().any(|message| message.content.contains(mark));
+        let mark = self.unused_mark(is_used)?;
+        let marked: Vec<Message> = messages
+            .iter()
+            .map(|message| Message {
+                content: self.special_texts.marked(&message.content, mark),
+                ..message.clone()
+            })
+            .collect();
+        let text = template.render(&marked, &self.special_tokens, options)?;
+        Ok(WrittenChat { text, mark: (marked != messages).then_some(mark) })
+    }
+
+    /// A character that can be a mark.
+    fn unused_mark(&self, is_used: impl Fn(char) -> bool) -> Result<char> {
+        let is_used = |&mark: &char| {
+            is_used(mark) || self.special_texts.texts.iter().any(|text| text.contains(mark))
+        };
+        // A text would have to hold all of the first hundred on purpose.
+        let unused = MARKS.take(100).find(|mark| !is_used(mark));
+        unused.ok_or_else(|| {
+            let message = "the text has too many of the characters U+F0000 to U+F0063";
+            unusable(&self.origin, message)
+        })
+    }
+
+    /// As `tokenizers` encodes, but removes the marks once special tokens are found.
+    pub(super) fn encode_marked(
+        &self,
+        text: &str,
+        mark: char,
+        add_special_tokens: bool,
+    ) -> Result<Vec<u32>> {
+        check_memory(text)?;
+        let inner = &self.inner;
+        let encode = || {
+            let mut pieces =
+                inner.get_added_vocabulary().extract_and_normalize(inner.get_normalizer(), text);
+            pieces.normalize(|piece| {
+                piece.filter(|c| c != mark);
+                Ok(())
+            })?;
+            if let Some(pre_tokenizer) = inner.get_pre_tokenizer() {
+                pre_tokenizer.pre_tokenize(&mut pieces)?;
+            }
+            let model = inner.get_model();
+            pieces.tokenize(|piece| tokenizers::Model::tokenize(model, piece.get()))?;
+            let encoding = pieces.into_encoding(None, 0, OffsetType::Byte)?;
+            inner.post_process(encoding, None, add_special_tokens)
+        };
+        Ok(trusting(&self.origin, encode)?.get_ids().to_vec())
+    }
+}
