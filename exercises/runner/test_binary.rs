@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+#[cfg(unix)]
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -167,12 +169,18 @@ impl TestBinary {
     }
 }
 
+/// Held while this process has the limits of a child: two threads that lower and raise them at once
+/// would leave them low.
+#[cfg(unix)]
+static LIMITS: Mutex<()> = Mutex::new(());
+
 /// Starts a process that may ask for [`MEMORY`]. A child has the limits of its parent, so they are
 /// lowered for the moment in which it starts. Where that is not possible, it has none.
 fn spawn_with_little_memory(command: &mut Command) -> std::io::Result<Child> {
     #[cfg(unix)]
     {
         use rlimit::Resource;
+        let _alone = LIMITS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok((soft, hard)) = Resource::DATA.get()
             && Resource::DATA.set(soft.min(MEMORY), hard).is_ok()
         {
@@ -291,12 +299,16 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn an_answer_has_little_memory_and_the_runner_has_its_own() {
-        let before = rlimit::Resource::DATA.get().unwrap();
+        let limits = || {
+            let _alone = LIMITS.lock().unwrap_or_else(PoisonError::into_inner);
+            rlimit::Resource::DATA.get().unwrap()
+        };
+        let before = limits();
         let (_folder, tests) = script("echo \"test a::b_tests::limit_$(ulimit -d) ... ok\"");
         let outcome = run(&tests, "a::b_tests::", LONG).unwrap();
         let kilobytes = before.0.min(MEMORY) / 1024;
         assert_eq!(outcome.passed, [format!("a::b_tests::limit_{kilobytes}")]);
-        assert_eq!(rlimit::Resource::DATA.get().unwrap(), before);
+        assert_eq!(limits(), before);
     }
 
     #[test]
