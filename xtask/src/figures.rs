@@ -2,14 +2,16 @@
 //! `book/src/output` and their figures in `book/src/figures`.
 //!
 //! `--check` writes nothing: a difference is an error, and so is an output whose command is on no
-//! page.
+//! page, or a page whose outputs are not of the sitting that it claims.
 
 mod compare;
 mod inline;
 mod output;
 mod outputs;
 mod served;
+mod sitting;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Write;
@@ -25,6 +27,7 @@ pub use compare::same_but_for_rounding;
 use output::Output;
 use outputs::OUTPUTS;
 use served::Server;
+use sitting::Sittings;
 
 #[derive(Args)]
 pub struct FiguresArgs {
@@ -34,15 +37,29 @@ pub struct FiguresArgs {
     /// Run only the commands that hold this
     #[arg(long, default_value = "")]
     only: String,
+    /// Run all commands, also those that take long or need other engines, and make this the sitting
+    /// that the pages claim
+    #[arg(long, conflicts_with_all = ["check", "only"])]
+    sitting: bool,
 }
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
     let book = root.join("book/src");
-    let pages = pages(&book)?;
+    let outputs = book.join("output");
+    let mut sittings = Sittings::read(&outputs)?;
+    let sitting = sittings.begin()?;
     let mut wrong = Vec::new();
+    let all = pages(&book)?;
+    if args.check {
+        wrong.extend(all.iter().flat_map(|(name, text)| {
+            let read = |file: &str| fs::read(outputs.join(file)).unwrap_or_default();
+            sittings.faults(name, text, &timed_files(), read)
+        }));
+    }
+    let pages: String = all.into_values().collect();
     let is_wanted = |output: &&Output| match args.only.as_str() {
-        "" => !output.on_request,
+        "" => args.sitting || !output.on_request,
         only => output.command.contains(only),
     };
     for output in OUTPUTS.iter().filter(is_wanted) {
@@ -66,9 +83,12 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             if !pages.contains(&format!("output/{file}}}}}")) {
                 wrong.push(format!("no page includes output/{file}"));
             }
-            let kept = book.join("output").join(file);
+            let kept = outputs.join(file);
             if !args.check {
                 write(&kept, text.as_bytes())?;
+                if output.timed {
+                    sittings.note(&sitting, file, text.as_bytes());
+                }
             } else if !output.agrees(&fs::read_to_string(&kept).unwrap_or_default(), &text) {
                 wrong.push(format!("{} differs:\n{text}", kept.display()));
             }
@@ -88,6 +108,12 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             }
         }
     }
+    if args.sitting && wrong.is_empty() {
+        sittings.publish(&sitting, &outputs)?;
+    }
+    if !args.check {
+        sittings.write(&outputs)?;
+    }
     ensure!(
         wrong.is_empty(),
         "{}\nrun `cargo xtask figures` and look at what changed",
@@ -96,13 +122,21 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     Ok(())
 }
 
-/// The text of all pages.
-fn pages(book: &Path) -> Result<String> {
+/// The text of all pages, by their names.
+fn pages(book: &Path) -> Result<BTreeMap<String, String>> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(book)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    paths.sort();
-    paths.iter().map(|path| Ok(fs::read_to_string(path)?)).collect()
+    let page = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, fs::read_to_string(path)?))
+    };
+    paths.into_iter().map(page).collect()
+}
+
+/// The outputs with times.
+fn timed_files() -> Vec<&'static str> {
+    OUTPUTS.iter().filter(|output| output.timed).filter_map(|output| output.file).collect()
 }
 
 /// Runs a `cargo` command in `folder` and returns its standard output, followed by its standard

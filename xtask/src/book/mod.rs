@@ -8,6 +8,7 @@ mod figures;
 mod includes;
 mod links;
 mod markdown;
+mod measured;
 pub mod problem;
 mod prose;
 mod sources;
@@ -44,6 +45,7 @@ pub fn run(args: &BookArgs) -> Result<()> {
     for (page, text) in sources.pages() {
         problems.extend(prose::check(page, text));
         problems.extend(links::check(page, text));
+        problems.extend(measured::check(page, text, &sources));
     }
     for (file, text) in sources.book() {
         problems.extend(figures::check(file, text));

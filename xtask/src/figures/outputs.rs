@@ -93,6 +93,10 @@ pub const OUTPUTS: &[Output] = &[
         "top-k-tail.txt",
         "cargo run --release --example 02_top_k -- --seed 11 --k 5 --max-tokens 200",
     ),
+    printed(
+        "top-k-ate.txt",
+        "cargo run --release --example 05_kv_cache -- --temperature 1 --top-p 1 --seed 11 --max-tokens 200 --logprobs 2 | grep '^\"ate\"'",
+    ),
     printed("guidance-top-k.txt", "cargo xtask guidance --top-k 1,2,5,10,40,200"),
     refused("k-zero.txt", "cargo run --release --example 02_top_k -- --k 0"),
     printed(
@@ -140,6 +144,10 @@ pub const OUTPUTS: &[Output] = &[
     printed(
         "repetition.txt",
         "cargo run --release --example 01_greedy -- --steps 0 --max-tokens 120 --repetition-penalty 2",
+    ),
+    printed(
+        "repetition-steps.txt",
+        "cargo run --release --example 05_kv_cache -- --temperature 0 --repetition-penalty 2 --max-tokens 120 --logprobs 4 | grep -E '^\" (more|Pip)\" '",
     ),
     printed("guidance.txt", "cargo xtask guidance"),
     timed(
