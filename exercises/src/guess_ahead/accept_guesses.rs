@@ -25,11 +25,13 @@ pub struct Checked {
 ///   it had, and the accepted guesses. The one token more has been sampled, and not read.
 ///
 /// ```text
-/// guesses     8 3 5          rows   (last token)  8  3  5
-/// sampled     8 3 6 1        gained 8 3 6         6 is the replacement of 5; 1 means nothing
-///                            kept   3 rows        (last token)  8  3
+/// guesses  8 3 5         rows: the last token, 8, 3, 5
 ///
-/// sampled     8 3 5 1        gained 8 3 5 1       1 is the bonus token; kept 4 rows
+/// sampled  8 3 6 1       gained 8 3 6       6 replaces 5; the row of the 1 has read the rejected 5
+///                        3 rows are kept    the last token, 8, 3
+///
+/// sampled  8 3 5 1       gained 8 3 5 1     1 is the bonus token
+///                        4 rows are kept    the last token, 8, 3, 5
 /// ```
 pub fn accept_guesses(guesses: &[u32], sampled: &[u32]) -> Checked {
     todo!()

@@ -11,12 +11,15 @@ pub struct Request {
     pub params: SamplingParams,
 }
 
+/// Guesses the tokens that follow a text: any number of them, right or wrong.
+pub type Draft<'a> = dyn Fn(&[u32]) -> Vec<u32> + 'a;
+
+/// One pass of the model over a text and guesses. It gives a row of logits more than there are
+/// guesses, `[rows, vocab]`: the first is that after the text, the second that after the text and one
+/// guess, and so on. All are finite.
+pub type Forward<'a> = dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>> + 'a;
+
 /// Generates the text of a request by speculative decoding. Returns its new tokens.
-///
-/// `draft(text)` guesses the tokens that follow a text: any number of them, right or wrong.
-/// `forward(text, guesses)` is one pass of the model. It gives `guesses.len() + 1` rows of logits,
-/// `[rows, vocab]`: the first is that after the text, the second that after the text and one guess,
-/// and so on. All are finite.
 ///
 /// **What was observed.** Greedy texts are the same with guesses and without. With a temperature they
 /// are the same only where all guesses are right, or where there are none. Otherwise the same
@@ -29,11 +32,7 @@ pub struct Request {
 /// - The text is that of plain decoding, where one sampler, made from `params`, samples each token from
 ///   the logits after the text: for every draft, every seed, and all parameters.
 /// - A pass gives as many tokens as before: the accepted guesses, and one more.
-pub fn speculate(
-    request: &Request,
-    draft: &dyn Fn(&[u32]) -> Vec<u32>,
-    forward: &dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>>,
-) -> Vec<u32> {
+pub fn speculate(request: &Request, draft: &Draft<'_>, forward: &Forward<'_>) -> Vec<u32> {
     let mut sampler = Sampler::new(&request.params).expect("the parameters are valid");
     let mut output = Vec::new();
     while output.len() < request.max_tokens {

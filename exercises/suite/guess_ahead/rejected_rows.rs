@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use slowburn::sampling::{Sampler, SamplingParams};
 
-use super::rejected_rows::{Request, speculate};
+use super::rejected_rows::{Draft, Request, speculate};
 use crate::support::{Case, ToyModel};
 
 /// One less than the number of logits of the model.
@@ -53,7 +53,7 @@ fn draft(
 }
 
 /// The tokens of speculative decoding, and how many passes it took.
-fn run(request: &Request, draft: &dyn Fn(&[u32]) -> Vec<u32>) -> (Vec<u32>, usize) {
+fn run(request: &Request, draft: &Draft<'_>) -> (Vec<u32>, usize) {
     let passes = Cell::new(0);
     let forward = |text: &[u32], guesses: &[u32]| {
         passes.set(passes.get() + 1);
@@ -74,7 +74,7 @@ fn case(rule: &str, request: &Request, draft: &str) -> Case {
 }
 
 /// The text must be that of plain decoding, with drafts of 0 to 5 guesses.
-fn check(rule: &str, request: &Request, (name, is_right): (&str, fn(usize) -> bool)) {
+fn check(rule: &str, request: &Request, (name, is_right): Named) {
     for count in 0..6 {
         let case = case(rule, request, &format!("{name}, {count} at a time"));
         let expected = plain(request);
@@ -82,7 +82,10 @@ fn check(rule: &str, request: &Request, (name, is_right): (&str, fn(usize) -> bo
     }
 }
 
-const DRAFTS: [(&str, fn(usize) -> bool); 4] = [
+/// What a draft is called, and at which places of the output it is right.
+type Named = (&'static str, fn(usize) -> bool);
+
+const DRAFTS: [Named; 4] = [
     ("all right", |_| true),
     ("all wrong", |_| false),
     ("every third wrong", |place| !place.is_multiple_of(3)),
@@ -141,16 +144,16 @@ fn penalties_count_the_tokens_of_the_text() {
 #[test]
 fn guesses_that_know_nothing() {
     let request = request(20, seeded(9));
-    let drafts: [(&str, fn(&[u32]) -> Vec<u32>); 3] = [
-        ("the last token again, twice", |text| vec![text[text.len() - 1]; 2]),
-        ("the whole text again", <[u32]>::to_vec),
-        ("as many zeros as the last token says", |text| {
+    let drafts: [(&str, &Draft<'_>); 3] = [
+        ("the last token again, twice", &|text| vec![text[text.len() - 1]; 2]),
+        ("the whole text again", &<[u32]>::to_vec),
+        ("as many zeros as the last token says", &|text| {
             vec![0; text[text.len() - 1] as usize]
         }),
     ];
     for (name, draft) in drafts {
         let case = case("a seeded text is that of plain decoding", &request, name);
-        case.equal(plain(&request), run(&request, &draft).0);
+        case.equal(plain(&request), run(&request, draft).0);
     }
 }
 

@@ -8,9 +8,9 @@
 //! What it costs: a comparison for each guess. The rows of the rejected guesses were computed for
 //! nothing.
 //!
-//! A common wrong turn: to keep a row for each token that is gained because they are as many. They
-//! are as many, and not the same: the first row is the token that the text had before, and the last
-//! token that is gained has no row yet. The next pass begins with it.
+//! A common wrong turn: to keep one row more, because the replacement stands in the place of the
+//! guess. That row holds the keys and values of the rejected guess. The replacement has been sampled
+//! and not read: the next pass begins with it.
 
 /// What a text and its KV cache get out of one pass.
 #[derive(Debug, Clone, PartialEq)]

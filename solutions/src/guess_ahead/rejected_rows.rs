@@ -24,13 +24,17 @@ pub struct Request {
     pub params: SamplingParams,
 }
 
+/// Guesses the tokens that follow a text: any number of them, right or wrong.
+pub type Draft<'a> = dyn Fn(&[u32]) -> Vec<u32> + 'a;
+
+/// One pass of the model over a text and guesses. It gives a row of logits more than there are
+/// guesses, `[rows, vocab]`: the first is that after the text, the second that after the text and one
+/// guess, and so on. All are finite.
+pub type Forward<'a> = dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>> + 'a;
+
 /// Generates the text of a request by speculative decoding. Returns its new tokens, which are those
 /// of plain decoding.
-pub fn speculate(
-    request: &Request,
-    draft: &dyn Fn(&[u32]) -> Vec<u32>,
-    forward: &dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>>,
-) -> Vec<u32> {
+pub fn speculate(request: &Request, draft: &Draft<'_>, forward: &Forward<'_>) -> Vec<u32> {
     let mut sampler = Sampler::new(&request.params).expect("the parameters are valid");
     let mut output = Vec::new();
     while output.len() < request.max_tokens {
