@@ -89,10 +89,11 @@ pub enum Chapter {
     PagedKv,
     Kernels,
     Quantized,
+    GuessAhead,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -108,6 +109,7 @@ impl Chapter {
         Self::PagedKv,
         Self::Kernels,
         Self::Quantized,
+        Self::GuessAhead,
     ];
 
     /// The name of its module and of its folders.
@@ -128,6 +130,7 @@ impl Chapter {
             Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",
             Self::Quantized => "quantized",
+            Self::GuessAhead => "guess_ahead",
         }
     }
 

@@ -10,6 +10,7 @@
 
 mod batching;
 mod greedy;
+mod guess_ahead;
 mod kernels;
 mod kv_cache;
 mod model;

@@ -3,6 +3,7 @@
 
 pub mod batching;
 pub mod greedy;
+pub mod guess_ahead;
 pub mod kernels;
 pub mod kv_cache;
 pub mod model;
