@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::{Error, Result};
-use crate::kernels;
 use crate::panics;
 use crate::storage::Storage;
 
@@ -92,7 +91,7 @@ impl OpenDevice {
     /// An unsupported type; quantized weights, or activations in int8, on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
-        if storage.needs_kernels() && !kernels::serve(&self.device) {
+        if storage.needs_kernels() && !has_kernels(&self.device) {
             return Err(Error::QuantizedUnsupported { name: self.name });
         }
         let Storage { precision, .. } = storage;
@@ -118,6 +117,18 @@ impl fmt::Display for OpenDevice {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the kernels of this crate compute for this device, and not Burn: for `flex`, unless
+/// gradients are kept.
+pub(crate) fn has_kernels(device: &Device) -> bool {
+    #[cfg(feature = "flex")]
+    return *device == Device::flex() && !device.is_autodiff();
+    #[cfg(not(feature = "flex"))]
+    return {
+        let _ = device;
+        false
+    };
 }
 
 /// Whether the tensors of this device are in host memory.

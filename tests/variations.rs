@@ -3,7 +3,7 @@
 
 mod common;
 
-use burn::tensor::{DType, Device, Distribution, Int, Tensor, bf16, f16};
+use burn::tensor::{DType, Device, Distribution, Tensor, bf16, f16};
 use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use slowburn::checkpoint::Weights;
 use slowburn::device::Precision;
 use slowburn::model::config::{RopeConfig, RopeScaling};
 use slowburn::model::rope::Rope;
-use slowburn::model::{Input, Logits, Source};
+use slowburn::model::{Input, Logits, Role, Source};
 use slowburn::pretrained::Pretrained;
 
 const PROMPT: [u32; 6] = [5, 99, 17, 42, 260, 3];
@@ -247,11 +247,16 @@ fn every_type_is_converted_to_every_other() {
         };
         for to in [DType::F32, DType::F16, DType::BF16] {
             let weights = Weights::from_safetensors(&file, "file", &device, to).unwrap();
-            let matrix = weights.matrix("numbers", [2, LONG]).unwrap();
-            let ids = Tensor::<2, Int>::from_data([[0, 1]], &device);
-            let found = matrix.rows(ids).try_into_vec_as::<f32>().unwrap();
-            let expected = numbers.iter().map(|x| through(to, through(rounded, *x)));
-            assert!(found.into_iter().eq(expected), "{from:?} to {to:?}");
+            let tensor = weights.matrix("numbers", [2, LONG], Role::Layer).unwrap().val();
+            let panels = weights.panels("numbers", [2, LONG], Role::Layer).unwrap();
+            let mut packed = vec![0.0; 2 * LONG];
+            for (output, row) in packed.chunks_exact_mut(LONG).enumerate() {
+                panels.row(output, row);
+            }
+            for found in [tensor.cast(DType::F32).try_into_vec_as().unwrap(), packed] {
+                let expected = numbers.iter().map(|x| through(to, through(rounded, *x)));
+                assert!(found.into_iter().eq(expected), "{from:?} to {to:?}");
+            }
         }
     }
 }

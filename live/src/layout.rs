@@ -54,8 +54,7 @@ impl Layout {
         let caches: slowburn::Result<Vec<_>> =
             lengths.iter().map(|&length| model.new_cache(length)).collect();
         let mut caches = caches?;
-        let device = slowburn::device::open(slowburn::device::DeviceChoice::Cpu)?.device;
-        let mut pass = Pass::new(&device);
+        let mut pass = Pass::default();
         for (length, cache) in lengths.iter().zip(&mut caches) {
             pass.push(*length, Some(cache));
         }

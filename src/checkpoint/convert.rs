@@ -90,8 +90,21 @@ fn values<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<
     numbers.iter().map(|bytes| value(*bytes)).collect()
 }
 
+/// The transpose of a matrix `[n_in, n_out]` with numbers of this type.
+///
+/// The data itself is transposed: a transposed tensor is a view, which every product would read with a
+/// large stride.
+pub(super) fn transposed(matrix: &[u8], dtype: DType, n_out: usize) -> BytesMut {
+    let mut to = BytesMut::new();
+    match stored_as(dtype).size() {
+        2 => append_transposed::<2>(matrix, n_out, &mut to),
+        _ => append_transposed::<4>(matrix, n_out, &mut to),
+    }
+    to
+}
+
 /// Appends the transpose of a matrix with numbers of `N` bytes and `columns` columns.
-pub fn append_transposed<const N: usize>(matrix: &[u8], columns: usize, to: &mut BytesMut) {
+fn append_transposed<const N: usize>(matrix: &[u8], columns: usize, to: &mut BytesMut) {
     /// Numbers in a cache line.
     const LINE: usize = 16;
     let start = to.len();

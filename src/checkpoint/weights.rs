@@ -12,14 +12,13 @@ use super::convert;
 use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
-use crate::device::computes_on_host;
+use crate::device::{computes_on_host, has_kernels};
 use crate::error::{Error, Result};
 use crate::kernels::{
-    self, Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups,
-    StoredMatrix,
+    Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
 use crate::memory;
-use crate::model::{Model, ModelConfig, PackedWeight, Source as TensorSource, Weight};
+use crate::model::{Model, ModelConfig, Role, Source as TensorSource};
 use crate::storage::{MatrixFormat, Storage};
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
@@ -148,7 +147,7 @@ impl<'a> Weights<'a> {
     fn format_of(&self, role: Role, has_blocks: bool) -> Option<MatrixFormat> {
         let storage = self.storage?;
         match role {
-            Role::Layer => storage.layers.map(MatrixFormat::Quantized),
+            Role::Layer | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
             Role::Embedding => storage.embedding_format(has_blocks),
         }
     }
@@ -253,7 +252,7 @@ impl<'a> Weights<'a> {
         };
         let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
             let dense = |dtype| numbers as u128 * convert::stored_as(dtype).size() as u128;
-            if !kernels::serve(&self.device) {
+            if !has_kernels(&self.device) {
                 return dense(self.dtype);
             }
             let groups = match self.format_of(Role::of(name), blocks.is_some()) {
@@ -269,39 +268,13 @@ impl<'a> Weights<'a> {
         files.files.iter().map(|file| file.memory(bytes_of)).sum()
     }
 
-    /// Uploads a converted tensor to the device, as `dtype`.
-    fn upload<const D: usize>(
-        &self,
-        bytes: BytesMut,
-        shape: [usize; D],
-        dtype: DType,
-    ) -> Tensor<D> {
+    /// Uploads a converted tensor to the device.
+    fn upload<const D: usize>(&self, bytes: BytesMut, shape: [usize; D]) -> Param<Tensor<D>> {
         self.count(bytes.len());
-        if let [n_out, n_in] = shape[..] {
-            self.count_weights(dtype.name(), [n_out, n_in]);
-        }
         let bytes = Bytes::from_shared(bytes.freeze(), AllocationProperty::Other);
-        let data = TensorData::from_bytes(bytes, shape, convert::stored_as(dtype));
-        Tensor::from_data(data, (&self.device, dtype))
+        let data = TensorData::from_bytes(bytes, shape, convert::stored_as(self.dtype));
+        Param::from_tensor(Tensor::from_data(data, (&self.device, self.dtype)))
     }
-
-    // ANCHOR: matrix
-    fn stored_matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight> {
-        let Source::Files(files) = &self.source else {
-            return self.random_matrix(name, shape);
-        };
-        let stored = files.find(name, &shape)?;
-        if kernels::serve(&self.device) {
-            return self.pack(files, &stored, shape, false, role);
-        }
-        if stored.group_format().is_some() {
-            self.dequantized.set(true);
-        }
-        let mut bytes = BytesMut::new();
-        convert::append(&stored, self.dtype, &mut bytes)?;
-        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, shape, self.dtype))))
-    }
-    // ANCHOR_END: matrix
 
     /// Packs a matrix of a file for the CPU kernels.
     fn pack(
@@ -309,13 +282,12 @@ impl<'a> Weights<'a> {
         files: &Files<'_>,
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
-        is_transposed: bool,
         role: Role,
-    ) -> Result<Weight> {
+    ) -> Result<Panels> {
         let matrix = StoredMatrix {
             format: Format::of(stored.dtype()),
             length: stored.length(),
-            is_transposed,
+            is_transposed: files.has_transposed(role),
             read: &|range, use_bytes| {
                 use_bytes(stored.bytes(range, &mut Vec::new())?);
                 Ok(())
@@ -323,51 +295,35 @@ impl<'a> Weights<'a> {
         };
         let arena = &mut files.arena.borrow_mut();
         let blocks = stored.group_format();
-        let panels = match (self.format_of(role, blocks.is_some()), blocks) {
+        match (self.format_of(role, blocks.is_some()), blocks) {
             (None, Some(format)) => {
                 let read_row = &|row, groups: &mut [Group]| stored.read_groups(row, groups);
-                Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)?
+                Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)
             }
             (Some(MatrixFormat::Dense(precision)), _) => {
-                Panels::pack(&matrix, shape, Format::of(precision.dtype()), arena)?
+                Panels::pack(&matrix, shape, Format::of(precision.dtype()), arena)
             }
             (Some(MatrixFormat::Quantized(format)), _) => {
                 let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();
-                Panels::quantize(&matrix, shape, format, rounding, arena)?
+                Panels::quantize(&matrix, shape, format, rounding, arena)
             }
-            (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena)?,
-        };
-        self.count(panels.bytes());
-        self.count_weights(panels.format().name(), shape);
-        if matches!(panels.format(), PanelFormat::Quantized(_)) {
-            self.has_quantized.set(true);
+            (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena),
         }
-        let panels = panels.with_activations(self.activations());
-        Ok(Weight::Packed(PackedWeight { panels }))
     }
 
-    fn count_weights(&self, format: &'static str, [n_out, n_in]: [usize; 2]) {
+    fn count_matrix(&self, format: &'static str, [n_out, n_in]: [usize; 2], role: Role) {
         *self.weights_in.borrow_mut().entry(format).or_default() += n_out * n_in;
+        if role == Role::Embedding {
+            self.embeddings_in.borrow_mut().insert(format);
+        }
     }
 
     fn count(&self, bytes: usize) {
         self.bytes.set(self.bytes.get() + bytes);
     }
 
-    fn random_matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        let weight = self.random_tensor(name, shape);
-        if !kernels::serve(&self.device) {
-            return Ok(Weight::Dense(Param::from_tensor(weight)));
-        }
-        let panels = Panels::from_numbers(&kernels::tensor::numbers(weight), shape)?;
-        Ok(Weight::Packed(PackedWeight { panels }))
-    }
-
     fn random_tensor<const D: usize>(&self, name: &str, shape: [usize; D]) -> Tensor<D> {
         self.count(shape.iter().product::<usize>() * self.dtype.size());
-        if let [n_out, n_in] = shape[..] {
-            self.count_weights(self.dtype.name(), [n_out, n_in]);
-        }
         let options = (&self.device, self.dtype);
         if name.ends_with("bias") {
             return Tensor::zeros(shape, options);
@@ -385,16 +341,8 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// What a matrix is to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Layer,
-    /// An embedding, or the head.
-    Embedding,
-}
-
 impl Role {
-    /// The name of a tensor of a layer has its number: `model.layers.3.mlp.up_proj`.
+    /// By the name of a tensor: that of a layer has its number, as `model.layers.3.mlp.up_proj`.
     fn of(name: &str) -> Self {
         if name.split('.').any(|part| part.parse::<usize>().is_ok()) {
             Self::Layer
@@ -405,56 +353,56 @@ impl Role {
 }
 
 impl TensorSource for Weights<'_> {
-    fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        self.stored_matrix(name, shape, Role::Layer)
-    }
-
-    fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight> {
-        let weight = self.stored_matrix(name, shape, Role::Embedding)?;
-        self.embeddings_in.borrow_mut().insert(match &weight {
-            Weight::Dense(_) => self.dtype.name(),
-            Weight::Packed(packed) => packed.panels.format().name(),
-        });
-        Ok(weight)
-    }
-
-    fn transposed(&self, name: &str, [n_out, n_in]: [usize; 2]) -> Result<Weight> {
+    // ANCHOR: matrix
+    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Param<Tensor<2>>> {
+        self.count_matrix(self.dtype.name(), shape, role);
         let Source::Files(files) = &self.source else {
-            return self.random_matrix(name, [n_out, n_in]);
+            return Ok(Param::from_tensor(self.random_tensor(name, shape)));
         };
-        if !files.have_transposed() {
-            return self.matrix(name, [n_out, n_in]);
+        let stored = files.find_matrix(name, shape, role)?;
+        if stored.group_format().is_some() {
+            self.dequantized.set(true);
         }
-        let stored = files.find(name, &[n_in, n_out])?;
-        if kernels::serve(&self.device) {
-            return self.pack(files, &stored, [n_out, n_in], true, Role::Layer);
+        let mut bytes = BytesMut::new();
+        convert::append(&stored, self.dtype, &mut bytes)?;
+        if files.has_transposed(role) {
+            bytes = convert::transposed(&bytes, self.dtype, shape[0]);
         }
-        // Transposes the data itself: a transposed tensor is a view, which every product would read
-        // with a large stride.
-        let (mut matrix, mut bytes) = (BytesMut::new(), BytesMut::new());
-        convert::append(&stored, self.dtype, &mut matrix)?;
-        match convert::stored_as(self.dtype).size() {
-            2 => convert::append_transposed::<2>(&matrix, n_out, &mut bytes),
-            _ => convert::append_transposed::<4>(&matrix, n_out, &mut bytes),
+        Ok(self.upload(bytes, shape))
+    }
+    // ANCHOR_END: matrix
+
+    fn panels(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Panels> {
+        let Source::Files(files) = &self.source else {
+            self.count_matrix(self.dtype.name(), shape, role);
+            return Panels::from_numbers(&on_host(self.random_tensor(name, shape))?, shape);
+        };
+        let panels = self.pack(files, &files.find_matrix(name, shape, role)?, shape, role)?;
+        self.count(panels.bytes());
+        self.count_matrix(panels.format().name(), shape, role);
+        if matches!(panels.format(), PanelFormat::Quantized(_)) {
+            self.has_quantized.set(true);
         }
-        Ok(Weight::Dense(Param::from_tensor(self.upload(bytes, [n_out, n_in], self.dtype))))
+        Ok(panels.with_activations(self.activations()))
     }
 
-    /// On the CPU, vectors are f32 whatever the type of the matrices: they are small, and the
-    /// arithmetic is in f32.
     fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>> {
         let Source::Files(files) = &self.source else {
             return Ok(Param::from_tensor(self.random_tensor(name, [length])));
         };
-        let stored = files.find(name, &[length])?;
-        let dtype = if kernels::serve(&self.device) {
-            DType::F32
-        } else {
-            self.dtype
+        let mut bytes = BytesMut::new();
+        convert::append(&files.find(name, &[length])?, self.dtype, &mut bytes)?;
+        Ok(self.upload(bytes, [length]))
+    }
+
+    fn numbers(&self, name: &str, length: usize) -> Result<Vec<f32>> {
+        let Source::Files(files) = &self.source else {
+            return on_host(self.random_tensor(name, [length]));
         };
         let mut bytes = BytesMut::new();
-        convert::append(&stored, dtype, &mut bytes)?;
-        Ok(Param::from_tensor(self.upload(bytes, [length], dtype)))
+        convert::append(&files.find(name, &[length])?, DType::F32, &mut bytes)?;
+        self.count(bytes.len());
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
     }
 
     fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str {
@@ -498,9 +446,24 @@ impl TensorSource for Weights<'_> {
 }
 
 impl Files<'_> {
-    /// Whether the matrices of GPT-2 are stored as `[in, out]`.
-    fn have_transposed(&self) -> bool {
-        self.files.iter().all(WeightFile::has_transposed)
+    /// Whether matrices of this role are stored as `[in, out]`.
+    fn has_transposed(&self, role: Role) -> bool {
+        role == Role::Transposed && self.files.iter().all(WeightFile::has_transposed)
+    }
+
+    /// Looks up a matrix of shape `[out, in]`, and marks it as used.
+    fn find_matrix(
+        &self,
+        name: &str,
+        [n_out, n_in]: [usize; 2],
+        role: Role,
+    ) -> Result<StoredTensor<'_>> {
+        let shape = if self.has_transposed(role) {
+            [n_in, n_out]
+        } else {
+            [n_out, n_in]
+        };
+        self.find(name, &shape)
     }
 
     /// Looks up a tensor, and marks it as used.
@@ -514,6 +477,11 @@ impl Files<'_> {
         self.untaken.borrow_mut().remove(name);
         Ok(stored)
     }
+}
+
+/// The numbers of a tensor, in row-major order.
+fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
+    tensor.try_into_vec_as::<f32>().map_err(|error| Error::Device(error.to_string()))
 }
 
 #[cfg(test)]

@@ -22,35 +22,48 @@ pub struct Layer<'a> {
     pub bias: Option<&'a [f32]>,
 }
 
-// ANCHOR: linear
 /// Applies each of `layers` to the same `x`, `[rows, n_in]`. Returns `[rows, n_out]` for each.
+///
+/// # Panics
+/// Where the `n_in` of a layer is not that of `x`.
+pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) -> [Vec<f32>; N] {
+    let mut y = layers.map(|_| Vec::new());
+    linear_into(layers, x, rows, y.each_mut());
+    y
+}
+
+// ANCHOR: linear
+/// Applies each of `layers` to the same `x`, `[rows, n_in]`. Each `y` becomes `[rows, n_out]`.
 ///
 /// The threads share the panels of all layers: a small matrix alone has too few panels to balance
 /// the load.
 ///
 /// # Panics
 /// Where the `n_in` of a layer is not that of `x`.
-pub fn linear<const N: usize>(layers: [Layer<'_>; N], x: &[f32], rows: usize) -> [Vec<f32>; N] {
+pub(super) fn linear_into<const N: usize>(
+    layers: [Layer<'_>; N],
+    x: &[f32],
+    rows: usize,
+    y: [&mut Vec<f32>; N],
+) {
     let cpu = Cpu::current();
-    let mut y = layers.map(|layer| vec![0.0; rows * layer.weights.shape()[0]]);
     if rows == 0 {
-        return y;
+        return y.into_iter().for_each(Vec::clear);
     }
     let packed = Packed::new(x, rows, Forms::of(&layers), &cpu);
-    {
-        let mut products = Vec::with_capacity(N);
-        for (layer, y) in layers.iter().zip(&mut y) {
-            assert_eq!(layer.weights.shape()[1], x.len() / rows);
-            products.push(Product { layer: *layer, x: &packed, y: Disjoint::new(y) });
-        }
-        let panels: usize = products.iter().map(|product| product.layer.weights.len()).sum();
-        let share = panels_of_task(panels, cpu.threads());
-        cpu.for_each(panels.div_ceil(share), |task| {
-            let end = panels.min((task + 1) * share);
-            compute(&products, task * share..end, cpu.simd());
-        });
+    let mut products = Vec::with_capacity(N);
+    for (layer, y) in layers.iter().zip(y) {
+        let [n_out, n_in] = layer.weights.shape();
+        assert_eq!(n_in, x.len() / rows);
+        y.resize(rows * n_out, 0.0); // all of it is overwritten
+        products.push(Product { layer: *layer, x: &packed, y: Disjoint::new(y) });
     }
-    y
+    let panels: usize = products.iter().map(|product| product.layer.weights.len()).sum();
+    let share = panels_of_task(panels, cpu.threads());
+    cpu.for_each(panels.div_ceil(share), |task| {
+        let end = panels.min((task + 1) * share);
+        compute(&products, task * share..end, cpu.simd());
+    });
 }
 // ANCHOR_END: linear
 

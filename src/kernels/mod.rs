@@ -17,9 +17,9 @@ mod number;
 mod order;
 mod panels;
 mod quantized;
+pub(crate) mod recorded;
 mod roof;
 mod simd;
-pub mod tensor;
 mod threads;
 pub mod trace;
 
@@ -35,4 +35,3 @@ pub use panels::{PanelFormat, Panels, StoredGroups, StoredMatrix};
 pub use quantized::{Activations, GROUP, Group, GroupFormat, Quantized, Rounding, quantize};
 pub use roof::Roof;
 pub use simd::Simd;
-pub use tensor::serve;

@@ -8,6 +8,7 @@ use super::block::Memory;
 use super::pool::Pool;
 use super::tensors::Layers;
 use super::{KvCache, KvPool, KvShape};
+use crate::device::has_kernels;
 use crate::error::{Error, Result};
 use crate::kernels::{self, BLOCK, BlockLayout, KvFormat};
 use crate::memory;
@@ -40,7 +41,7 @@ pub struct KvLayout {
 impl KvLayout {
     /// Whether a sequence gets its blocks as it grows, and may share them.
     pub(super) fn is_paged(&self) -> bool {
-        kernels::serve(&self.device)
+        has_kernels(&self.device)
     }
 
     /// Checks that the machine has the memory for so many more blocks. That takes reading several

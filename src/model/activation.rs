@@ -2,8 +2,6 @@
 
 use burn::tensor::{Tensor, activation};
 
-use crate::kernels::{self, Bend};
-
 /// The activation functions of the supported model families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
@@ -31,29 +29,10 @@ impl Activation {
 
     /// Elementwise: `[batch, seq, d_ff]` -> the same shape.
     pub fn forward(self, x: Tensor<3>) -> Tensor<3> {
-        if kernels::serve(&x.device()) {
-            return kernels::tensor::bend(x, self.kernel());
-        }
         match self {
             Self::Silu => activation::silu(x),
             Self::Gelu => activation::gelu(x),
             Self::GeluTanh => activation::gelu_approximate(x),
-        }
-    }
-
-    /// `forward(gate) * up`, all `[batch, seq, d_ff]`.
-    pub fn gated(self, gate: Tensor<3>, up: Tensor<3>) -> Tensor<3> {
-        if kernels::serve(&gate.device()) {
-            return kernels::tensor::bend_times(gate, up, self.kernel());
-        }
-        self.forward(gate) * up
-    }
-
-    fn kernel(self) -> Bend {
-        match self {
-            Self::Silu => Bend::Silu,
-            Self::Gelu => Bend::Gelu,
-            Self::GeluTanh => Bend::GeluTanh,
         }
     }
 }

@@ -4,11 +4,11 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::config::{LlamaConfig, ModelConfig};
-use super::linear::{self, Linear};
+use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::Rotation;
-use super::source::Source;
+use super::source::{Role, Source};
 use crate::error::Result;
 
 /// Grouped-query attention: several query heads share one key/value head (Ainslie et al.,
@@ -35,8 +35,9 @@ impl Attention {
         let d_model = config.d_model;
         let d_q = config.n_heads * config.head_dim;
         let d_kv = config.n_kv_heads * config.head_dim;
-        let linear =
-            |part: &str, shape, bias| Linear::load(weights, &format!("{name}.{part}"), shape, bias);
+        let linear = |part: &str, shape, bias| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+        };
         let norm = |part: &str| {
             if llama.qk_norm {
                 let name = format!("{name}.{part}");
@@ -68,8 +69,8 @@ impl Attention {
         layer: usize,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
-        let [q, k, v] = linear::forward_all([&self.q_proj, &self.k_proj, &self.v_proj], x)
-            .map(|x| split_heads(x, self.head_dim));
+        let [q, k, v] = [&self.q_proj, &self.k_proj, &self.v_proj]
+            .map(|linear| split_heads(linear.forward(x.clone()), self.head_dim));
         let q = rotation.apply(normed(&self.q_norm, q));
         let k = rotation.apply(normed(&self.k_norm, k));
 

@@ -10,9 +10,8 @@ use super::feed_forward::FeedForward;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
-use super::residual::residual;
 use super::rope::{Rope, Rotation};
-use super::source::Source;
+use super::source::{Role, Source};
 use crate::error::Result;
 
 /// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
@@ -52,7 +51,7 @@ impl Decoder {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load_head(weights, "lm_head", [vocab, d_model])?)
+                Some(Linear::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
             },
         })
     }
@@ -122,9 +121,9 @@ impl Block {
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
-        let x = residual(x, self.self_attn.forward(normed, rotation, layer, pass));
+        let x = x + self.self_attn.forward(normed, rotation, layer, pass);
         let normed = self.post_attention_layernorm.forward(x.clone());
-        residual(x, self.mlp.forward(normed))
+        x + self.mlp.forward(normed)
     }
     // ANCHOR_END: block
 }

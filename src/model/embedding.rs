@@ -1,18 +1,17 @@
 //! Embeddings: a vector for each token, or for each position.
 
-use burn::module::Module;
-use burn::tensor::{Int, Tensor};
+use burn::module::{Module, Param};
+use burn::tensor::{Int, Tensor, module};
 
 use super::linear::Linear;
-use super::source::Source;
-use super::weight::Weight;
+use super::source::{Role, Source};
 use crate::error::Result;
 
 /// An embedding matrix, with one row for each id.
 #[derive(Module, Debug)]
 pub struct Embedding {
     /// `[ids, d_model]`
-    pub weight: Weight,
+    pub weight: Param<Tensor<2>>,
 }
 
 impl Embedding {
@@ -22,14 +21,17 @@ impl Embedding {
         n_ids: usize,
         d_model: usize,
     ) -> Result<Self> {
-        let weight = weights.embedding(&format!("{name}.weight"), [n_ids, d_model])?;
+        let weight =
+            weights.matrix(&format!("{name}.weight"), [n_ids, d_model], Role::Embedding)?;
         Ok(Self { weight })
     }
 
+    // ANCHOR: forward
     /// Looks up the rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
-        self.weight.rows(ids)
+        module::embedding(self.weight.val(), ids)
     }
+    // ANCHOR_END: forward
 
     // ANCHOR: tied_head
     /// The head that shares this matrix (weight tying): `[batch, seq, d_model]` ->

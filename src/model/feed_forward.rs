@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 
 use super::activation::Activation;
 use super::config::{LlamaConfig, ModelConfig};
-use super::linear::{self, Linear};
-use super::source::Source;
+use super::linear::Linear;
+use super::source::{Role, Source};
 use crate::error::Result;
 
 /// `down(silu(gate(x)) * up(x))`: the activated gate projection scales the up projection, element
@@ -30,8 +30,9 @@ impl FeedForward {
         llama: &LlamaConfig,
     ) -> Result<Self> {
         let (d_model, d_ff, bias) = (config.d_model, config.d_ff, llama.mlp_bias);
-        let linear =
-            |part: &str, shape| Linear::load(weights, &format!("{name}.{part}"), shape, bias);
+        let linear = |part: &str, shape| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+        };
         Ok(Self {
             gate_proj: linear("gate_proj", [d_ff, d_model])?,
             up_proj: linear("up_proj", [d_ff, d_model])?,
@@ -43,9 +44,9 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        // [batch, seq, d_ff]
-        let [gate, up] = linear::forward_all([&self.gate_proj, &self.up_proj], x);
-        self.down_proj.forward(self.activation.gated(gate, up))
+        let gate = self.activation.forward(self.gate_proj.forward(x.clone()));
+        let up = self.up_proj.forward(x); // [batch, seq, d_ff], as gate
+        self.down_proj.forward(gate * up)
     }
     // ANCHOR_END: feed_forward
 }

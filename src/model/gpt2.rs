@@ -15,8 +15,7 @@ use super::embedding::Embedding;
 use super::linear::Linear;
 use super::norm::LayerNorm;
 use super::pass::Pass;
-use super::residual::residual;
-use super::source::Source;
+use super::source::{Role, Source};
 use crate::error::Result;
 
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
@@ -77,7 +76,7 @@ impl Gpt2 {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load_head(weights, "lm_head", [vocab, d_model])?)
+                Some(Linear::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
             },
         })
     }
@@ -130,8 +129,8 @@ impl Block {
 
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     fn forward(&self, x: Tensor<3>, layer: usize, pass: &mut Pass<'_>) -> Tensor<3> {
-        let x = residual(x.clone(), self.attn.forward(self.ln_1.forward(x), layer, pass));
-        residual(x.clone(), self.mlp.forward(self.ln_2.forward(x)))
+        let x = x.clone() + self.attn.forward(self.ln_1.forward(x), layer, pass);
+        x.clone() + self.mlp.forward(self.ln_2.forward(x))
     }
 }
 
@@ -139,7 +138,8 @@ impl Attention {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let d_model = config.d_model;
         let linear = |part: &str, n_out| {
-            Linear::load_transposed(weights, &format!("{name}.{part}"), [n_out, d_model])
+            let shape = [n_out, d_model];
+            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
         };
         Ok(Self {
             c_attn: linear("c_attn", 3 * d_model)?,
@@ -164,8 +164,9 @@ impl Attention {
 impl FeedForward {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
         let (d_model, d_ff) = (config.d_model, config.d_ff);
-        let linear =
-            |part: &str, shape| Linear::load_transposed(weights, &format!("{name}.{part}"), shape);
+        let linear = |part: &str, shape| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Transposed, true)
+        };
         Ok(Self {
             c_fc: linear("c_fc", [d_ff, d_model])?,
             c_proj: linear("c_proj", [d_model, d_ff])?,

@@ -5,9 +5,11 @@
 //! [`rope`] and a gated [`feed_forward`]. [`encoder`] is a simpler model, assembled from Burn's own
 //! modules. A [`pass`] holds the sequences of a forward pass and their KV caches. A [`config`]
 //! holds the hyperparameters, and a [`Source`] supplies the weights.
+//!
+//! All of these compute with Burn's tensors, on any device. On the CPU, `host` computes the same
+//! networks with the kernels of this crate, on vectors in host memory; `network` decides which.
 
 pub mod activation;
-mod architecture;
 pub mod attend;
 pub mod attention;
 pub mod config;
@@ -16,36 +18,36 @@ pub mod embedding;
 pub mod encoder;
 pub mod feed_forward;
 pub mod gpt2;
+mod host;
 pub mod linear;
 mod logits;
+mod network;
 pub mod norm;
 pub mod pass;
-pub mod residual;
 pub mod rope;
 mod source;
 mod trace;
-pub mod weight;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device};
 
 use crate::burn_threads;
+use crate::device;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Cpu, KvFormat};
+use crate::kernels::{Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
 use crate::storage::Storage;
-use architecture::Architecture;
 pub use config::ModelConfig;
 pub use logits::Logits;
+use network::{Network, Output};
 use pass::Pass;
-pub use source::Source;
+pub use source::{Role, Source};
 pub use trace::{LayerTrace, Trace};
-pub use weight::{PackedWeight, Weight};
 
 /// A network that is ready to run, with its weights on a device.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
-    network: Architecture,
+    network: Network,
     /// The memory of the weights, in bytes.
     bytes: usize,
     weight_formats: Vec<&'static str>,
@@ -94,7 +96,7 @@ impl Model {
     /// a system that refuses to start threads.
     pub fn load(config: ModelConfig, weights: &dyn Source) -> Result<Self> {
         burn_threads::start()?;
-        let network = Architecture::load(weights, &config)?;
+        let network = Network::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
         let (bytes, weight_formats) = (weights.bytes(), weights.formats());
         let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
@@ -127,7 +129,7 @@ impl Model {
     /// # Errors
     /// Another device, where they have the type that is computed in.
     pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
-        if !kernels::serve(&self.device) {
+        if !device::has_kernels(&self.device) {
             return Err(Error::KvFormatUnsupported { format: format.name() });
         }
         self.kv_pool = self.new_pool(format, self.kv_pool.budget());
@@ -219,16 +221,10 @@ impl Model {
     /// context or the budget of the KV caches holds, a cache for an architecture that does not
     /// support one; or a device that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, |hidden| self.network.logits(hidden))
+        self.run(inputs, Output::Logits)
     }
 
-    /// Runs the network over all `inputs`, and returns what `read` makes of the hidden states at
-    /// the requested positions.
-    fn run(
-        &self,
-        inputs: &mut [Input<'_>],
-        read: impl FnOnce(Tensor<3>) -> Tensor<3>,
-    ) -> Result<Vec<Vec<f32>>> {
+    fn run(&self, inputs: &mut [Input<'_>], output: Output) -> Result<Vec<Vec<f32>>> {
         for input in &mut *inputs {
             self.check_ids(input.tokens)?;
             match &mut input.cache {
@@ -239,48 +235,18 @@ impl Model {
         self.cpu.enter(|| {
             let mut caches = self.caches_for_whole(inputs)?;
             let (row, wanted) = row_of(inputs);
-            let mut pass = Pass::new(&self.device);
+            let mut pass = Pass::default();
             let mut own_caches = caches.iter_mut();
             for Input { tokens, cache, .. } in inputs {
                 let cache = cache.as_deref_mut().or_else(|| own_caches.next());
                 pass.push(tokens.len(), cache);
             }
-            let rows = self.rows(row, wanted, &mut pass, read)?;
+            let rows = self.network.rows(&row, &wanted, &mut pass, output)?;
             pass.commit();
             Ok(rows)
         })
     }
     // ANCHOR_END: forward
-
-    // ANCHOR: rows
-    /// What `read` makes of the hidden states of the `wanted` columns of a row of token ids.
-    fn rows(
-        &self,
-        row: Vec<i32>,
-        wanted: Vec<i32>,
-        pass: &mut Pass<'_>,
-        read: impl FnOnce(Tensor<3>) -> Tensor<3>,
-    ) -> Result<Vec<Vec<f32>>> {
-        if row.is_empty() {
-            return Ok(Vec::new());
-        }
-        let data = TensorData::new(row.clone(), [1, row.len()]);
-        let ids = Tensor::<2, Int>::from_data(data, &self.device);
-        let hidden = self.network.hidden_states(ids, pass)?; // [1, row.len(), d_model]
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let hidden = if wanted.len() == row.len() {
-            hidden // each token's logits are wanted, as in a decode step
-        } else {
-            let columns = TensorData::new(wanted.clone(), [wanted.len()]);
-            hidden.select(1, Tensor::<1, Int>::from_data(columns, &self.device))
-        };
-        let rows = read(hidden); // [1, wanted.len(), vocab] with the head
-        let [_, _, width] = rows.dims();
-        Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
-    }
-    // ANCHOR_END: rows
 
     /// As [`forward`](Self::forward), without the head: the hidden states after the last norm, one
     /// row of `[d_model]` for each token whose logits an input asks for, in order. The head makes
@@ -289,13 +255,13 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn hidden_states(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, |hidden| hidden)
+        self.run(inputs, Output::HiddenStates)
     }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
     /// for this pass.
     fn caches_for_whole(&self, inputs: &[Input<'_>]) -> Result<Vec<KvCache>> {
-        if !kernels::serve(&self.device) || !self.network.can_cache() {
+        if !self.network.needs_blocks() {
             return Ok(Vec::new());
         }
         let whole = inputs.iter().filter(|input| input.cache.is_none());
@@ -343,12 +309,12 @@ fn kv_shape(config: &ModelConfig) -> KvShape {
 
 // ANCHOR: row_of
 /// Concatenates the tokens of all inputs into a row, and returns the columns that need logits.
-fn row_of(inputs: &[Input<'_>]) -> (Vec<i32>, Vec<i32>) {
+fn row_of(inputs: &[Input<'_>]) -> (Vec<u32>, Vec<usize>) {
     let (mut row, mut wanted) = (Vec::new(), Vec::new());
     for Input { tokens, logits, .. } in inputs {
-        let first = row.len() as i32;
-        row.extend(tokens.iter().map(|&id| id as i32));
-        let end = row.len() as i32;
+        let first = row.len();
+        row.extend_from_slice(tokens);
+        let end = row.len();
         match logits {
             Logits::None => {}
             Logits::Last => wanted.push(end - 1),
@@ -358,9 +324,3 @@ fn row_of(inputs: &[Input<'_>]) -> (Vec<i32>, Vec<i32>) {
     (row, wanted)
 }
 // ANCHOR_END: row_of
-
-/// Waits for the device and copies a tensor into host memory, in row-major order.
-fn to_host(tensor: Tensor<3>) -> Result<Vec<f32>> {
-    let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
-    values.map_err(|error| Error::Device(error.to_string()))
-}

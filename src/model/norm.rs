@@ -5,7 +5,6 @@ use burn::tensor::{DType, Tensor};
 
 use super::source::Source;
 use crate::error::Result;
-use crate::kernels;
 
 // ANCHOR: rms_norm
 /// Divides each vector by its root mean square, then scales each entry by a learned weight
@@ -27,9 +26,6 @@ impl RmsNorm {
     ///
     /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        if kernels::serve(&x.device()) {
-            return kernels::tensor::rms_norm(x, self.weight.val(), self.eps);
-        }
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
         let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
@@ -63,9 +59,6 @@ impl LayerNorm {
     ///
     /// Mean and variance are taken in f32, as in [`RmsNorm::forward`].
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        if kernels::serve(&x.device()) {
-            return kernels::tensor::layer_norm(x, self.weight.val(), self.bias.val(), self.eps);
-        }
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
         let x = x.clone() - x.mean_dim(2); // [batch, seq, d]

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bool, Device, Tensor, s};
+use burn::tensor::{Bool, Tensor, s};
 
 use super::attend::{attend, causal_mask};
-use crate::kernels::{self, Queries};
+use crate::kernels::{Queries, recorded};
 use crate::kv::KvCache;
 
 /// The sequences of one forward pass, with their new tokens concatenated into one row. Only
 /// attention needs the boundaries between sequences: all other layers treat each position
 /// independently.
+#[derive(Default)]
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
-    device: Device,
     /// The queries and keys of each layer, where somebody wants to look at them.
     seen: Option<Vec<[Tensor<4>; 2]>>,
 }
@@ -29,14 +29,9 @@ struct Segment<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// A pass without sequences.
-    pub fn new(device: &Device) -> Self {
-        Self { segments: Vec::new(), device: device.clone(), seen: None }
-    }
-
     /// Whole sequences of one length, `[batch, seq]`, without KV caches.
-    pub fn whole(seq: usize, device: &Device) -> Self {
-        let mut pass = Self::new(device);
+    pub fn whole(seq: usize) -> Self {
+        let mut pass = Self::default();
         pass.push(seq, None);
         pass
     }
@@ -85,64 +80,12 @@ impl<'a> Pass<'a> {
         k: Tensor<4>,
         v: Tensor<4>,
     ) -> Tensor<4> {
-        self.see(&q, &k);
-        if kernels::serve(&self.device) && self.keeps() {
-            self.attend_in_blocks(layer, q, k, v)
-        } else {
-            self.attend_in_tensors(layer, q, k, v)
-        }
-    }
-    // ANCHOR_END: attend
-
-    fn see(&mut self, q: &Tensor<4>, k: &Tensor<4>) {
         if let Some(seen) = &mut self.seen {
             seen.push([q.clone(), k.clone()]);
         }
-    }
-
-    /// On the CPU: one kernel for all sequences.
-    fn attend_in_blocks(
-        &mut self,
-        layer: usize,
-        q: Tensor<4>,
-        k: Tensor<4>,
-        v: Tensor<4>,
-    ) -> Tensor<4> {
-        let [_, _, n_kv_heads, head_dim] = k.dims();
-        let width = n_kv_heads * head_dim;
-        let (k, v) = (kernels::tensor::numbers(k), kernels::tensor::numbers(v));
-        for Segment { columns, start, cache } in &mut self.segments {
-            let rows = columns.start * width..columns.end * width;
-            if let Some(cache) = cache {
-                cache.append(layer, *start, &k[rows.clone()], &v[rows]);
-            }
-        }
-        let mut layout = None;
-        let queries = self.segments.iter().filter_map(|segment| {
-            let cache = segment.cache.as_deref()?;
-            layout = Some(cache.panel_layout());
-            let (start, rows) = (segment.start, segment.columns.clone());
-            Some(Queries { blocks: cache.panels().collect(), start, rows })
-        });
-        let queries: Vec<_> = queries.collect();
-        match layout {
-            Some(layout) => kernels::tensor::attend(q, layer, layout, &queries),
-            None => q, // no sequences, no rows
-        }
-    }
-
-    // ANCHOR: attend_in_tensors
-    /// On any device, with Burn's tensor operations.
-    fn attend_in_tensors(
-        &mut self,
-        layer: usize,
-        q: Tensor<4>,
-        k: Tensor<4>,
-        v: Tensor<4>,
-    ) -> Tensor<4> {
+        let device = q.device();
         let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
         let alone = self.segments.len() == 1;
-        let device = &self.device;
         let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
             let part = |all: &Tensor<4>| {
                 if alone {
@@ -155,12 +98,46 @@ impl<'a> Pass<'a> {
                 Some(layers) => layers.layer_mut(layer).append(part(&k), part(&v), *start),
                 None => (part(&k), part(&v)),
             };
-            let mask: Option<Tensor<2, Bool>> = causal_mask(columns.len(), *start, device);
+            let mask: Option<Tensor<2, Bool>> = causal_mask(columns.len(), *start, &device);
             attend(part(&q), k, v, mask.as_ref())
         });
         Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
     }
-    // ANCHOR_END: attend_in_tensors
+    // ANCHOR_END: attend
+
+    // ANCHOR: attend_in_blocks
+    /// As [`attend`](Self::attend), with the kernel for all sequences together: `q` is
+    /// `[seq, n_heads * head_dim]`, `k` and `v` are `[seq, n_kv_heads * head_dim]`; returns the shape
+    /// of `q`. Every sequence has a KV cache.
+    pub(super) fn attend_in_blocks(
+        &mut self,
+        layer: usize,
+        q: &[f32],
+        k: &[f32],
+        v: &[f32],
+    ) -> Vec<f32> {
+        let seq = self.segments.last().map_or(0, |segment| segment.columns.end);
+        let width = k.len() / seq;
+        let mut layout = None;
+        for Segment { columns, start, cache } in &mut self.segments {
+            let rows = columns.start * width..columns.end * width;
+            if let Some(cache) = cache {
+                cache.append(layer, *start, &k[rows.clone()], &v[rows]);
+                layout = Some(cache.panel_layout());
+            }
+        }
+        let Some(layout) = layout else {
+            return q.to_vec(); // no sequences, no rows
+        };
+        let queries = self.segments.iter().filter_map(|segment| {
+            let blocks = segment.cache.as_deref()?.panels().collect();
+            Some(Queries { blocks, start: segment.start, rows: segment.columns.clone() })
+        });
+        let queries: Vec<_> = queries.collect();
+        let n_heads = q.len() / (seq * layout.head_dim);
+        recorded::attention(q, n_heads, layer, layout, &queries)
+    }
+    // ANCHOR_END: attend_in_blocks
 
     /// Commits the new tokens to the KV caches, after every layer has appended them.
     pub(super) fn commit(self) {

@@ -5,7 +5,6 @@ use std::f64::consts::TAU;
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
 use super::config::{RopeConfig, RopeScaling};
-use crate::kernels;
 
 /// The rotation frequency of each pair of entries of a head.
 ///
@@ -37,18 +36,24 @@ impl Rope {
         Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
     }
 
-    /// The rotation for each of `positions`. Angles are f64, with sines and cosines by `libm`,
-    /// which gives the same bits on every machine.
+    /// The rotation for each of `positions`.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
         let shape = [positions.len(), self.frequencies.len()];
-        let table = |of: fn(f64) -> f64| {
+        let tensor = |table| Tensor::from_data(TensorData::new(table, shape), (device, DType::F32));
+        let [cos, sin] = self.tables(positions).map(tensor);
+        Rotation { cos, sin }
+    }
+
+    /// The cosines and the sines of the angles at each of `positions`, both `[seq, head_dim / 2]`.
+    /// Angles are f64, with sines and cosines by `libm`, which gives the same bits on every machine.
+    pub(super) fn tables(&self, positions: &[usize]) -> [Vec<f32>; 2] {
+        [libm::cos, libm::sin].map(|of: fn(f64) -> f64| {
             let values = positions.iter().flat_map(|&position| {
                 let angles = self.frequencies.iter().map(move |turn| position as f64 * turn);
                 angles.map(move |angle| of(angle) as f32)
             });
-            Tensor::from_data(TensorData::new(values.collect(), shape), (device, DType::F32))
-        };
-        Rotation { cos: table(libm::cos), sin: table(libm::sin) }
+            values.collect()
+        })
     }
 }
 
@@ -72,9 +77,6 @@ impl Rotation {
     // ANCHOR: rotate
     /// Rotates queries or keys: `[batch, seq, heads, head_dim]` -> the same shape.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
-        if kernels::serve(&x.device()) {
-            return kernels::tensor::rotate(x, self.cos.clone(), self.sin.clone());
-        }
         let dtype = x.dtype();
         let [first, second] = halves(x.cast(DType::F32));
         let [cos, sin] = [&self.cos, &self.sin].map(|table| table.clone().unsqueeze_dim::<3>(1));

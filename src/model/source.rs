@@ -3,36 +3,48 @@
 use burn::module::Param;
 use burn::tensor::{DType, Device, Tensor};
 
-use super::weight::Weight;
 use crate::error::Result;
+use crate::kernels::Panels;
 use crate::storage::Storage;
+
+/// What a matrix is to the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A linear layer, stored as `[out, in]`.
+    Layer,
+    /// A linear layer that a checkpoint may store as `[in, out]`.
+    Transposed,
+    /// An embedding, with a row for each token or position, or the head.
+    Embedding,
+}
 
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
 /// randomly initialized.
 pub trait Source {
-    /// The matrix called `name`, stored as `[out, in]`.
+    /// The matrix called `name`, of shape `[out, in]`, as a tensor on the device.
     ///
     /// # Errors
     /// A tensor that is missing, has another shape, or is stored in a type that is not read.
-    fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
+    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Param<Tensor<2>>>;
 
-    /// The matrix called `name`, with a row for each token or position: an embedding, or the head.
+    /// As [`matrix`](Self::matrix), packed for the CPU kernels.
     ///
     /// # Errors
     /// As [`matrix`](Self::matrix).
-    fn embedding(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
+    fn panels(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Panels>;
 
-    /// The matrix called `name`, of shape `[out, in]` but stored as `[in, out]`.
-    ///
-    /// # Errors
-    /// As [`matrix`](Self::matrix).
-    fn transposed(&self, name: &str, shape: [usize; 2]) -> Result<Weight>;
-
-    /// The vector called `name`.
+    /// The vector called `name`, as a tensor on the device.
     ///
     /// # Errors
     /// As [`matrix`](Self::matrix).
     fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>>;
+
+    /// As [`vector`](Self::vector), for the CPU kernels: in f32, whatever the type of the matrices.
+    /// Vectors are small, and the arithmetic is in f32.
+    ///
+    /// # Errors
+    /// As [`matrix`](Self::matrix).
+    fn numbers(&self, name: &str, length: usize) -> Result<Vec<f32>>;
 
     /// The first of `prefixes` under which a tensor called `name` exists, or else `prefixes[0]`:
     /// the same model is published with and without the name of its outermost module.

@@ -1,14 +1,15 @@
 //! What a pass computes on its way: what each position attends to, and every number of one token.
 
-use burn::tensor::{Int, Tensor, TensorData, s};
+use burn::tensor::{Int, Tensor, s};
 
-use super::attend::{attention_weights, causal_mask};
 use super::attention::{merge_heads, split_heads};
+use super::config::ModelConfig;
 use super::decoder::{Block, Decoder};
+use super::host::{Llama, Stop};
+use super::network::to_host;
 use super::pass::Pass;
-use super::residual::residual;
 use super::rope::{Rope, Rotation};
-use super::{Input, Logits, Model, linear, row_of, to_host};
+use super::{Input, Model};
 use crate::error::Result;
 
 /// What becomes of the last token of a text, from its embedding to the logits. Keys and values are those
@@ -25,7 +26,7 @@ pub struct Trace {
 }
 
 /// The stops within a block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LayerTrace {
     /// `[d_model]`, normed.
     pub attention_input: Vec<f32>,
@@ -64,32 +65,24 @@ impl Model {
     /// each row is a position and sums to 1.
     ///
     /// This runs the whole network over the text. Weights are computed from its queries and keys in
-    /// Burn's operations, as where no kernel serves: they may differ from the kernel's in the last
-    /// digits.
+    /// plain loops: they may differ from those of the pass in the last digits.
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
-        self.check_prompt(ids)?;
-        self.cpu.enter(|| {
-            let inputs = [Input::whole(ids).with_logits(Logits::None)];
-            let mut caches = self.caches_for_whole(&inputs)?;
-            let mut pass = Pass::new(&self.device);
-            pass.push(ids.len(), caches.first_mut());
-            pass.keep_seen();
-            let (row, wanted) = row_of(&inputs);
-            self.rows(row, wanted, &mut pass, |hidden| hidden)?;
-            let mask = causal_mask(ids.len(), 0, &self.device);
-            let of_layer = |[q, k]: [Tensor<4>; 2]| {
-                let [q, k] = [q, k].map(|x| x.swap_dims(1, 2)); // [1, heads, seq, head_dim]
-                let weights = attention_weights(q, k, mask.as_ref());
-                let rows =
-                    to_host(weights.reshape([1, self.config.n_heads * ids.len(), ids.len()]))?;
-                let rows: Vec<Vec<f32>> = rows.chunks(ids.len()).map(<[f32]>::to_vec).collect();
-                Ok(rows.chunks(ids.len()).map(<[_]>::to_vec).collect())
-            };
-            pass.take_seen().into_iter().map(of_layer).collect()
-        })
+        let layers = self.watched(ids, |pass| self.network.queries_and_keys(ids, pass))?;
+        let of_layer = |[q, k]: [Vec<f32>; 2]| {
+            let mut heads = vec![Vec::new(); self.config.n_heads];
+            for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
+                let seen = &k[..k.len() / ids.len() * (position + 1)];
+                for (head, mut weights) in heads.iter_mut().zip(weights_of(&self.config, q, seen)) {
+                    weights.resize(ids.len(), 0.0);
+                    head.push(weights);
+                }
+            }
+            heads
+        };
+        Ok(layers.into_iter().map(of_layer).collect())
     }
 
     /// Follows the last token of a text through the network. None for a family whose blocks have other
@@ -101,15 +94,67 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn trace(&self, ids: &[u32]) -> Result<Option<Trace>> {
+        self.watched(ids, |pass| self.network.trace(ids, pass, &self.config))
+    }
+
+    /// Runs `watch` with a pass for one whole text.
+    fn watched<T>(&self, ids: &[u32], watch: impl FnOnce(&mut Pass<'_>) -> Result<T>) -> Result<T> {
         self.check_prompt(ids)?;
         self.cpu.enter(|| {
-            let inputs = [Input::whole(ids)];
-            let mut caches = self.caches_for_whole(&inputs)?;
-            let mut pass = Pass::new(&self.device);
+            let mut caches = self.caches_for_whole(&[Input::whole(ids)])?;
+            let mut pass = Pass::default();
             pass.push(ids.len(), caches.first_mut());
-            let data = TensorData::new(row_of(&inputs).0, [1, ids.len()]);
-            self.network.trace(Tensor::from_data(data, &self.device), &mut pass)
+            watch(&mut pass)
         })
+    }
+}
+
+impl Llama {
+    /// As [`Decoder::trace`].
+    pub(super) fn trace(&self, row: &[u32], pass: &mut Pass<'_>, config: &ModelConfig) -> Trace {
+        let last = |x: &[f32]| x[x.len() - x.len() / row.len()..].to_vec();
+        let mut layers = Vec::new();
+        let hidden = self.hidden_states(row, pass, &mut |stop, x| {
+            if stop == Stop::AttentionInput {
+                layers.push(LayerTrace::default());
+            }
+            let Some(layer) = layers.last_mut() else {
+                return;
+            };
+            if stop == Stop::RotatedKey {
+                layer.weights = weights_of(config, &layer.rotated_query, x);
+            }
+            *layer.at(stop) = last(x);
+        });
+        let norm = last(&hidden);
+        Trace {
+            embedding: last(&self.embed(row)),
+            layers,
+            logits: self.logits(&norm, 1),
+            norm,
+        }
+    }
+}
+
+impl LayerTrace {
+    fn at(&mut self, stop: Stop) -> &mut Vec<f32> {
+        match stop {
+            Stop::AttentionInput => &mut self.attention_input,
+            Stop::Query => &mut self.query,
+            Stop::Key => &mut self.key,
+            Stop::Value => &mut self.value,
+            Stop::RotatedQuery => &mut self.rotated_query,
+            Stop::RotatedKey => &mut self.rotated_key,
+            Stop::Mixed => &mut self.mixed,
+            Stop::Attention => &mut self.attention,
+            Stop::AfterAttention => &mut self.after_attention,
+            Stop::FeedForwardInput => &mut self.feed_forward_input,
+            Stop::Gate => &mut self.gate,
+            Stop::Up => &mut self.up,
+            Stop::Gated => &mut self.gated,
+            Stop::FeedForward => &mut self.feed_forward,
+            Stop::Output => &mut self.output,
+        }
     }
 }
 
@@ -121,13 +166,14 @@ impl Decoder {
         ids: Tensor<2, Int>,
         rope: &Rope,
         pass: &mut Pass<'_>,
+        config: &ModelConfig,
     ) -> Result<Trace> {
         let rotation = rope.rotation(&pass.positions(), &ids.device());
         let mut x = self.embed_tokens.forward(ids);
         let embedding = last(&x)?;
         let mut layers = Vec::new();
         for (i, layer) in self.layers.iter().enumerate() {
-            let (output, trace) = layer.trace(x, &rotation, i, pass)?;
+            let (output, trace) = layer.trace(x, &rotation, i, pass, config)?;
             x = output;
             layers.push(trace);
         }
@@ -149,35 +195,37 @@ impl Block {
         rotation: &Rotation,
         layer: usize,
         pass: &mut Pass<'_>,
+        config: &ModelConfig,
     ) -> Result<(Tensor<3>, LayerTrace)> {
         let attention = &self.self_attn;
         let attention_input = self.input_layernorm.forward(x.clone());
         let projections = [&attention.q_proj, &attention.k_proj, &attention.v_proj];
-        let [q, k, v] = linear::forward_all(projections, attention_input.clone())
-            .map(|x| split_heads(x, attention.head_dim));
+        let [q, k, v] = projections
+            .map(|linear| split_heads(linear.forward(attention_input.clone()), attention.head_dim));
         let (q, k) = attention.norm_heads(q, k);
         let [rotated_q, rotated_k] = [&q, &k].map(|x| rotation.apply(x.clone()));
-        let weights = weights_of_last(&rotated_q, &rotated_k)?;
         let mixed =
             merge_heads(pass.attend(layer, rotated_q.clone(), rotated_k.clone(), v.clone()));
         let attended = attention.o_proj.forward(mixed.clone());
-        let after_attention = residual(x, attended.clone());
+        let after_attention = x + attended.clone();
 
         let network = &self.mlp;
         let feed_forward_input = self.post_attention_layernorm.forward(after_attention.clone());
-        let [gate, up] =
-            linear::forward_all([&network.gate_proj, &network.up_proj], feed_forward_input.clone());
-        let gated = network.activation.gated(gate.clone(), up.clone());
+        let [gate, up] = [&network.gate_proj, &network.up_proj]
+            .map(|linear| linear.forward(feed_forward_input.clone()));
+        let gated = network.activation.forward(gate.clone()) * up.clone();
         let feed_forward = network.down_proj.forward(gated.clone());
-        let output = residual(after_attention.clone(), feed_forward.clone());
+        let output = after_attention.clone() + feed_forward.clone();
+        let rotated_query = last(&merge_heads(rotated_q))?;
+        let keys = to_host(merge_heads(rotated_k.clone()))?;
         let trace = LayerTrace {
+            weights: weights_of(config, &rotated_query, &keys),
             attention_input: last(&attention_input)?,
             query: last(&merge_heads(q))?,
             key: last(&merge_heads(k))?,
             value: last(&merge_heads(v))?,
-            rotated_query: last(&merge_heads(rotated_q))?,
+            rotated_query,
             rotated_key: last(&merge_heads(rotated_k))?,
-            weights,
             mixed: last(&mixed)?,
             attention: last(&attended)?,
             after_attention: last(&after_attention)?,
@@ -192,17 +240,118 @@ impl Block {
     }
 }
 
-/// What the last of `q`, `[1, seq, n_heads, head_dim]`, attends to: for each head, `[seq]` weights.
-fn weights_of_last(q: &Tensor<4>, k: &Tensor<4>) -> Result<Vec<Vec<f32>>> {
-    let [_, seq, n_heads, _] = q.dims();
-    let q = q.clone().slice(s![.., seq - 1.., .., ..]);
-    let [q, k] = [q, k.clone()].map(|x| x.swap_dims(1, 2)); // [1, heads, seq, head_dim]
-    let weights = attention_weights(q, k, None).reshape([1, n_heads, seq]);
-    Ok(to_host(weights)?.chunks(seq).map(<[f32]>::to_vec).collect())
+/// What a query attends to: for each head, a weight for each of the positions in `keys`,
+/// `[seq, n_kv_heads * head_dim]`. `q` is `[n_heads * head_dim]`.
+fn weights_of(config: &ModelConfig, q: &[f32], keys: &[f32]) -> Vec<Vec<f32>> {
+    let &ModelConfig { n_kv_heads, head_dim, .. } = config;
+    let of_head = |(head, q): (usize, &[f32])| {
+        let start = head / config.group_size() * head_dim;
+        let score = |keys: &[f32]| {
+            let products = q.iter().zip(&keys[start..start + head_dim]).map(|(q, key)| q * key);
+            products.sum::<f32>() / (head_dim as f32).sqrt()
+        };
+        let scores: Vec<f32> = keys.chunks_exact(n_kv_heads * head_dim).map(score).collect();
+        let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let weights: Vec<f32> = scores.iter().map(|score| (score - greatest).exp()).collect();
+        let sum: f32 = weights.iter().sum();
+        weights.iter().map(|weight| weight / sum).collect()
+    };
+    q.chunks_exact(head_dim).enumerate().map(of_head).collect()
 }
 
 /// The numbers of the last position of `[1, seq, width]`.
 fn last(x: &Tensor<3>) -> Result<Vec<f32>> {
     let [_, seq, _] = x.dims();
     to_host(x.clone().slice(s![.., seq - 1.., ..]))
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use burn::tensor::{DType, Device};
+
+    use super::*;
+    use crate::checkpoint::{Weights, safetensors::SafetensorsFile};
+    use crate::model::Logits;
+    use crate::model::network::{Architecture, Network};
+
+    const STOPS: [Stop; 15] = [
+        Stop::AttentionInput,
+        Stop::Query,
+        Stop::Key,
+        Stop::Value,
+        Stop::RotatedQuery,
+        Stop::RotatedKey,
+        Stop::Mixed,
+        Stop::Attention,
+        Stop::AfterAttention,
+        Stop::FeedForwardInput,
+        Stop::Gate,
+        Stop::Up,
+        Stop::Gated,
+        Stop::FeedForward,
+        Stop::Output,
+    ];
+
+    /// A fixture on the CPU: with the kernels, and with Burn's tensors.
+    fn both_ways(name: &str) -> [Model; 2] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models").join(name);
+        let config = fs::read(folder.join("config.json")).unwrap();
+        let config = ModelConfig::from_json(&config, name).unwrap();
+        let paths = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let paths = paths.filter(|path| path.extension().is_some_and(|end| end == "safetensors"));
+        let files: Vec<Vec<u8>> = paths.map(|path| fs::read(path).unwrap()).collect();
+        let files = files.iter().map(|bytes| SafetensorsFile::parse(bytes, name).unwrap());
+        let device = Device::flex();
+        let weights = Weights::from_files(files.collect(), name, &device, DType::F32).unwrap();
+        let host = Model::load(config.clone(), &weights).unwrap();
+        let mut tensors = Model::load(config.clone(), &weights).unwrap();
+        let architecture = Architecture::load(&weights, &config).unwrap();
+        tensors.network = Network::Tensors { architecture, device };
+        [host, tensors]
+    }
+
+    #[track_caller]
+    fn assert_close(found: &[f32], expected: &[f32], what: &str) {
+        assert_eq!(found.len(), expected.len(), "{what}");
+        let greatest = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+        assert!(greatest < 1e-3, "{what}: {greatest}");
+    }
+
+    /// Burn's operations are the definition. The kernels add in another order.
+    #[test]
+    fn the_kernels_compute_what_the_tensors_define() {
+        let ids = [5, 99, 17, 42, 260, 3];
+        for name in ["gpt2", "llama-gqa", "llama3-scaled", "qwen2", "qwen3"] {
+            let [host, tensors] = both_ways(name);
+            let all = |model: &Model| {
+                model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)]).unwrap()
+            };
+            assert_close(&all(&host).concat(), &all(&tensors).concat(), name);
+            let weights = |model: &Model| {
+                let layers = model.attention(&ids).unwrap();
+                layers.into_iter().flatten().flatten().flatten().collect::<Vec<_>>()
+            };
+            assert_close(&weights(&host), &weights(&tensors), name);
+            match (host.trace(&ids).unwrap(), tensors.trace(&ids).unwrap()) {
+                (Some(host), Some(tensors)) => compare(host, tensors, name),
+                (host, tensors) => assert!(host.is_none() && tensors.is_none(), "{name}"),
+            }
+        }
+    }
+
+    fn compare(mut host: Trace, mut tensors: Trace, name: &str) {
+        assert_close(&host.embedding, &tensors.embedding, name);
+        assert_close(&host.norm, &tensors.norm, name);
+        assert_close(&host.logits, &tensors.logits, name);
+        assert_eq!(host.layers.len(), tensors.layers.len());
+        for (host, tensors) in host.layers.iter_mut().zip(&mut tensors.layers) {
+            assert_close(&host.weights.concat(), &tensors.weights.concat(), name);
+            for stop in STOPS {
+                assert_close(host.at(stop), tensors.at(stop), &format!("{name}, {stop:?}"));
+            }
+        }
+    }
 }

@@ -69,16 +69,11 @@ impl ModuleVisitor for Collector {
         self.tensors.push((name, data));
     }
 
-    // An enum's variant name is not part of a tensor's name.
-    fn enter_module(&mut self, name: &str, container_type: &str) {
-        if !container_type.starts_with("Enum:") {
-            self.path.push(name.to_owned());
-        }
+    fn enter_module(&mut self, name: &str, _container_type: &str) {
+        self.path.push(name.to_owned());
     }
 
-    fn exit_module(&mut self, _name: &str, container_type: &str) {
-        if !container_type.starts_with("Enum:") {
-            self.path.pop();
-        }
+    fn exit_module(&mut self, _name: &str, _container_type: &str) {
+        self.path.pop();
     }
 }

@@ -249,7 +249,7 @@ impl Trainer {
             let ids: Vec<i32> = shifted.map(|&id| id as i32).collect();
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
-        let mut pass = Pass::whole(seq, &self.device);
+        let mut pass = Pass::whole(seq);
         let hidden = model.hidden_states(ids(0), &self.rope, &mut pass); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
         self.loss.forward(logits, ids(1).flatten(0, 1))

@@ -1,0 +1,124 @@
+//! The kernels as the forward pass calls them: each call reports its cost to a [`trace`](super::trace).
+
+use super::attention::{self, Queries};
+use super::block::{BLOCK, BlockLayout};
+use super::elementwise::{self, Bend};
+use super::linear::{self, Layer};
+use super::panels::Panels;
+use super::trace::{Cost, Operation, call};
+
+/// Applies each of `layers` to the same `x`, `[rows, n_in]`. Each `y` becomes `[rows, n_out]`.
+pub fn linear<const N: usize>(
+    layers: [Layer<'_>; N],
+    x: &[f32],
+    rows: usize,
+    y: [&mut Vec<f32>; N],
+) {
+    let cost = || layers.iter().map(|layer| linear_cost(layer.weights, rows)).sum();
+    call(Operation::Linear, cost, || linear::linear_into(layers, x, rows, y));
+}
+
+/// The rows of `ids` in an embedding matrix, `[ids, width]`.
+pub fn embedding(matrix: &Panels, ids: impl ExactSizeIterator<Item = usize>) -> Vec<f32> {
+    let [_, width] = matrix.shape();
+    let count = ids.len();
+    let mut x = vec![0.0; count * width];
+    let cost = || Cost {
+        bytes: (count * matrix.row_bytes()) as u64 + floats(count * width),
+        flops: 0,
+    };
+    call(Operation::Embedding, cost, || {
+        for (id, x) in ids.zip(x.chunks_exact_mut(width)) {
+            matrix.row(id, x);
+        }
+    });
+    x
+}
+
+/// As [`rms_norm`](super::rms_norm).
+pub fn rms_norm(x: &mut [f32], weight: &[f32], eps: f32) {
+    // Per number: a square and its sum, and two products.
+    call(Operation::Norm, cost_of_each(4, x), || elementwise::rms_norm(x, weight, eps));
+}
+
+/// As [`layer_norm`](super::layer_norm).
+pub fn layer_norm(x: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
+    // As RMSNorm, with the mean, its subtraction and the bias.
+    call(Operation::Norm, cost_of_each(7, x), || {
+        elementwise::layer_norm(x, weight, bias, eps)
+    });
+}
+
+/// As [`rotate`](super::rotate).
+pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f32]) {
+    // Per pair: four products and two sums.
+    call(Operation::Rotation, cost_of_each(3, x), || {
+        elementwise::rotate(x, rows, head_dim, cos, sin);
+    });
+}
+
+/// As [`bend`](super::bend).
+pub fn bend(x: &mut [f32], bend: Bend) {
+    call(Operation::Activation, cost_of_each(BEND_FLOPS, x), || {
+        elementwise::bend(x, bend)
+    });
+}
+
+/// As [`bend_times`](super::bend_times).
+pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
+    let count = up.len();
+    let cost = move || Cost {
+        bytes: floats(3 * count),
+        flops: (BEND_FLOPS + 1) * count as u64,
+    };
+    call(Operation::Activation, cost, || elementwise::bend_times(gate, up, bend));
+}
+
+/// As [`attention`](super::attention()).
+pub fn attention(
+    q: &[f32],
+    n_heads: usize,
+    layer: usize,
+    layout: BlockLayout,
+    sequences: &[Queries<'_>],
+) -> Vec<f32> {
+    let cost = || sequences.iter().map(|sequence| attention_cost(sequence, n_heads, layout)).sum();
+    call(Operation::Attention, cost, || {
+        attention::attention(q, n_heads, layer, layout, sequences)
+    })
+}
+
+/// Operations of SiLU: ten fused multiply-adds and three others for `exp`, and two more. GELU
+/// differs by a few.
+const BEND_FLOPS: u64 = 25;
+
+/// The cost of changing each number of `x` in place, by `flops` operations.
+fn cost_of_each(flops: u64, x: &[f32]) -> impl FnOnce() -> Cost + use<> {
+    let count = x.len();
+    move || Cost { bytes: floats(2 * count), flops: flops * count as u64 }
+}
+
+fn floats(count: usize) -> u64 {
+    (count * size_of::<f32>()) as u64
+}
+
+fn linear_cost(weights: &Panels, rows: usize) -> Cost {
+    let [n_out, n_in] = weights.shape();
+    Cost {
+        bytes: weights.bytes() as u64 + floats(rows * (n_in + n_out)),
+        flops: 2 * (rows * n_in * n_out) as u64,
+    }
+}
+
+/// Counts the keys and values of a head as read once for all queries.
+fn attention_cost(sequence: &Queries<'_>, n_heads: usize, layout: BlockLayout) -> Cost {
+    let (rows, width) = (sequence.rows.len(), n_heads * layout.head_dim);
+    let positions = sequence.start + rows;
+    let stored = (positions * layout.bytes() / (layout.n_layers * BLOCK)) as u64;
+    // Each row attends to all positions up to its own.
+    let looks = rows * sequence.start + rows * (rows + 1) / 2;
+    Cost {
+        bytes: stored + floats(2 * rows * width),
+        flops: (looks * n_heads) as u64 * (4 * layout.head_dim as u64 + BEND_FLOPS),
+    }
+}

@@ -1,0 +1,171 @@
+//! The forward pass on the CPU: vectors in host memory instead of tensors, and a kernel for each
+//! operation. What is computed is defined by [`decoder`](super::decoder) and [`gpt2`](super::gpt2).
+//!
+//! All vectors are row-major. `seq` is the number of positions in the pass, of all sequences.
+
+mod gpt2;
+mod llama;
+
+use super::activation::Activation;
+use super::config::{Family, ModelConfig};
+use super::network::Output;
+use super::pass::Pass;
+use super::source::{Role, Source};
+use crate::error::Result;
+use crate::kernels::{Bend, Layer, Panels, recorded};
+use gpt2::Gpt2;
+pub(super) use llama::Llama;
+
+/// A network with its weights in the layout of the kernels.
+#[derive(Debug)]
+pub(super) enum Host {
+    Llama(Llama),
+    Gpt2(Gpt2),
+}
+
+/// The stops of a block at which its vectors can be watched, `[seq, width]`: the fields of
+/// [`LayerTrace`](super::LayerTrace).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    AttentionInput,
+    Query,
+    Key,
+    Value,
+    /// As attention takes it, also where the family has no RoPE.
+    RotatedQuery,
+    /// As attention takes it, also where the family has no RoPE.
+    RotatedKey,
+    Mixed,
+    Attention,
+    AfterAttention,
+    FeedForwardInput,
+    Gate,
+    Up,
+    Gated,
+    FeedForward,
+    Output,
+}
+
+/// Sees the vectors of all stops, in order.
+pub(super) type Watch<'a> = dyn FnMut(Stop, &[f32]) + 'a;
+
+impl Host {
+    /// Loads the tensors that `config` requires from `weights`. None for a family that only
+    /// [`Architecture`](super::network::Architecture) has.
+    ///
+    /// # Errors
+    /// A tensor that is missing or has another shape or type.
+    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Option<Self>> {
+        match &config.family {
+            Family::Llama(llama) => Llama::load(weights, config, llama).map(Self::Llama).map(Some),
+            Family::Gpt2 => Gpt2::load(weights, config).map(Self::Gpt2).map(Some),
+            Family::Encoder => Ok(None),
+        }
+    }
+
+    /// Runs the network over a row of token ids, `[seq]`, and returns the `output` of the `wanted`
+    /// columns.
+    pub(super) fn rows(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+        output: Output,
+    ) -> Vec<Vec<f32>> {
+        let hidden = self.hidden_states(row, pass, &mut |_, _| {}); // [seq, d_model]
+        let width = hidden.len() / row.len();
+        let wanted = wanted.iter().map(|&column| &hidden[column * width..(column + 1) * width]);
+        match output {
+            Output::HiddenStates => wanted.map(<[f32]>::to_vec).collect(),
+            Output::Logits if wanted.len() == 0 => Vec::new(),
+            Output::Logits => {
+                let rows = wanted.len();
+                let logits = self.logits(&wanted.collect::<Vec<_>>().concat(), rows);
+                logits.chunks_exact(logits.len() / rows).map(<[f32]>::to_vec).collect()
+            }
+        }
+    }
+
+    /// The hidden states after the last norm, `[seq, d_model]`.
+    pub(super) fn hidden_states(
+        &self,
+        row: &[u32],
+        pass: &mut Pass<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Vec<f32> {
+        match self {
+            Self::Llama(llama) => llama.hidden_states(row, pass, watch),
+            Self::Gpt2(gpt2) => gpt2.hidden_states(row, pass, watch),
+        }
+    }
+
+    /// The head: `[rows, d_model]` -> `[rows, vocab]`.
+    fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
+        match self {
+            Self::Llama(llama) => llama.logits(hidden, rows),
+            Self::Gpt2(gpt2) => gpt2.logits(hidden, rows),
+        }
+    }
+}
+
+/// A linear layer.
+#[derive(Debug)]
+struct Linear {
+    weights: Panels,
+    /// `[out]`
+    bias: Option<Vec<f32>>,
+}
+
+impl Linear {
+    /// Loads `name.weight`, `[out, in]`, and `name.bias` where `bias` is true.
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        shape: [usize; 2],
+        role: Role,
+        bias: bool,
+    ) -> Result<Self> {
+        let panels = weights.panels(&format!("{name}.weight"), shape, role)?;
+        let bias = if bias {
+            Some(weights.numbers(&format!("{name}.bias"), shape[0])?)
+        } else {
+            None
+        };
+        Ok(Self { weights: panels, bias })
+    }
+
+    fn layer(&self) -> Layer<'_> {
+        Layer { weights: &self.weights, bias: self.bias.as_deref() }
+    }
+}
+
+/// Applies each of `linears` to the same `x`, `[seq, in]`. Each `y` becomes `[seq, out]`.
+fn linear<const N: usize>(linears: [&Linear; N], x: &[f32], seq: usize, y: [&mut Vec<f32>; N]) {
+    recorded::linear(linears.map(Linear::layer), x, seq, y);
+}
+
+/// The rows of token ids in an embedding matrix: `[seq, d_model]`.
+fn embedding(matrix: &Panels, row: &[u32]) -> Vec<f32> {
+    recorded::embedding(matrix, row.iter().map(|&id| id as usize))
+}
+
+/// A head without a bias: `[rows, d_model]` -> `[rows, vocab]`.
+fn head(weights: &Panels, hidden: &[f32], rows: usize) -> Vec<f32> {
+    let mut logits = Vec::new();
+    recorded::linear([Layer { weights, bias: None }], hidden, rows, [&mut logits]);
+    logits
+}
+
+/// A residual connection: adds what a layer computed to its input.
+fn add(x: &mut [f32], y: &[f32]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+}
+
+/// The kernel of an activation function.
+fn bend_of(activation: Activation) -> Bend {
+    match activation {
+        Activation::Silu => Bend::Silu,
+        Activation::Gelu => Bend::Gelu,
+        Activation::GeluTanh => Bend::GeluTanh,
+    }
+}

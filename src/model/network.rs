@@ -1,0 +1,244 @@
+//! A network, and where it computes.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+
+use super::config::{Family, ModelConfig};
+use super::decoder::Decoder;
+use super::encoder::Encoder;
+use super::gpt2::Gpt2;
+use super::host::{Host, Stop};
+use super::pass::Pass;
+use super::rope::Rope;
+use super::source::Source;
+use super::trace::Trace;
+use crate::device;
+use crate::error::{Error, Result};
+
+/// A network with its weights, in the form in which it computes. That is decided once, by
+/// [`load`](Self::load).
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a model has one")]
+pub(super) enum Network {
+    /// On the CPU: vectors in host memory, and the kernels of this crate.
+    Host(Host),
+    /// Everywhere else: Burn's tensors.
+    Tensors {
+        architecture: Architecture,
+        device: Device,
+    },
+}
+
+/// A network of Burn's operations, with the RoPE frequencies where it uses them.
+#[derive(Debug)]
+pub(super) enum Architecture {
+    Llama { decoder: Decoder, rope: Rope },
+    Gpt2(Gpt2),
+    Encoder(Encoder),
+}
+
+/// What a forward pass returns of the requested tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    /// The hidden states after the last norm, `[d_model]`.
+    HiddenStates,
+    /// What the head makes of them, `[vocab]`.
+    Logits,
+}
+
+impl Network {
+    /// Loads the tensors that `config` requires from `weights`.
+    ///
+    /// # Errors
+    /// A tensor that is missing or has another shape or type.
+    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
+        let device = weights.device();
+        if device::has_kernels(device)
+            && let Some(host) = Host::load(weights, config)?
+        {
+            return Ok(Self::Host(host));
+        }
+        let architecture = Architecture::load(weights, config)?;
+        Ok(Self::Tensors { architecture, device: device.clone() })
+    }
+
+    /// Runs the network over a row of token ids, `[seq]`, and returns the `output` of the `wanted`
+    /// columns.
+    ///
+    /// # Errors
+    /// A KV cache for an architecture that does not support one; a device that fails.
+    pub(super) fn rows(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+        output: Output,
+    ) -> Result<Vec<Vec<f32>>> {
+        if row.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self {
+            Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
+            Self::Tensors { architecture, device } => {
+                architecture.rows(row, wanted, pass, output, device)
+            }
+        }
+    }
+
+    /// The queries, `[seq, n_heads * head_dim]`, and the keys, `[seq, n_kv_heads * head_dim]`, that
+    /// attention takes in each layer, for a row of token ids.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub(super) fn queries_and_keys(
+        &self,
+        row: &[u32],
+        pass: &mut Pass<'_>,
+    ) -> Result<Vec<[Vec<f32>; 2]>> {
+        match self {
+            Self::Host(host) => {
+                let mut seen = Vec::new();
+                let mut query = Vec::new();
+                host.hidden_states(row, pass, &mut |stop, x| match stop {
+                    Stop::RotatedQuery => query = x.to_vec(),
+                    Stop::RotatedKey => seen.push([std::mem::take(&mut query), x.to_vec()]),
+                    _ => {}
+                });
+                Ok(seen)
+            }
+            Self::Tensors { architecture, device } => {
+                pass.keep_seen();
+                architecture.hidden_states(tensor_of(row, device).unsqueeze(), pass)?;
+                let on_host = |[q, k]: [Tensor<4>; 2]| Ok([to_host(q)?, to_host(k)?]);
+                pass.take_seen().into_iter().map(on_host).collect()
+            }
+        }
+    }
+
+    /// The way of the last token of a row, `[seq]`, through a network of the Llama family.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub(super) fn trace(
+        &self,
+        row: &[u32],
+        pass: &mut Pass<'_>,
+        config: &ModelConfig,
+    ) -> Result<Option<Trace>> {
+        match self {
+            Self::Host(Host::Llama(llama)) => Ok(Some(llama.trace(row, pass, config))),
+            Self::Host(_) => Ok(None),
+            Self::Tensors { architecture, device } => match architecture {
+                Architecture::Llama { decoder, rope } => {
+                    let ids = tensor_of(row, device).unsqueeze();
+                    decoder.trace(ids, rope, pass, config).map(Some)
+                }
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Whether the network reads keys and values from blocks only, also those of a sequence without
+    /// a KV cache.
+    pub(super) fn needs_blocks(&self) -> bool {
+        matches!(self, Self::Host(_))
+    }
+
+    /// Whether a checkpoint may hold a tensor of this name that the network does not use.
+    pub(super) fn can_do_without(&self, tensor: &str) -> bool {
+        match self {
+            Self::Host(Host::Llama(_)) => Decoder::can_do_without(tensor),
+            Self::Host(Host::Gpt2(_)) => Gpt2::can_do_without(tensor),
+            Self::Tensors { architecture, .. } => match architecture {
+                Architecture::Llama { .. } => Decoder::can_do_without(tensor),
+                Architecture::Gpt2(_) => Gpt2::can_do_without(tensor),
+                Architecture::Encoder(_) => false,
+            },
+        }
+    }
+}
+
+impl Architecture {
+    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
+        match &config.family {
+            Family::Llama(llama) => Ok(Self::Llama {
+                decoder: Decoder::load(weights, config, llama)?,
+                rope: Rope::new(&llama.rope, config.head_dim),
+            }),
+            Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
+            Family::Encoder if weights.is_random() => {
+                Ok(Self::Encoder(Encoder::random(config, weights.device())))
+            }
+            Family::Encoder => Err(Error::Parameter {
+                name: "family",
+                value: "Encoder".to_owned(),
+                allowed: "one that has checkpoints (an encoder only starts from random weights)",
+            }),
+        }
+    }
+
+    // ANCHOR: rows
+    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns.
+    fn rows(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+        output: Output,
+        device: &Device,
+    ) -> Result<Vec<Vec<f32>>> {
+        let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
+        let hidden = self.hidden_states(ids, pass)?; // [1, row.len(), d_model]
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hidden = if wanted.len() == row.len() {
+            hidden // each token's logits are wanted, as in a decode step
+        } else {
+            hidden.select(1, tensor_of(wanted, device))
+        };
+        let rows = match output {
+            Output::HiddenStates => hidden,
+            Output::Logits => self.logits(hidden), // [1, wanted.len(), vocab]
+        };
+        let [_, _, width] = rows.dims();
+        Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
+    }
+    // ANCHOR_END: rows
+
+    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
+    ///
+    /// # Errors
+    /// A KV cache for an architecture that does not support one.
+    fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Tensor<3>> {
+        match self {
+            Self::Llama { decoder, rope } => Ok(decoder.hidden_states(ids, rope, pass)),
+            Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
+            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
+            Self::Encoder(_) => Err(Error::NoKvCache),
+        }
+    }
+
+    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
+    fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Llama { decoder, .. } => decoder.logits(hidden),
+            Self::Gpt2(gpt2) => gpt2.logits(hidden),
+            Self::Encoder(encoder) => encoder.logits(hidden),
+        }
+    }
+}
+
+/// A tensor of ids or columns, `[numbers]`. All of them fit into an i32: an id is the row of an
+/// embedding.
+fn tensor_of<T: Copy + TryInto<i32>>(numbers: &[T], device: &Device) -> Tensor<1, Int> {
+    let numbers = numbers.iter().map(|&number| number.try_into().unwrap_or(i32::MAX));
+    let numbers: Vec<i32> = numbers.collect();
+    let shape = [numbers.len()];
+    Tensor::from_data(TensorData::new(numbers, shape), device)
+}
+
+/// Waits for the device and copies a tensor into host memory, in row-major order.
+pub(super) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
+    let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
+    values.map_err(|error| Error::Device(error.to_string()))
+}
