@@ -140,7 +140,12 @@ pub type Loop = fn(
 /// # Errors
 /// Those of the loop, and of the tokenizer.
 pub fn stream_text(
-    generate: Loop,
+    generate: impl FnOnce(
+        &Model,
+        &[u32],
+        &Options,
+        &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<Generation>,
     pretrained: &Pretrained,
     prompt: &[u32],
     options: &Options,
