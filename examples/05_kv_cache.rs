@@ -2,21 +2,25 @@
 //!
 //! cargo run --release --example 05_kv_cache -- --prompt "Once upon a time"
 //! cargo run --release --example 05_kv_cache -- --compare
+//! cargo run --release --example 05_kv_cache -- --speculate lookup
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use slowburn::generate::{self, Loop, Options};
+use slowburn::generate::{self, Chosen, Loop, Options};
 use slowburn::model::Model;
-use slowburn_examples::cli::{self, GenerateArgs, Report};
+use slowburn_examples::cli::{self, GenerateArgs, Report, SpeculateArgs};
 
 /// Writes a text with a loop that remembers keys and values instead of recomputing them
 #[derive(Parser)]
 struct Cli {
     #[command(flatten)]
     generate: GenerateArgs,
+
+    #[command(flatten)]
+    speculate: SpeculateArgs,
 
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
     #[arg(long)]
@@ -28,11 +32,11 @@ fn main() -> ExitCode {
     cli::exit(if cli.compare {
         compare(&cli.generate)
     } else {
-        run(&cli.generate)
+        run(&cli)
     })
 }
 
-fn run(args: &GenerateArgs) -> cli::Result<()> {
+fn run(Cli { generate: args, speculate, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {
@@ -40,10 +44,18 @@ fn run(args: &GenerateArgs) -> cli::Result<()> {
     }
 
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
-    let generation =
-        generate::stream_text(generate::cached, &pretrained, &prompt, &args.options(), |text| {
-            report.text(text)
-        })?;
+    let (options, on_text) = (args.options(), |text: &str| report.text(text));
+    let generation = match speculate.speculation(&args.model, &pretrained.model)? {
+        None => generate::stream_text(generate::cached, &pretrained, &prompt, &options, on_text)?,
+        Some(speculation) => {
+            let mut speculator = speculation.start(&pretrained.model)?;
+            let guess_ahead =
+                |model: &_, prompt: &_, options: &_, on_token: &mut dyn FnMut(&Chosen<'_>) -> _| {
+                    generate::speculated(model, &mut speculator, prompt, options, on_token)
+                };
+            generate::stream_text(guess_ahead, &pretrained, &prompt, &options, on_text)?
+        }
+    };
     report.finish(&generation)
 }
 

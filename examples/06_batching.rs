@@ -10,13 +10,16 @@ use std::time::Instant;
 
 use clap::Parser;
 use slowburn::generate::{self, Options};
-use slowburn_examples::cli::{self, BatchArgs, BatchReport, BatchSize, Chart};
+use slowburn_examples::cli::{self, BatchArgs, BatchReport, BatchSize, Chart, SpeculateArgs};
 
 /// Writes several texts at once, and shows what that costs
 #[derive(Parser)]
 struct Cli {
     #[command(flatten)]
     batch: BatchArgs,
+
+    #[command(flatten)]
+    speculate: SpeculateArgs,
 
     /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
     #[arg(long, conflicts_with = "record")]
@@ -32,18 +35,20 @@ fn main() -> ExitCode {
     cli::exit(if cli.compare {
         compare(&cli)
     } else {
-        run(&cli.batch)
+        run(&cli)
     })
 }
 
 // ANCHOR: run
-fn run(args: &BatchArgs) -> cli::Result<()> {
+fn run(Cli { batch: args, speculate, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let options = args.options(prompts.len());
 
+    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
     let mut report = BatchReport::start(args, &pretrained, &prompts, &options);
     let mut batch = args.batch(&pretrained.model);
+    batch.set_speculation(speculation);
     let generations = batch.run(&prompts, &options, &mut |place, _| {
         report.token(place);
         ControlFlow::Continue(())

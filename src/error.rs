@@ -37,6 +37,11 @@ pub enum Error {
     #[error("token id {id} is outside the vocabulary: ids go from 0 to {}", vocab_size - 1)]
     TokenOutOfRange { id: u32, vocab_size: usize },
 
+    #[error(
+        "the draft model has a vocabulary of {draft} tokens, and the model one of {target}: give a draft model with the model's tokenizer"
+    )]
+    DraftVocabulary { draft: usize, target: usize },
+
     #[error("{name} is {value}, but must be {allowed}", value = short(.value))]
     Parameter {
         name: &'static str,

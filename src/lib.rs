@@ -6,6 +6,7 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`engine`]: the scheduler, and the steps that it plans
+//! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
 //! - `inference`: a service for concurrent requests, on one thread that owns the model (not on
 //!   wasm32, which has no threads)
@@ -58,6 +59,7 @@ pub mod outside;
 mod panics;
 pub mod pretrained;
 pub mod sampling;
+pub mod speculation;
 pub mod storage;
 #[cfg(not(target_arch = "wasm32"))]
 mod sync;

@@ -49,6 +49,8 @@ fn alone(prompt: &[u32], max_tokens: usize) -> Vec<u32> {
 
 struct Request {
     prompt: Vec<u32>,
+    /// The prompt, and the text that it gets alone.
+    text: Vec<u32>,
     max_tokens: usize,
     is_paused: bool,
     /// Of so many positions of the prompt the logits have come. The whole prompt, where nobody
@@ -79,6 +81,13 @@ struct World {
     scored: usize,
     /// Blocks that were given up for others.
     lent: usize,
+    /// Draft tokens that were computed, and those of them that were sampled too.
+    drafted: usize,
+    accepted: usize,
+    /// Those of which not all rows were sampled from that could have been.
+    unchecked: BTreeSet<SequenceId>,
+    /// For draft tokens.
+    rng: ChaCha8Rng,
 }
 
 impl World {
@@ -114,6 +123,10 @@ impl World {
             decoded: 0,
             scored: 0,
             lent: 0,
+            drafted: 0,
+            accepted: 0,
+            unchecked: BTreeSet::new(),
+            rng: ChaCha8Rng::seed_from_u64(rng.next_u64()),
         }
     }
 
@@ -140,7 +153,9 @@ impl World {
         assert_eq!(self.scheduler.handle(event).is_ok(), length <= capacity);
         if length <= capacity {
             let scored = if prompt_logits { 0 } else { prompt.len() };
-            self.requests.insert(id, Request { prompt, max_tokens, is_paused: false, scored });
+            let text = alone(&prompt, max_tokens);
+            let request = Request { prompt, text, max_tokens, is_paused: false, scored };
+            self.requests.insert(id, request);
         }
     }
 
@@ -164,7 +179,9 @@ impl World {
     fn step(&mut self, fails: Option<SequenceId>) {
         let decoding: Vec<SequenceId> =
             self.running.iter().copied().filter(|&id| self.decodes(id)).collect();
+        self.draft();
         let plan = self.scheduler.plan();
+        self.unchecked.clear();
         self.check_plan(&plan, &decoding);
         for chunk in &plan.chunks {
             if fails == Some(chunk.id) {
@@ -174,6 +191,27 @@ impl World {
             }
         }
         self.check_blocks();
+    }
+
+    /// Proposes draft tokens for some sequences, in whatever state these are. Most are right.
+    fn draft(&mut self) {
+        let ids: Vec<_> = self.requests.keys().copied().collect();
+        for id in ids {
+            if below(&mut self.rng, 2) == 0 {
+                continue;
+            }
+            let done = self.scheduler.tokens(id).len();
+            let most = below(&mut self.rng, 9);
+            // Also beyond the end of the text.
+            let rest = self.requests[&id].text[done..].iter().copied().chain([0; 9]);
+            let tokens: Vec<u32> = rest.take(most).collect();
+            let guess = |token| match below(&mut self.rng, 6) {
+                0 => (token + 1) % 3,
+                _ => token,
+            };
+            let tokens = tokens.into_iter().map(guess).collect();
+            self.handle(Event::Draft { id, tokens });
+        }
     }
 
     fn decodes(&self, id: SequenceId) -> bool {
@@ -219,6 +257,7 @@ impl World {
                 }
                 Decision::Prefill { .. }
                 | Decision::Decode { .. }
+                | Decision::Draft { .. }
                 | Decision::Deferred { .. }
                 | Decision::Stalled { .. } => {}
             }
@@ -284,17 +323,20 @@ impl World {
 
     /// Computes one chunk on the memory, and samples where logits are wanted.
     fn run(&mut self, chunk: &Chunk) {
-        let Chunk { id, positions, logits } = chunk;
+        let Chunk { id, positions, drafted, logits } = chunk;
         let tokens = self.scheduler.tokens(*id);
+        let end = positions.end - drafted;
         let table = self.scheduler.table(*id).unwrap();
         assert_eq!(positions.start, table.length());
-        assert!(!positions.is_empty() && positions.end <= tokens.len());
+        assert!(positions.start < end && end <= tokens.len());
+        assert!(*drafted == 0 || self.decodes(*id));
+        assert!(positions.end < self.scheduler.max_length(*id) || *drafted == 0);
         let Request { prompt, scored, .. } = &self.requests[id];
-        let is_last = positions.end == tokens.len();
+        let is_last = end == tokens.len();
         let scores = *scored < prompt.len().min(positions.end);
         assert_eq!(
             *logits,
-            match (scores, is_last) {
+            match (scores || *drafted > 0, is_last) {
                 (true, _) => Logits::All,
                 (false, true) => Logits::Last,
                 (false, false) => Logits::None,
@@ -309,21 +351,25 @@ impl World {
         } else {
             assert!(to_score.is_empty());
         }
+        let with_draft = [&tokens[..positions.start], &self.scheduler.tokens_of(chunk)].concat();
         for position in positions.clone() {
             let block = &table.blocks()[position / self.block_size];
             assert_eq!(self.scheduler.blocks().ref_count(block), 1, "a shared block is written to");
             let slots = self.memory.entry(block.id()).or_insert_with(|| vec![0; self.block_size]);
-            slots[position % self.block_size] = key_value(&tokens[..=position]);
+            slots[position % self.block_size] = key_value(&with_draft[..=position]);
         }
-        let read = (0..positions.end).map(|position| {
-            let block = &table.blocks()[position / self.block_size];
-            self.memory[&block.id()][position % self.block_size]
-        });
-        let token = next_token(read);
+        let row = |end: usize| {
+            next_token((0..end).map(|position| {
+                let block = &table.blocks()[position / self.block_size];
+                self.memory[&block.id()][position % self.block_size]
+            }))
+        };
+        let rows: Vec<u32> = (end..=positions.end).map(row).collect();
         let request = self.requests.get_mut(id).unwrap();
-        request.scored = request.scored.max(positions.end.min(request.prompt.len()));
+        request.scored = request.scored.max(end.min(request.prompt.len()));
         self.scored += to_score.len();
-        self.computed += positions.len();
+        self.computed += end - positions.start;
+        self.drafted += drafted;
         self.decoded += usize::from(self.decodes(*id));
         self.scheduler.complete(std::slice::from_ref(chunk));
         if !is_last {
@@ -332,13 +378,26 @@ impl World {
         let id = *id;
         let Request { prompt, max_tokens, scored, .. } = &self.requests[&id];
         assert_eq!(*scored, prompt.len(), "a token is sampled after the whole prompt");
-        if *max_tokens > 0 {
+        let most = prompt.len() + max_tokens;
+        for (index, token) in rows.into_iter().enumerate() {
+            if self.scheduler.tokens(id).len() == most {
+                break;
+            }
             self.handle(Event::Token { id, token });
+            let guess = with_draft.get(end + index);
+            if guess.is_some() && guess != Some(&token) {
+                break;
+            }
+            self.accepted += usize::from(guess.is_some());
+            // A caller need not sample from all rows.
+            if below(&mut self.rng, 20) == 0 {
+                self.unchecked.insert(id);
+                break;
+            }
         }
-        let Request { prompt, max_tokens, .. } = &self.requests[&id];
         let tokens = self.scheduler.tokens(id);
-        if tokens.len() == prompt.len() + max_tokens {
-            assert_eq!(tokens, alone(prompt, *max_tokens), "the text of {id}");
+        if tokens.len() == most {
+            assert_eq!(tokens, self.requests[&id].text, "the text of {id}");
             self.finished += 1;
             self.leave(id);
         }
@@ -352,6 +411,11 @@ impl World {
             for block in self.scheduler.table(id).unwrap().blocks() {
                 owners.entry(block.id()).or_insert((block, 0)).1 += 1;
             }
+        }
+        // Nobody keeps blocks for draft tokens that were rejected.
+        for &id in self.requests.keys().filter(|id| !self.unchecked.contains(id)) {
+            let table = self.scheduler.table(id).unwrap();
+            assert_eq!(table.blocks().len(), table.length().div_ceil(self.block_size), "{id}");
         }
         for (id, (block, count)) in &owners {
             assert_eq!(blocks.ref_count(block), *count, "block {id}");
@@ -368,6 +432,8 @@ impl World {
         assert_eq!(stats.decode_tokens, self.decoded as u64);
         assert_eq!(stats.prefill_tokens, (self.computed - self.decoded) as u64);
         assert_eq!(stats.preemptions, self.preempted as u64);
+        assert_eq!(stats.drafted_tokens, self.drafted as u64);
+        assert_eq!(stats.accepted_tokens, self.accepted as u64);
     }
 
     /// Whether others hold blocks.
@@ -468,6 +534,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
     let (mut scored, mut over_budget, mut lent) = (0, 0, 0);
+    let (mut drafted, mut accepted) = (0, 0);
     for seed in 0.. {
         if events >= least {
             break;
@@ -477,6 +544,8 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         finished += world.finished;
         scored += world.scored;
         lent += world.lent;
+        drafted += world.drafted;
+        accepted += world.accepted;
         preempted += world.preempted;
         over_budget += world.over_budget;
         shared += world.shared;
@@ -486,6 +555,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let rare = events / 200;
     assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
     assert!(scored > rare && lent > rare);
+    assert!(accepted > rare && drafted - accepted > rare);
     // Needs one before it that was deferred, or has come back.
     assert!(over_budget > 0);
 }

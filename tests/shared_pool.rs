@@ -224,7 +224,7 @@ fn a_record_of_an_engine_that_shares_its_memory_can_be_repeated() {
             Entry::Start { .. } | Entry::Logits { .. } | Entry::PromptLogits { .. } => {}
             Entry::Event { event } => engine.handle(event).unwrap(),
             Entry::Step { decisions } => assert_eq!(engine.step().0.decisions, decisions),
-            Entry::Limit { blocks } => engine.set_limit(blocks),
+            Entry::Limit { blocks, idle } => engine.set_limit(blocks, idle),
             Entry::Lent { blocks, preempt } => engine.lend(blocks, preempt),
             Entry::Failed { .. } | Entry::Lost | Entry::End { .. } => panic!("{entry:?}"),
         }

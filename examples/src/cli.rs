@@ -9,6 +9,7 @@ mod columns;
 mod comparison;
 mod error;
 mod greedy;
+mod guess_ahead;
 mod kernel_args;
 mod layers;
 mod nucleus;
@@ -48,6 +49,9 @@ pub use columns::Columns;
 pub use comparison::comparison;
 pub use error::{Error, Result};
 pub use greedy::GreedyReport;
+pub use guess_ahead::{
+    Guess, GuessArgs, GuessPrompt, GuessReport, GuessedText, Guesses, Timed, Watched,
+};
 pub use kernel_args::KernelArgs;
 pub use layers::{LayerTimes, layer_times};
 pub use nucleus::{NucleusReport, NucleusStep};
@@ -62,7 +66,7 @@ pub use report::Report;
 pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
 pub use score::score;
 pub use settings::{Setting, settings};
-pub use slowburn_flags::{ModelArgs, ModelSource, SimdChoice};
+pub use slowburn_flags::{ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
 pub use terminal::{BOLD, DIM, bar, print, quoted};
 pub use timeline::{Timeline, timeline};
 pub use uses::Uses;

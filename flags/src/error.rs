@@ -18,6 +18,11 @@ pub enum Error {
     Hub(#[from] slowburn::hub::Error),
 
     #[error(
+        "`--draft` names a draft model, but nobody asks it: add `--speculate draft` or `--speculate auto`"
+    )]
+    UnusedDraft,
+
+    #[error(
         "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
         name = short(.name)
     )]
@@ -71,7 +76,7 @@ impl Error {
             Error::Hub(slowburn::hub::Error::Library(error)) => is_usage(error),
             #[cfg(feature = "hub")]
             Error::Hub(_) => false,
-            Error::HubNotCompiled { .. } => true,
+            Error::HubNotCompiled { .. } | Error::UnusedDraft => true,
         };
         if is_usage { 2 } else { 1 }
     }
@@ -90,6 +95,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::DTypeUnsupported { .. }
             | LibraryError::QuantizedUnsupported { .. }
             | LibraryError::NothingQuantized
+            | LibraryError::DraftVocabulary { .. }
             | LibraryError::KvFormatUnsupported { .. }
     )
 }

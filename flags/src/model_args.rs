@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::kernels::{Activations, BLOCK, Cpu, KvFormat, Quantized, Rounding, Simd};
 use slowburn::kv::KvPool;
+use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
@@ -97,10 +98,20 @@ impl ModelArgs {
         if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
-        let mut pretrained = self.cpu()?.enter(|| match &self.source {
-            None => Ok(Pretrained::bundled(&device, self.storage())?),
-            Some(source) => source.load(&device, self.storage()),
-        })?;
+        let pretrained = self.cpu()?.enter(|| self.load_on(&device))?;
+        Ok((pretrained, device))
+    }
+
+    /// As [`load`](Self::load), with the threads of the current [`Cpu`].
+    pub(crate) fn load_on_current_cpu(&self) -> Result<Model> {
+        Ok(self.load_on(&device::open(self.device)?)?.model)
+    }
+
+    fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {
+        let mut pretrained = match &self.source {
+            None => Pretrained::bundled(device, self.storage())?,
+            Some(source) => source.load(device, self.storage())?,
+        };
         warn_of_unused(&pretrained.unused);
         if pretrained.dequantized {
             note(&format!(
@@ -115,7 +126,7 @@ impl ModelArgs {
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);
         }
-        Ok((pretrained, device))
+        Ok(pretrained)
     }
 
     /// How weights are stored.

@@ -71,6 +71,8 @@ struct EngineMetrics {
     prefix_hits: Counter,
     prefix_evictions: Counter,
     steps: Counter,
+    drafted: Counter,
+    accepted: Counter,
     memory: Gauge,
 }
 
@@ -168,6 +170,8 @@ impl EngineMetrics {
             ("prefix_cache_hits", "Blocks found in the prefix cache", &self.prefix_hits),
             ("prefix_cache_evictions", "Blocks evicted from it", &self.prefix_evictions),
             ("steps", "Steps of the engine", &self.steps),
+            ("draft_tokens", "Draft tokens computed", &self.drafted),
+            ("draft_tokens_accepted", "Draft tokens accepted", &self.accepted),
         ] {
             registry.register(name, help, counter.clone());
         }
@@ -194,6 +198,8 @@ impl EngineMetrics {
         raise(&self.prefix_hits, load.prefix_cache.hits);
         raise(&self.prefix_evictions, load.prefix_cache.evictions);
         raise(&self.steps, load.engine.steps);
+        raise(&self.drafted, load.engine.drafted_tokens);
+        raise(&self.accepted, load.engine.accepted_tokens);
     }
 }
 

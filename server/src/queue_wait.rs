@@ -92,7 +92,7 @@ mod tests {
         use slowburn::inference::{Timings, Usage};
         let completion = |finish_reason| Completion {
             finish_reason,
-            usage: Usage { prompt_tokens: 1, completion_tokens: 1, cached_tokens: 0 },
+            usage: Usage { prompt_tokens: 1, completion_tokens: 1, ..Usage::default() },
             prompt_logprobs: Vec::new(),
             preemptions: 0,
             timings: Timings {

@@ -34,8 +34,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Not::not")]
         prompt_logits: bool,
     },
-    /// A token was sampled from the logits of the last step.
+    /// A token was sampled from the logits of the last step. Where that step read draft tokens, one
+    /// such event follows for each row of logits that counts.
     Token { id: SequenceId, token: u32 },
+    /// A draft proposes the next tokens. The next decode of the sequence reads as many of them as
+    /// there is room for, behind its last token. They are no tokens of the sequence until they are
+    /// sampled too.
+    Draft { id: SequenceId, tokens: Vec<u32> },
     /// The reader is behind: the sequence takes part in no step, and its blocks can be
     /// taken from it.
     Pause { id: SequenceId },
@@ -51,6 +56,7 @@ impl Event {
         match self {
             Self::Arrive { id, .. }
             | Self::Token { id, .. }
+            | Self::Draft { id, .. }
             | Self::Pause { id }
             | Self::Resume { id }
             | Self::Leave { id } => *id,

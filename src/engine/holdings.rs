@@ -29,24 +29,32 @@ impl<M: Memory> Deref for SchedulerRef<'_, M> {
 }
 
 impl<M: Memory> Holdings<M> {
+    /// How many blocks may hold something, and how many before other prefix caches give up any.
+    fn limits(&self) -> (usize, usize) {
+        let blocks = self.scheduler.blocks();
+        (blocks.limit(), blocks.idle_limit())
+    }
+
     pub(super) fn note(&mut self, entries: impl IntoIterator<Item = Entry>) {
         if let Some(record) = &mut self.record {
             record.extend(entries);
         }
     }
 
-    /// Plans a step, with up to `most` blocks. Also returns the sequences for which the machine has
-    /// no memory.
+    /// Plans a step, with up to `most` blocks, and for draft tokens up to `most_idle`. Also returns the
+    /// sequences for which the machine has no memory.
     pub(super) fn plan(
         &mut self,
         turn: &Turn<'_, M>,
-        most: usize,
+        (most, most_idle): (usize, usize),
     ) -> (Plan, Vec<(SequenceId, Error)>) {
-        let before = self.scheduler.blocks().limit();
-        self.scheduler.set_limit(turn.limit(self.scheduler.blocks().held()).min(most));
-        let blocks = self.scheduler.blocks().limit();
-        if blocks != before {
-            self.note([Entry::Limit { blocks }]);
+        let before = self.limits();
+        let held = self.scheduler.blocks().held();
+        self.scheduler.set_limit(turn.limit(held).min(most));
+        self.scheduler.blocks.set_idle_limit(turn.idle_limit(held).min(most_idle));
+        let (blocks, idle) = self.limits();
+        if (blocks, idle) != before {
+            self.note([Entry::Limit { blocks, idle }]);
         }
         let planned = self.scheduler.plan_in(turn);
         if self.record.is_some() {

@@ -10,6 +10,13 @@ use crate::model::Logits;
 pub enum Outcome {
     /// The logits of the next token, `[vocab]`.
     Logits(Vec<f32>),
+    /// The logits after the last token and after each draft token behind it, `[vocab]` each: one row
+    /// more than there are draft tokens. A row counts where all draft tokens before it are what was
+    /// sampled from the rows before.
+    Checked {
+        draft: Vec<u32>,
+        rows: Vec<Vec<f32>>,
+    },
     /// Logits of prompt tokens, `[vocab]` each: the first row is the distribution of the token at
     /// `position`, and so on. They come in order, each once, for all tokens of the prompt but the
     /// first, whatever was computed again.
@@ -30,13 +37,18 @@ pub(super) fn outcomes<M: Memory>(
     let mut outcomes = Vec::new();
     let mut rows = rows.into_iter();
     for chunk in chunks {
-        let Chunk { id, positions, logits } = chunk;
+        let Chunk { id, positions, drafted, logits } = chunk;
         let count = match logits {
             Logits::None => 0,
             Logits::Last => 1,
             Logits::All => positions.len(),
         };
         let mut own: Vec<_> = rows.by_ref().take(count).collect();
+        if *drafted > 0 {
+            let draft = scheduler.tokens_of(chunk).split_off(positions.len() - drafted);
+            outcomes.push((*id, Outcome::Checked { draft, rows: own }));
+            continue;
+        }
         let is_last = positions.end == scheduler.tokens(*id).len();
         let next = own.pop_if(|_| is_last);
         let wanted = scheduler.to_score(chunk);

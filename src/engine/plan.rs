@@ -23,8 +23,10 @@ pub struct Chunk {
     pub id: SequenceId,
     /// Their positions in the sequence.
     pub positions: Range<usize>,
-    /// Which of their logits are wanted: the last where it is that of the last token so far, and
-    /// all of a prompt whose logits were asked for.
+    /// How many of the last of these positions hold draft tokens.
+    pub drafted: usize,
+    /// Which of their logits are wanted: the last where it is that of the last token so far, all of a
+    /// prompt whose logits were asked for, and all with draft tokens.
     pub logits: Logits,
 }
 
@@ -42,6 +44,8 @@ pub enum Decision {
     },
     /// It reads its last token, and gets the next.
     Decode { id: SequenceId },
+    /// With its last token it reads so many draft tokens, to get several tokens at once.
+    Draft { id: SequenceId, tokens: usize },
     /// Deferred: the token budget is spent before its turn, so it reads nothing of its prompt in
     /// this step.
     OverBudget { id: SequenceId },
@@ -70,6 +74,7 @@ impl Decision {
             Self::Admitted { id, .. }
             | Self::Prefill { id, .. }
             | Self::Decode { id }
+            | Self::Draft { id, .. }
             | Self::OverBudget { id }
             | Self::Deferred { id }
             | Self::Stalled { id }
@@ -89,6 +94,7 @@ impl fmt::Display for Decision {
                 write!(out, "{id} prefill {start}..{}", start + tokens)
             }
             Self::Decode { id } => write!(out, "{id} decode"),
+            Self::Draft { id, tokens } => write!(out, "{id} draft of {tokens}"),
             Self::OverBudget { id } => {
                 write!(out, "{id} deferred: the token budget is spent")
             }

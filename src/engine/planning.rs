@@ -7,6 +7,7 @@ use super::sequence::{Sequence, State};
 use super::{Chunk, Decision, Plan, Policy, SequenceId};
 use crate::error::Error;
 use crate::kv::{Extension, Memory, Turn};
+use crate::model::Logits;
 
 /// A plan in the making.
 struct Draft<'a, M: Memory> {
@@ -30,6 +31,9 @@ impl<M: Memory> Scheduler<M> {
     /// for which the machine has no memory.
     pub(super) fn plan_in(&mut self, turn: &Turn<'_, M>) -> (Plan, Vec<(SequenceId, Error)>) {
         let mut draft = Draft::new(turn);
+        for id in self.running.iter().copied().collect::<Vec<_>>() {
+            self.reject_unchecked(id); // no more is sampled from the last step
+        }
         let may_admit = self.config.policy != Policy::StaticBatch || self.running.is_empty();
 
         // Decodes: one token of each sequence that has read its prompt.
@@ -65,6 +69,7 @@ impl<M: Memory> Scheduler<M> {
             }
             left -= self.prefill(id, left, &mut draft);
         }
+        self.read_drafts(budget, &mut draft.plan, turn);
         self.stats.steps += u64::from(!draft.plan.chunks.is_empty());
         self.shortage = draft.shortage.filter(|_| draft.plan.chunks.is_empty());
         draft.plan.decisions.splice(0..0, std::mem::take(&mut self.lent));
@@ -199,10 +204,44 @@ impl<M: Memory> Scheduler<M> {
             draft.in_progress.extend(self.blocks.next_hashes(&sequence.table, tokens));
             Decision::Prefill { id, start, tokens: end - start }
         });
-        draft.plan.chunks.push(Chunk { id, positions, logits });
+        draft.plan.chunks.push(Chunk { id, positions, drafted: 0, logits });
         end - start
     }
     // ANCHOR_END: read
+
+    // ANCHOR: read_drafts
+    /// Appends draft tokens to the decodes of a plan: as many as the rest of the token budget and the
+    /// idle blocks hold. No sequence is preempted for them, and no block leaves a prefix cache. The
+    /// last token that a sequence may have needs no draft: it comes from the logits of the one before.
+    fn read_drafts(&mut self, budget: usize, plan: &mut Plan, turn: &Turn<'_, M>) {
+        let mut left = budget.saturating_sub(plan.tokens());
+        let mut decisions = Vec::new();
+        for chunk in &mut plan.chunks {
+            let Some(sequence) = self.sequences.get_mut(&chunk.id).filter(|found| found.decodes())
+            else {
+                continue;
+            };
+            let end = chunk.positions.end;
+            let blocks = sequence.table.blocks().len() + self.blocks.idle();
+            let most = [
+                left,
+                sequence.max_length.saturating_sub(end + 1),
+                (blocks * self.blocks.block_size()).saturating_sub(end),
+            ];
+            let drafted = most.into_iter().fold(sequence.draft.len(), usize::min);
+            let table = &mut sequence.table;
+            if drafted == 0 || self.blocks.reserve(table, end + drafted, turn).is_err() {
+                continue;
+            }
+            left -= drafted;
+            chunk.positions.end += drafted;
+            chunk.drafted = drafted;
+            chunk.logits = Logits::All;
+            decisions.push(Decision::Draft { id: chunk.id, tokens: drafted });
+        }
+        plan.decisions.extend(decisions);
+    }
+    // ANCHOR_END: read_drafts
 
     /// The number of blocks that a sequence lacks to hold `length` positions.
     fn missing(&self, id: SequenceId, length: usize) -> usize {

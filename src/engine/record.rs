@@ -25,7 +25,8 @@ pub enum Entry {
     Event { event: Event },
     /// What a step decided.
     Step { decisions: Vec<Decision> },
-    /// A sequence got logits: the first 16 hexadecimal digits of the SHA-256 of their bits.
+    /// A sequence got logits: the first 16 hexadecimal digits of the SHA-256 of their bits. With draft
+    /// tokens they are several rows, which have one hash.
     Logits { id: SequenceId, hash: String },
     /// A sequence got logits of its prompt, whose first row is the distribution of the token at
     /// `position`: the hash of all their bits, in the same form.
@@ -38,8 +39,14 @@ pub enum Entry {
     Failed { id: SequenceId },
     /// The device lost all keys and values, and every sequence is computed again.
     Lost,
-    /// From now on there are so many blocks, since others that share the memory hold the rest.
-    Limit { blocks: usize },
+    /// From now on there are so many blocks, since others that share the memory hold the rest. Of
+    /// them `idle` can be had before the prefix caches of others give up any.
+    Limit {
+        blocks: usize,
+        /// All, in a record of a version that did not note it.
+        #[serde(default = "all")]
+        idle: usize,
+    },
     /// So many blocks were given up for others: of the prefix cache, and where `preempt` is true of
     /// sequences too.
     Lent { blocks: usize, preempt: bool },
@@ -68,8 +75,8 @@ pub fn write_end(entries: usize, to: &mut dyn Write) -> io::Result<()> {
 }
 
 impl Entry {
-    /// The entry of these logits, `[vocab]`.
-    pub(super) fn logits(id: SequenceId, logits: &[f32]) -> Self {
+    /// The entry of these logits, one row or several of `[vocab]`.
+    pub(super) fn logits<'a>(id: SequenceId, logits: impl IntoIterator<Item = &'a f32>) -> Self {
         Self::Logits { id, hash: hash_of(logits) }
     }
 
@@ -78,6 +85,10 @@ impl Entry {
         let hash = hash_of(rows.iter().flatten());
         Self::PromptLogits { id, position, hash }
     }
+}
+
+fn all() -> usize {
+    usize::MAX
 }
 
 pub(super) fn hash_of<'a>(logits: impl IntoIterator<Item = &'a f32>) -> String {

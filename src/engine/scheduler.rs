@@ -1,6 +1,6 @@
 //! The scheduler: state and events in, the plan of a step out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 use super::sequence::{Sequence, State};
@@ -163,6 +163,14 @@ impl<M: Memory> Scheduler<M> {
         self.sequences.get(&id).map_or(0, |sequence| sequence.cached)
     }
 
+    /// The tokens of a chunk: those of the sequence, and behind them draft tokens.
+    pub fn tokens_of(&self, chunk: &Chunk) -> Vec<u32> {
+        let Chunk { id, positions, drafted, .. } = chunk;
+        let draft = self.sequences.get(id).map_or(&[][..], |sequence| &sequence.draft);
+        let tokens = &self.tokens(*id)[positions.start..positions.end - drafted];
+        [tokens, &draft[..*drafted]].concat()
+    }
+
     /// How often a sequence was preempted.
     pub fn preemptions(&self, id: SequenceId) -> usize {
         self.sequences.get(&id).map_or(0, |sequence| sequence.preemptions)
@@ -179,8 +187,12 @@ impl<M: Memory> Scheduler<M> {
                 return self.arrive(id, prompt, max_tokens, chunk, prompt_logits);
             }
             Event::Token { id, token } => {
+                self.push(id, token);
+            }
+            Event::Draft { id, tokens } => {
+                self.reject_unchecked(id);
                 if let Some(sequence) = self.sequences.get_mut(&id) {
-                    sequence.tokens.push(token);
+                    sequence.draft = tokens;
                 }
             }
             Event::Pause { id } => self.pause(id),
@@ -216,14 +228,51 @@ impl<M: Memory> Scheduler<M> {
             has_computed: false,
             cached: 0,
             preemptions: 0,
+            draft: Vec::new(),
+            unchecked: VecDeque::new(),
         };
         self.sequences.insert(id, sequence);
         self.queued.insert(id);
         Ok(())
     }
 
+    // ANCHOR: push
+    /// Appends a sampled token. A draft token at its position that is another one is rejected, with
+    /// all behind it.
+    fn push(&mut self, id: SequenceId, token: u32) {
+        let Some(sequence) = self.sequences.get_mut(&id) else {
+            return;
+        };
+        sequence.draft.clear();
+        if sequence.unread() == 1 && sequence.unchecked.pop_front().is_some() {
+            // The last token was a draft token too: its keys and values count from now on.
+            self.blocks.commit(&mut sequence.table, &sequence.tokens);
+        }
+        sequence.tokens.push(token);
+        if sequence.unchecked.front() == Some(&token) {
+            self.stats.accepted_tokens += 1;
+        } else {
+            self.reject_unchecked(id);
+        }
+    }
+
+    /// Forgets the draft tokens that nothing sampled was equal to, and gives back the blocks behind the
+    /// positions that count.
+    pub(super) fn reject_unchecked(&mut self, id: SequenceId) {
+        if let Some(sequence) = self.sequences.get_mut(&id)
+            && !sequence.unchecked.is_empty()
+        {
+            sequence.unchecked.clear();
+            if self.is_paged {
+                self.blocks.truncate(&mut sequence.table);
+            }
+        }
+    }
+    // ANCHOR_END: push
+
     fn pause(&mut self, id: SequenceId) {
         if self.sequences.contains_key(&id) {
+            self.reject_unchecked(id);
             self.set_state(id, State::Paused);
         }
     }
@@ -310,19 +359,21 @@ impl<M: Memory> Scheduler<M> {
     /// Notes that these chunks of the last plan were computed. Their full blocks can be shared from
     /// now on.
     pub fn complete(&mut self, chunks: &[Chunk]) {
-        for Chunk { id, positions, .. } in chunks {
+        for Chunk { id, positions, drafted, .. } in chunks {
             if let Some(sequence) = self.sequences.get_mut(id) {
+                let end = positions.end - drafted;
                 // The pass may have changed the length of the table.
                 let computed = if sequence.decodes_after(positions.start) {
                     &mut self.stats.decode_tokens
                 } else {
                     &mut self.stats.prefill_tokens
                 };
-                *computed += positions.len() as u64;
-                let tokens = &sequence.tokens[..positions.end];
-                self.blocks.commit(&mut sequence.table, tokens);
-                sequence.scored = sequence.scored.max(positions.end.min(sequence.prompt));
+                *computed += (end - positions.start) as u64;
+                self.blocks.commit(&mut sequence.table, &sequence.tokens[..end]);
+                sequence.scored = sequence.scored.max(end.min(sequence.prompt));
                 sequence.has_computed = true;
+                sequence.unchecked = sequence.draft.drain(..).take(*drafted).collect();
+                self.stats.drafted_tokens += *drafted as u64;
             }
         }
     }
@@ -333,6 +384,7 @@ impl<M: Memory> Scheduler<M> {
         self.blocks.clear();
         for (&id, sequence) in &mut self.sequences {
             sequence.table = BlockTable::default();
+            sequence.unchecked.clear();
             sequence.has_computed = false;
             if sequence.state == State::Running {
                 sequence.state = State::Waiting;
@@ -358,6 +410,7 @@ impl<M: Memory> Scheduler<M> {
         self.parked.remove(&id);
         let sequence = self.sequences.get_mut(&id)?;
         let tokens = sequence.table.length();
+        sequence.unchecked.clear();
         self.blocks.release(&mut sequence.table);
         if !std::mem::take(&mut sequence.has_computed) {
             return None;

@@ -1,5 +1,6 @@
 //! What a scheduler knows of a sequence.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::kv::{BlockManager, BlockTable, Extension, Memory};
@@ -27,6 +28,11 @@ pub(super) struct Sequence<M: Memory> {
     /// How many prompt tokens were found in the prefix cache.
     pub(super) cached: usize,
     pub(super) preemptions: usize,
+    /// The draft tokens that may follow, none of which was computed.
+    pub(super) draft: Vec<u32>,
+    /// The draft tokens that were computed behind the positions of `table`, and were not compared yet
+    /// with what is sampled.
+    pub(super) unchecked: VecDeque<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

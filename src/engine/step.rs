@@ -25,6 +25,8 @@ pub struct Engine<'m, F: Forward = Model> {
     id: LenderId,
     /// The most blocks, as far as the caller knows.
     most_blocks: usize,
+    /// The most blocks for draft tokens, as far as the caller knows.
+    most_idle: usize,
     /// The pauses since the memory of the pool changed, and which change that was.
     pauses: (u32, u64),
     most_pauses: u32,
@@ -61,6 +63,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             holdings,
             id,
             most_blocks: usize::MAX,
+            most_idle: usize::MAX,
             pauses: (0, 0),
             most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
@@ -105,6 +108,14 @@ impl<'m, F: Forward> Engine<'m, F> {
         self.tell(Event::Token { id, token });
     }
 
+    /// Proposes the next tokens of a sequence: see [`Event::Draft`].
+    ///
+    /// # Errors
+    /// An id outside the vocabulary, or no token: nothing is proposed.
+    pub fn draft(&mut self, id: SequenceId, tokens: Vec<u32>) -> Result<()> {
+        self.handle(Event::Draft { id, tokens })
+    }
+
     /// Pauses or resumes a sequence. The blocks of a paused one are taken when others need them,
     /// and computed again when it goes on.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
@@ -132,8 +143,8 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// # Errors
     /// As [`arrive`](Self::arrive).
     pub fn handle(&mut self, event: Event) -> Result<()> {
-        if let Event::Arrive { prompt, .. } = &event {
-            self.model.check_prompt(prompt)?;
+        if let Event::Arrive { prompt: tokens, .. } | Event::Draft { tokens, .. } = &event {
+            self.model.check_prompt(tokens)?;
         }
         let id = event.id();
         let mut holdings = self.change();
@@ -146,9 +157,10 @@ impl<'m, F: Forward> Engine<'m, F> {
     }
 
     /// From now on there are at most so many blocks, as if others held the rest, and those are given
-    /// up that are [asked for](Self::lend): what a record says of them.
-    pub fn set_limit(&mut self, blocks: usize) {
-        self.most_blocks = blocks;
+    /// up that are [asked for](Self::lend): what a record says of them. Draft tokens get none beyond
+    /// `idle` blocks, as if the prefix caches of others held the rest.
+    pub fn set_limit(&mut self, blocks: usize, idle: usize) {
+        (self.most_blocks, self.most_idle) = (blocks, idle);
     }
 
     /// Gives up blocks, as for others.
@@ -163,8 +175,8 @@ impl<'m, F: Forward> Engine<'m, F> {
         let mut holdings = self.change();
         let (config, blocks) = (holdings.scheduler.config(), holdings.scheduler.blocks());
         let (block_size, max_blocks) = (blocks.block_size(), blocks.max_blocks());
-        let limit = Entry::Limit { blocks: blocks.limit() };
-        let is_limited = blocks.limit() < max_blocks;
+        let limit = Entry::Limit { blocks: blocks.limit(), idle: blocks.idle_limit() };
+        let is_limited = blocks.limit() < max_blocks || blocks.idle_limit() < max_blocks;
         holdings.record = Some(vec![Entry::Start { model, config, block_size, max_blocks }]);
         holdings.note(is_limited.then_some(limit));
     }
@@ -213,12 +225,12 @@ impl<'m, F: Forward> Engine<'m, F> {
     fn plan(&self) -> (Plan, Vec<(SequenceId, Error)>) {
         let turn = self.model.pool().turn(Some(self.id));
         let mut holdings = self.change();
-        let (mut plan, mut failed) = holdings.plan(&turn, self.most_blocks);
+        let (mut plan, mut failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
         if let Some((_, blocks)) = holdings.scheduler.shortage()
             && turn.make_room(blocks)
         {
             let before = plan.decisions;
-            (plan, failed) = holdings.plan(&turn, self.most_blocks);
+            (plan, failed) = holdings.plan(&turn, (self.most_blocks, self.most_idle));
             plan.decisions.splice(0..0, before);
         }
         // What another engine had to lend is being looked at: the next step tries again.
@@ -255,6 +267,7 @@ impl<'m, F: Forward> Engine<'m, F> {
         if holdings.record.is_some() {
             holdings.note(outcomes.iter().map(|(id, outcome)| match outcome {
                 Outcome::Logits(logits) => Entry::logits(*id, logits),
+                Outcome::Checked { rows, .. } => Entry::logits(*id, rows.iter().flatten()),
                 Outcome::PromptLogits { position, rows } => {
                     Entry::prompt_logits(*id, *position, rows)
                 }
@@ -333,10 +346,10 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// during the pass.
     fn take_inputs(&self, chunks: &[Chunk]) -> Vec<ChunkInput<F::Memory>> {
         let mut holdings = self.change();
-        let input = |Chunk { id, positions, logits }: &Chunk| ChunkInput {
-            tokens: holdings.scheduler.tokens(*id)[positions.clone()].to_vec(),
-            table: holdings.scheduler.take_table(*id),
-            logits: *logits,
+        let input = |chunk: &Chunk| ChunkInput {
+            tokens: holdings.scheduler.tokens_of(chunk),
+            table: holdings.scheduler.take_table(chunk.id),
+            logits: chunk.logits,
         };
         chunks.iter().map(input).collect()
     }

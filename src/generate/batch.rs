@@ -1,6 +1,7 @@
 //! The running batch: sequences generated together, one token each per step (continuous batching).
 
 use std::collections::BTreeMap;
+use std::iter::zip;
 use std::ops::ControlFlow;
 
 use super::score::CHUNK;
@@ -11,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::panics;
 use crate::sampling::{Sampler, TokenLogprobs};
+use crate::speculation::{Speculation, Speculator};
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
@@ -23,6 +25,11 @@ use crate::sampling::{Sampler, TokenLogprobs};
 pub struct Batch<'m> {
     engine: Engine<'m>,
     sequences: BTreeMap<SequenceId, SequenceState>,
+    /// How sequences speculate that join from now on.
+    speculation: Option<Speculation>,
+    speculators: BTreeMap<SequenceId, Speculator>,
+    /// Those that got tokens in the last step, and go on.
+    decoding: Vec<SequenceId>,
     /// Those that are complete, and leave in the next step.
     finished: Vec<SequenceId>,
     /// The plan of the last step.
@@ -36,10 +43,13 @@ struct SequenceStep {
     /// Taken by [`take`](Self::take). The last chunk of a prompt may have two: logits of prompt tokens,
     /// and those of the next one.
     outcomes: Vec<Outcome>,
-    /// The token to compute next, also one that ends the text.
-    sampled: Option<u32>,
-    /// The token that is added to the text.
-    token: Result<Option<TokenOutput>>,
+    /// The tokens to compute next, also one that ends the text.
+    sampled: Vec<u32>,
+    /// How many draft tokens were computed, and how many of them were accepted.
+    checked: (usize, usize),
+    /// The tokens that are added to the text.
+    tokens: Vec<TokenOutput>,
+    end: Result<()>,
 }
 
 impl SequenceStep {
@@ -48,40 +58,45 @@ impl SequenceStep {
             id,
             state,
             outcomes: Vec::new(),
-            sampled: None,
-            token: Ok(None),
+            sampled: Vec::new(),
+            checked: (0, 0),
+            tokens: Vec::new(),
+            end: Ok(()),
         }
     }
 
     fn take(&mut self) {
         for outcome in std::mem::take(&mut self.outcomes) {
-            self.token = match outcome {
-                Outcome::Logits(logits) => self.sample(&logits),
-                Outcome::PromptLogits { rows, .. } => self.state.score_prompt(&rows).map(|()| None),
+            self.end = match outcome {
+                Outcome::Logits(logits) => self.sample(&[logits], &[]),
+                Outcome::Checked { draft, rows } => self.sample(&rows, &draft),
+                Outcome::PromptLogits { rows, .. } => self.state.score_prompt(&rows),
                 Outcome::Failed(error) => Err(error),
             };
-            if self.token.is_err() {
+            if self.end.is_err() {
                 return;
             }
         }
     }
 
-    /// Samples the next token from the logits, `[vocab]`.
-    fn sample(&mut self, logits: &[f32]) -> Result<Option<TokenOutput>> {
+    /// Samples the next tokens from the rows of logits, `[vocab]`: one, and one more for each draft
+    /// token that is accepted.
+    fn sample(&mut self, rows: &[Vec<f32>], draft: &[u32]) -> Result<()> {
         if self.state.tokens_left() == 0 {
             self.state.finish_without_tokens();
-            return Ok(None);
+            return Ok(());
         }
-        let mut output = None;
+        let tokens = &mut self.tokens;
         // The sampler may hold the caller's rules. A panic in one fails only this sequence.
-        let token = panics::contain("a sampling rule", || {
-            self.state.next_token(logits, &mut |chosen| {
-                output = Some(chosen.token.clone());
+        self.sampled = panics::contain("a sampling rule", || {
+            self.state.check(rows, draft, &mut |chosen| {
+                tokens.push(chosen.token.clone());
                 ControlFlow::Continue(())
             })
         })??;
-        self.sampled = Some(token);
-        Ok(output)
+        let accepted = zip(&self.sampled, draft).filter(|(token, guess)| token == guess).count();
+        self.checked = (draft.len(), accepted);
+        Ok(())
     }
 }
 
@@ -107,8 +122,25 @@ impl<'m> Batch<'m> {
         Self {
             engine: Engine::new(model, config),
             sequences: BTreeMap::new(),
+            speculation: None,
+            speculators: BTreeMap::new(),
+            decoding: Vec::new(),
             finished: Vec::new(),
             plan: Plan::default(),
+        }
+    }
+
+    /// From now on, each sequence that joins gets draft tokens, or none. They change no token: see
+    /// [`speculation`](crate::speculation). A token budget that they share with prompts comes first to
+    /// decodes, then to prompts, and then to them.
+    pub fn set_speculation(&mut self, speculation: Option<Speculation>) {
+        self.speculation = speculation;
+    }
+
+    /// Gives a sequence draft tokens from `speculator`.
+    pub fn speculate(&mut self, id: SequenceId, speculator: Speculator) {
+        if self.sequences.contains_key(&id) {
+            self.speculators.insert(id, speculator);
         }
     }
 
@@ -136,31 +168,51 @@ impl<'m> Batch<'m> {
     ) -> Result<SequenceId> {
         let model = self.engine.model();
         let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
+        let speculator = match &self.speculation {
+            Some(speculation) => Some(speculation.start(model)?),
+            None => None,
+        };
         let tokens = state.tokens_left();
         let scores = options.prompt_logprobs.is_some();
         let most = if scores { CHUNK } else { usize::MAX };
         let id = self.engine.arrive(prompt, tokens, options.chunk.min(most), scores)?;
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         self.sequences.insert(id, state);
+        self.speculators.extend(speculator.map(|speculator| (id, speculator)));
         Ok(id)
     }
 
     // ANCHOR: step
-    /// Runs one step of the engine: each sequence that takes part generates one token, or prefills
-    /// a chunk of its prompt. Returns the new tokens in the order in which the sequences joined,
-    /// then the sequences that have ended, which leave and give back their blocks.
+    /// Runs one step of the engine: each sequence that takes part generates one token, and one for
+    /// each draft token that is accepted, or prefills a chunk of its prompt. Returns the new tokens in
+    /// the order in which the sequences joined, then the sequences that have ended, which leave and
+    /// give back their blocks.
     pub fn step(&mut self) -> Vec<(SequenceId, Event)> {
+        self.step_until(&mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// As [`step`](Self::step), and ends a sequence at a token at which `on_token` breaks.
+    pub(super) fn step_until(
+        &mut self,
+        on_token: &mut dyn FnMut(SequenceId, &TokenOutput) -> ControlFlow<()>,
+    ) -> Vec<(SequenceId, Event)> {
         let mut ended = self.remove_finished();
+        self.propose();
         let (plan, outcomes) = self.engine.step();
         self.plan = plan;
         let mut events = Vec::new();
-        for (id, token) in self.next_tokens(outcomes) {
-            match token {
-                Ok(token) => events.extend(token.map(|token| (id, Event::Token(token)))),
-                Err(error) => {
-                    self.leave(id);
-                    ended.push((id, Event::Failed(error)));
+        for (id, tokens, end) in self.next_tokens(outcomes) {
+            for token in tokens {
+                let stop = on_token(id, &token).is_break().then_some(token.index + 1);
+                events.push((id, Event::Token(token)));
+                if let Some(tokens) = stop {
+                    self.stop_after(id, tokens);
+                    break;
                 }
+            }
+            if let Err(error) = end {
+                self.leave(id);
+                ended.push((id, Event::Failed(error)));
             }
         }
         ended.extend(self.remove_finished());
@@ -169,14 +221,47 @@ impl<'m> Batch<'m> {
     }
     // ANCHOR_END: step
 
-    /// Samples the next token of each sequence that has logits, in the order in which they joined.
+    // ANCHOR: propose
+    /// Asks for draft tokens for those that decode in the next step.
+    fn propose(&mut self) {
+        let decoding = std::mem::take(&mut self.decoding);
+        for id in &decoding {
+            let (Some(speculator), Some(state)) =
+                (self.speculators.get_mut(id), self.sequences.get(id))
+            else {
+                continue;
+            };
+            // The last token of a text is sampled from the row before it, and never read.
+            let most = state.tokens_left().saturating_sub(1);
+            let propose = || speculator.propose(&state.text(), most, decoding.len());
+            // A draft that fails costs the text nothing but speed.
+            if let Ok(Ok(draft)) = panics::contain("the draft", propose)
+                && !draft.is_empty()
+            {
+                let _ = self.engine.draft(*id, draft);
+            }
+        }
+    }
+    // ANCHOR_END: propose
+
+    /// Ends a sequence after its first `tokens` tokens.
+    fn stop_after(&mut self, id: SequenceId, tokens: usize) {
+        if let Some(state) = self.sequences.get_mut(&id) {
+            state.stop_after(tokens);
+            if !self.finished.contains(&id) {
+                self.finished.push(id);
+            }
+        }
+    }
+
+    /// Samples the next tokens of each sequence that has logits, in the order in which they joined.
     /// None where nothing is added to the text.
     ///
     /// All threads take part. No sequence's token depends on another: each has its own sampler.
     fn next_tokens(
         &mut self,
         mut outcomes: Vec<(SequenceId, Outcome)>,
-    ) -> Vec<(SequenceId, Result<Option<TokenOutput>>)> {
+    ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         outcomes.sort_by_key(|(id, _)| *id);
         // Only these are touched: a step must not take longer because many others wait.
         let mut steps: Vec<SequenceStep> = Vec::new();
@@ -195,12 +280,19 @@ impl<'m> Batch<'m> {
 
         let mut tokens = Vec::new();
         for step in steps {
-            self.finished.extend(step.state.is_finished().then_some(step.id));
-            if let Some(token) = step.sampled {
+            if step.state.is_finished() {
+                self.finished.push(step.id);
+            } else if !step.sampled.is_empty() {
+                self.decoding.push(step.id);
+            }
+            for token in step.sampled {
                 self.engine.push(step.id, token);
             }
+            if let Some(speculator) = self.speculators.get_mut(&step.id) {
+                speculator.checked(step.checked.0, step.checked.1);
+            }
             self.sequences.insert(step.id, step.state);
-            tokens.push((step.id, step.token));
+            tokens.push((step.id, step.tokens, step.end));
         }
         tokens
     }
@@ -215,6 +307,7 @@ impl<'m> Batch<'m> {
     /// in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
         let state = self.sequences.remove(&id)?;
+        self.speculators.remove(&id);
         let (cached_tokens, preemptions) = {
             let scheduler = self.engine.scheduler();
             (scheduler.cached_tokens(id), scheduler.preemptions(id))

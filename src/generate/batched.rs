@@ -45,16 +45,16 @@ impl Batch<'_> {
         }
         let mut generations: Vec<Option<Generation>> = vec![None; prompts.len()];
         while generations.iter().any(Option::is_none) {
-            for (sequence, event) in self.step() {
+            let events = self.step_until(&mut |sequence, token| match index_of.get(&sequence) {
+                Some(&index) => on_token(index, token.token_id),
+                None => ControlFlow::Continue(()), // it was in the batch before
+            });
+            for (sequence, event) in events {
                 let Some(&index) = index_of.get(&sequence) else {
-                    continue; // it was in the batch before
+                    continue;
                 };
                 match event {
-                    Event::Token(token) => {
-                        if on_token(index, token.token_id).is_break() {
-                            generations[index] = self.leave(sequence);
-                        }
-                    }
+                    Event::Token(_) => {}
                     Event::Finished(generation) => generations[index] = Some(generation),
                     Event::Failed(error) => return Err(error),
                 }

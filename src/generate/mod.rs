@@ -1,7 +1,7 @@
 //! The generation loops: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
-//! when to stop in `SequenceState`. [`batched`] runs several sequences together in a [`Batch`],
+//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`] runs several sequences together in a [`Batch`],
 //! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
 //! for each sequence. [`beam`] searches instead of sampling, [`score`]
 //! computes the log-probabilities of a given text, [`embed`] makes one vector of it, [`divergence`]
@@ -18,6 +18,7 @@ mod naive;
 mod repetition;
 mod score;
 mod sequence_state;
+mod speculated;
 mod streaming;
 pub(crate) mod text_buffer;
 pub(crate) mod token_limit;
@@ -40,6 +41,7 @@ pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
+pub use speculated::speculated;
 pub use token_output::TokenOutput;
 
 /// The options of a generation.
@@ -115,6 +117,10 @@ pub struct Generation {
     /// How often the sequence lost its blocks to others and was computed again; only in a
     /// [`Batch`].
     pub preemptions: usize,
+    /// How many draft tokens the model has read for this text.
+    pub drafted: usize,
+    /// How many of them were accepted, as tokens of the text or as the token that ended it.
+    pub accepted: usize,
     /// Where [`Options::hash_logits`] asked for it: the SHA-256, in hexadecimal, of all rows of
     /// logits that a token was sampled from, in order, each number as the four little-endian bytes
     /// of its f32. Two generations with the same hash had the same logits, bit by bit.
@@ -134,7 +140,12 @@ pub type Loop = fn(
 /// # Errors
 /// Those of the loop, and of the tokenizer.
 pub fn stream_text(
-    generate: Loop,
+    generate: impl FnOnce(
+        &Model,
+        &[u32],
+        &Options,
+        &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<Generation>,
     pretrained: &Pretrained,
     prompt: &[u32],
     options: &Options,

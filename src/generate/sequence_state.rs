@@ -10,12 +10,15 @@ use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
+use crate::speculation::Text;
 
 /// One generation in progress: samples tokens, keeps them, and decides when to stop.
 pub(super) struct SequenceState {
-    prompt: Vec<u32>,
+    /// The prompt, and behind it the generated tokens.
+    tokens: Vec<u32>,
+    /// How many of them are the prompt.
+    prompt: usize,
     sampler: Sampler,
-    ids: Vec<u32>,
     logprobs: Vec<TokenLogprobs>,
     prompt_logprobs: Vec<TokenLogprobs>,
     limit: TokenLimit,
@@ -28,6 +31,12 @@ pub(super) struct SequenceState {
     prompt_top: Option<usize>,
     /// The hash of all logits so far, if requested.
     hash: Option<Sha256>,
+    /// The hashes before each row of the last check.
+    hashes: Vec<Sha256>,
+    /// How many tokens were generated before the last check, and how many rows it sampled from.
+    checked: (usize, usize),
+    drafted: usize,
+    accepted: usize,
 }
 
 impl SequenceState {
@@ -59,9 +68,9 @@ impl SequenceState {
             model.config().eos_token_ids.clone()
         };
         Ok(Self {
-            prompt: prompt.to_vec(),
+            tokens: prompt.to_vec(),
+            prompt: prompt.len(),
             sampler,
-            ids: Vec::new(),
             logprobs: Vec::new(),
             prompt_logprobs: Vec::new(),
             limit,
@@ -72,7 +81,20 @@ impl SequenceState {
             top: options.logprobs,
             prompt_top: options.prompt_logprobs,
             hash: options.hash_logits.then(Sha256::new),
+            hashes: Vec::new(),
+            checked: (0, 0),
+            drafted: 0,
+            accepted: 0,
         })
+    }
+
+    /// The text so far, as a draft sees it.
+    pub(super) fn text(&self) -> Text<'_> {
+        Text {
+            tokens: &self.tokens,
+            prompt: self.prompt,
+            sampler: &self.sampler,
+        }
     }
 
     /// The number of tokens that are left to generate.
@@ -86,7 +108,7 @@ impl SequenceState {
 
     /// Takes the rows of logits, `[vocab]` each, of the next prompt tokens.
     pub(super) fn score_prompt(&mut self, rows: &[Vec<f32>]) -> Result<()> {
-        let targets = &self.prompt[1 + self.prompt_logprobs.len()..];
+        let targets = &self.tokens[1 + self.prompt_logprobs.len()..self.prompt];
         let top = self.prompt_top.unwrap_or(0);
         score_rows(rows, targets, top, &mut self.prompt_logprobs)
     }
@@ -111,13 +133,14 @@ impl SequenceState {
         if let Some(hash) = &mut self.hash {
             logits.iter().for_each(|logit| hash.update(logit.to_le_bytes()));
         }
-        let index = self.ids.len();
-        let id = self.sampler.sample(logits, &self.prompt, &self.ids)?;
+        let (prompt, output) = self.tokens.split_at(self.prompt);
+        let index = output.len();
+        let id = self.sampler.sample(logits, prompt, output)?;
         if let Some(reason) = self.end(id) {
             self.finish_reason = Some(reason);
             return Ok(id);
         }
-        self.ids.push(id);
+        self.tokens.push(id);
         self.limit.left -= 1;
         if self.limit.left == 0 {
             self.finish_reason = Some(self.limit.reason());
@@ -132,6 +155,50 @@ impl SequenceState {
     }
     // ANCHOR_END: next_token
 
+    // ANCHOR: check
+    /// Samples a token from each row of logits, `[vocab]`, as long as the tokens are those of the
+    /// draft, and returns them. There is one row more than draft tokens. The rows behind a token that
+    /// differs follow a text that is not this one.
+    pub(super) fn check(
+        &mut self,
+        rows: &[Vec<f32>],
+        draft: &[u32],
+        on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<u32>> {
+        self.drafted += draft.len();
+        self.hashes.clear();
+        self.checked = (self.tokens.len() - self.prompt, 0);
+        let mut sampled = Vec::new();
+        for (index, logits) in rows.iter().enumerate() {
+            self.hashes.extend(self.hash.clone());
+            let token = self.next_token(logits, on_token)?;
+            sampled.push(token);
+            self.checked.1 += 1;
+            let is_accepted = draft.get(index) == Some(&token);
+            self.accepted += usize::from(is_accepted);
+            if !is_accepted || self.is_finished() {
+                break;
+            }
+        }
+        Ok(sampled)
+    }
+    // ANCHOR_END: check
+
+    /// Ends the text after its first `tokens` tokens, where the caller stops: what the last check
+    /// sampled behind them never was. Has no effect at a token that has ended the text.
+    pub(super) fn stop_after(&mut self, tokens: usize) {
+        let rows = tokens - self.checked.0;
+        if rows == self.checked.1 && self.is_finished() {
+            return;
+        }
+        self.finish_reason = Some(FinishReason::Stopped);
+        self.tokens.truncate(self.prompt + tokens);
+        self.logprobs.truncate(tokens);
+        if let Some(hash) = self.hashes.get(rows) {
+            self.hash = Some(hash.clone());
+        }
+    }
+
     // ANCHOR: end
     /// Why this token ends the text, if it does. Such a token is not part of the text.
     fn end(&self, id: u32) -> Option<FinishReason> {
@@ -143,15 +210,17 @@ impl SequenceState {
     // ANCHOR_END: end
 
     /// The result. A sequence that is not finished was stopped.
-    pub(super) fn into_generation(self, kv_cache_bytes: usize) -> Generation {
+    pub(super) fn into_generation(mut self, kv_cache_bytes: usize) -> Generation {
         Generation {
-            ids: self.ids,
+            ids: self.tokens.split_off(self.prompt),
             logprobs: self.logprobs,
             prompt_logprobs: self.prompt_logprobs,
             finish_reason: self.finish_reason.unwrap_or(FinishReason::Stopped),
             kv_cache_bytes,
             cached_tokens: 0,
             preemptions: 0,
+            drafted: self.drafted,
+            accepted: self.accepted,
             logits_hash: self.hash.map(|hash| format!("{:x}", hash.finalize())),
         }
     }

@@ -12,6 +12,7 @@ use super::recorder::Recorder;
 use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::pretrained::Pretrained;
+use crate::speculation::Speculation;
 use crate::sync::atomic::AtomicU64;
 use crate::sync::{mpsc, thread};
 
@@ -21,6 +22,7 @@ pub struct InferenceBuilder<M = (), S = ()> {
     state: S,
     limits: Limits,
     recorder: Recorder,
+    speculation: Option<Speculation>,
 }
 
 impl InferenceBuilder {
@@ -32,6 +34,7 @@ impl InferenceBuilder {
             state: (),
             limits: Limits::default(),
             recorder: Recorder::default(),
+            speculation: None,
         }
     }
 }
@@ -46,14 +49,14 @@ impl<M, S> InferenceBuilder<M, S> {
     /// The model to serve: a [`Pretrained`], a shared `Arc` of one, or a type of your own that
     /// borrows as one.
     pub fn with_model<N: Borrow<Pretrained>>(self, model: N) -> InferenceBuilder<N, S> {
-        let Self { state, limits, recorder, .. } = self;
-        InferenceBuilder { model, state, limits, recorder }
+        let Self { state, limits, recorder, speculation, .. } = self;
+        InferenceBuilder { model, state, limits, recorder, speculation }
     }
 
     /// The [`State`](super::State) that handlers get, unless the job brings its own.
     pub fn with_state<T>(self, state: T) -> InferenceBuilder<M, T> {
-        let Self { model, limits, recorder, .. } = self;
-        InferenceBuilder { model, state, limits, recorder }
+        let Self { model, limits, recorder, speculation, .. } = self;
+        InferenceBuilder { model, state, limits, recorder, speculation }
     }
 
     /// The capacity of a job's stream in items for each of its sequences, at least 1. A job with a
@@ -122,6 +125,13 @@ impl<M, S> InferenceBuilder<M, S> {
         self
     }
 
+    /// Gives all sequences draft tokens, which change none of their tokens and may make them faster:
+    /// see [`speculation`](crate::speculation).
+    pub fn with_speculation(mut self, speculation: Speculation) -> Self {
+        self.speculation = Some(speculation);
+        self
+    }
+
     /// Starts the model thread.
     ///
     /// # Errors
@@ -135,10 +145,11 @@ impl<M, S> InferenceBuilder<M, S> {
     {
         let (commands, received) = mpsc::channel();
         let model = Arc::new(self.model);
-        let (shared, limits, recorder) = (model.clone(), self.limits, self.recorder);
+        let (shared, limits) = (model.clone(), self.limits);
+        let (recorder, speculation) = (self.recorder, self.speculation);
         let work = move || {
             let model: &M = &shared;
-            Worker::new(model, model.borrow(), received, limits, recorder).run();
+            Worker::new(model, model.borrow(), received, limits, recorder, speculation).run();
         };
         let thread = thread::Builder::new()
             .name("slowburn model".to_owned())

@@ -43,6 +43,10 @@ pub struct Usage {
     /// Tokens of the prompt that the prefix cache had, so that they were not computed; not those
     /// that the sequence found again after a preemption.
     pub cached_tokens: usize,
+    /// Draft tokens that the model has read.
+    pub drafted_tokens: usize,
+    /// Those of them that were accepted.
+    pub accepted_tokens: usize,
 }
 
 /// The timings of a sequence. All but `tpot` count from submission.

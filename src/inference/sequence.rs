@@ -118,7 +118,14 @@ impl<'m> LiveSequence<'m> {
     /// Ends the sequence, which has left the batch with this: emits the text held back, and reports
     /// the completion to the job.
     pub(super) fn end(mut self, generation: Generation) {
-        let Generation { prompt_logprobs, cached_tokens, preemptions, .. } = generation;
+        let Generation {
+            prompt_logprobs,
+            cached_tokens,
+            preemptions,
+            drafted,
+            accepted,
+            ..
+        } = generation;
         let reason = generation.finish_reason;
         // Freed before the completion, so that a caller that sees it can use the slot.
         self.permit = None;
@@ -127,6 +134,8 @@ impl<'m> LiveSequence<'m> {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.tokens,
             cached_tokens,
+            drafted_tokens: drafted,
+            accepted_tokens: accepted,
         };
         let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
         let rest = rest.and_then(|(held, stopped_by)| {

@@ -19,6 +19,7 @@ use crate::generate::{Batch, Event, Generation, TokenOutput};
 use crate::kv::PrefixStats;
 use crate::panics;
 use crate::pretrained::Pretrained;
+use crate::speculation::Speculation;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 
 /// The most commands to take between two steps, so that a busy sender cannot delay the step.
@@ -44,6 +45,7 @@ pub(super) struct Worker<'m, M> {
     /// What batches before this one have done.
     before: (EngineStats, PrefixStats),
     recorder: Recorder,
+    speculation: Option<Speculation>,
 }
 
 impl<'m, M> Worker<'m, M> {
@@ -53,8 +55,10 @@ impl<'m, M> Worker<'m, M> {
         commands: Receiver<Command<M>>,
         limits: Limits,
         recorder: Recorder,
+        speculation: Option<Speculation>,
     ) -> Self {
         let mut batch = Batch::with_config(&pretrained.model, limits.engine());
+        batch.set_speculation(speculation.clone());
         if recorder.is_on() {
             batch.keep_record();
         }
@@ -72,6 +76,7 @@ impl<'m, M> Worker<'m, M> {
             limits,
             before: Default::default(),
             recorder,
+            speculation,
         }
     }
 
@@ -308,6 +313,7 @@ impl<'m, M> Worker<'m, M> {
         self.before = self.stats();
         self.recorder.end();
         self.batch = Batch::with_config(&self.pretrained.model, self.limits.engine());
+        self.batch.set_speculation(self.speculation.clone());
         self.admitted.clear();
         self.of_jobs.clear();
         self.deadlines.clear();

@@ -39,6 +39,8 @@ pub struct BlockManager<M: Memory = ()> {
     limit: usize,
     /// How many blocks hold something: those of tables, and those that only the prefix cache holds.
     held: usize,
+    /// As `limit`, without what the prefix caches of others hold.
+    idle_limit: usize,
     prefixes: Option<PrefixCache<M>>,
 }
 
@@ -47,7 +49,14 @@ impl<M: Memory> BlockManager<M> {
     pub(crate) fn new(pool: Pool<M>, block_size: usize, prefix_cache: bool) -> Self {
         let limit = pool.max_blocks();
         let prefixes = prefix_cache.then(PrefixCache::default);
-        Self { pool, block_size, limit, held: 0, prefixes }
+        Self {
+            pool,
+            block_size,
+            limit,
+            held: 0,
+            idle_limit: limit,
+            prefixes,
+        }
     }
 
     /// Where the blocks come from.
@@ -79,6 +88,21 @@ impl<M: Memory> BlockManager<M> {
     /// cache holds.
     pub fn available(&self) -> usize {
         self.limit - self.owned()
+    }
+
+    /// The number of blocks that can be had without any prefix cache that gives one up.
+    pub(crate) fn idle(&self) -> usize {
+        self.idle_limit.min(self.limit).saturating_sub(self.held)
+    }
+
+    /// How many blocks may hold something before the prefix caches of others give up any.
+    pub(crate) fn idle_limit(&self) -> usize {
+        self.idle_limit
+    }
+
+    /// Says how many blocks may hold something before the prefix caches of others give up any.
+    pub(crate) fn set_idle_limit(&mut self, blocks: usize) {
+        self.idle_limit = blocks;
     }
 
     /// The number of blocks that at least one table holds.
@@ -246,6 +270,14 @@ impl<M: Memory> BlockManager<M> {
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.
         for block in blocks.into_iter().rev() {
+            self.give_back(block);
+        }
+    }
+
+    /// Gives back the blocks behind the positions that count.
+    pub(crate) fn truncate(&mut self, table: &mut BlockTable<M>) {
+        let kept = table.length.div_ceil(self.block_size);
+        for block in table.blocks.drain(kept..).collect::<Vec<_>>().into_iter().rev() {
             self.give_back(block);
         }
     }

@@ -82,6 +82,11 @@ impl<'a, M: Memory> Turn<'a, M> {
         held + self.pool.max_blocks().saturating_add(evictable).saturating_sub(self.pool.blocks())
     }
 
+    /// As [`limit`](Self::limit), without those that the prefix caches of others hold.
+    pub(crate) fn idle_limit(&self, held: usize) -> usize {
+        held + self.pool.max_blocks().saturating_sub(self.pool.blocks())
+    }
+
     /// Takes `blocks` blocks, or none of them. What they hold is undefined. Where too few are free,
     /// the prefix caches of others give up theirs.
     ///

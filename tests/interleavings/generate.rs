@@ -65,6 +65,8 @@ pub struct Generation {
     pub kv_cache_bytes: usize,
     pub cached_tokens: usize,
     pub preemptions: usize,
+    pub drafted: usize,
+    pub accepted: usize,
     pub logits_hash: Option<String>,
 }
 

@@ -37,6 +37,7 @@ mod panics;
 pub mod pretrained;
 #[path = "../../src/sampling/mod.rs"]
 pub mod sampling;
+pub mod speculation;
 mod sync;
 pub mod tokenizer;
 

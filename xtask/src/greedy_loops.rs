@@ -136,6 +136,8 @@ mod tests {
             kv_cache_bytes: 0,
             cached_tokens: 0,
             preemptions: 0,
+            drafted: 0,
+            accepted: 0,
             logits_hash: None,
         }
     }

@@ -77,7 +77,7 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
             }
             Entry::Failed { id } => engine.handle(slowburn::engine::Event::Leave { id: *id })?,
             Entry::Lost => engine.lose_blocks(),
-            Entry::Limit { blocks } => engine.set_limit(*blocks),
+            Entry::Limit { blocks, idle } => engine.set_limit(*blocks, *idle),
             Entry::Lent { blocks, preempt } => engine.lend(*blocks, *preempt),
             Entry::End { entries } => {
                 ensure!(

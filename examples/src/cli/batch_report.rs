@@ -12,7 +12,7 @@ use slowburn_flags::{bytes, note};
 use super::Result;
 use super::paged::saved_time_text;
 use super::prefill_time::PrefillTime;
-use super::report::why;
+use super::report::{accepted, why};
 use super::terminal::write;
 use super::{BOLD, BatchArgs, DIM};
 
@@ -106,6 +106,8 @@ impl<'a> BatchReport<'a> {
                 "kv_cache_bytes": found.kv_cache_bytes,
                 "cached_tokens": found.cached_tokens,
                 "preemptions": found.preemptions,
+                "drafted": found.drafted,
+                "accepted": found.accepted,
                 "logits_hash": found.logits_hash,
             });
             let _ = writeln!(out, "{object}");
@@ -144,6 +146,11 @@ impl<'a> BatchReport<'a> {
             bytes(sum(&|i| generations[i].kv_cache_bytes)),
             total.as_secs_f64(),
         );
+        let drafted = sum(&|i| generations[i].drafted);
+        let line = accepted(drafted, sum(&|i| generations[i].accepted));
+        if !line.is_empty() {
+            let _ = writeln!(out, "\n{}", line.trim_end());
+        }
         let share = 100.0 * padding as f64 / (prompt + padding).max(1) as f64;
         let _ = writeln!(
             out,

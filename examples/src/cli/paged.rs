@@ -359,6 +359,7 @@ fn counted_from_one(decision: &Decision) -> String {
     let (Decision::Admitted { id, .. }
     | Decision::Prefill { id, .. }
     | Decision::Decode { id }
+    | Decision::Draft { id, .. }
     | Decision::OverBudget { id }
     | Decision::Deferred { id }
     | Decision::Stalled { id }

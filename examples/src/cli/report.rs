@@ -24,6 +24,8 @@ struct JsonReport<'a> {
     prefill_seconds: f64,
     decode_seconds: f64,
     kv_cache_bytes: usize,
+    drafted: usize,
+    accepted: usize,
     logits_hash: Option<&'a str>,
     device: &'static str,
     dtype: &'static str,
@@ -154,6 +156,8 @@ impl<'a> Report<'a> {
             prefill_seconds: prefill.as_secs_f64(),
             decode_seconds: decode.as_secs_f64(),
             kv_cache_bytes: generation.kv_cache_bytes,
+            drafted: generation.drafted,
+            accepted: generation.accepted,
             logits_hash: generation.logits_hash.as_deref(),
             device: self.device.name,
             dtype: self.args.model.dtype.name(),
@@ -173,12 +177,13 @@ impl<'a> Report<'a> {
         format!(
             "\n  {prompt} prompt tokens, {new} new tokens ({})\n  \
              prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
-             decode {:.2} s ({rate:.0} tokens/s)\n  \
+             decode {:.2} s ({rate:.0} tokens/s)\n  {}\
              KV cache {}, on {} in {}\n",
             why(&generation.finish_reason),
             prefill.as_secs_f64() * 1e3,
             self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
             decode.as_secs_f64(),
+            accepted(generation.drafted, generation.accepted),
             bytes(generation.kv_cache_bytes),
             self.device,
             self.pretrained.model.weight_formats().join(" and "),
@@ -193,6 +198,17 @@ impl<'a> Report<'a> {
         };
         let top: Vec<String> = row.top.iter().map(|&(id, logprob)| show(id, logprob)).collect();
         format!("{:<24} {}", show(row.id, row.logprob), top.join(", "))
+    }
+}
+
+/// How many draft tokens were accepted, in words, as the beginning of a line. Empty without any.
+pub(super) fn accepted(drafted: usize, accepted: usize) -> String {
+    match drafted {
+        0 => String::new(),
+        _ => format!(
+            "{drafted} draft tokens, of which {accepted} were accepted ({:.0}%)\n  ",
+            100.0 * accepted as f64 / drafted as f64
+        ),
     }
 }
 

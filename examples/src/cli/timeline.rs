@@ -64,7 +64,7 @@ impl Mark {
         match *decision {
             Decision::Admitted { id, .. } => (id, Self::Waiting),
             Decision::Prefill { id, tokens, .. } => (id, Self::Prefill(tokens)),
-            Decision::Decode { id } => (id, Self::Decode),
+            Decision::Decode { id } | Decision::Draft { id, .. } => (id, Self::Decode),
             Decision::OverBudget { id } => (id, Self::OverBudget),
             Decision::Deferred { id } => (id, Self::Deferred),
             Decision::Stalled { id } => (id, Self::Stalled),

@@ -12,6 +12,9 @@ pub struct WireUsage {
     pub completion_tokens: usize,
     pub total_tokens: usize,
     pub prompt_tokens_details: PromptTokensDetails,
+    /// Where the model read draft tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_tokens_details: Option<CompletionTokensDetails>,
 }
 
 /// More on the prompt's tokens.
@@ -19,6 +22,15 @@ pub struct WireUsage {
 pub struct PromptTokensDetails {
     /// Those that the prefix cache spared.
     pub cached_tokens: usize,
+}
+
+/// More on the tokens of the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CompletionTokensDetails {
+    /// Draft tokens that were accepted. They are among the tokens of the text.
+    pub accepted_prediction_tokens: usize,
+    /// Draft tokens that were not.
+    pub rejected_prediction_tokens: usize,
 }
 
 impl WireUsage {
@@ -29,6 +41,11 @@ impl WireUsage {
             self.prompt_tokens_details.cached_tokens += usage.cached_tokens;
         }
         self.completion_tokens += usage.completion_tokens;
+        if usage.drafted_tokens > 0 {
+            let details = self.completion_tokens_details.get_or_insert_default();
+            details.accepted_prediction_tokens += usage.accepted_tokens;
+            details.rejected_prediction_tokens += usage.drafted_tokens - usage.accepted_tokens;
+        }
         self.total_tokens = self.prompt_tokens + self.completion_tokens;
     }
 }

@@ -24,7 +24,7 @@ const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 15] = [
+const MUTANTS: [Mutant; 19] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
@@ -179,6 +179,51 @@ const MUTANTS: [Mutant; 15] = [
             file: SCHEDULER,
             from: "chunk.positions.start.max(sequence.scored)",
             to: "chunk.positions.start",
+        }],
+    },
+    Mutant {
+        name: "rejected draft tokens keep their blocks",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "self.blocks.truncate(&mut sequence.table);",
+            to: "sequence.draft.clear();",
+        }],
+    },
+    Mutant {
+        name: "draft tokens are registered in the prefix cache before they are accepted",
+        test: TEST,
+        edits: &[
+            Edit {
+                file: SCHEDULER,
+                from: "self.blocks.commit(&mut sequence.table, &sequence.tokens[..end]);",
+                to: "let all = [&sequence.tokens[..end], &sequence.draft[..*drafted]].concat();\n\
+                self.blocks.commit(&mut sequence.table, &all);\n\
+                sequence.table.set_length(end);",
+            },
+            Edit {
+                file: "kv/block.rs",
+                from: "    pub(super) fn last_link(",
+                to: "    pub(crate) fn set_length(&mut self, length: usize) {\n        self.length = length;\n    }\n\n    pub(super) fn last_link(",
+            },
+        ],
+    },
+    Mutant {
+        name: "a draft token that is another one is accepted",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "if sequence.unchecked.front() == Some(&token) {",
+            to: "if !sequence.unchecked.is_empty() {",
+        }],
+    },
+    Mutant {
+        name: "the keys and values of an accepted token do not count",
+        test: TEST,
+        edits: &[Edit {
+            file: SCHEDULER,
+            from: "self.blocks.commit(&mut sequence.table, &sequence.tokens);",
+            to: "sequence.draft.clear();",
         }],
     },
 ];

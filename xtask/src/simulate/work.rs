@@ -58,7 +58,12 @@ mod tests {
 
     #[test]
     fn every_token_attends_to_all_before_it_and_to_itself() {
-        let chunk = |positions| Chunk { id: SequenceId(0), positions, logits: Logits::Last };
+        let chunk = |positions| Chunk {
+            id: SequenceId(0),
+            positions,
+            drafted: 0,
+            logits: Logits::Last,
+        };
         // Prompts of 4: the first three tokens, the last one, a decode, and what was preempted.
         let work = |positions| Work::of(&[chunk(positions)], |_| 4);
         assert_eq!(work(0..3), Work { prefill: 3, prefill_positions: 6, ..Work::default() });

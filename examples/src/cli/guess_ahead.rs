@@ -1,0 +1,282 @@
+//! The flags and the output of `13_guess_ahead`.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use serde_json::{Value, json};
+use slowburn::generate::{FinishReason, Generation, Options};
+use slowburn::pretrained::Pretrained;
+use slowburn::speculation::{Draft, PromptLookup, Text};
+
+use super::terminal::print;
+use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
+
+/// A prompt whose text repeats itself.
+const LIST: &str = "Tom has a red ball. Tom has a red hat. Tom has a red car. Tom has a red";
+
+/// A prompt whose text does not.
+const STORY: &str = "Once upon a time";
+
+const ACCEPTED: Style = AnsiColor::Green.on_default();
+const REPLACED: Style = AnsiColor::Red.on_default().strikethrough();
+
+/// The flags of `13_guess_ahead`.
+#[derive(Debug, Clone, Args)]
+pub struct GuessArgs {
+    #[command(flatten)]
+    pub generate: GenerateArgs,
+
+    /// The most draft tokens of a step
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_one)]
+    pub draft_tokens: usize,
+
+    /// How many steps with draft tokens to show of each text
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub steps: usize,
+
+    /// How often each text is written with and without draft tokens, in turns; the fastest counts
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
+    pub rounds: usize,
+}
+
+/// What a text begins with.
+#[derive(Debug, Clone)]
+pub struct GuessPrompt {
+    name: &'static str,
+    pub prompt: Vec<u32>,
+}
+
+impl GuessArgs {
+    /// The prompt of the command line, or two: one whose text repeats itself, and a story.
+    ///
+    /// # Errors
+    /// As [`GenerateArgs::prompt_ids`].
+    pub fn texts(&self, pretrained: &Pretrained) -> Result<Vec<GuessPrompt>> {
+        let args = &self.generate;
+        if args.prompt != STORY || args.prompt_ids.is_some() || args.chat.enabled {
+            let prompt = args.prompt_ids(pretrained)?;
+            return Ok(vec![GuessPrompt { name: "the prompt", prompt }]);
+        }
+        [("a list", LIST), ("a story", STORY)]
+            .into_iter()
+            .map(|(name, prompt)| {
+                let args = GenerateArgs { prompt: prompt.to_owned(), ..args.clone() };
+                Ok(GuessPrompt { name, prompt: args.prompt_ids(pretrained)? })
+            })
+            .collect()
+    }
+
+    /// The options of each text: 120 tokens, the most likely one each time, unless the flags say
+    /// otherwise.
+    pub fn options(&self) -> Options {
+        let mut options = self.generate.options();
+        options.max_tokens = self.generate.max_tokens.unwrap_or(120);
+        options.sampling.temperature = self.generate.sampling.temperature.unwrap_or(0.0);
+        options.hash_logits = true;
+        options
+    }
+}
+
+/// The draft tokens of a step: after how many tokens of the text they were proposed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guess {
+    at: usize,
+    tokens: Vec<u32>,
+}
+
+/// Prompt lookup that keeps what it proposes.
+pub struct Watched {
+    draft: PromptLookup,
+    steps: Guesses,
+}
+
+/// What was proposed, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Guesses(Arc<Mutex<Vec<Guess>>>);
+
+impl Guesses {
+    /// All so far.
+    pub fn take(&self) -> Vec<Guess> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Watched {
+    pub fn new(draft: PromptLookup) -> Self {
+        Self { draft, steps: Guesses::default() }
+    }
+
+    /// What it proposes from now on.
+    pub fn steps(&self) -> Guesses {
+        self.steps.clone()
+    }
+}
+
+impl Draft for Watched {
+    fn propose(&mut self, text: &Text<'_>, most: usize) -> slowburn::Result<Vec<u32>> {
+        let tokens = self.draft.propose(text, most)?;
+        let guess = Guess { at: text.tokens.len() - text.prompt, tokens: tokens.clone() };
+        self.steps.0.lock().unwrap_or_else(PoisonError::into_inner).push(guess);
+        Ok(tokens)
+    }
+}
+
+/// A text, and how long it took.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    pub generation: Generation,
+    pub time: Duration,
+}
+
+/// A text with and without draft tokens.
+#[derive(Debug)]
+pub struct GuessedText {
+    pub text: GuessPrompt,
+    pub steps: Vec<Guess>,
+    pub watched: Generation,
+    pub plain: Vec<Timed>,
+    pub guessed: Vec<Timed>,
+}
+
+impl GuessedText {
+    /// Whether all runs have the same tokens, and the same bits of all logits.
+    fn is_same(&self) -> bool {
+        let all = || self.plain.iter().chain(&self.guessed).map(|timed| &timed.generation);
+        all().all(|found| {
+            found.ids == self.watched.ids && found.logits_hash == self.watched.logits_hash
+        })
+    }
+
+    /// How many of the draft tokens of a step the text has too.
+    fn accepted(&self, guess: &Guess) -> usize {
+        let text = &self.watched.ids[guess.at.min(self.watched.ids.len())..];
+        guess.tokens.iter().zip(text).take_while(|(guess, token)| guess == token).count()
+    }
+
+    /// Tokens for each pass. The first token comes with the prompt.
+    fn tokens_per_pass(&self) -> f64 {
+        let Generation { ids, accepted, finish_reason, .. } = &self.watched;
+        // The token that ends a text is sampled too.
+        let ends = matches!(finish_reason, FinishReason::Eos | FinishReason::StopId(_));
+        let tokens = ids.len() + usize::from(ends);
+        tokens as f64 / tokens.saturating_sub(*accepted).max(1) as f64
+    }
+}
+
+fn tokens_per_second(runs: &[Timed]) -> f64 {
+    let rate = |run: &Timed| run.generation.ids.len() as f64 / run.time.as_secs_f64().max(1e-9);
+    runs.iter().map(rate).fold(0.0, f64::max)
+}
+
+/// Shows texts with their draft tokens.
+pub struct GuessReport<'a> {
+    args: &'a GuessArgs,
+    pretrained: &'a Pretrained,
+    texts: Vec<GuessedText>,
+}
+
+impl<'a> GuessReport<'a> {
+    pub fn new(args: &'a GuessArgs, pretrained: &'a Pretrained) -> Self {
+        Self { args, pretrained, texts: Vec::new() }
+    }
+
+    /// Adds a text.
+    pub fn add(&mut self, text: GuessedText) {
+        self.texts.push(text);
+    }
+
+    /// Prints the steps, and a line for each text, or all of it as JSON.
+    ///
+    /// # Errors
+    /// Ids that cannot be decoded; a closed standard output.
+    pub fn finish(&self) -> Result<()> {
+        let objects = self.texts.iter().map(|text| self.object(text)).collect::<Result<Vec<_>>>();
+        print(self.args.generate.json, &json!({ "texts": objects? }), &self.text()?)
+    }
+
+    fn object(&self, text: &GuessedText) -> Result<Value> {
+        let steps: Vec<_> = text
+            .steps
+            .iter()
+            .map(|guess| {
+                json!({ "at": guess.at, "draft": guess.tokens, "accepted": text.accepted(guess) })
+            })
+            .collect();
+        let (plain, guessed) = (tokens_per_second(&text.plain), tokens_per_second(&text.guessed));
+        let tokenizer = &self.pretrained.tokenizer;
+        Ok(json!({
+            "name": text.text.name,
+            "prompt_ids": text.text.prompt,
+            "ids": text.watched.ids,
+            "text": tokenizer.decode(&text.watched.ids)?,
+            "logits_hash": text.watched.logits_hash,
+            "drafted": text.watched.drafted,
+            "accepted": text.watched.accepted,
+            "tokens_per_pass": text.tokens_per_pass(),
+            "tokens_per_second": { "plain": plain, "guessed": guessed, "ratio": guessed / plain },
+            "same_bits": text.is_same(),
+            "steps": steps,
+        }))
+    }
+
+    fn text(&self) -> Result<String> {
+        let mut out = String::new();
+        for text in &self.texts {
+            let prompt = self.pretrained.tokenizer.decode(&text.text.prompt)?;
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {prompt}\n", text.text.name);
+            let guesses = text.steps.iter().filter(|guess| !guess.tokens.is_empty());
+            for guess in guesses.take(self.args.steps) {
+                let _ = writeln!(out, "{}", self.step(text, guess));
+            }
+            let _ = writeln!(out);
+        }
+        let _ = writeln!(
+            out,
+            "{BOLD}{:<12}{:>14}{:>16}{:>8}{:>10}{:>10}{:>14}   bits{BOLD:#}",
+            "text", "plain, tok/s", "ahead, tok/s", "ratio", "drafted", "accepted", "tokens/pass"
+        );
+        for text in &self.texts {
+            let (plain, guessed) =
+                (tokens_per_second(&text.plain), tokens_per_second(&text.guessed));
+            let Generation { drafted, accepted, .. } = text.watched;
+            let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
+            let _ = writeln!(
+                out,
+                "{:<12}{plain:>14.0}{guessed:>16.0}{:>7.2}x{drafted:>10}{:>10}{:>14.2}   {}",
+                text.text.name,
+                guessed / plain,
+                format!("{share:.0}%"),
+                text.tokens_per_pass(),
+                if text.is_same() { "the same" } else { "others" },
+            );
+        }
+        Ok(out)
+    }
+
+    /// A step in a line: what was accepted, what was replaced and by what, or the bonus token.
+    fn step(&self, text: &GuessedText, guess: &Guess) -> String {
+        let accepted = text.accepted(guess);
+        let token = |id: u32| quoted(&self.pretrained.tokenizer, id);
+        let mut line = format!("{DIM}{:>4}{DIM:#} ", guess.at);
+        for &id in &guess.tokens[..accepted] {
+            let _ = write!(line, " {ACCEPTED}{}{ACCEPTED:#}", token(id));
+        }
+        let next = text.watched.ids.get(guess.at + accepted);
+        let next = next.map_or_else(|| "the end".to_owned(), |&id| token(id));
+        let _ = match guess.tokens.get(accepted) {
+            Some(&wrong) => {
+                let dropped = guess.tokens.len() - accepted - 1;
+                let dropped = match dropped {
+                    0 => String::new(),
+                    dropped => format!("{DIM}, {dropped} dropped{DIM:#}"),
+                };
+                write!(line, " {REPLACED}{}{REPLACED:#} -> {next}{dropped}", token(wrong))
+            }
+            None => write!(line, " + {BOLD}{next}{BOLD:#}"),
+        };
+        line
+    }
+}

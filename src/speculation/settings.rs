@@ -1,0 +1,68 @@
+//! Which texts get draft tokens, and from whom.
+
+use std::sync::Arc;
+
+use super::{DraftLength, DraftModel, Draws, PassCosts, PromptLookup, Speculator};
+use crate::error::Result;
+use crate::model::Model;
+
+/// Who proposes draft tokens.
+#[derive(Debug, Clone)]
+pub enum DraftSource {
+    Lookup,
+    Model(Arc<Model>),
+}
+
+/// How a model speculates: each of its texts gets a [`Speculator`] of this kind.
+#[derive(Debug, Clone)]
+pub struct Speculation {
+    source: DraftSource,
+    /// The most draft tokens of a step.
+    most: usize,
+    /// The costs of passes, and of a draft token, in seconds, where only what pays is proposed.
+    costs: Option<(Arc<PassCosts>, f64)>,
+}
+
+impl Speculation {
+    /// Up to `most` draft tokens in each step of a text, fewer where fewer were accepted.
+    pub fn new(source: DraftSource, most: usize) -> Self {
+        Self { source, most, costs: None }
+    }
+
+    /// As [`new`](Self::new), and only where that is faster: measures passes of `target` and of the
+    /// draft model.
+    ///
+    /// # Errors
+    /// Those of the passes.
+    pub fn auto(source: DraftSource, most: usize, target: &Model) -> Result<Self> {
+        let costs = Arc::new(PassCosts::measure(target)?);
+        let draft = match &source {
+            DraftSource::Lookup => 0.0,
+            DraftSource::Model(model) => PassCosts::measure(model)?.of(1),
+        };
+        Ok(Self { source, most, costs: Some((costs, draft)) })
+    }
+
+    /// The costs of passes that were measured.
+    pub fn costs(&self) -> Option<&PassCosts> {
+        self.costs.as_ref().map(|(costs, _)| &**costs)
+    }
+
+    /// For one more text of `target`.
+    ///
+    /// # Errors
+    /// A draft model with another vocabulary, or without memory for its KV cache.
+    pub fn start(&self, target: &Model) -> Result<Speculator> {
+        let length = match &self.costs {
+            None => DraftLength::adaptive(self.most),
+            Some((costs, draft)) => DraftLength::best(self.most, costs.clone(), *draft),
+        };
+        Ok(match &self.source {
+            DraftSource::Lookup => Speculator::new(PromptLookup::default(), length),
+            DraftSource::Model(model) => {
+                let draft = DraftModel::new(model.clone(), target, Draws::default())?;
+                Speculator::new(draft, length)
+            }
+        })
+    }
+}
