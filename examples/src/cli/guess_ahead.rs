@@ -1,23 +1,21 @@
 //! The flags and the output of `13_guess_ahead`.
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
-use slowburn::generate::{FinishReason, Generation, Options};
+use slowburn::generate::{self, Chosen, FinishReason, Generation, Options};
 use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{Draft, PromptLookup, Text};
 
 use super::terminal::print;
 use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
 
-/// A prompt whose text repeats itself.
-const LIST: &str = "Tom has a red ball. Tom has a red hat. Tom has a red car. Tom has a red";
-
-/// A prompt whose text does not.
+/// The default prompt.
 const STORY: &str = "Once upon a time";
 
 const ACCEPTED: Style = AnsiColor::Green.on_default();
@@ -46,34 +44,42 @@ pub struct GuessArgs {
 #[derive(Debug, Clone)]
 pub struct GuessPrompt {
     name: &'static str,
+    /// What the prompt says, in words.
+    says: String,
     pub prompt: Vec<u32>,
 }
 
 impl GuessArgs {
-    /// The prompt of the command line, or two: one whose text repeats itself, and a story.
+    /// The prompt of the command line. Without one, a story that the prompt holds already, as an edited
+    /// document does, and one that it doesn't.
     ///
     /// # Errors
-    /// As [`GenerateArgs::prompt_ids`].
+    /// As [`GenerateArgs::prompt_ids`], and those of generating the story.
     pub fn texts(&self, pretrained: &Pretrained) -> Result<Vec<GuessPrompt>> {
         let args = &self.generate;
+        let prompt = args.prompt_ids(pretrained)?;
+        let says = pretrained.tokenizer.decode(&prompt)?;
         if args.prompt != STORY || args.prompt_ids.is_some() || args.chat.enabled {
-            let prompt = args.prompt_ids(pretrained)?;
-            return Ok(vec![GuessPrompt { name: "the prompt", prompt }]);
+            return Ok(vec![GuessPrompt { name: "the prompt", says, prompt }]);
         }
-        [("a list", LIST), ("a story", STORY)]
-            .into_iter()
-            .map(|(name, prompt)| {
-                let args = GenerateArgs { prompt: prompt.to_owned(), ..args.clone() };
-                Ok(GuessPrompt { name, prompt: args.prompt_ids(pretrained)? })
-            })
-            .collect()
+        let mut options = self.options();
+        let room = pretrained.model.config().context_length / 2;
+        options.max_tokens = options.max_tokens.min(room.saturating_sub(prompt.len()));
+        let go_on = &mut |_: &Chosen<'_>| ControlFlow::Continue(());
+        let story = generate::cached(&pretrained.model, &prompt, &options, go_on)?.ids;
+        let again = GuessPrompt {
+            name: "told again",
+            says: format!("a story, and then its beginning: {says}"),
+            prompt: [&prompt[..], &story, &prompt].concat(),
+        };
+        Ok(vec![again, GuessPrompt { name: "new", says, prompt }])
     }
 
-    /// The options of each text: 120 tokens, the most likely one each time, unless the flags say
+    /// The options of each text: 200 tokens, the most likely one each time, unless the flags say
     /// otherwise.
     pub fn options(&self) -> Options {
         let mut options = self.generate.options();
-        options.max_tokens = self.generate.max_tokens.unwrap_or(120);
+        options.max_tokens = self.generate.max_tokens.unwrap_or(200);
         options.sampling.temperature = self.generate.sampling.temperature.unwrap_or(0.0);
         options.hash_logits = true;
         options
@@ -225,8 +231,7 @@ impl<'a> GuessReport<'a> {
     fn text(&self) -> Result<String> {
         let mut out = String::new();
         for text in &self.texts {
-            let prompt = self.pretrained.tokenizer.decode(&text.text.prompt)?;
-            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {prompt}\n", text.text.name);
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}\n", text.text.name, text.text.says);
             let guesses = text.steps.iter().filter(|guess| !guess.tokens.is_empty());
             for guess in guesses.take(self.args.steps) {
                 let _ = writeln!(out, "{}", self.step(text, guess));
