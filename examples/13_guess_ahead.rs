@@ -1,18 +1,18 @@
 //! Guess ahead: draft tokens from the text so far, which the model checks in one pass.
 //!
 //! cargo run --release --example 13_guess_ahead
-//! cargo run --release --example 13_guess_ahead -- --prompt "Tom had a red ball. Tom had a" --steps 20
+//! cargo run --release --example 13_guess_ahead -- --max-tokens 100 --steps 20
 //! cargo run --release --example 13_guess_ahead -- --temperature 0.8 --draft-tokens 4
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::Parser;
-use slowburn::generate::{self, Options};
+use slowburn::generate::{self, Chosen, Options};
 use slowburn::model::Model;
 use slowburn::speculation::{DraftLength, PromptLookup, Speculator};
-use slowburn_examples::cli::{self, GuessArgs, GuessReport, GuessedText, Timed, Watched};
+use slowburn_examples::cli::{
+    self, DecodeClock, GuessArgs, GuessReport, GuessedText, Timed, Watched,
+};
 
 /// Writes texts with and without draft tokens: the same tokens in fewer passes
 #[derive(Parser)]
@@ -29,7 +29,8 @@ fn main() -> ExitCode {
 fn run(args: &GuessArgs) -> cli::Result<()> {
     let (pretrained, _) = args.generate.load()?;
     let options = args.options();
-    let mut report = GuessReport::new(args, &pretrained);
+    let hashed = Options { hash_logits: true, ..options.clone() };
+    let mut report = GuessReport::new(args, &pretrained)?;
     for text in args.texts(&pretrained)? {
         let prompt = &text.prompt;
         // Once to look at the steps, and several times for the clock, in turns.
@@ -37,7 +38,9 @@ fn run(args: &GuessArgs) -> cli::Result<()> {
         let steps = watched.steps();
         let length = DraftLength::adaptive(args.draft_tokens);
         let speculator = Speculator::new(watched, length);
-        let watched = guess_ahead(&pretrained.model, prompt, &options, speculator)?.generation;
+        let watched =
+            guess_ahead(&pretrained.model, prompt, &hashed, speculator)?.into_generation();
+        let reference = decode(&pretrained.model, prompt, &hashed)?.into_generation();
 
         let (mut plain, mut guessed) = (Vec::new(), Vec::new());
         for _ in 0..args.rounds {
@@ -46,7 +49,14 @@ fn run(args: &GuessArgs) -> cli::Result<()> {
             let speculator = Speculator::new(PromptLookup::default(), length);
             guessed.push(guess_ahead(&pretrained.model, prompt, &options, speculator)?);
         }
-        report.add(GuessedText { text, steps: steps.take(), watched, plain, guessed });
+        report.add(GuessedText {
+            text,
+            steps: steps.take(),
+            watched,
+            reference,
+            plain,
+            guessed,
+        });
     }
     report.finish()
 }
@@ -54,9 +64,9 @@ fn run(args: &GuessArgs) -> cli::Result<()> {
 
 // ANCHOR: decode
 fn decode(model: &Model, prompt: &[u32], options: &Options) -> cli::Result<Timed> {
-    let start = Instant::now();
-    let generation = generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(()))?;
-    Ok(Timed { generation, time: start.elapsed() })
+    let mut clock = DecodeClock::default();
+    let generation = generate::cached(model, prompt, options, &mut |_| clock.token())?;
+    Ok(clock.stop(generation))
 }
 
 fn guess_ahead(
@@ -65,10 +75,9 @@ fn guess_ahead(
     options: &Options,
     mut speculator: Speculator,
 ) -> cli::Result<Timed> {
-    let start = Instant::now();
-    let generation = generate::speculated(model, &mut speculator, prompt, options, &mut |_| {
-        ControlFlow::Continue(())
-    })?;
-    Ok(Timed { generation, time: start.elapsed() })
+    let mut clock = DecodeClock::default();
+    let on_token = &mut |_: &Chosen<'_>| clock.token();
+    let generation = generate::speculated(model, &mut speculator, prompt, options, on_token)?;
+    Ok(clock.stop(generation))
 }
 // ANCHOR_END: decode

@@ -50,7 +50,7 @@ pub use comparison::comparison;
 pub use error::{Error, Result};
 pub use greedy::GreedyReport;
 pub use guess_ahead::{
-    Guess, GuessArgs, GuessPrompt, GuessReport, GuessedText, Guesses, Timed, Watched,
+    DecodeClock, Guess, GuessArgs, GuessPrompt, GuessReport, GuessedText, Guesses, Timed, Watched,
 };
 pub use kernel_args::KernelArgs;
 pub use layers::{LayerTimes, layer_times};

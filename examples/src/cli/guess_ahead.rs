@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
 use slowburn::generate::{self, Chosen, FinishReason, Generation, Options};
 use slowburn::pretrained::Pretrained;
-use slowburn::speculation::{Draft, PromptLookup, Text};
+use slowburn::speculation::{Draft, PassCosts, PromptLookup, Text};
 
 use super::terminal::print;
 use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
@@ -81,7 +81,6 @@ impl GuessArgs {
         let mut options = self.generate.options();
         options.max_tokens = self.generate.max_tokens.unwrap_or(200);
         options.sampling.temperature = self.generate.sampling.temperature.unwrap_or(0.0);
-        options.hash_logits = true;
         options
     }
 }
@@ -130,11 +129,37 @@ impl Draft for Watched {
     }
 }
 
-/// A text, and how long it took.
+/// A text, and how long it took from its first token on: without the prefill.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    pub generation: Generation,
-    pub time: Duration,
+    generation: Generation,
+    decode: Duration,
+}
+
+impl Timed {
+    pub fn into_generation(self) -> Generation {
+        self.generation
+    }
+}
+
+/// Starts at the first token.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DecodeClock(Option<Instant>);
+
+impl DecodeClock {
+    /// Notes a token, and goes on.
+    pub fn token(&mut self) -> ControlFlow<()> {
+        self.0.get_or_insert_with(Instant::now);
+        ControlFlow::Continue(())
+    }
+
+    /// The text has ended.
+    pub fn stop(self, generation: Generation) -> Timed {
+        Timed {
+            generation,
+            decode: self.0.map_or(Duration::ZERO, |first| first.elapsed()),
+        }
+    }
 }
 
 /// A text with and without draft tokens.
@@ -142,18 +167,22 @@ pub struct Timed {
 pub struct GuessedText {
     pub text: GuessPrompt,
     pub steps: Vec<Guess>,
+    /// With a hash of its logits.
     pub watched: Generation,
+    /// The same without draft tokens.
+    pub reference: Generation,
     pub plain: Vec<Timed>,
     pub guessed: Vec<Timed>,
 }
 
 impl GuessedText {
-    /// Whether all runs have the same tokens, and the same bits of all logits.
+    /// Whether all runs have the same tokens, and those that were hashed the same bits of all logits.
     fn is_same(&self) -> bool {
-        let all = || self.plain.iter().chain(&self.guessed).map(|timed| &timed.generation);
-        all().all(|found| {
-            found.ids == self.watched.ids && found.logits_hash == self.watched.logits_hash
-        })
+        let Generation { ids, logits_hash, .. } = &self.reference;
+        let mut timed = self.plain.iter().chain(&self.guessed).map(|timed| &timed.generation);
+        timed.all(|found| found.ids == *ids)
+            && self.watched.ids == *ids
+            && self.watched.logits_hash == *logits_hash
     }
 
     /// How many of the draft tokens of a step the text has too.
@@ -162,18 +191,24 @@ impl GuessedText {
         guess.tokens.iter().zip(text).take_while(|(guess, token)| guess == token).count()
     }
 
-    /// Tokens for each pass. The first token comes with the prompt.
-    fn tokens_per_pass(&self) -> f64 {
+    /// The passes that sampled its tokens.
+    fn passes(&self) -> usize {
         let Generation { ids, accepted, finish_reason, .. } = &self.watched;
         // The token that ends a text is sampled too.
         let ends = matches!(finish_reason, FinishReason::Eos | FinishReason::StopId(_));
-        let tokens = ids.len() + usize::from(ends);
-        tokens as f64 / tokens.saturating_sub(*accepted).max(1) as f64
+        (ids.len() + usize::from(ends)).saturating_sub(*accepted).max(1)
+    }
+
+    /// Tokens for each pass. The first token comes with the prompt.
+    fn tokens_per_pass(&self) -> f64 {
+        (self.passes() + self.watched.accepted) as f64 / self.passes() as f64
     }
 }
 
 fn tokens_per_second(runs: &[Timed]) -> f64 {
-    let rate = |run: &Timed| run.generation.ids.len() as f64 / run.time.as_secs_f64().max(1e-9);
+    let rate = |Timed { generation, decode }: &Timed| {
+        generation.ids.len().saturating_sub(1) as f64 / decode.as_secs_f64().max(1e-9)
+    };
     runs.iter().map(rate).fold(0.0, f64::max)
 }
 
@@ -181,12 +216,27 @@ fn tokens_per_second(runs: &[Timed]) -> f64 {
 pub struct GuessReport<'a> {
     args: &'a GuessArgs,
     pretrained: &'a Pretrained,
+    costs: PassCosts,
     texts: Vec<GuessedText>,
 }
 
 impl<'a> GuessReport<'a> {
-    pub fn new(args: &'a GuessArgs, pretrained: &'a Pretrained) -> Self {
-        Self { args, pretrained, texts: Vec::new() }
+    /// A report without texts. Measures the passes of the model.
+    ///
+    /// # Errors
+    /// Those of the passes.
+    pub fn new(args: &'a GuessArgs, pretrained: &'a Pretrained) -> Result<Self> {
+        let costs = PassCosts::measure(&pretrained.model)?;
+        Ok(Self { args, pretrained, costs, texts: Vec::new() })
+    }
+
+    /// How many times as fast the text should be with its draft tokens, by the costs of its passes.
+    fn expected(&self, text: &GuessedText) -> f64 {
+        let passes = text.passes();
+        let plain = (passes + text.watched.accepted) as f64 * self.costs.of(1);
+        let rows = text.steps.iter().map(|guess| 1 + guess.tokens.len());
+        let drafted: f64 = rows.clone().map(|rows| self.costs.of(rows)).sum();
+        plain / (drafted + passes.saturating_sub(rows.len()) as f64 * self.costs.of(1))
     }
 
     /// Adds a text.
@@ -200,7 +250,12 @@ impl<'a> GuessReport<'a> {
     /// Ids that cannot be decoded; a closed standard output.
     pub fn finish(&self) -> Result<()> {
         let objects = self.texts.iter().map(|text| self.object(text)).collect::<Result<Vec<_>>>();
-        print(self.args.generate.json, &json!({ "texts": objects? }), &self.text()?)
+        let costs = self.costs.relative();
+        print(
+            self.args.generate.json,
+            &json!({ "costs": costs, "texts": objects? }),
+            &self.text()?,
+        )
     }
 
     fn object(&self, text: &GuessedText) -> Result<Value> {
@@ -223,6 +278,7 @@ impl<'a> GuessReport<'a> {
             "accepted": text.watched.accepted,
             "tokens_per_pass": text.tokens_per_pass(),
             "tokens_per_second": { "plain": plain, "guessed": guessed, "ratio": guessed / plain },
+            "expected_ratio": self.expected(text),
             "same_bits": text.is_same(),
             "steps": steps,
         }))
@@ -238,10 +294,19 @@ impl<'a> GuessReport<'a> {
             }
             let _ = writeln!(out);
         }
+        let _ = write!(out, "{BOLD}rows of a pass{BOLD:#}");
+        let costs = self.costs.relative();
+        for rows in 1..=costs.len() {
+            let _ = write!(out, "{rows:>5}");
+        }
+        let _ = write!(out, "\n{:<14}", "its cost");
+        for cost in costs {
+            let _ = write!(out, "{cost:>5.1}");
+        }
         let _ = writeln!(
             out,
-            "{BOLD}{:<12}{:>14}{:>16}{:>8}{:>10}{:>10}{:>14}   bits{BOLD:#}",
-            "text", "plain, tok/s", "ahead, tok/s", "ratio", "drafted", "accepted", "tokens/pass"
+            "\n\n{BOLD}{:<12}{:>9}{:>8}{:>8}{:>10}{:>9}{:>10}{:>13}   bits{BOLD:#}",
+            "tokens/s", "plain", "ahead", "ratio", "expected", "drafted", "accepted", "tokens/pass"
         );
         for text in &self.texts {
             let (plain, guessed) =
@@ -250,9 +315,10 @@ impl<'a> GuessReport<'a> {
             let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
             let _ = writeln!(
                 out,
-                "{:<12}{plain:>14.0}{guessed:>16.0}{:>7.2}x{drafted:>10}{:>10}{:>14.2}   {}",
+                "{:<12}{plain:>9.0}{guessed:>8.0}{:>8.2}{:>10.2}{drafted:>9}{:>10}{:>13.2}   {}",
                 text.text.name,
                 guessed / plain,
+                self.expected(text),
                 format!("{share:.0}%"),
                 text.tokens_per_pass(),
                 if text.is_same() { "the same" } else { "others" },
