@@ -380,6 +380,15 @@ curl -s http://127.0.0.1:8080/metrics \
         "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
     ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
+    timed("guess-ahead.txt", "cargo run --release --example 13_guess_ahead"),
+    timed(
+        "guess-ahead-int8.txt",
+        "cargo run --release --example 13_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
+    ),
+    printed(
+        "guess-ahead-hash.txt",
+        "cargo run --release --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
+    ),
     Output {
         figures: &["batch-sizes.svg"],
         ..timed(
