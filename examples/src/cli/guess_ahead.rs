@@ -1,24 +1,25 @@
 //! The flags and the output of `13_guess_ahead`.
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
-use slowburn::generate::{FinishReason, Generation, Options};
+use slowburn::generate::{self, Chosen, FinishReason, Generation, Options};
 use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{Draft, PromptLookup, Text};
 
 use super::terminal::print;
 use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
 
-/// A prompt whose text repeats itself.
-const LIST: &str = "Tom has a red ball. Tom has a red hat. Tom has a red car. Tom has a red";
+/// How many tokens of a story tell which one is to be told again.
+const OPENING: usize = 40;
 
-/// A prompt whose text does not.
-const STORY: &str = "Once upon a time";
+/// How much of a prompt is shown, from its end, in tokens.
+const SHOWN: usize = 24;
 
 const ACCEPTED: Style = AnsiColor::Green.on_default();
 const REPLACED: Style = AnsiColor::Red.on_default().strikethrough();
@@ -50,23 +51,29 @@ pub struct GuessPrompt {
 }
 
 impl GuessArgs {
-    /// The prompt of the command line, or two: one whose text repeats itself, and a story.
+    /// Two texts: one that goes on from the prompt, and the most likely one of these told again. Only
+    /// the first where the context is too short for both.
     ///
     /// # Errors
-    /// As [`GenerateArgs::prompt_ids`].
+    /// As [`GenerateArgs::prompt_ids`]; those of the model.
     pub fn texts(&self, pretrained: &Pretrained) -> Result<Vec<GuessPrompt>> {
-        let args = &self.generate;
-        if args.prompt != STORY || args.prompt_ids.is_some() || args.chat.enabled {
-            let prompt = args.prompt_ids(pretrained)?;
-            return Ok(vec![GuessPrompt { name: "the prompt", prompt }]);
+        let prompt = self.generate.prompt_ids(pretrained)?;
+        let config = pretrained.model.config();
+        let room = (config.context_length / 2).saturating_sub(prompt.len());
+        let mut texts = vec![GuessPrompt { name: "a story", prompt: prompt.clone() }];
+        if room > OPENING {
+            let mut options = self.options();
+            options.max_tokens = room;
+            options.sampling.temperature = 0.0;
+            let go_on = &mut |_: &Chosen<'_>| ControlFlow::Continue(());
+            let story = generate::cached(&pretrained.model, &prompt, &options, go_on)?;
+            let story = [prompt, story.ids].concat();
+            let end = config.eos_token_ids.first().copied();
+            let opening = story.iter().copied().take(OPENING);
+            let prompt = story.iter().copied().chain(end).chain(opening).collect();
+            texts.push(GuessPrompt { name: "told again", prompt });
         }
-        [("a list", LIST), ("a story", STORY)]
-            .into_iter()
-            .map(|(name, prompt)| {
-                let args = GenerateArgs { prompt: prompt.to_owned(), ..args.clone() };
-                Ok(GuessPrompt { name, prompt: args.prompt_ids(pretrained)? })
-            })
-            .collect()
+        Ok(texts)
     }
 
     /// The options of each text: 120 tokens, the most likely one each time, unless the flags say
@@ -225,8 +232,11 @@ impl<'a> GuessReport<'a> {
     fn text(&self) -> Result<String> {
         let mut out = String::new();
         for text in &self.texts {
-            let prompt = self.pretrained.tokenizer.decode(&text.text.prompt)?;
-            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {prompt}\n", text.text.name);
+            let prompt = &text.text.prompt;
+            let end = prompt.len().saturating_sub(SHOWN);
+            let dots = if end > 0 { "..." } else { "" };
+            let prompt = self.pretrained.tokenizer.decode(&prompt[end..])?.replace('\n', " ");
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {dots}{prompt}\n", text.text.name);
             let guesses = text.steps.iter().filter(|guess| !guess.tokens.is_empty());
             for guess in guesses.take(self.args.steps) {
                 let _ = writeln!(out, "{}", self.step(text, guess));
