@@ -43,9 +43,10 @@ fn run(Cli { generate: args, speculate, .. }: &Cli) -> cli::Result<()> {
         return cli::score(args, &pretrained, &prompt);
     }
 
+    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
     let (options, on_text) = (args.options(), |text: &str| report.text(text));
-    let generation = match speculate.speculation(&args.model, &pretrained.model)? {
+    let generation = match speculation {
         None => generate::stream_text(generate::cached, &pretrained, &prompt, &options, on_text)?,
         Some(speculation) => {
             let mut speculator = speculation.start(&pretrained.model)?;

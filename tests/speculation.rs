@@ -8,6 +8,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::iter::zip;
 use std::ops::ControlFlow;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use common::{bundled, device, devices, load};
@@ -237,7 +238,7 @@ fn a_caller_that_stops_at_a_token_gets_nothing_of_those_behind_it() {
                 }
             });
             seen = 0;
-            let found = batch.run(&[prompt.clone()], &[options.clone()], &mut |_, _| {
+            let found = batch.run(from_ref(prompt), from_ref(&options), &mut |_, _| {
                 seen += 1;
                 if seen == stop {
                     ControlFlow::Break(())
@@ -437,7 +438,7 @@ fn the_prefix_cache_has_accepted_tokens_only() {
         for tokens in [&guessed.unwrap()[..50], &expected.ids[..50]] {
             let (prompt, options) = (text(tokens), self::options(5, 1.0, 9));
             let found = batch
-                .run(&[prompt.clone()], &[options.clone()], &mut |_, _| ControlFlow::Continue(()));
+                .run(from_ref(&prompt), from_ref(&options), &mut |_, _| ControlFlow::Continue(()));
             assert_same(&found.unwrap()[0], &alone(&model, &prompt, &options), "a shared prefix");
         }
     }

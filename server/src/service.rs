@@ -38,13 +38,18 @@ impl Service {
         let (pretrained, _) = settings.model.load()?;
         let pretrained = Arc::new(pretrained);
         let size = |setting: u64| usize::try_from(setting).unwrap_or(usize::MAX);
-        let inference = InferenceBuilder::new()
+        let speculation = settings.speculate.speculation(&settings.model, &pretrained.model)?;
+        let builder = InferenceBuilder::new()
             .with_model(pretrained.clone())
             .with_max_running(size(settings.max_running))
             .with_max_waiting(size(settings.max_waiting))
             .with_token_budget(size(settings.token_budget))
-            .with_prefix_cache(!settings.no_prefix_cache)
-            .build(handler)?;
+            .with_prefix_cache(!settings.no_prefix_cache);
+        let builder = match speculation {
+            Some(speculation) => builder.with_speculation(speculation),
+            None => builder,
+        };
+        let inference = builder.build(handler)?;
         inference.warm_up()?;
         Ok(Self { pretrained, inference, embedding_turn: Semaphore::new(1) })
     }

@@ -8,7 +8,7 @@ use axum::http::HeaderValue;
 use bytesize::ByteSize;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Parser, ValueEnum};
-use slowburn_flags::{ModelArgs, ModelSource};
+use slowburn_flags::{ModelArgs, ModelSource, SpeculateArgs};
 
 use super::auth::ApiKeys;
 
@@ -121,6 +121,9 @@ pub struct Settings {
     /// Write prompts to the log
     #[arg(long)]
     pub log_prompts: bool,
+
+    #[command(flatten)]
+    pub speculate: SpeculateArgs,
 
     #[command(flatten, next_help_heading = "Model")]
     pub model: ModelArgs,

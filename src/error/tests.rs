@@ -23,6 +23,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::QuantizedUnsupported { name: "this" },
         Error::NothingQuantized,
         Error::KvFormatUnsupported { format: "this" },
+        Error::DraftVocabulary { draft: 7, target: 7 },
         Error::Io { path: PathBuf::from(text), source: io::Error::other(text) },
         Error::NotAModel { folder: PathBuf::from(text), missing: "this" },
         Error::Json {
@@ -143,6 +144,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::QuantizedUnsupported { .. }
         | Error::NothingQuantized
         | Error::KvFormatUnsupported { .. }
+        | Error::DraftVocabulary { .. }
         | Error::Io { .. }
         | Error::NotAModel { .. }
         | Error::Json { .. }

@@ -4,6 +4,7 @@
 mod common;
 mod flags;
 mod folders;
+mod guess_ahead;
 mod kernels;
 mod memory;
 mod output;

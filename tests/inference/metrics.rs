@@ -12,7 +12,12 @@ fn prompt() -> GenerateRequest {
 }
 
 fn stats(steps: u64, prefill_tokens: u64, decode_tokens: u64) -> EngineStats {
-    EngineStats { steps, prefill_tokens, decode_tokens, preemptions: 0 }
+    EngineStats {
+        steps,
+        prefill_tokens,
+        decode_tokens,
+        ..EngineStats::default()
+    }
 }
 
 #[test]

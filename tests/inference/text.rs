@@ -67,8 +67,12 @@ fn usage_says_how_much_of_the_prompt_was_cached() {
         };
         let request = request.with_max_tokens(3).with_ignore_eos(true);
         let usages = [&request, &request].map(usage);
-        let expected =
-            |cached_tokens| Usage { prompt_tokens: 70, completion_tokens: 3, cached_tokens };
+        let expected = |cached_tokens| Usage {
+            prompt_tokens: 70,
+            completion_tokens: 3,
+            cached_tokens,
+            ..Usage::default()
+        };
         assert_eq!(usages, [expected(0), expected(64)]);
         // A sequence that ends for another reason tells it too.
         let job = inference.infer(request.with_max_tokens(100)).spawn();

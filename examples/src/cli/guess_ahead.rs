@@ -15,8 +15,11 @@ use slowburn::speculation::{Draft, PassCosts, PromptLookup, Text};
 use super::terminal::print;
 use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
 
-/// The default prompt.
-const STORY: &str = "Once upon a time";
+/// How many tokens of a story tell which one is to be told again.
+const OPENING: usize = 40;
+
+/// How much of a prompt is shown, from its end, in tokens.
+const SHOWN: usize = 24;
 
 const ACCEPTED: Style = AnsiColor::Green.on_default();
 const REPLACED: Style = AnsiColor::Red.on_default().strikethrough();
@@ -44,35 +47,33 @@ pub struct GuessArgs {
 #[derive(Debug, Clone)]
 pub struct GuessPrompt {
     name: &'static str,
-    /// What the prompt says, in words.
-    says: String,
     pub prompt: Vec<u32>,
 }
 
 impl GuessArgs {
-    /// The prompt of the command line. Without one, a story that the prompt holds already, as an edited
-    /// document does, and one that it doesn't.
+    /// Two texts: one that goes on from the prompt, and the most likely one of these told again. Only
+    /// the first where the context is too short for both.
     ///
     /// # Errors
-    /// As [`GenerateArgs::prompt_ids`], and those of generating the story.
+    /// As [`GenerateArgs::prompt_ids`]; those of the model.
     pub fn texts(&self, pretrained: &Pretrained) -> Result<Vec<GuessPrompt>> {
-        let args = &self.generate;
-        let prompt = args.prompt_ids(pretrained)?;
-        let says = pretrained.tokenizer.decode(&prompt)?;
-        if args.prompt != STORY || args.prompt_ids.is_some() || args.chat.enabled {
-            return Ok(vec![GuessPrompt { name: "the prompt", says, prompt }]);
+        let prompt = self.generate.prompt_ids(pretrained)?;
+        let config = pretrained.model.config();
+        let room = (config.context_length / 2).saturating_sub(prompt.len());
+        let mut texts = vec![GuessPrompt { name: "a story", prompt: prompt.clone() }];
+        if room > OPENING {
+            let mut options = self.options();
+            options.max_tokens = room;
+            options.sampling.temperature = 0.0;
+            let go_on = &mut |_: &Chosen<'_>| ControlFlow::Continue(());
+            let story = generate::cached(&pretrained.model, &prompt, &options, go_on)?;
+            let story = [prompt, story.ids].concat();
+            let end = config.eos_token_ids.first().copied();
+            let opening = story.iter().copied().take(OPENING);
+            let prompt = story.iter().copied().chain(end).chain(opening).collect();
+            texts.push(GuessPrompt { name: "told again", prompt });
         }
-        let mut options = self.options();
-        let room = pretrained.model.config().context_length / 2;
-        options.max_tokens = options.max_tokens.min(room.saturating_sub(prompt.len()));
-        let go_on = &mut |_: &Chosen<'_>| ControlFlow::Continue(());
-        let story = generate::cached(&pretrained.model, &prompt, &options, go_on)?.ids;
-        let again = GuessPrompt {
-            name: "told again",
-            says: format!("a story, and then its beginning: {says}"),
-            prompt: [&prompt[..], &story, &prompt].concat(),
-        };
-        Ok(vec![again, GuessPrompt { name: "new", says, prompt }])
+        Ok(texts)
     }
 
     /// The options of each text: 200 tokens, the most likely one each time, unless the flags say
@@ -287,7 +288,11 @@ impl<'a> GuessReport<'a> {
     fn text(&self) -> Result<String> {
         let mut out = String::new();
         for text in &self.texts {
-            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {}\n", text.text.name, text.text.says);
+            let prompt = &text.text.prompt;
+            let end = prompt.len().saturating_sub(SHOWN);
+            let dots = if end > 0 { "..." } else { "" };
+            let prompt = self.pretrained.tokenizer.decode(&prompt[end..])?.replace('\n', " ");
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {dots}{prompt}\n", text.text.name);
             let guesses = text.steps.iter().filter(|guess| !guess.tokens.is_empty());
             for guess in guesses.take(self.args.steps) {
                 let _ = writeln!(out, "{}", self.step(text, guess));

@@ -88,7 +88,9 @@ fn texts(
                     texts[index].push(greedy(&logits));
                     engine.push(id, greedy(&logits));
                 }
-                Outcome::PromptLogits { .. } => panic!("nobody has asked"),
+                Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {
+                    panic!("nobody has asked")
+                }
                 Outcome::Failed(error) => {
                     assert!(error.to_string().contains("the device is lost"), "{error}");
                     failed.push(id);

@@ -129,7 +129,7 @@ impl<'m> Schedule<'m> {
         for (id, outcome) in outcomes {
             match outcome {
                 Outcome::Logits(_) => self.engine.push(id, 0),
-                Outcome::PromptLogits { .. } => {}
+                Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {}
                 Outcome::Failed(error) => bail!(error),
             }
         }

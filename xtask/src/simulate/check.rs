@@ -76,7 +76,7 @@ pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Serve
             let request = accepted.get(id.0 as usize).context("an outcome of no request")?;
             match outcome {
                 Outcome::Failed(error) => bail!(error),
-                Outcome::PromptLogits { .. } => {}
+                Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {}
                 Outcome::Logits(_) => {
                     let tokens = recorder.token(request, now);
                     if tokens < request.output {
