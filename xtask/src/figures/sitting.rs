@@ -110,7 +110,7 @@ impl Sittings {
             }
             Some(_) => None,
         };
-        timed.iter().filter(|file| includes(file)).filter_map(|file| fault(file)).collect()
+        timed.iter().filter(|file| includes(file)).filter_map(fault).collect()
     }
 }
 
