@@ -310,8 +310,8 @@ impl<'a> GuessReport<'a> {
         }
         let _ = writeln!(
             out,
-            "\n\n{BOLD}{:<12}{:>9}{:>8}{:>8}{:>10}{:>9}{:>10}{:>13}   bits{BOLD:#}",
-            "tokens/s", "plain", "ahead", "ratio", "expected", "drafted", "accepted", "tokens/pass"
+            "\n\n{BOLD}{:<12}{:>7}{:>7}{:>7}{:>10}{:>9}{:>10}{:>10}   bits{BOLD:#}",
+            "tokens/s", "plain", "ahead", "ratio", "expected", "drafted", "accepted", "per pass"
         );
         for text in &self.texts {
             let (plain, guessed) =
@@ -320,7 +320,7 @@ impl<'a> GuessReport<'a> {
             let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
             let _ = writeln!(
                 out,
-                "{:<12}{plain:>9.0}{guessed:>8.0}{:>8.2}{:>10.2}{drafted:>9}{:>10}{:>13.2}   {}",
+                "{:<12}{plain:>7.0}{guessed:>7.0}{:>7.2}{:>10.2}{drafted:>9}{:>10}{:>10.2}   {}",
                 text.text.name,
                 guessed / plain,
                 self.expected(text),
