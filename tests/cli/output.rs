@@ -41,6 +41,8 @@ fn json_is_one_object_that_tells_all() {
             "prefill_seconds",
             "decode_seconds",
             "kv_cache_bytes",
+            "drafted",
+            "accepted",
             "logits_hash",
             "device",
             "dtype",

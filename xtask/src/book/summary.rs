@@ -7,6 +7,8 @@ use super::problem::Problem;
 use super::sources::{BOOK, Sources, resolve};
 
 pub const FILE: &str = "book/src/SUMMARY.md";
+/// Which outputs were measured together: for `cargo xtask figures`, and no page.
+const SITTINGS: &str = "book/src/output/sittings.toml";
 
 /// The pages in reading order.
 #[derive(Debug, Default)]
@@ -97,7 +99,7 @@ pub fn check(summary: &Summary, sources: &Sources) -> Vec<Problem> {
     }
     for (file, _) in sources.book() {
         let is_page = file.ends_with(".md") && !file[BOOK.len()..].contains('/');
-        if file == FILE || listed.contains(file) || shown.contains(file) {
+        if [FILE, SITTINGS].contains(&file) || listed.contains(file) || shown.contains(file) {
             continue;
         }
         let message = if is_page {
