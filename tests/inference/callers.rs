@@ -66,7 +66,7 @@ fn whoever_calls_again_and_again_waits_for_the_next_step() {
     const CALLERS: usize = 4;
     const CALLS: usize = 200;
     // A step takes a tenth of a millisecond, and a machine with other work may wake a caller late.
-    const TOKENS: usize = 400;
+    const TOKENS: usize = 240;
     watch(|| {
         let calls = Calls::default();
         let inference = calling(&calls, 1000);
