@@ -14,7 +14,7 @@ use crate::speculation::Speculator;
 /// tokens behind the last token, and gets as many tokens from a pass as were guessed right, and one.
 ///
 /// # Errors
-/// As [`cached`](super::cached), and those of the draft.
+/// As [`cached`](super::cached), and a draft token outside the vocabulary.
 // ANCHOR: speculated
 pub fn speculated(
     model: &Model,
@@ -40,9 +40,13 @@ pub fn speculated(
         cache.truncate(cache.length() - (rows.len() - sampled.len()));
         let accepted = zip(&sampled, &draft).filter(|(token, guess)| token == guess).count();
         speculator.checked(draft.len(), accepted);
-        // The last token of a text is sampled from the row before it, and never read.
+        if state.is_finished() {
+            break;
+        }
+        // The last token of a text is sampled from the row before it, and never read. A draft that fails
+        // costs the text nothing but speed.
         let most = state.tokens_left().saturating_sub(1);
-        draft = speculator.propose(&state.text(), most, 1)?;
+        draft = speculator.propose(&state.text(), most, 1).unwrap_or_default();
         new = sampled[sampled.len() - 1..].to_vec();
     }
     Ok(state.into_generation(cache.bytes()))
