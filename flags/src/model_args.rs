@@ -59,7 +59,8 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
     pub kv_dtype: Option<KvFormat>,
 
-    /// The most memory for keys and values, such as 64MiB [default: half of the free memory]
+    /// The most memory for keys and values of each model, such as 64MiB [default: half of the free
+    /// memory]
     #[arg(long, value_name = "BYTES")]
     pub kv_cache_bytes: Option<ByteSize>,
 

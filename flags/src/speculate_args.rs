@@ -12,8 +12,8 @@ use crate::{Error, ModelArgs, ModelSource, Result};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Speculation")]
 pub struct SpeculateArgs {
-    /// Who guesses the next tokens, which the model then checks in one pass. The choice changes no
-    /// bit of the answer
+    /// Who guesses the next tokens, which the model then checks in one pass. On the CPU the choice
+    /// changes no bit of the answer
     #[arg(long, value_enum, default_value_t = SpeculateChoice::Off, value_name = "WHO")]
     pub speculate: SpeculateChoice,
 
