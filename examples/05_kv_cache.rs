@@ -3,18 +3,20 @@
 //! cargo run --release --example 05_kv_cache -- --prompt "Once upon a time"
 //! cargo run --release --example 05_kv_cache -- --compare
 //! cargo run --release --example 05_kv_cache -- --speculate lookup
+//! cargo run --release --example 05_kv_cache -- --prompt "Was the fox sly? " --choice Yes --choice No
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{ArgGroup, Parser};
 use slowburn::generate::{self, Chosen, Loop, Options};
 use slowburn::model::Model;
-use slowburn_examples::cli::{self, GenerateArgs, Report, SpeculateArgs};
+use slowburn_examples::cli::{self, ConstraintArgs, GenerateArgs, Report, SpeculateArgs};
 
 /// Writes a text with a loop that remembers keys and values instead of recomputing them
 #[derive(Parser)]
+#[command(group(ArgGroup::new("task").args(["score", "compare", "speculate"])))]
 struct Cli {
     #[command(flatten)]
     generate: GenerateArgs,
@@ -22,8 +24,11 @@ struct Cli {
     #[command(flatten)]
     speculate: SpeculateArgs,
 
+    #[command(flatten)]
+    constraint: ConstraintArgs,
+
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["regex", "choice"])]
     compare: bool,
 }
 
@@ -36,7 +41,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn run(Cli { generate: args, speculate, .. }: &Cli) -> cli::Result<()> {
+fn run(Cli { generate: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, device) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     if args.score {
@@ -44,8 +49,10 @@ fn run(Cli { generate: args, speculate, .. }: &Cli) -> cli::Result<()> {
     }
 
     let speculation = speculate.speculation(&args.model, &pretrained.model)?;
+    let constraint = constraint.constraint(&pretrained)?;
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
-    let (options, on_text) = (args.options(), |text: &str| report.text(text));
+    let options = Options { constraint, ..args.options() };
+    let on_text = |text: &str| report.text(text);
     let generation = match speculation {
         None => generate::stream_text(generate::cached, &pretrained, &prompt, &options, on_text)?,
         Some(speculation) => {

@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use clap::Parser;
 use slowburn::generate::{self, Options};
-use slowburn_examples::cli::{self, BatchArgs, BatchReport, BatchSize, Chart, SpeculateArgs};
+use slowburn_examples::cli::{
+    self, BatchArgs, BatchReport, BatchSize, Chart, ConstraintArgs, SpeculateArgs,
+};
 
 /// Writes several texts at once, and shows what that costs
 #[derive(Parser)]
@@ -21,8 +23,11 @@ struct Cli {
     #[command(flatten)]
     speculate: SpeculateArgs,
 
+    #[command(flatten)]
+    constraint: ConstraintArgs,
+
     /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
-    #[arg(long, conflicts_with = "record")]
+    #[arg(long, conflicts_with_all = ["record", "speculate", "regex", "choice"])]
     compare: bool,
 
     /// Draw the results of --compare (.svg or .png; needs --features plot)
@@ -40,10 +45,12 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: run
-fn run(Cli { batch: args, speculate, .. }: &Cli) -> cli::Result<()> {
+fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
-    let options = args.options(prompts.len());
+    let constraint = constraint.constraint(&pretrained)?;
+    let under = |options| Options { constraint: constraint.clone(), ..options };
+    let options: Vec<_> = args.options(prompts.len()).into_iter().map(under).collect();
 
     let speculation = speculate.speculation(&args.model, &pretrained.model)?;
     let mut report = BatchReport::start(args, &pretrained, &prompts, &options);

@@ -3,6 +3,7 @@
 //! cargo run --release --example 13_guess_ahead
 //! cargo run --release --example 13_guess_ahead -- --prompt "The storm" --steps 20
 //! cargo run --release --example 13_guess_ahead -- --temperature 0.8 --draft-tokens 4
+//! cargo run --release --example 13_guess_ahead -- --acceptance
 
 use std::process::ExitCode;
 
@@ -22,7 +23,12 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().guess))
+    let args = Cli::parse().guess;
+    cli::exit(if args.acceptance {
+        cli::acceptance(&args)
+    } else {
+        run(&args)
+    })
 }
 
 // ANCHOR: run

@@ -21,7 +21,7 @@ pub fn start() -> Result<()> {
     });
     match refusal {
         None => Ok(()),
-        Some(reason) => Err(crate::Error::Threads { reason: reason.clone() }),
+        Some(reason) => Err(crate::ServiceError::Threads { reason: reason.clone() }.into()),
     }
 }
 

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{DType, Device, Tensor};
 
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Error, Result};
 use crate::panics;
 use crate::storage::Storage;
 
@@ -92,14 +92,14 @@ impl OpenDevice {
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
         if storage.needs_kernels() && !has_kernels(&self.device) {
-            return Err(Error::QuantizedUnsupported { name: self.name });
+            return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());
         }
         let Storage { precision, .. } = storage;
         let dtype = precision.dtype();
         if self.device.supports_dtype(dtype) {
             return Ok(dtype);
         }
-        Err(Error::DTypeUnsupported { name: self.name, dtype: precision.name() })
+        Err(DeviceError::DTypeUnsupported { name: self.name, dtype: precision.name() }.into())
     }
     // ANCHOR_END: check
 
@@ -162,7 +162,7 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
         DeviceChoice::Wgpu => ("wgpu", "wgpu", WGPU),
     };
     match make {
-        None => Err(Error::DeviceNotCompiled { name, feature }),
+        None => Err(DeviceError::NotCompiled { name, feature }.into()),
         Some(make) => probe(name, make),
     }
 }
@@ -195,7 +195,7 @@ fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
     };
     let outcome = catch_unwind(AssertUnwindSafe(compute))
         .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())));
-    outcome.map_err(|reason| Error::DeviceMissing { name, reason })
+    outcome.map_err(|reason| Error::Device(DeviceError::Missing { name, reason }))
 }
 
 #[cfg(feature = "flex")]

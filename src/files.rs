@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// Opens a file, or returns `None` if it does not exist.
 ///
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// A path that is not a regular file, which might never end: a pipe blocks until a writer appears,
 /// and `/dev/zero` is endless.
 pub(crate) fn open(path: &Path) -> Result<Option<File>> {
-    let io = |source| Error::Io { path: path.to_owned(), source };
+    let io = |source| Error::Load(LoadError::Io { path: path.to_owned(), source });
     // Checked before opening, because opening a pipe blocks too.
     match path.metadata() {
         Ok(metadata) if metadata.is_file() => File::open(path).map(Some).map_err(io),
@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>> {
     };
     read_upto(file, limit)
         .map(Some)
-        .map_err(|source| Error::Io { path: path.to_owned(), source })
+        .map_err(|source| Error::Load(LoadError::Io { path: path.to_owned(), source }))
 }
 
 /// Reads `from` to its end.

@@ -5,6 +5,8 @@
 //! - [`kv`]: the KV cache, in blocks that sequences can share
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
+//! - [`constrained`]: which tokens keep a text inside a grammar
+//! - `grammar`: regular expressions to what `constrained` walks (not on wasm32)
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
@@ -42,11 +44,14 @@
 
 mod burn_threads;
 pub mod checkpoint;
+pub mod constrained;
 pub mod device;
 pub mod engine;
 pub mod error;
 mod files;
 pub mod generate;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod grammar;
 #[cfg(feature = "hub")]
 pub mod hub;
 #[cfg(not(target_arch = "wasm32"))]
@@ -65,4 +70,4 @@ pub mod storage;
 mod sync;
 pub mod tokenizer;
 
-pub use error::{Error, Result};
+pub use error::{DeviceError, Error, LoadError, RequestError, Result, ServiceError};

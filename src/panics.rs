@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 
 thread_local! {
     /// Whether a panic in this thread is an answer that is expected, and not to be reported.
@@ -19,7 +19,7 @@ pub(crate) fn contain<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = message(panic.as_ref());
         discard(panic);
-        Error::Panicked { what, message }
+        Error::Service(ServiceError::Panicked { what, message })
     })
 }
 

@@ -7,8 +7,12 @@ use burn::tensor::{DType, Device};
 use crate::checkpoint::folder::{not_a_model, read};
 use crate::checkpoint::gguf::{GgufFile, find_in_folder};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::constrained::{Constraint, Vocabulary};
 use crate::device::OpenDevice;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, RequestError, Result};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::grammar::{Grammar, Grammars};
 use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
 use crate::tokenizer::{ChatOptions, ChatTemplate, Message, Tokenizer};
@@ -26,6 +30,9 @@ pub struct Pretrained {
     /// Whether quantized weights of a GGUF file were dequantized, which takes more memory: only the
     /// CPU kernels compute with quantized ones.
     pub dequantized: bool,
+    /// The grammars that were compiled: see [`constraint`](Self::constraint).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub grammars: Grammars,
 }
 
 /// The files of a folder, and their names in errors.
@@ -45,14 +52,38 @@ impl Pretrained {
     /// # Errors
     /// A device that cannot compute in this precision, or not with quantized weights.
     pub fn bundled(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
-        let weights: &[u8] = include_bytes!("../models/ember/model.safetensors");
+        let config = include_bytes!("../models/ember/config.json");
+        let weights = include_bytes!("../models/ember/model.safetensors");
+        Self::from_bundled(&|file| format!("the bundled {file}"), config, weights, device, storage)
+    }
+
+    /// The small model embedded in this crate, which guesses ahead for the [bundled](Self::bundled) one:
+    /// `models/ember/draft`. See [`speculation`](crate::speculation).
+    ///
+    /// # Errors
+    /// As [`bundled`](Self::bundled).
+    #[cfg(not(target_family = "wasm"))]
+    pub fn bundled_draft(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let config = include_bytes!("../models/ember/draft/config.json");
+        let weights = include_bytes!("../models/ember/draft/model.safetensors");
+        let name = &|file: &str| format!("the bundled draft model's {file}");
+        Self::from_bundled(name, config, weights, device, storage)
+    }
+
+    /// A model that has the tokenizer of ember.
+    fn from_bundled(
+        name: &dyn Fn(&str) -> String,
+        config: &[u8],
+        weights: &[u8],
+        device: &OpenDevice,
+        storage: impl Into<Storage>,
+    ) -> Result<Self> {
+        let origin = name("model.safetensors");
         let files = Files {
-            name: &|file| format!("the bundled {file}"),
-            config: include_bytes!("../models/ember/config.json"),
+            name,
+            config,
             generation_config: None,
-            weights: &|device, dtype| {
-                Weights::from_safetensors(weights, "the bundled model.safetensors", device, dtype)
-            },
+            weights: &|device, dtype| Weights::from_safetensors(weights, &origin, device, dtype),
             tokenizer: include_bytes!("../models/ember/tokenizer.json"),
             tokenizer_config: None,
             chat_template: None,
@@ -147,7 +178,7 @@ impl Pretrained {
         match (ids.is_empty(), bos) {
             (false, _) => Ok(ids),
             (true, Some(bos)) => Ok(vec![bos]),
-            (true, None) => Err(Error::EmptyPrompt),
+            (true, None) => Err(RequestError::EmptyPrompt.into()),
         }
     }
     // ANCHOR_END: prompt_ids
@@ -175,6 +206,19 @@ impl Pretrained {
             return self.prompt_ids("");
         }
         Ok(ids)
+    }
+
+    /// Compiles a grammar for this model. The latest are kept, with the masks that were computed.
+    ///
+    /// # Errors
+    /// As [`Grammar::compile`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn constraint(&self, grammar: &Grammar) -> Result<Constraint> {
+        self.grammars.compile(grammar, || {
+            let config = self.model.config();
+            let end_ids = config.eos_token_ids.clone();
+            Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
+        })
     }
 
     fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
@@ -209,7 +253,14 @@ impl Pretrained {
         weights.check_activations()?;
         let unused = weights.unused(&model);
         let dequantized = weights.were_dequantized();
-        Ok(Self { model, tokenizer, unused, dequantized })
+        Ok(Self {
+            model,
+            tokenizer,
+            unused,
+            dequantized,
+            #[cfg(not(target_arch = "wasm32"))]
+            grammars: Grammars::default(),
+        })
     }
 }
 
@@ -218,7 +269,7 @@ fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> R
     let vocab_size = config.vocab_size;
     match tokenizer.largest_id() {
         Some(id) if id as usize >= vocab_size => {
-            Err(Error::TokenizerTooLarge { origin: origin.to_owned(), id, vocab_size })
+            Err(LoadError::TokenizerTooLarge { origin: origin.to_owned(), id, vocab_size }.into())
         }
         _ => Ok(()),
     }

@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::{assert_close, devices, go_on, load};
-use slowburn::Error;
 use slowburn::device::OpenDevice;
 use slowburn::engine::SequenceId;
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
@@ -15,6 +14,7 @@ use slowburn::kv::KvCache;
 use slowburn::model::Input;
 use slowburn::model::Model;
 use slowburn::sampling::{Sampler, SamplingParams};
+use slowburn::{Error, RequestError, ServiceError};
 
 fn small(device: &OpenDevice) -> Model {
     load("llama-gqa", device).model
@@ -143,7 +143,10 @@ fn a_pass_that_cannot_be_changes_no_cache() {
         Input::after(&mut full, &[7, 8]),
     ];
     let error = model.forward(&mut inputs).unwrap_err();
-    assert!(matches!(error, Error::CacheFull { capacity: 1, new: 2, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::CacheFull { capacity: 1, new: 2, .. })),
+        "{error}"
+    );
     assert_eq!((one.length(), full.length()), (0, 0));
     assert!(model.forward(&mut []).unwrap().is_empty());
 }
@@ -299,7 +302,9 @@ fn a_rule_that_panics_ends_its_own_sequence() {
         panic!("{ends:?}");
     };
     assert_eq!((*first, *second), (bad, good));
-    assert!(matches!(error, Error::Panicked { message, .. } if message == "this rule is wrong"));
+    assert!(
+        matches!(error, Error::Service(ServiceError::Panicked { message, .. }) if message == "this rule is wrong")
+    );
     assert_same(found, &alone(&model, &some_ids(7, 1), &on), "the other");
 }
 
@@ -312,13 +317,19 @@ fn what_cannot_start_is_refused_before_anything_is_computed() {
     };
     let good = some_ids(3, 0);
     let error = fail(&[good.clone(), good.clone()], &[options(1, 0)]);
-    assert!(matches!(error, Error::Parameter { name: "options", .. }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::Parameter { name: "options", .. })),
+        "{error}"
+    );
     let error = fail(&[good.clone(), Vec::new()], &[options(1, 0), options(1, 0)]);
-    assert!(matches!(error, Error::EmptyPrompt), "{error}");
+    assert!(matches!(error, Error::Request(RequestError::EmptyPrompt)), "{error}");
     let mut hot = options(1, 0);
     hot.sampling.temperature = f32::NAN;
     let error = fail(&[good], &[hot]);
-    assert!(matches!(error, Error::Parameter { name: "temperature", .. }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::Parameter { name: "temperature", .. })),
+        "{error}"
+    );
     let none = generate::batched(&model, &[], &[], &mut |_, _| ControlFlow::Continue(()));
     assert!(none.unwrap().is_empty());
 }

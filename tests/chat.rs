@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use common::{fixture, read_json};
 use serde_json::{Value, json};
-use slowburn::Error;
 use slowburn::tokenizer::{ChatOptions, ChatTemplate, Message, Role, SpecialTokens, Tokenizer};
+use slowburn::{Error, RequestError};
 
 fn special_tokens() -> SpecialTokens {
     [("bos_token", "<s>"), ("eos_token", "</s>")].map(|(k, v)| (k.into(), v.into())).into()
@@ -92,7 +92,10 @@ fn templates_that_fail_give_an_error_that_names_them() {
         ("{{ 'x' * 100000001 }}", "too large"),
     ] {
         let error = render(source, &then()).unwrap_err();
-        assert!(matches!(error, Error::ChatTemplate { .. }), "{source}: {error:?}");
+        assert!(
+            matches!(error, Error::Request(RequestError::ChatTemplate { .. })),
+            "{source}: {error:?}"
+        );
         let text = error.to_string();
         assert!(text.starts_with("test.jinja: the chat template"), "{text}");
         assert!(text.contains(message), "{source}: `{message}` is not in: {text}");
@@ -154,10 +157,13 @@ fn encode_hello(tokenizer: &Tokenizer) -> slowburn::Result<Vec<u32>> {
 #[test]
 fn the_template_comes_from_either_file() {
     let plain = read_tokenizer(|_| ());
-    assert!(matches!(encode_hello(&plain), Err(Error::NoChatTemplate)));
+    assert!(matches!(
+        encode_hello(&plain),
+        Err(Error::Request(RequestError::NoChatTemplate))
+    ));
     assert!(matches!(
         encode_hello(&with_config(plain.clone(), &json!({"chat_template": null}))),
-        Err(Error::NoChatTemplate)
+        Err(Error::Request(RequestError::NoChatTemplate))
     ));
 
     let one = json!({"chat_template": "a{{ messages[0].content }}"});
@@ -174,7 +180,10 @@ fn the_template_comes_from_either_file() {
     }
     let without_default = json!({"chat_template": [{"name": "rag", "template": "wrong"}]});
     let tokenizer = with_config(plain.clone(), &without_default);
-    assert!(matches!(encode_hello(&tokenizer), Err(Error::NoChatTemplate)));
+    assert!(matches!(
+        encode_hello(&tokenizer),
+        Err(Error::Request(RequestError::NoChatTemplate))
+    ));
 }
 
 #[test]
@@ -419,7 +428,7 @@ fn tools_and_documents_reach_the_template() {
     for name in ["tools", "documents"] {
         for value in ["x", "{}", "[1]", "[\"x\"]", "[{}, 1]", "null"] {
             let error = render(source, &with_variable(name, value)).unwrap_err();
-            assert!(matches!(error, Error::Parameter { .. }), "{error:?}");
+            assert!(matches!(error, Error::Request(RequestError::Parameter { .. })), "{error:?}");
             let text = error.to_string();
             assert!(
                 text.contains(&format!("`{name}`")) && text.contains("list"),
@@ -434,7 +443,7 @@ fn tools_and_documents_reach_the_template() {
 fn variables_that_the_conversation_decides_are_refused() {
     for (name, value) in [("messages", "[]"), ("add_generation_prompt", "false")] {
         let error = render("x", &with_variable(name, value)).unwrap_err();
-        assert!(matches!(error, Error::Parameter { .. }), "{error:?}");
+        assert!(matches!(error, Error::Request(RequestError::Parameter { .. })), "{error:?}");
         assert!(error.to_string().contains(&format!("`{name}`")), "{error}");
     }
     let switch = with_variable("switch", r#"{"on": true}"#);

@@ -7,10 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use slowburn::Error;
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::{ChatOptions, ChatTemplate, Message, Role, SpecialTokens};
+use slowburn::{Error, RequestError};
 
 /// The system's allocator, which counts what is in use.
 struct Counting;
@@ -76,7 +76,7 @@ fn render(source: &str) -> slowburn::Result<String> {
 fn assert_ends(source: &str) {
     if let Err(error) = render(source) {
         let text = error.to_string();
-        assert!(matches!(error, Error::ChatTemplate { .. }), "{error:?}");
+        assert!(matches!(error, Error::Request(RequestError::ChatTemplate { .. })), "{error:?}");
         assert!(text.starts_with("test.jinja: the chat template"), "{text}");
         assert!(text.len() < 1000 && !text.contains(char::is_control), "{text:?}");
     }
@@ -390,7 +390,10 @@ fn what_is_too_long() {
     let prompt = pretrained.prompt_ids(&"a".repeat(60_000_000)).unwrap_err();
     let memory = MOST.load(Ordering::Relaxed) - before;
     for error in [chat, prompt] {
-        assert!(matches!(error, Error::TextTooLong { bytes: 60_000_000, .. }), "{error:?}");
+        assert!(
+            matches!(error, Error::Request(RequestError::TextTooLong { bytes: 60_000_000, .. })),
+            "{error:?}"
+        );
         assert!(error.to_string().contains("60000000 bytes"), "{error}");
     }
     assert!(memory < MOST_MEMORY, "{memory} bytes");
@@ -399,5 +402,5 @@ fn what_is_too_long() {
     let context = pretrained.model.config().context_length;
     assert!(ids.len() > context);
     let error = pretrained.model.check_prompt(&ids).unwrap_err();
-    assert!(matches!(error, Error::PromptTooLong { .. }), "{error:?}");
+    assert!(matches!(error, Error::Request(RequestError::PromptTooLong { .. })), "{error:?}");
 }

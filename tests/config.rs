@@ -5,10 +5,10 @@ mod common;
 
 use common::{fixture, read_json};
 use serde_json::{Value, json};
-use slowburn::Error;
 use slowburn::model::ModelConfig;
 use slowburn::model::activation::Activation;
 use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
+use slowburn::{Error, LoadError};
 
 fn config_of(model: &str) -> Value {
     read_json(&fixture(&format!("models/{model}/config.json")))
@@ -276,7 +276,7 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
     ] {
         let error = read(&with(model, &changes)).unwrap_err();
-        let Error::Unsupported { origin, field, value, supported } = &error else {
+        let Error::Load(LoadError::Unsupported { origin, field, value, supported }) = &error else {
             panic!("{changes}: {error:?}");
         };
         assert_eq!(origin, "config.json");

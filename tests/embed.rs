@@ -6,7 +6,7 @@ use std::fs;
 
 use common::{assert_close, bundled, device, devices, expected, fixture, load};
 use safetensors::SafeTensors;
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError};
 use slowburn::generate::{Embedder, Pooling, embed};
 use slowburn::kv::KvPool;
 use slowburn::model::{Input, Logits, Model};
@@ -124,14 +124,23 @@ fn a_text_that_does_not_fit_is_refused_before_anything_is_computed() {
     let model = bundled(&device()).model;
     let context = model.config().context_length;
     let refused = |ids: &[u32]| embed(&model, ids, Pooling::Mean).unwrap_err();
-    assert!(matches!(refused(&[]), Error::EmptyPrompt));
-    assert!(matches!(refused(&[5, 1 << 30]), Error::TokenOutOfRange { .. }));
-    assert!(matches!(refused(&vec![5; context + 1]), Error::PromptTooLong { .. }));
+    assert!(matches!(refused(&[]), Error::Request(RequestError::EmptyPrompt)));
+    assert!(matches!(
+        refused(&[5, 1 << 30]),
+        Error::Request(RequestError::TokenOutOfRange { .. })
+    ));
+    assert!(matches!(
+        refused(&vec![5; context + 1]),
+        Error::Request(RequestError::PromptTooLong { .. })
+    ));
     assert!(embed(&model, &vec![5; context], Pooling::Last).is_ok());
 
     let block: usize = KvPool::block_bytes(model.kv_pool());
     let model = model.with_kv_cache_bytes(2 * block);
     assert!(embed(&model, &[5; 64], Pooling::Mean).is_ok());
     let error = embed(&model, &[5; 65], Pooling::Mean).unwrap_err();
-    assert!(matches!(error, Error::KvPoolTooSmall { tokens: 65, capacity: 64 }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::KvPoolTooSmall { tokens: 65, capacity: 64 })),
+        "{error}"
+    );
 }

@@ -4,7 +4,6 @@
 mod common;
 
 use common::{argmax, assert_close, devices, distance, go_on};
-use slowburn::Error;
 use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, FinishReason, Options};
 use slowburn::model::activation::Activation;
@@ -12,6 +11,7 @@ use slowburn::model::config::Family;
 use slowburn::model::{Input, Logits};
 use slowburn::model::{Model, ModelConfig};
 use slowburn::sampling::SamplingParams;
+use slowburn::{Error, RequestError};
 
 const VOCAB: usize = 50;
 
@@ -99,7 +99,7 @@ fn the_position_of_a_token_matters() {
 fn the_cached_loop_says_why_it_cannot() {
     for model in models() {
         let error = generate::cached(&model, &[3, 14], &greedy(4), &mut go_on).unwrap_err();
-        assert!(matches!(error, Error::NoKvCache), "{error:?}");
+        assert!(matches!(error, Error::Request(RequestError::NoKvCache)), "{error:?}");
         assert!(error.to_string().contains("use the naive loop"), "{error}");
     }
 }
@@ -112,5 +112,8 @@ fn it_does_not_load_from_a_checkpoint() {
     let device = common::device().device;
     let weights = Weights::from_safetensors(&bytes, "empty", &device, model.dtype()).unwrap();
     let error = Model::load(model.config().clone(), &weights).unwrap_err();
-    assert!(matches!(error, Error::Parameter { name: "family", .. }), "{error:?}");
+    assert!(
+        matches!(error, Error::Request(RequestError::Parameter { name: "family", .. })),
+        "{error:?}"
+    );
 }

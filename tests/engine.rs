@@ -13,7 +13,7 @@ use common::{bundled, device, devices, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use slowburn::engine::{Engine, EngineConfig, Outcome, Policy, SequenceId};
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError, ServiceError};
 use slowburn::generate::{self, Batch, Event, Generation, Options};
 use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
@@ -176,7 +176,10 @@ fn what_the_budget_cannot_hold_is_refused_before_anything_is_computed() {
     let model = model.with_kv_cache_bytes(2 * block + 1);
     let mut batch = Batch::new(&model);
     let error = batch.join(&[5; 60], &options(5, 256, 0)).unwrap_err();
-    assert!(matches!(error, Error::KvPoolTooSmall { tokens: 65, capacity: 64 }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::KvPoolTooSmall { tokens: 65, capacity: 64 })),
+        "{error}"
+    );
     assert!(batch.is_empty());
     batch.join(&[5; 60], &options(4, 256, 0)).unwrap();
 
@@ -187,7 +190,10 @@ fn what_the_budget_cannot_hold_is_refused_before_anything_is_computed() {
     let error =
         generate::cached(&model, &[5; 60], &options(8, 256, 0), &mut |_| ControlFlow::Continue(()));
     let error = error.unwrap_err();
-    assert!(matches!(error, Error::KvPoolFull { needed, .. } if needed == block), "{error}");
+    assert!(
+        matches!(error, Error::Service(ServiceError::KvPoolFull { needed, .. }) if needed == block),
+        "{error}"
+    );
     assert_eq!(model.kv_pool().bytes(), 0);
 }
 

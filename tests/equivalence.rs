@@ -11,13 +11,13 @@ use common::{
     argmax, assert_close, bundled, copy_with_config, device, devices, distance, ember, fixture,
     go_on,
 };
-use slowburn::Error;
 use slowburn::device::Precision;
 use slowburn::generate::{self, FinishReason, Generation, Loop, Options};
 use slowburn::model::{Input, Logits};
 use slowburn::model::{Model, ModelConfig};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
+use slowburn::{Error, RequestError};
 
 /// How far logits may be apart: the same f32 products, summed in another order.
 const TOLERANCE: f32 = 1e-3;
@@ -158,11 +158,14 @@ fn a_prompt_that_fills_the_context_leaves_room_for_nothing() {
     let longer = some_ids(prompt.len() + 1, model.config());
     assert!(matches!(
         model.forward(&mut [Input::whole(&longer)]),
-        Err(Error::PromptTooLong { .. })
+        Err(Error::Request(RequestError::PromptTooLong { .. }))
     ));
     for (name, generate) in LOOPS {
         let error = generate(&model, &longer, &options, &mut go_on).unwrap_err();
-        assert!(matches!(error, Error::PromptTooLong { .. }), "{name}: {error}");
+        assert!(
+            matches!(error, Error::Request(RequestError::PromptTooLong { .. })),
+            "{name}: {error}"
+        );
     }
 }
 
@@ -324,11 +327,17 @@ fn a_full_cache_refuses_more_and_keeps_what_it_holds() {
         model.forward(&mut [Input::after(&mut cache, &[5, 6, 7, 8, 9, 10])]).unwrap().remove(0);
 
         let error = model.forward(&mut [Input::after(&mut cache, &[11, 12, 13])]).unwrap_err();
-        assert!(matches!(error, Error::CacheFull { capacity: 8, length: 6, new: 3 }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Request(RequestError::CacheFull { capacity: 8, length: 6, new: 3 })
+            ),
+            "{error}"
+        );
         let error = model
             .forward(&mut [Input::after(&mut cache, &[11, 12, 13]).with_logits(Logits::All)])
             .unwrap_err();
-        assert!(matches!(error, Error::CacheFull { .. }), "{error}");
+        assert!(matches!(error, Error::Request(RequestError::CacheFull { .. })), "{error}");
         assert_eq!(cache.length(), 6);
 
         // What fits goes on as if nothing had happened.
@@ -339,7 +348,7 @@ fn a_full_cache_refuses_more_and_keeps_what_it_holds() {
         assert_eq!(cache.length(), 8);
         assert!(matches!(
             model.forward(&mut [Input::after(&mut cache, &[13])]),
-            Err(Error::CacheFull { .. })
+            Err(Error::Request(RequestError::CacheFull { .. }))
         ));
     }
 }
@@ -351,8 +360,11 @@ fn ids_that_cannot_be_read_leave_the_cache_as_it_was() {
     let mut cache = model.new_cache(8).unwrap();
     model.forward(&mut [Input::after(&mut cache, &[5, 6])]).unwrap().remove(0);
     let outside = model.forward(&mut [Input::after(&mut cache, &[7, vocab_size])]).unwrap_err();
-    assert!(matches!(outside, Error::TokenOutOfRange { .. }), "{outside}");
+    assert!(
+        matches!(outside, Error::Request(RequestError::TokenOutOfRange { .. })),
+        "{outside}"
+    );
     let none = model.forward(&mut [Input::after(&mut cache, &[])]).unwrap_err();
-    assert!(matches!(none, Error::EmptyPrompt), "{none}");
+    assert!(matches!(none, Error::Request(RequestError::EmptyPrompt)), "{none}");
     assert_eq!(cache.length(), 2);
 }

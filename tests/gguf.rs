@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use burn::tensor::DType;
 use common::{argmax, assert_close, device, fixture, go_on, read_json};
 use safetensors::SafeTensors;
-use slowburn::Error;
 use slowburn::checkpoint::Weights;
 use slowburn::checkpoint::gguf::{GgufFile, TensorType, Value};
 use slowburn::device::{OpenDevice, Precision};
@@ -20,6 +19,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn::storage::{MatrixFormat, Storage};
 use slowburn::tokenizer::{ChatOptions, IncrementalDecoder, Message, Role};
+use slowburn::{Error, LoadError};
 
 /// The models that are there as a folder too.
 const PAIRS: [&str; 5] = ["llama", "llama3", "qwen2", "qwen3", "gpt2"];
@@ -213,7 +213,9 @@ fn an_open_file_shows_what_is_in_it() {
         assert_eq!(&**data.bytes(), expected.data(), "{name}");
     }
     let error = file.data("lm_head.weight").unwrap_err();
-    assert!(matches!(error, Error::TensorMissing { tensor, .. } if tensor == "lm_head.weight"));
+    assert!(
+        matches!(error, Error::Load(LoadError::TensorMissing { tensor, .. }) if tensor == "lm_head.weight")
+    );
 
     // Each type has its name, and quantized numbers become F32.
     let file = std::fs::read(fixture("gguf/mixed.gguf")).unwrap();

@@ -7,7 +7,7 @@ use common::gguf::{Gguf, Meta};
 use common::{device, fixture};
 use slowburn::device::Precision;
 use slowburn::pretrained::Pretrained;
-use slowburn::{Error, Result};
+use slowburn::{Error, LoadError, Result};
 
 fn load(bytes: &[u8]) -> Result<Pretrained> {
     let folder = tempfile::tempdir().unwrap();
@@ -43,14 +43,14 @@ fn assert_edit_refused(name: &str, edit: impl FnOnce(&mut Gguf), words: &[&str])
 #[track_caller]
 fn assert_metadata_refused(name: &str, key: &str, value: Meta, words: &[&str]) {
     let error = assert_edit_refused(name, |file| file.set(key, value), words);
-    assert!(matches!(error, Error::Metadata { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
     assert!(error.to_string().contains(key), "{error}");
 }
 
 #[track_caller]
 fn assert_without_key_refused(name: &str, key: &str) {
     let error = assert_edit_refused(name, |file| file.remove(key), &[key, "is missing"]);
-    assert!(matches!(error, Error::Metadata { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
 }
 
 fn number(n: u32) -> Meta {
@@ -111,7 +111,7 @@ fn metadata_of_every_type() {
 fn a_missing_file() {
     let path = fixture("gguf/none.gguf");
     let error = Pretrained::load(&path, &device(), Precision::F32).unwrap_err();
-    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Io { .. })), "{error:?}");
     assert!(error.to_string().contains("none.gguf"), "{error}");
 }
 
@@ -130,7 +130,7 @@ fn another_version() {
         (3_u32.swap_bytes(), "version 3, big-endian"),
     ] {
         let error = assert_edit_refused("llama", |file| file.version = version, &[found]);
-        assert!(matches!(error, Error::GgufVersion { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::GgufVersion { .. })), "{error:?}");
     }
 }
 
@@ -161,7 +161,7 @@ fn a_header_that_is_no_header() {
     let raw = |id: u32, bytes: &[u8]| Meta::Raw(id, bytes.to_vec());
     let problem = |meta: Meta, words: &[&str]| {
         let error = assert_edit_refused("llama", |file| file.set("x", meta), words);
-        assert!(matches!(error, Error::Gguf { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::Gguf { .. })), "{error:?}");
     };
     problem(raw(13, &[0; 8]), &["the type of a value at byte", "is 13, not 0 to 12"]);
     problem(raw(7, &[2]), &["the bool at byte", "is 2, not 0 or 1"]);
@@ -181,7 +181,7 @@ fn a_header_that_is_no_header() {
         },
         &["metadata key \"x\" occurs twice"],
     );
-    assert!(matches!(twice, Error::Gguf { .. }), "{twice:?}");
+    assert!(matches!(twice, Error::Load(LoadError::Gguf { .. })), "{twice:?}");
     let again = |file: &mut Gguf| file.tensors.push(file.tensors[0].clone());
     assert_edit_refused("llama", again, &["tensor \"token_embd.weight\" occurs twice"]);
 }
@@ -206,7 +206,7 @@ fn tensors_that_are_not_where_they_should_be() {
     const NAME: &str = "blk.1.ffn_up.weight";
     let problem = |edit: fn(&mut Gguf), words: &[&str]| {
         let error = assert_edit_refused("llama", edit, words);
-        assert!(matches!(error, Error::GgufTensor { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::GgufTensor { .. })), "{error:?}");
         assert!(error.to_string().contains("it again"), "{error}");
     };
     problem(|file| file.info(NAME).offset += 8, &[NAME, "not at a multiple of 32"]);
@@ -241,7 +241,7 @@ fn types_that_are_not_read() {
         let edit = |file: &mut Gguf| file.info("blk.0.attn_v.weight").kind = id;
         let words = ["blk.0.attn_v.weight", name, "Q4_K, Q5_K and Q6_K are read"];
         let error = assert_edit_refused("llama", edit, &words);
-        assert!(matches!(error, Error::GgufType { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::GgufType { .. })), "{error:?}");
     }
 }
 
@@ -249,13 +249,13 @@ fn types_that_are_not_read() {
 fn tensors_that_do_not_fit_the_metadata() {
     let rename = |file: &mut Gguf| file.info("blk.1.ffn_up.weight").name = "other".to_owned();
     let error = assert_edit_refused("llama", rename, &["`blk.1.ffn_up.weight` is missing"]);
-    assert!(matches!(error, Error::TensorMissing { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorMissing { .. })), "{error:?}");
     let rename = |file: &mut Gguf| file.info("token_embd.weight").name = "other".to_owned();
     assert_edit_refused("llama", rename, &["`token_embd.weight` is missing"]);
     let words = ["`blk.0.ffn_gate.weight`", "[64, 32]", "[63, 32]"];
     let shorter = |file: &mut Gguf| file.set("llama.feed_forward_length", number(63));
     let error = assert_edit_refused("llama", shorter, &words);
-    assert!(matches!(error, Error::TensorShape { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorShape { .. })), "{error:?}");
     let more = |file: &mut Gguf| file.set("llama.block_count", number(1 << 30));
     assert_edit_refused("llama", more, &["`blk.2.attn_norm.weight` is missing"]);
     let blocks = |file: &mut Gguf| file.info("output_norm.weight").kind = 8;
@@ -314,7 +314,7 @@ fn hyperparameters_that_are_not_supported() {
         |file| file.set("general.architecture", text("mamba")),
         &["`general.architecture` is \"mamba\"", "`qwen3` or `gpt2`"],
     );
-    assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");
     let negative = Meta::Raw(5, (-3_i32).to_le_bytes().to_vec());
     for (key, value, words) in [
         ("llama.block_count", number(0), ["is 0,", "a size from 1"]),
@@ -382,7 +382,7 @@ fn tokenizers_that_are_not_supported() {
         ("tokenizer.ggml.pre", "tekken", ["is \"tekken\"", "`qwen2` or `smollm`"]),
     ] {
         let error = assert_edit_refused("llama", |file| file.set(key, text(value)), &words);
-        assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");
     }
     for key in [
         "tokenizer.ggml.model",
@@ -459,7 +459,7 @@ fn tokenizers_that_contradict_themselves() {
     // Merges of tokens that are not there.
     let merges = Meta::Texts(vec!["no such".to_owned()]);
     let error = assert_edit_refused("llama", |file| file.set("tokenizer.ggml.merges", merges), &[]);
-    assert!(matches!(error, Error::Tokenizer { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Tokenizer { .. })), "{error:?}");
     // More tokens than the embedding matrix has rows.
     let more = |file: &mut Gguf| {
         file.remove("tokenizer.ggml.token_type");
@@ -468,7 +468,7 @@ fn tokenizers_that_contradict_themselves() {
         }
     };
     let error = assert_edit_refused("llama", more, &["token id 320"]);
-    assert!(matches!(error, Error::TokenizerTooLarge { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TokenizerTooLarge { .. })), "{error:?}");
     // So many more that no tokenizer is made of them.
     let many = |file: &mut Gguf| {
         file.remove("tokenizer.ggml.token_type");
@@ -477,7 +477,7 @@ fn tokenizers_that_contradict_themselves() {
         }
     };
     let error = assert_edit_refused("llama", many, &["100320 tokens", "has 320"]);
-    assert!(matches!(error, Error::TokenizerTooMany { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TokenizerTooMany { .. })), "{error:?}");
 }
 
 /// What a file says is repeated in an error as a part of one line, however long it is.

@@ -10,7 +10,7 @@ use common::{device, fixture};
 use slowburn::device::Precision;
 use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
-use slowburn::{Error, Result};
+use slowburn::{Error, LoadError, Result};
 use tempfile::TempDir;
 
 const PROMPT: [u32; 5] = [5, 77, 130, 9, 250];
@@ -112,7 +112,7 @@ fn a_folder_with_one_gguf_model_is_that_model() {
         let path = folder.path().join(&other);
         std::fs::write(&path, &bytes).unwrap();
         let error = assert_says(load(folder.path()), &["several GGUF models", &other, "tiny.GGUF"]);
-        assert!(matches!(error, Error::SeveralGguf { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::SeveralGguf { .. })), "{error:?}");
         std::fs::remove_file(path).unwrap();
     }
 
@@ -129,11 +129,14 @@ fn a_part_that_is_missing_is_named() {
         let given = if missing == 1 { 2 } else { 1 };
         for path in [folder.path(), &folder.path().join(name(given, 3))] {
             let error = assert_says(load(path), &[&name(given, 3), "3 files", &name(missing, 3)]);
-            assert!(matches!(error, Error::GgufPartMissing { count: 3, .. }), "{error:?}");
+            assert!(
+                matches!(error, Error::Load(LoadError::GgufPartMissing { count: 3, .. })),
+                "{error:?}"
+            );
         }
     }
     let error = load(Path::new("nowhere/tiny-00001-of-00003.gguf")).unwrap_err();
-    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Io { .. })), "{error:?}");
 }
 
 /// The metadata of a part must say what its name says.
@@ -150,7 +153,7 @@ fn a_file_that_was_renamed_is_refused() {
         std::fs::write(&path, parts[0].to_bytes()).unwrap();
         let words = ["`split.count` is 3", "`-00001-of-00003.gguf`", renamed];
         let error = assert_says(load(&path), &words);
-        assert!(matches!(error, Error::Metadata { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
     }
     // In memory, there is nothing beside it.
     let bytes = parts[0].to_bytes();
@@ -178,11 +181,13 @@ fn parts_that_do_not_belong_together_are_refused() {
         damage(&mut parts);
         let error = assert_refused(&parts, &[problem]);
         match &error {
-            Error::GgufPartForeign { origin, beside, .. } => {
+            Error::Load(LoadError::GgufPartForeign { origin, beside, .. }) => {
                 assert!(beside.contains(&name(1, 3)) && !origin.contains(&name(1, 3)), "{error}");
             }
             // A part of two cannot be the third.
-            Error::Metadata { origin, .. } => assert!(origin.contains(&name(3, 3)), "{error}"),
+            Error::Load(LoadError::Metadata { origin, .. }) => {
+                assert!(origin.contains(&name(3, 3)), "{error}")
+            }
             _ => panic!("{error:?}"),
         }
     }
@@ -208,7 +213,7 @@ fn tensors_that_are_missing_or_there_twice_are_refused() {
     let twice = parts[0].tensors[0].clone();
     parts[1].tensors[0].name = twice.name.clone();
     let error = assert_refused(&parts, &[&twice.name, &name(1, 3), &name(2, 3), "too"]);
-    assert!(matches!(error, Error::TensorTwice { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorTwice { .. })), "{error:?}");
 
     let mut parts = three_parts();
     let n = parts.iter().map(|part| part.tensors.len()).sum::<usize>();
@@ -225,7 +230,7 @@ fn tensors_that_are_missing_or_there_twice_are_refused() {
         part.set("split.tensors.count", Meta::i32(n as i32 - 1));
     }
     let error = assert_refused(&parts, &["is missing"]);
-    assert!(matches!(error, Error::TensorMissing { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorMissing { .. })), "{error:?}");
 }
 
 #[test]
@@ -235,7 +240,7 @@ fn counts_that_cannot_be_are_refused() {
         parts[0].set(key, value);
         let folder = folder_of(&parts);
         let error = assert_says(load(&folder.path().join(name(1, 3))), words);
-        assert!(matches!(error, Error::Metadata { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
     };
     refused("split.count", Meta::u16(65535), &["split.count", "65535", "at most 512"]);
     refused("split.count", Meta::i32(-1), &["split.count", "-1"]);

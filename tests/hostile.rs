@@ -7,12 +7,12 @@ use std::path::Path;
 
 use common::{Checkpoint, copy_of, device, fixture, go_on};
 use serde_json::{Value, json};
-use slowburn::Error;
 use slowburn::device::Precision;
 use slowburn::generate::{Options, cached};
 use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
+use slowburn::{DeviceError, Error, LoadError};
 
 const INDEX: &str = "model.safetensors.index.json";
 const SHARD: &str = "model-00003-of-00005.safetensors";
@@ -61,11 +61,11 @@ fn a_truncated_shard() {
             let bytes = std::fs::read(&path).unwrap();
             std::fs::write(path, &bytes[..bytes.len() - cut]).unwrap();
         });
-        assert!(matches!(error, Error::TensorOffsets { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::TensorOffsets { .. })), "{error:?}");
         assert_says(&error, &[SHARD, "model.layers.1.", "it may be truncated"]);
     }
     let empty = refused(|folder| std::fs::write(folder.join(SHARD), b"").unwrap());
-    assert!(matches!(empty, Error::Safetensors { .. }), "{empty:?}");
+    assert!(matches!(empty, Error::Load(LoadError::Safetensors { .. })), "{empty:?}");
     assert_says(&empty, &[SHARD, "0 bytes"]);
 }
 
@@ -78,7 +78,10 @@ fn a_wrong_header_length() {
             bytes[..8].copy_from_slice(&length.to_le_bytes());
             std::fs::write(path, bytes).unwrap();
         });
-        assert!(matches!(error, Error::Safetensors { .. }), "{length}: {error:?}");
+        assert!(
+            matches!(error, Error::Load(LoadError::Safetensors { .. })),
+            "{length}: {error:?}"
+        );
         assert_says(&error, &[SHARD]);
     }
 }
@@ -95,7 +98,10 @@ fn offsets_that_overlap_or_lead_out_of_the_file() {
         let error = refused(|folder| {
             edit_shard(folder, |shard| shard.header[TENSOR]["data_offsets"] = offsets.clone());
         });
-        assert!(matches!(error, Error::TensorOffsets { .. }), "{offsets}: {error:?}");
+        assert!(
+            matches!(error, Error::Load(LoadError::TensorOffsets { .. })),
+            "{offsets}: {error:?}"
+        );
         assert_says(&error, &[SHARD, "model.layers.1.", problem]);
     }
 }
@@ -115,13 +121,13 @@ fn offsets_whose_sum_overflows() {
             }
         });
     });
-    assert!(matches!(error, Error::TensorOffsets { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorOffsets { .. })), "{error:?}");
 }
 
 #[test]
 fn bytes_that_belong_to_no_tensor() {
     let error = refused(|folder| edit_shard(folder, |shard| shard.data.extend([0; 5])));
-    assert!(matches!(error, Error::Safetensors { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Safetensors { .. })), "{error:?}");
     assert_says(&error, &[SHARD, "5 bytes"]);
 }
 
@@ -131,14 +137,14 @@ fn a_wrong_dtype() {
         let error = refused(|folder| {
             edit_shard(folder, |shard| shard.header[TENSOR]["dtype"] = dtype.into());
         });
-        assert!(matches!(error, Error::TensorDType { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::TensorDType { .. })), "{error:?}");
         assert_says(&error, &[SHARD, TENSOR]);
     }
     // A type that is read, but of another size than the bytes.
     let error = refused(|folder| {
         edit_shard(folder, |shard| shard.header[TENSOR]["dtype"] = "F16".into());
     });
-    assert!(matches!(error, Error::TensorOffsets { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorOffsets { .. })), "{error:?}");
     assert_says(&error, &[SHARD, TENSOR]);
 }
 
@@ -153,7 +159,7 @@ fn a_wrong_shape() {
         let error = refused(|folder| {
             edit_shard(folder, |shard| shard.header[TENSOR]["shape"] = shape.clone());
         });
-        assert!(matches!(error, Error::TensorShape { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::TensorShape { .. })), "{error:?}");
         assert_says(&error, &[SHARD, TENSOR, "[176, 64]"]);
     }
     // The right shape, in too few bytes.
@@ -167,7 +173,7 @@ fn a_wrong_shape() {
             entry["data_offsets"][1] = last.into();
         });
     });
-    assert!(matches!(error, Error::TensorOffsets { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorOffsets { .. })), "{error:?}");
     assert_says(&error, &[SHARD, "model.layers.1."]);
 }
 
@@ -180,13 +186,13 @@ fn a_missing_tensor() {
             shard.header.insert("something.else".to_owned(), entry);
         });
     });
-    assert!(matches!(error, Error::ShardLacks { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::ShardLacks { .. })), "{error:?}");
     assert_says(&error, &[INDEX, SHARD, TENSOR]);
     // In the index and in all files.
     let error = refused(|folder| {
         edit_json(folder, "config.json", |config| config["num_hidden_layers"] = 4.into());
     });
-    assert!(matches!(error, Error::TensorMissing { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorMissing { .. })), "{error:?}");
     assert_says(&error, &[INDEX, "model.layers.3."]);
 }
 
@@ -195,7 +201,7 @@ fn a_tensor_in_two_files() {
     let error = refused(|folder| {
         edit_shard(folder, |shard| shard.add("model.norm.weight", "F32", &[64], &[0; 256]));
     });
-    assert!(matches!(error, Error::TensorTwice { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::TensorTwice { .. })), "{error:?}");
     assert_says(
         &error,
         &[
@@ -209,14 +215,14 @@ fn a_tensor_in_two_files() {
 #[test]
 fn a_missing_shard() {
     let error = refused(|folder| std::fs::remove_file(folder.join(SHARD)).unwrap());
-    assert!(matches!(error, Error::ShardMissing { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::ShardMissing { .. })), "{error:?}");
     assert_says(&error, &[INDEX, SHARD, "model.layers.1."]);
     // A folder of that name is no file.
     let error = refused(|folder| {
         std::fs::remove_file(folder.join(SHARD)).unwrap();
         std::fs::create_dir(folder.join(SHARD)).unwrap();
     });
-    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Io { .. })), "{error:?}");
     assert_says(&error, &[SHARD]);
 }
 
@@ -240,7 +246,10 @@ fn an_index_that_leads_out_of_the_folder() {
         let error = refused(|folder| {
             edit_json(folder, INDEX, |index| index["weight_map"][TENSOR] = name.into());
         });
-        assert!(matches!(error, Error::ShardOutside { .. }), "{name}: {error:?}");
+        assert!(
+            matches!(error, Error::Load(LoadError::ShardOutside { .. })),
+            "{name}: {error:?}"
+        );
         assert_says(&error, &[INDEX, TENSOR]);
     }
 }
@@ -259,7 +268,7 @@ fn json_of_the_wrong_kind() {
             b"\xFF",
         ] {
             let error = refused(|folder| std::fs::write(folder.join(file), text).unwrap());
-            assert!(matches!(error, Error::Json { .. }), "{file}: {error:?}");
+            assert!(matches!(error, Error::Load(LoadError::Json { .. })), "{file}: {error:?}");
             assert_says(&error, &[file]);
         }
     }
@@ -267,14 +276,17 @@ fn json_of_the_wrong_kind() {
     let deep = "[".repeat(100_000);
     for file in ["config.json", INDEX] {
         let error = refused(|folder| std::fs::write(folder.join(file), &deep).unwrap());
-        assert!(matches!(error, Error::Json { .. }), "{file}: {error:?}");
+        assert!(matches!(error, Error::Load(LoadError::Json { .. })), "{file}: {error:?}");
     }
     for header in ["[]", "{\"a\": 3}", "{\"a\": {\"dtype\": \"F32\"}}", &deep] {
         let error = refused(|folder| {
             let length = (header.len() as u64).to_le_bytes();
             std::fs::write(folder.join(SHARD), [&length, header.as_bytes()].concat()).unwrap();
         });
-        assert!(matches!(error, Error::Safetensors { .. }), "{header}: {error:?}");
+        assert!(
+            matches!(error, Error::Load(LoadError::Safetensors { .. })),
+            "{header}: {error:?}"
+        );
         assert_says(&error, &[SHARD]);
     }
 }
@@ -339,7 +351,11 @@ fn sizes_that_are_out_of_all_proportion() {
         let error = refused(|folder| {
             edit_json(folder, "config.json", |config| config[field] = size.into());
         });
-        let kind = matches!(error, Error::TensorShape { .. } | Error::TensorMissing { .. });
+        let kind = matches!(
+            error,
+            Error::Load(LoadError::TensorShape { .. })
+                | Error::Load(LoadError::TensorMissing { .. })
+        );
         assert!(kind, "{field}: {error:?}");
     }
     // RoPE needs no table, so a long context costs nothing until it is used.
@@ -407,7 +423,10 @@ fn a_weight_that_is_not_finite_is_found_in_every_format() {
                 let options = Options { max_tokens: 5, ..Options::default() };
                 let found = cached(&model, &[5, 99, 17, 42, 260, 3], &options, &mut go_on);
                 let what = format!("{bad} in {part}, {storage:?}, {kv_format:?}");
-                assert!(matches!(found, Err(Error::Logits { step: 0, .. })), "{what}: {found:?}");
+                assert!(
+                    matches!(found, Err(Error::Device(DeviceError::Logits { step: 0, .. }))),
+                    "{what}: {found:?}"
+                );
             }
         }
     }
@@ -429,7 +448,7 @@ fn a_tokenizer_of_another_size_is_refused_before_it_is_made() {
     };
     for edit in [tokens as fn(&mut Value), added] {
         let error = refused(|folder| edit_json(folder, "tokenizer.json", edit));
-        assert!(matches!(error, Error::TokenizerTooMany { .. }), "{error:?}");
+        assert!(matches!(error, Error::Load(LoadError::TokenizerTooMany { .. })), "{error:?}");
         assert_says(&error, &["tokenizer.json", "vocabulary has 310"]);
     }
 }

@@ -9,7 +9,7 @@ use std::iter::zip;
 
 use common::{bundled, device, go_on, load};
 use slowburn::engine::{Engine, EngineConfig, Outcome, Policy};
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError};
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::model::Model;
@@ -225,7 +225,13 @@ fn the_loops_for_one_sequence_say_who_scores_prompts() {
     let model = load("llama-gqa", &device()).model;
     for generate in [generate::naive, generate::cached] {
         let error = generate(&model, &[5, 6], &options(3, 256, Some(1)), &mut go_on).unwrap_err();
-        assert!(matches!(error, Error::Parameter { name: "prompt_logprobs", .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Request(RequestError::Parameter { name: "prompt_logprobs", .. })
+            ),
+            "{error}"
+        );
         assert!(error.to_string().contains("generate::score"), "{error}");
     }
 }
@@ -249,7 +255,10 @@ fn an_inference_delivers_them_with_the_completion() {
     }
     // Without them, a request for no tokens is a mistake.
     let error = GenerateRequest::new(prompt).with_max_tokens(0).validate().unwrap_err();
-    assert!(matches!(error, Error::Parameter { name: "max_tokens", .. }), "{error}");
+    assert!(
+        matches!(error, Error::Request(RequestError::Parameter { name: "max_tokens", .. })),
+        "{error}"
+    );
     let json = r#"{"prompt": "Once", "max_tokens": 0, "prompt_logprobs": 5}"#;
     let request: GenerateRequest = serde_json::from_str(json).unwrap();
     assert_eq!(request.prompt_logprobs, Some(5));

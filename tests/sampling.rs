@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use slowburn::Error;
 use slowburn::sampling::statistics::survivors;
 use slowburn::sampling::{Sampler, SamplingParams, logprobs, softmax};
+use slowburn::{DeviceError, Error, RequestError};
 
 const LOGITS: [f32; 4] = [2.0, 1.5, 1.0, 0.5];
 
@@ -222,7 +222,7 @@ fn a_rule_of_the_callers_own_is_applied_and_checked() {
     let found = ban(&[0]).distribution(&LOGITS, &[], &[]).unwrap();
     assert_eq!(found[0], 0.0);
     let error = ban(&[0, 1, 2, 3]).distribution(&LOGITS, &[], &[7, 7]).unwrap_err();
-    assert!(matches!(error, Error::Scores { step: 2, .. }), "{error}");
+    assert!(matches!(error, Error::Request(RequestError::Scores { step: 2, .. })), "{error}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn logits_that_cannot_be_used_are_refused_with_their_step() {
         &[f32::INFINITY, 0.0],
     ] {
         let error = sampler.sample(bad, &[9], &[1, 2, 3]).unwrap_err();
-        assert!(matches!(error, Error::Logits { step: 3, .. }), "{error}");
+        assert!(matches!(error, Error::Device(DeviceError::Logits { step: 3, .. })), "{error}");
     }
 }
 
@@ -378,7 +378,10 @@ fn a_penalty_that_leaves_no_usable_scores_is_an_error_that_names_it() {
                 SamplingParams { repetition_penalty, temperature, ..SamplingParams::default() };
             let mut sampler = Sampler::new(&params).unwrap();
             let error = sampler.sample(&logits, &[0], &[1]).unwrap_err();
-            assert!(matches!(error, Error::Scores { step: 1, .. }), "{error}");
+            assert!(
+                matches!(error, Error::Request(RequestError::Scores { step: 1, .. })),
+                "{error}"
+            );
             for part in ["step 1", "repetition penalty", problem] {
                 assert!(error.to_string().contains(part), "{error}");
             }
@@ -466,7 +469,7 @@ proptest! {
         let mut sampler = Sampler::new(&params).unwrap();
         let found = match sampler.distribution(&logits, &prompt, &output) {
             Ok(found) => found,
-            Err(Error::Scores { step, .. }) => {
+            Err(Error::Request(RequestError::Scores { step, .. })) => {
                 prop_assert_eq!(step, output.len());
                 prop_assert!(sampler.sample(&logits, &prompt, &output).is_err());
                 return Ok(());

@@ -5,7 +5,6 @@ mod common;
 use burn::tensor::Device;
 use common::{assert_close, bundled, device, go_on, load};
 use proptest::prelude::*;
-use slowburn::Error;
 use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, BeamOptions, FinishReason, Options, Score};
 use slowburn::model::Input;
@@ -13,6 +12,7 @@ use slowburn::model::activation::Activation;
 use slowburn::model::config::Family;
 use slowburn::model::{Model, ModelConfig};
 use slowburn::sampling::{SamplingParams, softmax};
+use slowburn::{Error, RequestError};
 
 /// A model over five tokens, of which the last ends a text. Its weights are random, so what it
 /// finds likely has no pattern that a search could be lucky with.
@@ -190,12 +190,15 @@ fn a_search_ends_where_it_must() {
     let nan = BeamOptions { length_penalty: f32::NAN, ..BeamOptions::default() };
     assert!(matches!(
         beam(&PROMPT, &nan),
-        Err(Error::Parameter { name: "length_penalty", .. })
+        Err(Error::Request(RequestError::Parameter { name: "length_penalty", .. }))
     ));
-    assert!(matches!(beam(&[], &BeamOptions::default()), Err(Error::EmptyPrompt)));
+    assert!(matches!(
+        beam(&[], &BeamOptions::default()),
+        Err(Error::Request(RequestError::EmptyPrompt))
+    ));
     assert!(matches!(
         beam(&[9], &BeamOptions::default()),
-        Err(Error::TokenOutOfRange { .. })
+        Err(Error::Request(RequestError::TokenOutOfRange { .. }))
     ));
 }
 
@@ -231,11 +234,20 @@ fn perplexity_is_one_for_a_sure_thing_and_the_vocabulary_for_a_uniform_model() {
 #[test]
 fn what_cannot_be_scored_is_an_error() {
     let model = load("llama-gqa", &device()).model;
-    assert!(matches!(generate::score(&model, &[], 0), Err(Error::EmptyPrompt)));
+    assert!(matches!(
+        generate::score(&model, &[], 0),
+        Err(Error::Request(RequestError::EmptyPrompt))
+    ));
     let outside = generate::score(&model, &[1, 100_000], 0);
-    assert!(matches!(outside, Err(Error::TokenOutOfRange { id: 100_000, .. })));
+    assert!(matches!(
+        outside,
+        Err(Error::Request(RequestError::TokenOutOfRange { id: 100_000, .. }))
+    ));
     let long = vec![1; model.config().context_length + 1];
-    assert!(matches!(generate::score(&model, &long, 0), Err(Error::PromptTooLong { .. })));
+    assert!(matches!(
+        generate::score(&model, &long, 0),
+        Err(Error::Request(RequestError::PromptTooLong { .. }))
+    ));
     assert_eq!(generate::score(&model, &[1], 0).unwrap().perplexity(), None);
 }
 

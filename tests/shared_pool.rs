@@ -13,7 +13,7 @@ use std::sync::Arc;
 use common::watchdog::watch;
 use common::{bundled, device};
 use slowburn::engine::{Engine, EngineConfig, Entry, SequenceId};
-use slowburn::error::Error;
+use slowburn::error::{Error, ServiceError};
 use slowburn::generate::{self, Batch, Event, Generation, Options};
 use slowburn::inference::{GenerateRequest, InferenceBuilder, Prompt, streaming_handler};
 use slowburn::model::{Input, Model};
@@ -238,7 +238,7 @@ fn caches_do_not_wait_for_each_other() {
     let (mut first, mut second) = (model.new_cache(96).unwrap(), model.new_cache(96).unwrap());
     model.forward(&mut [Input::after(&mut first, &ids(0, 90))]).unwrap();
     let error = model.forward(&mut [Input::after(&mut second, &ids(0, 90))]).unwrap_err();
-    assert!(matches!(error, Error::KvPoolFull { .. }), "{error}");
+    assert!(matches!(error, Error::Service(ServiceError::KvPoolFull { .. })), "{error}");
     assert_eq!((second.length(), second.bytes()), (0, 0));
 }
 

@@ -15,16 +15,16 @@ use common::{bundled, device, devices, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use slowburn::engine::{EngineConfig, Policy, SequenceId};
-use slowburn::error::{Error, Result};
+use slowburn::error::{Error, RequestError, Result};
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::kernels::Quantized;
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
+use slowburn::sampling::{Sampler, SamplingParams};
 use slowburn::speculation::{
-    Draft, DraftLength, DraftModel, DraftSource, Draws, PromptLookup, Speculation, Speculator,
-    Text, residual,
+    Draft, DraftLength, DraftModel, DraftSource, Draws, PassCosts, PromptLookup, Speculation,
+    Speculator, Text,
 };
 use slowburn::storage::Storage;
 
@@ -48,7 +48,7 @@ fn assert_same(found: &Generation, expected: &Generation, what: &str) {
     assert_eq!(found.logprobs, expected.logprobs, "{what}");
     assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
     assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
-    assert!(found.accepted <= found.drafted, "{what}");
+    assert!(found.accepted <= found.drafted.min(found.ids.len()), "{what}");
 }
 
 /// Knows the text, and how many tokens of it are wrong.
@@ -88,7 +88,7 @@ struct Broken(usize);
 impl Draft for Broken {
     fn propose(&mut self, text: &Text<'_>, _: usize) -> Result<Vec<u32>> {
         match (self.0 + text.tokens.len()) % 3 {
-            0 => Err(Error::EmptyPrompt),
+            0 => Err(RequestError::EmptyPrompt.into()),
             1 => Ok(vec![u32::MAX]),
             _ => panic!("a draft of the test's own"),
         }
@@ -431,7 +431,7 @@ fn the_prefix_cache_has_accepted_tokens_only() {
         }
         // The tokens that were proposed, as a prompt.
         let text = |tokens: &[u32]| [&prompt[..], tokens].concat();
-        let sampler = slowburn::sampling::Sampler::new(&options.sampling).unwrap();
+        let sampler = Sampler::new(&options.sampling).unwrap();
         let guessed = oracle
             .clone()
             .propose(&Text { tokens: &prompt, prompt: prompt.len(), sampler: &sampler }, 50);
@@ -461,6 +461,7 @@ fn stop_strings_inside_draft_tokens_end_the_text_where_they_would() {
             let completion = job.join().unwrap();
             let usage = completion.usage;
             assert!(usage.accepted_tokens <= usage.drafted_tokens);
+            assert!(usage.accepted_tokens < usage.completion_tokens, "some are cut off");
             (text, completion.finish_reason, usage.completion_tokens)
         };
         let texts: Vec<_> = stops.iter().map(text).collect();
@@ -480,12 +481,52 @@ fn stop_strings_inside_draft_tokens_end_the_text_where_they_would() {
     assert!(stats.accepted_tokens > 20 && stats.accepted_tokens <= stats.drafted_tokens);
 }
 
+/// It is called for positions that the text may not reach: a caller may stop before.
+#[test]
+fn a_rule_that_fails_behind_an_accepted_token_fails_the_text_in_the_step_that_gets_there() {
+    let model = bundled(&device()).model;
+    let (prompt, options) = ([0, 5, 6], options(20, 1.0, 1));
+    let expected = alone(&model, &prompt, &options);
+    for fails_at in [1, 2, 4, 9] {
+        let fails = move |scores: &mut [f32], _: &[u32], output: &[u32]| {
+            if output.len() == fails_at {
+                scores.fill(f32::NEG_INFINITY);
+            }
+        };
+        let sampler = Sampler::new(&options.sampling).unwrap().with_rule(Arc::new(fails));
+        let mut batch = Batch::new(&model);
+        let id = batch.join_with_sampler(&prompt, &options, sampler).unwrap();
+        let oracle = Oracle { ids: expected.ids.clone(), wrong: 0, vocab: 1 };
+        batch.speculate(id, speculator(oracle));
+        let (mut seen, mut failed) = (Vec::new(), false);
+        while !batch.is_empty() {
+            let before = seen.len();
+            for (_, event) in batch.step() {
+                match event {
+                    Event::Token(token) => seen.push(token.token_id),
+                    Event::Failed(error) => {
+                        assert!(
+                            matches!(error, Error::Request(RequestError::Scores { .. })),
+                            "{error}"
+                        );
+                        assert_eq!((before, failed), (fails_at, false));
+                        failed = true;
+                    }
+                    Event::Finished(generation) => panic!("{generation:?}"),
+                }
+            }
+        }
+        assert!(failed);
+        assert_eq!(seen, expected.ids[..fails_at]);
+    }
+}
+
 #[test]
 fn a_draft_model_needs_the_vocabulary() {
     let model = bundled(&device()).model;
     let other = Arc::new(load("llama-gqa", &device()).model);
     let error = DraftModel::new(other.clone(), &model, Draws::Coupled).unwrap_err();
-    assert!(matches!(error, Error::DraftVocabulary { .. }), "{error}");
+    assert!(matches!(error, Error::Request(RequestError::DraftVocabulary { .. })), "{error}");
     let mut batch = Batch::new(&model);
     batch.set_speculation(Some(Speculation::new(DraftSource::Model(other), 4)));
     assert!(batch.join(&[5], &options(5, 1.0, 0)).is_err());
@@ -496,81 +537,11 @@ fn a_draft_model_needs_the_vocabulary() {
 fn auto_measures_and_changes_no_text() {
     let model = bundled(&device()).model;
     let speculation = Speculation::auto(DraftSource::Lookup, 8, &model).unwrap();
-    let costs = speculation.costs().unwrap().relative();
+    let costs = PassCosts::measure(&model).unwrap().relative();
     assert_eq!((costs.len(), costs[0]), (12, 1.0));
     assert!(costs.iter().all(|cost| cost.is_finite() && *cost > 0.0));
     let options = options(60, 0.0, 0);
     let expected = alone(&model, &[4; 30], &options);
     let by = speculation.start(&model).unwrap();
     assert_same(&speculated(&model, by, &[4; 30], &options), &expected, "auto");
-}
-
-/// Distributions over a few tokens, some of which have no probability.
-fn distribution(vocab: usize) -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(0..6u32, vocab).prop_filter_map("no token", |weights| {
-        let sum: u32 = weights.iter().sum();
-        (sum > 0)
-            .then(|| weights.iter().map(|&weight| f64::from(weight) / f64::from(sum)).collect())
-    })
-}
-
-/// Sums over all that can happen: the draft draws a token, which is accepted or replaced.
-#[test]
-fn residual_sampling_has_the_distribution_of_the_target_whatever_the_draft() {
-    let strategy = (1..7usize).prop_flat_map(|vocab| (distribution(vocab), distribution(vocab)));
-    let mut runner = TestRunner::new_with_rng(
-        Config { cases: 2000, ..Config::default() },
-        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
-    );
-    let result = runner.run(&strategy, |(target, draft)| {
-        let mut output = vec![0.0; target.len()];
-        for (token, &q) in draft.iter().enumerate().filter(|(_, q)| **q > 0.0) {
-            let accepted = q * residual::acceptance(&target, &draft, token);
-            output[token] += accepted;
-            if let Some(residual) = residual::residual(&target, &draft) {
-                zip(&mut output, residual).for_each(|(sum, p)| *sum += (q - accepted) * p);
-            }
-        }
-        for (found, expected) in zip(&output, &target) {
-            prop_assert!((found - expected).abs() < 1e-12, "{output:?} {target:?} {draft:?}");
-        }
-        Ok(())
-    });
-    result.unwrap();
-}
-
-#[test]
-fn residual_sampling_draws_as_often_as_the_target_says() {
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::{Rng, SeedableRng};
-    use residual::{Checked, check};
-    let (target, draft) = ([0.5, 0.1, 0.0, 0.4], [0.2, 0.5, 0.3, 0.0]);
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    let (mut counts, mut accepted) = ([0.0; 4], 0.0);
-    let draws = 200_000;
-    for _ in 0..draws {
-        let u = uniform();
-        let token = if u < 0.2 {
-            0
-        } else if u < 0.7 {
-            1
-        } else {
-            2
-        };
-        match check(&target, &draft, token, [uniform(), uniform()]) {
-            Checked::Accepted => {
-                counts[token] += 1.0;
-                accepted += 1.0;
-            }
-            Checked::Replaced(token) => counts[token] += 1.0,
-        }
-    }
-    let draws = f64::from(draws);
-    // Five standard deviations of 0.0011.
-    for (count, expected) in zip(counts, target) {
-        assert!((count / draws - expected).abs() < 0.0056, "{counts:?}");
-    }
-    let overlap: f64 = zip(target, draft).map(|(p, q)| f64::min(p, q)).sum();
-    assert!((accepted / draws - overlap).abs() < 0.0056, "{accepted}");
 }

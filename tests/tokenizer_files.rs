@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use common::{fixture, read_json};
 use serde_json::{Value, json};
-use slowburn::Error;
 use slowburn::tokenizer::{IncrementalDecoder, Tokenizer};
+use slowburn::{Error, LoadError};
 
 fn edited(name: &str, edit: impl FnOnce(&mut Value)) -> String {
     let mut json = read_json(&fixture(&format!("tokenizers/{name}/tokenizer.json")));
@@ -35,7 +35,7 @@ fn assert_fails(json: &str, problem: &str) {
     let start = Instant::now();
     let error = use_it(json).unwrap_err();
     let message = error.to_string();
-    assert!(matches!(error, Error::Tokenizer { .. }), "{error:?}");
+    assert!(matches!(error, Error::Load(LoadError::Tokenizer { .. })), "{error:?}");
     assert!(message.starts_with("the tokenizer.json"), "{message}");
     assert!(message.contains(problem), "`{problem}` is not in: {message}");
     assert!(!message.contains('\n'), "{message}");

@@ -9,6 +9,7 @@ from protocol import serve
 def load(folder, dtype, threads, _scratch):
     torch.set_num_threads(threads)
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     stored = {"f32": torch.float32, "f16": torch.float16}[dtype]
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).to(stored).eval()
     return lambda prompt, _new_tokens: greedy(model, prompt)

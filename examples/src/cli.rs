@@ -1,5 +1,6 @@
 //! The shared parts of the numbered examples: flags and output.
 
+mod acceptance;
 mod batch_args;
 mod batch_report;
 mod bits;
@@ -7,6 +8,7 @@ mod chart;
 mod chat;
 mod columns;
 mod comparison;
+mod constrained;
 mod error;
 mod greedy;
 mod guess_ahead;
@@ -40,6 +42,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn_flags::note;
 
+pub use acceptance::acceptance;
 pub use batch_args::BatchArgs;
 pub use batch_report::{BatchReport, BatchSize, batch_sizes};
 pub use bits::{SameBits, bits};
@@ -47,6 +50,7 @@ pub use chart::{Chart, draw};
 pub use chat::{ChatArgs, ChatArgument};
 pub use columns::Columns;
 pub use comparison::comparison;
+pub use constrained::{ConstrainedArgs, ConstrainedReport};
 pub use error::{Error, Result};
 pub use greedy::GreedyReport;
 pub use guess_ahead::{
@@ -66,7 +70,7 @@ pub use report::Report;
 pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
 pub use score::score;
 pub use settings::{Setting, settings};
-pub use slowburn_flags::{ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
+pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
 pub use terminal::{BOLD, DIM, bar, print, quoted};
 pub use timeline::{Timeline, timeline};
 pub use uses::Uses;
@@ -305,10 +309,12 @@ impl FromStr for PromptIds {
     fn from_str(text: &str) -> slowburn::Result<Self> {
         let pieces = text.split(',').map(str::trim).filter(|piece| !piece.is_empty());
         let id = |piece: &str| {
-            piece.parse().map_err(|_| slowburn::Error::Parameter {
-                name: "a token id",
-                value: format!("`{piece}`"),
-                allowed: "a whole number",
+            piece.parse().map_err(|_| {
+                slowburn::Error::Request(slowburn::RequestError::Parameter {
+                    name: "a token id",
+                    value: format!("`{piece}`"),
+                    allowed: "a whole number",
+                })
             })
         };
         pieces.map(id).collect::<Result<_, _>>().map(PromptIds)
@@ -326,10 +332,12 @@ impl FromStr for TokenBias {
         let parts = text
             .split_once('=')
             .and_then(|(id, bias)| Some(Self(id.trim().parse().ok()?, bias.trim().parse().ok()?)));
-        parts.ok_or_else(|| slowburn::Error::Parameter {
-            name: "a logit bias",
-            value: format!("`{text}`"),
-            allowed: "a token id and a number, as in 262=-100",
+        parts.ok_or_else(|| {
+            slowburn::Error::Request(slowburn::RequestError::Parameter {
+                name: "a logit bias",
+                value: format!("`{text}`"),
+                allowed: "a token id and a number, as in 262=-100",
+            })
         })
     }
 }

@@ -90,10 +90,11 @@ pub enum Chapter {
     Kernels,
     Quantized,
     GuessAhead,
+    Constrained,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -110,6 +111,7 @@ impl Chapter {
         Self::Kernels,
         Self::Quantized,
         Self::GuessAhead,
+        Self::Constrained,
     ];
 
     /// The name of its module and of its folders.
@@ -131,6 +133,7 @@ impl Chapter {
             Self::Kernels => "kernels",
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
+            Self::Constrained => "constrained",
         }
     }
 

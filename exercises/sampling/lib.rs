@@ -6,7 +6,9 @@
     reason = "the rest of the crate uses what nothing here does"
 )]
 
-#[path = "../../src/error.rs"]
+#[path = "../../src/constrained/mod.rs"]
+pub mod constrained;
+#[path = "../../src/error/mod.rs"]
 pub mod error;
 #[path = "../../src/outside.rs"]
 mod outside;

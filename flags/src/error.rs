@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use slowburn::Error as LibraryError;
 use slowburn::outside::short;
+use slowburn::{DeviceError, Error as LibraryError, LoadError, RequestError, ServiceError};
 
 /// An error of a command that loads and runs a model.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +23,11 @@ pub enum Error {
     UnusedDraft,
 
     #[error(
+        "no draft model is bundled for this model: name one with its vocabulary by `--draft`, or take `--speculate lookup`"
+    )]
+    NoDraft,
+
+    #[error(
         "`hf:{name}` is on the Hugging Face Hub, which this program was built without: add `--features hub` to the cargo command, or give a folder",
         name = short(.name)
     )]
@@ -35,30 +40,33 @@ struct Advice<'a>(&'a LibraryError);
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            LibraryError::DeviceNotCompiled { feature, .. } => {
+            LibraryError::Device(DeviceError::NotCompiled { feature, .. }) => {
                 write!(out, " (add `--features {feature}` to the cargo command)")
             }
-            LibraryError::DeviceMissing { .. } => out.write_str(" (`--device auto`)"),
-            LibraryError::DTypeUnsupported { .. } => out.write_str(" (`--dtype f32`)"),
-            LibraryError::KvFormatUnsupported { .. } => {
+            LibraryError::Device(DeviceError::Missing { .. }) => out.write_str(" (`--device auto`)"),
+            LibraryError::Device(DeviceError::DTypeUnsupported { .. }) => out.write_str(" (`--dtype f32`)"),
+            LibraryError::Device(DeviceError::KvFormatUnsupported { .. }) => {
                 out.write_str(" (`--device cpu`, or without `--kv-dtype`)")
             }
-            LibraryError::QuantizedUnsupported { .. } => {
+            LibraryError::Device(DeviceError::QuantizedUnsupported { .. }) => {
                 out.write_str(
                     " (`--device cpu`, or without `--quantize`, `--quantize-embedding` and `--activations`)",
                 )
             }
-            LibraryError::NothingQuantized => {
+            LibraryError::Load(LoadError::NothingQuantized) => {
                 out.write_str(" (`--quantize int8`, or without `--activations`)")
             }
-            LibraryError::WeightsTooLarge { .. } => {
+            LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
                 out.write_str(" (`--dtype f16`; on the CPU `--quantize int8` or `int4`)")
             }
-            LibraryError::CacheTooLarge { .. } => out.write_str(" (`--max-tokens`)"),
-            LibraryError::KvPoolFull { .. } | LibraryError::KvPoolTooSmall { .. } => {
+            LibraryError::Request(RequestError::DraftVocabulary { .. }) => {
+                out.write_str(" (`--draft`), or take `--speculate lookup`, which needs none")
+            }
+            LibraryError::Request(RequestError::CacheTooLarge { .. }) => out.write_str(" (`--max-tokens`)"),
+            LibraryError::Service(ServiceError::KvPoolFull { .. }) | LibraryError::Request(RequestError::KvPoolTooSmall { .. }) => {
                 out.write_str(" (`--kv-cache-bytes`, `--max-tokens`)")
             }
-            LibraryError::NoChatTemplate | LibraryError::ChatTemplate { .. } => {
+            LibraryError::Request(RequestError::NoChatTemplate) | LibraryError::Request(RequestError::ChatTemplate { .. }) => {
                 out.write_str(", or leave out `--chat`")
             }
             _ => Ok(()),
@@ -76,7 +84,7 @@ impl Error {
             Error::Hub(slowburn::hub::Error::Library(error)) => is_usage(error),
             #[cfg(feature = "hub")]
             Error::Hub(_) => false,
-            Error::HubNotCompiled { .. } | Error::UnusedDraft => true,
+            Error::HubNotCompiled { .. } | Error::UnusedDraft | Error::NoDraft => true,
         };
         if is_usage { 2 } else { 1 }
     }
@@ -85,18 +93,22 @@ impl Error {
 fn is_usage(error: &LibraryError) -> bool {
     matches!(
         error,
-        LibraryError::EmptyPrompt
-            | LibraryError::PromptTooLong { .. }
-            | LibraryError::TextTooLong { .. }
-            | LibraryError::TokenOutOfRange { .. }
-            | LibraryError::Parameter { .. }
-            | LibraryError::NoChatTemplate
-            | LibraryError::DeviceNotCompiled { .. }
-            | LibraryError::DTypeUnsupported { .. }
-            | LibraryError::QuantizedUnsupported { .. }
-            | LibraryError::NothingQuantized
-            | LibraryError::DraftVocabulary { .. }
-            | LibraryError::KvFormatUnsupported { .. }
+        LibraryError::Request(RequestError::EmptyPrompt)
+            | LibraryError::Request(RequestError::PromptTooLong { .. })
+            | LibraryError::Request(RequestError::TextTooLong { .. })
+            | LibraryError::Request(RequestError::TokenOutOfRange { .. })
+            | LibraryError::Request(RequestError::Parameter { .. })
+            | LibraryError::Request(RequestError::NoChatTemplate)
+            | LibraryError::Device(DeviceError::NotCompiled { .. })
+            | LibraryError::Device(DeviceError::DTypeUnsupported { .. })
+            | LibraryError::Device(DeviceError::QuantizedUnsupported { .. })
+            | LibraryError::Load(LoadError::NothingQuantized)
+            | LibraryError::Request(RequestError::DraftVocabulary { .. })
+            | LibraryError::Request(RequestError::Grammar { .. })
+            | LibraryError::Request(RequestError::GrammarTooLarge { .. })
+            | LibraryError::Request(RequestError::GrammarEmpty)
+            | LibraryError::Request(RequestError::GrammarUnspellable)
+            | LibraryError::Device(DeviceError::KvFormatUnsupported { .. })
     )
 }
 
@@ -116,7 +128,7 @@ mod tests {
                 let message = text.clone();
                 for error in [
                     Error::HubNotCompiled { name: text.clone() },
-                    LibraryError::ChatTemplate { origin: text, message }.into(),
+                    LibraryError::Request(RequestError::ChatTemplate { origin: text, message }).into(),
                 ] {
                     let message = error.to_string();
                     let is_hidden = |c: char| c.is_control() || "\u{2028}\u{202e}".contains(c);
@@ -129,9 +141,10 @@ mod tests {
 
     #[test]
     fn advice_names_the_flag() {
-        let no_template = Error::from(LibraryError::NoChatTemplate);
+        let no_template = Error::from(LibraryError::Request(RequestError::NoChatTemplate));
         assert!(no_template.to_string().ends_with("trained for chat, or leave out `--chat`"));
-        let no_f16 = LibraryError::DTypeUnsupported { name: "cuda", dtype: "f16" };
+        let no_f16 =
+            LibraryError::Device(DeviceError::DTypeUnsupported { name: "cuda", dtype: "f16" });
         assert!(Error::from(no_f16).to_string().ends_with("take f32 (`--dtype f32`)"));
     }
 }

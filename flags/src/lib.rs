@@ -1,9 +1,11 @@
 //! The flags that say which model, and where it is computed: those of every program with a model.
-//! [`SpeculateArgs`] are those of the programs that can guess ahead.
+//! [`SpeculateArgs`] are those of the programs that can guess ahead, [`ConstraintArgs`] those of the
+//! programs that can keep a text inside a grammar.
 //!
 //! [`ModelArgs`] is flattened into the flags of a program, and [`ModelArgs::load`] does what they
 //! say.
 
+mod constraint_args;
 mod error;
 mod model_args;
 mod model_source;
@@ -11,6 +13,7 @@ mod speculate_args;
 mod text;
 mod values;
 
+pub use constraint_args::ConstraintArgs;
 pub use error::{Error, Result};
 pub use model_args::{ModelArgs, SimdChoice};
 pub use model_source::ModelSource;

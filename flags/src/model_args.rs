@@ -7,9 +7,10 @@ use slowburn::kernels::{Activations, BLOCK, Cpu, KvFormat, Quantized, Rounding, 
 use slowburn::kv::KvPool;
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
+use slowburn::speculation::DraftModel;
 use slowburn::storage::{MatrixFormat, Storage};
 
-use crate::{ModelSource, Result, bytes, note, values};
+use crate::{Error, ModelSource, Result, bytes, note, values};
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
@@ -59,8 +60,8 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
     pub kv_dtype: Option<KvFormat>,
 
-    /// The most memory for keys and values of each model, such as 64MiB [default: half of the free
-    /// memory]
+    /// The most memory for keys and values, such as 64MiB; a draft model may take as much again
+    /// [default: half of the free memory]
     #[arg(long, value_name = "BYTES")]
     pub kv_cache_bytes: Option<ByteSize>,
 
@@ -103,16 +104,38 @@ impl ModelArgs {
         Ok((pretrained, device))
     }
 
-    /// As [`load`](Self::load), with the threads of the current [`Cpu`].
-    pub(crate) fn load_on_current_cpu(&self) -> Result<Model> {
-        Ok(self.load_on(&device::open(self.device)?)?.model)
+    /// Loads a draft model for `target`, which these flags have loaded, or without a name the bundled
+    /// one for the bundled model.
+    ///
+    /// # Errors
+    /// No name, and another model than the bundled one; a model that cannot be loaded, or has another
+    /// vocabulary.
+    pub fn load_draft(&self, draft: Option<&ModelSource>, target: &Model) -> Result<Model> {
+        let load = || {
+            let (device, storage) = (device::open(self.device)?, self.storage());
+            let draft = match (draft, &self.source) {
+                (Some(draft), _) => draft.load(&device, storage)?,
+                (None, None) => Pretrained::bundled_draft(&device, storage)?,
+                (None, Some(_)) => return Err(Error::NoDraft),
+            };
+            Ok(self.set_up(draft, &device)?.model)
+        };
+        // On the threads of the model: only one of the two computes at a time.
+        let draft = target.cpu().enter(load)?;
+        DraftModel::check(&draft, target)?;
+        Ok(draft)
     }
 
     fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {
-        let mut pretrained = match &self.source {
+        let pretrained = match &self.source {
             None => Pretrained::bundled(device, self.storage())?,
             Some(source) => source.load(device, self.storage())?,
         };
+        self.set_up(pretrained, device)
+    }
+
+    /// What the flags say besides the source.
+    fn set_up(&self, mut pretrained: Pretrained, device: &OpenDevice) -> Result<Pretrained> {
         warn_of_unused(&pretrained.unused);
         if pretrained.dequantized {
             note(&format!(

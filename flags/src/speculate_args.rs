@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use slowburn::model::Model;
-use slowburn::speculation::{DraftModel, DraftSource, Speculation};
+use slowburn::speculation::{DraftSource, Speculation};
 
 use crate::{Error, ModelArgs, ModelSource, Result};
 
@@ -17,8 +17,9 @@ pub struct SpeculateArgs {
     #[arg(long, value_enum, default_value_t = SpeculateChoice::Off, value_name = "WHO")]
     pub speculate: SpeculateChoice,
 
-    /// The draft model, with the vocabulary of the model: as --model
-    #[arg(long, value_name = "MODEL", required_if_eq("speculate", "draft"))]
+    /// The draft model, with the vocabulary of the model: as --model [default: the small one inside
+    /// this program, which is for the model inside it]
+    #[arg(long, value_name = "MODEL")]
     pub draft: Option<ModelSource>,
 
     /// The most draft tokens of a sequence in a step
@@ -33,9 +34,9 @@ pub enum SpeculateChoice {
     Off,
     /// The text itself: what followed the last time
     Lookup,
-    /// The model that --draft names
+    /// The draft model
     Draft,
-    /// The draft model if there is one, otherwise the text itself; and only while that is faster
+    /// The draft model that --draft names, without one the text itself; and only while that is faster
     Auto,
 }
 
@@ -47,21 +48,15 @@ impl SpeculateArgs {
     /// How `target` speculates, which the flags in `model` have loaded.
     ///
     /// # Errors
-    /// A draft model that nobody asks; one that cannot be loaded, or has another vocabulary.
+    /// A draft model that nobody asks; those of [`ModelArgs::load_draft`].
     pub fn speculation(&self, model: &ModelArgs, target: &Model) -> Result<Option<Speculation>> {
         let source = match (self.speculate, &self.draft) {
             (SpeculateChoice::Off | SpeculateChoice::Lookup, Some(_)) => {
                 return Err(Error::UnusedDraft);
             }
             (SpeculateChoice::Off, None) => return Ok(None),
-            (_, None) => DraftSource::Lookup,
-            (_, Some(draft)) => {
-                let draft = ModelArgs { source: Some(draft.clone()), ..model.clone() };
-                // On the threads of the model: only one of the two computes at a time.
-                let draft = target.cpu().enter(|| draft.load_on_current_cpu())?;
-                DraftModel::check(&draft, target)?;
-                DraftSource::Model(Arc::new(draft))
-            }
+            (SpeculateChoice::Lookup | SpeculateChoice::Auto, None) => DraftSource::Lookup,
+            (_, draft) => DraftSource::Model(Arc::new(model.load_draft(draft.as_ref(), target)?)),
         };
         let most = usize::try_from(self.draft_tokens).unwrap_or(usize::MAX);
         Ok(Some(match self.speculate {

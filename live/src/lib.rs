@@ -11,6 +11,7 @@
 mod anatomy;
 mod candidates;
 mod formats;
+mod guess;
 mod layout;
 mod loops;
 mod scheduler;
@@ -61,6 +62,7 @@ impl Engine {
             "anatomy" => Box::new(anatomy::Anatomy::new(self.gguf, model)),
             "candidates" => Box::new(candidates::Candidates::new(model)),
             "formats" => Box::new(formats::Formats::new(self.gguf)),
+            "guess" => Box::new(guess::Guess::new(model)),
             "layout" => Box::new(layout::Layout::new(model)),
             "loops" => Box::new(loops::Loops::new(model)),
             "scheduler" => Box::new(scheduler::Scheduler::new(self.gguf)),

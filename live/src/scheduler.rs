@@ -94,11 +94,10 @@ impl Scheduler {
             Some(run) if run.batch.scheduler().blocks().max_blocks() == blocks => run.pretrained,
             _ => {
                 let device = device::open(DeviceChoice::Cpu)?;
-                let Pretrained { model, tokenizer, unused, dequantized } =
+                let mut pretrained =
                     Pretrained::from_gguf(self.gguf, "the weights", &device, Precision::F32)?;
-                let bytes = blocks * model.kv_pool().block_bytes();
-                let model = model.with_kv_cache_bytes(bytes);
-                let pretrained = Pretrained { model, tokenizer, unused, dequantized };
+                let bytes = blocks * pretrained.model.kv_pool().block_bytes();
+                pretrained.model = pretrained.model.with_kv_cache_bytes(bytes);
                 Box::leak(Box::new(pretrained))
             }
         };

@@ -165,6 +165,26 @@ fn both_loops_are_those_of_the_library() {
 }
 
 #[test]
+fn a_text_with_guesses_is_that_of_the_library_in_fewer_passes() {
+    let (mut engine, pretrained) = both();
+    let widget = engine.open("guess").unwrap();
+    let prompt = "Once upon a time";
+    let sampling = json!({ "temperature": 0.0 });
+    let begin = json!({ "begin": { "prompt": prompt, "sampling": sampling } });
+    ask(&mut engine, widget, &begin);
+    let (mut tokens, mut right) = (Vec::new(), 0);
+    for _ in 0..100 {
+        let step = ask(&mut engine, widget, &json!("step"))["step"].clone();
+        let (guessed, gained) = (ids(&step["guessed"]), ids(&step["tokens"]));
+        right += guessed.iter().zip(&gained).take_while(|(guess, token)| guess == token).count();
+        tokens.extend(gained);
+    }
+    assert_eq!(tokens.len(), 100 + right);
+    assert!(right > 0);
+    assert_eq!(tokens, expected(&pretrained, prompt, &sampling, tokens.len()));
+}
+
+#[test]
 fn stories_in_formats_are_those_of_models_in_these_formats() {
     let (mut engine, first) = both();
     let device = device::open(DeviceChoice::Cpu).unwrap();

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError, ServiceError};
 use utoipa::ToSchema;
 
 /// The body of every answer that is not a success.
@@ -281,26 +281,37 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let message = error.to_string();
         match error {
-            Error::Parameter { name, .. } => ApiError::invalid(name, message),
-            Error::PromptTooLong { .. } | Error::TextTooLong { .. } => {
+            Error::Request(RequestError::Parameter { name, .. }) => {
+                ApiError::invalid(name, message)
+            }
+            Error::Request(RequestError::PromptTooLong { .. })
+            | Error::Request(RequestError::TextTooLong { .. }) => {
                 ApiError::bad_request("context_length_exceeded", message).with_param("prompt")
             }
-            Error::EmptyPrompt | Error::TokenOutOfRange { .. } => {
+            Error::Request(RequestError::EmptyPrompt)
+            | Error::Request(RequestError::TokenOutOfRange { .. }) => {
                 ApiError::invalid("prompt", message)
             }
-            Error::NoChatTemplate | Error::ChatTemplate { .. } => {
+            Error::Request(RequestError::NoChatTemplate)
+            | Error::Request(RequestError::ChatTemplate { .. }) => {
                 ApiError::invalid("messages", message)
             }
-            Error::KvPoolTooSmall { .. } => ApiError::invalid("max_tokens", message),
+            Error::Request(RequestError::KvPoolTooSmall { .. }) => {
+                ApiError::invalid("max_tokens", message)
+            }
             // What the sender's penalties and biases made of the scores.
-            Error::Scores { .. } => ApiError::bad_request("unusable_scores", message),
-            Error::QueueFull { waiting, max_waiting, .. } => {
+            Error::Request(RequestError::Scores { .. }) => {
+                ApiError::bad_request("unusable_scores", message)
+            }
+            Error::Service(ServiceError::QueueFull { waiting, max_waiting, .. }) => {
                 ApiError::queue_full(waiting, max_waiting)
             }
-            Error::KvPoolFull { .. } | Error::CacheTooLarge { .. } | Error::TextTooLarge { .. } => {
+            Error::Service(ServiceError::KvPoolFull { .. })
+            | Error::Request(RequestError::CacheTooLarge { .. })
+            | Error::Request(RequestError::TextTooLarge { .. }) => {
                 ApiError::unavailable("out_of_memory", &message, Duration::from_secs(1))
             }
-            Error::ShutDown => ApiError::shutting_down(),
+            Error::Service(ServiceError::ShutDown) => ApiError::shutting_down(),
             error => ApiError::internal(error),
         }
     }

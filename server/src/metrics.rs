@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use slowburn::error::Error;
+use slowburn::error::{Error, ServiceError};
 use slowburn::inference::{Completion, FinishReason, Load, Prefill, Usage};
 use tracing::Span;
 
@@ -297,8 +297,8 @@ impl RequestMetrics {
     /// full is load, and no failure of the server.
     pub(super) fn fail(&mut self, error: &Error) {
         self.end_all(match error {
-            Error::QueueFull { .. } => "queue_full",
-            Error::ShutDown => "shutdown",
+            Error::Service(ServiceError::QueueFull { .. }) => "queue_full",
+            Error::Service(ServiceError::ShutDown) => "shutdown",
             _ => "error",
         });
     }

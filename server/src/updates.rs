@@ -1,7 +1,7 @@
 //! A request's way through the model, as its route sees it.
 
 use futures_util::StreamExt;
-use slowburn::error::Error;
+use slowburn::error::{Error, ServiceError};
 use slowburn::inference::{Completion, FinishReason, GenerateRequest, Job, Prefill, TokenOutput};
 
 use super::error::ApiError;
@@ -81,7 +81,7 @@ impl Updates {
     fn refuse(&mut self, error: Error) -> ApiError {
         self.metrics.fail(&error);
         match error {
-            Error::QueueFull { waiting, .. } => {
+            Error::Service(ServiceError::QueueFull { waiting, .. }) => {
                 ApiError::from(error).with_retry_after(self.app.queue_wait().of(waiting))
             }
             error => error.into(),

@@ -7,7 +7,7 @@ mod llama;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
 
 impl ModelConfig {
@@ -130,7 +130,8 @@ impl OneOrMany {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(json: &[u8], origin: &str) -> Result<T> {
-    serde_json::from_slice(json).map_err(|source| Error::Json { origin: origin.to_owned(), source })
+    serde_json::from_slice(json)
+        .map_err(|source| Error::Load(LoadError::Json { origin: origin.to_owned(), source }))
 }
 
 /// The value is shown as JSON, which keeps it on one line.
@@ -140,10 +141,10 @@ fn unsupported(
     value: impl Into<Value>,
     supported: &'static str,
 ) -> Error {
-    Error::Unsupported {
+    Error::Load(LoadError::Unsupported {
         origin: origin.to_owned(),
         field,
         value: value.into().to_string(),
         supported,
-    }
+    })
 }

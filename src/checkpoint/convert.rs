@@ -8,7 +8,7 @@ use half::slice::HalfFloatSliceExt;
 use rayon::prelude::*;
 
 use super::weight_file::StoredTensor;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Numbers that a thread reads and converts at once: few enough to stay in the cache, and enough to
 /// make the cost of the system call negligible. A multiple of any quantized block.
@@ -43,7 +43,7 @@ pub(super) fn append(tensor: &StoredTensor<'_>, dtype: DType, to: &mut BytesMut)
         let start = i * from_chunk;
         let end = tensor.length().min(start + from_chunk);
         convert(tensor.bytes(start..end, buffer)?, from, dtype, room);
-        Ok(())
+        Ok::<_, Error>(())
     })?;
     // SAFETY: `convert` fills all that it is given, which is `length` bytes in all.
     unsafe { to.set_len(to.len() + length) };

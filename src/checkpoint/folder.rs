@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::files;
 
 /// The bytes of a file, or none where it does not exist.
@@ -18,5 +18,5 @@ pub(crate) fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>> {
 }
 
 pub(crate) fn not_a_model(folder: &Path, missing: &'static str) -> Error {
-    Error::NotAModel { folder: folder.to_owned(), missing }
+    Error::Load(LoadError::NotAModel { folder: folder.to_owned(), missing })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::safetensors::ReadAt;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 use crate::files;
 
 /// A file of weights, open and read by ranges.
@@ -26,7 +26,7 @@ impl OpenFile {
         };
         let length = match file.metadata() {
             Ok(metadata) => metadata.len(),
-            Err(source) => return Err(Error::Io { path: path.to_owned(), source }),
+            Err(source) => return Err(LoadError::Io { path: path.to_owned(), source }.into()),
         };
         let read_at = Box::new(files::reader(file));
         Ok(Some(Self { origin: format!("{path:?}"), length, read_at }))

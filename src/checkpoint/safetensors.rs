@@ -19,7 +19,7 @@ use burn::tensor::DType;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// A safetensors file, with a header that was checked against its data.
 pub struct SafetensorsFile<'a> {
@@ -90,11 +90,11 @@ impl StoredTensor<'_> {
         };
         buffer.resize(range.len(), 0);
         read_at((data_start + range.start) as u64, buffer).map_err(|error| {
-            Error::TensorOffsets {
+            Error::Load(LoadError::TensorOffsets {
                 origin: self.file.origin.clone(),
                 tensor: self.name.to_owned(),
                 problem: format!("cannot be read: {error}"),
-            }
+            })
         })?;
         Ok(buffer)
     }
@@ -166,15 +166,15 @@ impl<'a> SafetensorsFile<'a> {
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let (origin, tensor) = (self.origin.clone(), name.to_owned());
         let Some((name, entry)) = self.tensors.get_key_value(name) else {
-            return Err(Error::TensorMissing { origin, tensor });
+            return Err(LoadError::TensorMissing { origin, tensor }.into());
         };
         if entry.shape != shape {
             let (found, expected) = (entry.shape.clone(), shape.to_vec());
-            return Err(Error::TensorShape { origin, tensor, found, expected });
+            return Err(LoadError::TensorShape { origin, tensor, found, expected }.into());
         }
         let Some(dtype) = entry.dtype() else {
             let found = entry.dtype.clone();
-            return Err(Error::TensorDType { origin, tensor, found });
+            return Err(LoadError::TensorDType { origin, tensor, found }.into());
         };
         let (start, end) = entry.data_offsets;
         let length = end - start;
@@ -182,7 +182,7 @@ impl<'a> SafetensorsFile<'a> {
         let expected = shape.iter().try_fold(dtype.size(), |size, &n| size.checked_mul(n));
         if expected != Some(length) {
             let problem = format!("lies in {length} bytes, which is not what its shape takes");
-            return Err(Error::TensorOffsets { origin, tensor, problem });
+            return Err(LoadError::TensorOffsets { origin, tensor, problem }.into());
         }
         Ok(StoredTensor { dtype, length, file: self, name, start })
     }
@@ -208,14 +208,15 @@ impl<'a> SafetensorsFile<'a> {
                 continue;
             };
             let (origin, tensor) = (self.origin.clone(), name.clone());
-            return Err(Error::TensorOffsets { origin, tensor, problem });
+            return Err(LoadError::TensorOffsets { origin, tensor, problem }.into());
         }
         match self.data_length - end_of_last {
             0 => Ok(()),
-            left => Err(Error::Safetensors {
+            left => Err(LoadError::Safetensors {
                 origin: self.origin.clone(),
                 problem: format!("{left} bytes at its end belong to no tensor"),
-            }),
+            }
+            .into()),
         }
     }
 }
@@ -228,7 +229,9 @@ fn read_header(
 ) -> Result<(BTreeMap<String, Entry>, usize)> {
     /// Bytes of the first field, which holds the size of the header.
     const LENGTH: u64 = 8;
-    let damaged = |problem: String| Error::Safetensors { origin: origin.to_owned(), problem };
+    let damaged = |problem: String| {
+        Error::Load(LoadError::Safetensors { origin: origin.to_owned(), problem })
+    };
     let unreadable = |error: io::Error| damaged(format!("its header cannot be read: {error}"));
     let left = length
         .checked_sub(LENGTH)

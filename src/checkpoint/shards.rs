@@ -10,7 +10,7 @@ use super::Weights;
 use super::folder::{not_a_model, read};
 use super::open_file::OpenFile;
 use super::safetensors::SafetensorsFile;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 const WHOLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
@@ -50,7 +50,7 @@ impl Shards {
         let json = read(folder, INDEX)?.ok_or_else(|| not_a_model(folder, WHOLE))?;
         let origin = format!("{:?}", folder.join(INDEX));
         let Index { weight_map } = serde_json::from_slice(&json)
-            .map_err(|source| Error::Json { origin: origin.clone(), source })?;
+            .map_err(|source| Error::Load(LoadError::Json { origin: origin.clone(), source }))?;
 
         let mut files: Vec<Shard> = Vec::new();
         for (tensor, shard) in &weight_map {
@@ -60,11 +60,11 @@ impl Shards {
             let names = || (origin.clone(), tensor.clone(), shard.clone());
             if !is_in_folder(shard) {
                 let (origin, tensor, shard) = names();
-                return Err(Error::ShardOutside { origin, tensor, shard });
+                return Err(LoadError::ShardOutside { origin, tensor, shard }.into());
             }
             files.push(Shard::open(folder, shard)?.ok_or_else(|| {
                 let (origin, tensor, shard) = names();
-                Error::ShardMissing { origin, tensor, shard }
+                Error::Load(LoadError::ShardMissing { origin, tensor, shard })
             })?);
         }
         Ok(Self { origin, files, index: weight_map })
@@ -80,11 +80,12 @@ impl Shards {
         for (tensor, shard) in &self.index {
             let place = self.files.iter().position(|file| file.name == *shard);
             if !place.is_some_and(|place| files[place].holds(tensor)) {
-                return Err(Error::ShardLacks {
+                return Err(LoadError::ShardLacks {
                     origin: self.origin.clone(),
                     tensor: tensor.clone(),
                     shard: shard.clone(),
-                });
+                }
+                .into());
             }
         }
         Weights::from_files(files, &self.origin, device, dtype)

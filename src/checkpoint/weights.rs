@@ -13,7 +13,7 @@ use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 use crate::device::{computes_on_host, has_kernels};
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Error, LoadError, Result};
 use crate::kernels::{
     Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
@@ -98,11 +98,12 @@ impl<'a> Weights<'a> {
         for (i, file) in files.iter().enumerate() {
             for name in file.names() {
                 if let Some(first) = file_of.insert(name.to_owned(), i) {
-                    return Err(Error::TensorTwice {
+                    return Err(LoadError::TensorTwice {
                         origin: file.origin().to_owned(),
                         tensor: name.to_owned(),
                         other: files[first].origin().to_owned(),
-                    });
+                    }
+                    .into());
                 }
             }
         }
@@ -193,7 +194,7 @@ impl<'a> Weights<'a> {
     /// Activations in int8 where all weights are numbers.
     pub(crate) fn check_activations(&self) -> Result<()> {
         if self.activations() == Activations::Int8 && !self.has_quantized.get() {
-            return Err(Error::NothingQuantized);
+            return Err(LoadError::NothingQuantized.into());
         }
         Ok(())
     }
@@ -240,7 +241,7 @@ impl<'a> Weights<'a> {
         if !computes_on_host(&self.device) || fits {
             Ok(())
         } else {
-            Err(Error::WeightsTooLarge { origin: files.origin.clone(), bytes })
+            Err(LoadError::WeightsTooLarge { origin: files.origin.clone(), bytes }.into())
         }
     }
 
@@ -471,7 +472,7 @@ impl Files<'_> {
         let Some(&file) = self.file_of.get(name) else {
             let in_file = self.files.first().map(|file| file.name_in_file(name));
             let tensor = in_file.unwrap_or_else(|| name.to_owned());
-            return Err(Error::TensorMissing { origin: self.origin.clone(), tensor });
+            return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
         };
         let stored = self.files[file].tensor(name, shape)?;
         self.untaken.borrow_mut().remove(name);
@@ -481,7 +482,9 @@ impl Files<'_> {
 
 /// The numbers of a tensor, in row-major order.
 fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    tensor.try_into_vec_as::<f32>().map_err(|error| Error::Device(error.to_string()))
+    tensor
+        .try_into_vec_as::<f32>()
+        .map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::sequence::{Sequence, State};
 use super::{Chunk, Decision, EngineConfig, EngineStats, Event, Plan, SequenceId};
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::kv::{BlockManager, BlockTable, Memory, Pool};
 
 /// Decides which tokens of which sequences each step computes.
@@ -214,7 +214,7 @@ impl<M: Memory> Scheduler<M> {
         let max_length = prompt.len().saturating_add(max_tokens);
         let capacity = self.blocks.max_blocks().saturating_mul(self.blocks.block_size());
         if max_length > capacity {
-            return Err(Error::KvPoolTooSmall { tokens: max_length, capacity });
+            return Err(RequestError::KvPoolTooSmall { tokens: max_length, capacity }.into());
         }
         let sequence = Sequence {
             prompt: prompt.len(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use super::holdings::{Holdings, SchedulerRef};
 use super::outcome::{Outcome, outcomes};
 use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Error, Result, ServiceError};
 use crate::kernels::BLOCK;
 use crate::kv::{self, Lender, LenderId};
 use crate::model::Model;
@@ -208,7 +208,8 @@ impl<'m, F: Forward> Engine<'m, F> {
                 // No table has changed. One by one, only the sequence at fault fails.
                 PassEnd::Failed(_) => self.run_one_by_one(&plan.chunks),
                 PassEnd::Lost(_) => {
-                    let reached = plan.chunks.iter().map(|chunk| (chunk.id, chunk.positions.end));
+                    let end = |chunk: &Chunk| chunk.positions.end - chunk.drafted;
+                    let reached = plan.chunks.iter().map(|chunk| (chunk.id, end(chunk)));
                     self.suspects.extend(reached);
                     Vec::new()
                 }
@@ -234,7 +235,8 @@ impl<'m, F: Forward> Engine<'m, F> {
             plan.decisions.splice(0..0, before);
         }
         // What another engine had to lend is being looked at: the next step tries again.
-        failed.retain(|(_, error)| !matches!(error, Error::KvPoolFull { .. }));
+        failed
+            .retain(|(_, error)| !matches!(error, Error::Service(ServiceError::KvPoolFull { .. })));
         holdings.computes = !plan.chunks.is_empty();
         (plan, failed)
     }
@@ -324,7 +326,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             Err(error) => {
                 // What the blocks hold is unknown.
                 self.lose_blocks();
-                return PassEnd::Lost(Error::Device(error.to_string()));
+                return PassEnd::Lost(Error::Device(DeviceError::Failed(error.to_string())));
             }
         };
         let mut holdings = self.change();

@@ -1,6 +1,7 @@
 //! Whatever comes from outside, an error is one line that a terminal shows as it is.
 
 use std::io;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use serde::de::Error as _;
@@ -11,185 +12,213 @@ use crate::outside::assert_one_plain_line;
 /// An error of each variant, with `text` wherever something comes from outside.
 fn every_error(text: &str) -> Vec<Error> {
     vec![
-        Error::EmptyPrompt,
-        Error::PromptTooLong { prompt: 9, context: 7 },
-        Error::TextTooLong { bytes: 9, context: 7, longest: 1 },
-        Error::TextTooLarge { bytes: 9, memory: 7 },
-        Error::TokenOutOfRange { id: 7, vocab_size: 7 },
-        Error::Parameter { name: "this", value: text.to_owned(), allowed: "this" },
-        Error::DeviceNotCompiled { name: "this", feature: "this" },
-        Error::DeviceMissing { name: "this", reason: text.to_owned() },
-        Error::DTypeUnsupported { name: "this", dtype: "this" },
-        Error::QuantizedUnsupported { name: "this" },
-        Error::NothingQuantized,
-        Error::KvFormatUnsupported { format: "this" },
-        Error::DraftVocabulary { draft: 7, target: 7 },
-        Error::Io { path: PathBuf::from(text), source: io::Error::other(text) },
-        Error::NotAModel { folder: PathBuf::from(text), missing: "this" },
-        Error::Json {
+        Error::Request(RequestError::EmptyPrompt),
+        Error::Request(RequestError::PromptTooLong { prompt: 9, context: 7 }),
+        Error::Request(RequestError::TextTooLong { bytes: 9, context: 7, longest: 1 }),
+        Error::Request(RequestError::TextTooLarge { bytes: 9, memory: 7 }),
+        Error::Request(RequestError::TokenOutOfRange { id: 7, vocab_size: 7 }),
+        Error::Request(RequestError::Parameter {
+            name: "this",
+            value: text.to_owned(),
+            allowed: "this",
+        }),
+        Error::Device(DeviceError::NotCompiled { name: "this", feature: "this" }),
+        Error::Device(DeviceError::Missing { name: "this", reason: text.to_owned() }),
+        Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),
+        Error::Device(DeviceError::QuantizedUnsupported { name: "this" }),
+        Error::Load(LoadError::NothingQuantized),
+        Error::Device(DeviceError::KvFormatUnsupported { format: "this" }),
+        Error::Request(RequestError::DraftVocabulary { draft: 7, target: 7 }),
+        Error::Load(LoadError::Io { path: PathBuf::from(text), source: io::Error::other(text) }),
+        Error::Load(LoadError::NotAModel { folder: PathBuf::from(text), missing: "this" }),
+        Error::Load(LoadError::Json {
             origin: text.to_owned(),
             source: serde_json::Error::custom(text),
-        },
-        Error::Unsupported {
+        }),
+        Error::Load(LoadError::Unsupported {
             origin: text.to_owned(),
             field: "this",
             value: text.to_owned(),
             supported: "this",
-        },
-        Error::Safetensors { origin: text.to_owned(), problem: text.to_owned() },
-        Error::TensorOffsets {
+        }),
+        Error::Load(LoadError::Safetensors { origin: text.to_owned(), problem: text.to_owned() }),
+        Error::Load(LoadError::TensorOffsets {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             problem: text.to_owned(),
-        },
-        Error::TensorTwice {
+        }),
+        Error::Load(LoadError::TensorTwice {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             other: text.to_owned(),
-        },
-        Error::ShardOutside {
+        }),
+        Error::Load(LoadError::ShardOutside {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             shard: text.to_owned(),
-        },
-        Error::ShardMissing {
+        }),
+        Error::Load(LoadError::ShardMissing {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             shard: text.to_owned(),
-        },
-        Error::ShardLacks {
+        }),
+        Error::Load(LoadError::ShardLacks {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             shard: text.to_owned(),
-        },
-        Error::TensorMissing { origin: text.to_owned(), tensor: text.to_owned() },
-        Error::TensorShape {
+        }),
+        Error::Load(LoadError::TensorMissing { origin: text.to_owned(), tensor: text.to_owned() }),
+        Error::Load(LoadError::TensorShape {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             found: vec![usize::MAX; text.len()],
             expected: vec![usize::MAX; text.len()],
-        },
-        Error::TensorDType {
+        }),
+        Error::Load(LoadError::TensorDType {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             found: text.to_owned(),
-        },
-        Error::Gguf { origin: text.to_owned(), problem: text.to_owned() },
-        Error::GgufVersion { origin: text.to_owned(), found: text.to_owned() },
-        Error::GgufTensor {
+        }),
+        Error::Load(LoadError::Gguf { origin: text.to_owned(), problem: text.to_owned() }),
+        Error::Load(LoadError::GgufVersion { origin: text.to_owned(), found: text.to_owned() }),
+        Error::Load(LoadError::GgufTensor {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             problem: text.to_owned(),
-        },
-        Error::GgufType {
+        }),
+        Error::Load(LoadError::GgufType {
             origin: text.to_owned(),
             tensor: text.to_owned(),
             found: text.to_owned(),
-        },
-        Error::GgufPartMissing {
+        }),
+        Error::Load(LoadError::GgufPartMissing {
             origin: text.to_owned(),
             count: 7,
             missing: PathBuf::from(text),
-        },
-        Error::GgufPartForeign {
+        }),
+        Error::Load(LoadError::GgufPartForeign {
             origin: text.to_owned(),
             beside: text.to_owned(),
             problem: text.to_owned(),
-        },
-        Error::SeveralGguf { folder: PathBuf::from(text), names: vec![text.to_owned(); 3] },
-        Error::Metadata {
+        }),
+        Error::Load(LoadError::SeveralGguf {
+            folder: PathBuf::from(text),
+            names: vec![text.to_owned(); 3],
+        }),
+        Error::Load(LoadError::Metadata {
             origin: text.to_owned(),
             key: text.to_owned(),
             problem: text.to_owned(),
-        },
-        Error::Tokenizer { origin: text.to_owned(), message: text.to_owned() },
-        Error::TokenizerTooLarge { origin: text.to_owned(), id: 7, vocab_size: 7 },
-        Error::TokenizerTooMany { origin: text.to_owned(), tokens: 9, vocab_size: 7 },
-        Error::NoKvCache,
-        Error::NoChatTemplate,
-        Error::ChatTemplate { origin: text.to_owned(), message: text.to_owned() },
-        Error::CacheFull { capacity: 7, length: 7, new: 7 },
-        Error::CacheTooLarge { tokens: 7, bytes: 7 },
-        Error::KvPoolFull { budget: 7, in_use: 7, needed: 7 },
-        Error::KvPoolTooSmall { tokens: 7, capacity: 7 },
-        Error::WeightsTooLarge { origin: text.to_owned(), bytes: 7 },
-        Error::Logits { step: 7, problem: "this" },
-        Error::HiddenStates,
-        Error::Scores { step: 7, rule: "this", problem: "this" },
-        Error::Threads { reason: text.to_owned() },
-        Error::Device(text.to_owned()),
-        Error::Panicked { what: "this", message: text.to_owned() },
-        Error::Handler(text.into()),
-        Error::NothingStarted,
-        Error::HandlerReturned,
-        Error::WaitInModelThread,
-        Error::ShutDown,
-        Error::QueueFull { max_waiting: 7, waiting: 7, new: 7 },
-        Error::Thread(io::Error::other(text)),
+        }),
+        Error::Load(LoadError::Tokenizer { origin: text.to_owned(), message: text.to_owned() }),
+        Error::Load(LoadError::TokenizerTooLarge { origin: text.to_owned(), id: 7, vocab_size: 7 }),
+        Error::Load(LoadError::TokenizerTooMany {
+            origin: text.to_owned(),
+            tokens: 9,
+            vocab_size: 7,
+        }),
+        Error::Request(RequestError::NoKvCache),
+        Error::Request(RequestError::NoChatTemplate),
+        Error::Request(RequestError::ChatTemplate {
+            origin: text.to_owned(),
+            message: text.to_owned(),
+        }),
+        Error::Request(RequestError::CacheFull { capacity: 7, length: 7, new: 7 }),
+        Error::Request(RequestError::CacheTooLarge { tokens: 7, bytes: 7 }),
+        Error::Service(ServiceError::KvPoolFull { budget: 7, in_use: 7, needed: 7 }),
+        Error::Request(RequestError::KvPoolTooSmall { tokens: 7, capacity: 7 }),
+        Error::Load(LoadError::WeightsTooLarge { origin: text.to_owned(), bytes: 7 }),
+        Error::Device(DeviceError::Logits { step: 7, problem: "this" }),
+        Error::Device(DeviceError::HiddenStates),
+        Error::Request(RequestError::Scores { step: 7, rule: "this", problem: "this" }),
+        Error::Request(RequestError::Grammar { kind: "this", problem: text.to_owned() }),
+        Error::Request(RequestError::GrammarTooLarge { limit: 7 }),
+        Error::Request(RequestError::GrammarEmpty),
+        Error::Request(RequestError::GrammarUnspellable),
+        Error::Request(RequestError::NoTokenFits { step: 7 }),
+        Error::Request(RequestError::OutsideGrammar { step: 7, token: 7 }),
+        Error::Request(RequestError::ConstraintVocabulary { constraint: 7, model: 7 }),
+        Error::Service(ServiceError::Threads { reason: text.to_owned() }),
+        Error::Device(DeviceError::Failed(text.to_owned())),
+        Error::Service(ServiceError::Panicked { what: "this", message: text.to_owned() }),
+        Error::Service(ServiceError::Handler(text.into())),
+        Error::Service(ServiceError::NothingStarted),
+        Error::Service(ServiceError::HandlerReturned),
+        Error::Service(ServiceError::WaitInModelThread),
+        Error::Service(ServiceError::ShutDown),
+        Error::Service(ServiceError::QueueFull { max_waiting: 7, waiting: 7, new: 7 }),
+        Error::Service(ServiceError::Thread(io::Error::other(text))),
     ]
 }
 
 /// A variant that is added here belongs into `every_error` too.
 fn is_listed(error: &Error) -> bool {
     match error {
-        Error::EmptyPrompt
-        | Error::PromptTooLong { .. }
-        | Error::TextTooLong { .. }
-        | Error::TextTooLarge { .. }
-        | Error::TokenOutOfRange { .. }
-        | Error::Parameter { .. }
-        | Error::DeviceNotCompiled { .. }
-        | Error::DeviceMissing { .. }
-        | Error::DTypeUnsupported { .. }
-        | Error::QuantizedUnsupported { .. }
-        | Error::NothingQuantized
-        | Error::KvFormatUnsupported { .. }
-        | Error::DraftVocabulary { .. }
-        | Error::Io { .. }
-        | Error::NotAModel { .. }
-        | Error::Json { .. }
-        | Error::Unsupported { .. }
-        | Error::Safetensors { .. }
-        | Error::TensorOffsets { .. }
-        | Error::TensorTwice { .. }
-        | Error::ShardOutside { .. }
-        | Error::ShardMissing { .. }
-        | Error::ShardLacks { .. }
-        | Error::TensorMissing { .. }
-        | Error::TensorShape { .. }
-        | Error::TensorDType { .. }
-        | Error::Gguf { .. }
-        | Error::GgufVersion { .. }
-        | Error::GgufTensor { .. }
-        | Error::GgufType { .. }
-        | Error::GgufPartMissing { .. }
-        | Error::GgufPartForeign { .. }
-        | Error::SeveralGguf { .. }
-        | Error::Metadata { .. }
-        | Error::Tokenizer { .. }
-        | Error::TokenizerTooLarge { .. }
-        | Error::TokenizerTooMany { .. }
-        | Error::NoKvCache
-        | Error::NoChatTemplate
-        | Error::ChatTemplate { .. }
-        | Error::CacheFull { .. }
-        | Error::CacheTooLarge { .. }
-        | Error::KvPoolFull { .. }
-        | Error::KvPoolTooSmall { .. }
-        | Error::WeightsTooLarge { .. }
-        | Error::Logits { .. }
-        | Error::HiddenStates
-        | Error::Scores { .. }
-        | Error::Device(_)
-        | Error::Panicked { .. }
-        | Error::Handler(_)
-        | Error::NothingStarted
-        | Error::HandlerReturned
-        | Error::WaitInModelThread
-        | Error::ShutDown
-        | Error::QueueFull { .. }
-        | Error::Threads { .. }
-        | Error::Thread(_) => true,
+        Error::Request(RequestError::EmptyPrompt)
+        | Error::Request(RequestError::PromptTooLong { .. })
+        | Error::Request(RequestError::TextTooLong { .. })
+        | Error::Request(RequestError::TextTooLarge { .. })
+        | Error::Request(RequestError::TokenOutOfRange { .. })
+        | Error::Request(RequestError::Parameter { .. })
+        | Error::Device(DeviceError::NotCompiled { .. })
+        | Error::Device(DeviceError::Missing { .. })
+        | Error::Device(DeviceError::DTypeUnsupported { .. })
+        | Error::Device(DeviceError::QuantizedUnsupported { .. })
+        | Error::Load(LoadError::NothingQuantized)
+        | Error::Device(DeviceError::KvFormatUnsupported { .. })
+        | Error::Request(RequestError::DraftVocabulary { .. })
+        | Error::Load(LoadError::Io { .. })
+        | Error::Load(LoadError::NotAModel { .. })
+        | Error::Load(LoadError::Json { .. })
+        | Error::Load(LoadError::Unsupported { .. })
+        | Error::Load(LoadError::Safetensors { .. })
+        | Error::Load(LoadError::TensorOffsets { .. })
+        | Error::Load(LoadError::TensorTwice { .. })
+        | Error::Load(LoadError::ShardOutside { .. })
+        | Error::Load(LoadError::ShardMissing { .. })
+        | Error::Load(LoadError::ShardLacks { .. })
+        | Error::Load(LoadError::TensorMissing { .. })
+        | Error::Load(LoadError::TensorShape { .. })
+        | Error::Load(LoadError::TensorDType { .. })
+        | Error::Load(LoadError::Gguf { .. })
+        | Error::Load(LoadError::GgufVersion { .. })
+        | Error::Load(LoadError::GgufTensor { .. })
+        | Error::Load(LoadError::GgufType { .. })
+        | Error::Load(LoadError::GgufPartMissing { .. })
+        | Error::Load(LoadError::GgufPartForeign { .. })
+        | Error::Load(LoadError::SeveralGguf { .. })
+        | Error::Load(LoadError::Metadata { .. })
+        | Error::Load(LoadError::Tokenizer { .. })
+        | Error::Load(LoadError::TokenizerTooLarge { .. })
+        | Error::Load(LoadError::TokenizerTooMany { .. })
+        | Error::Request(RequestError::NoKvCache)
+        | Error::Request(RequestError::NoChatTemplate)
+        | Error::Request(RequestError::ChatTemplate { .. })
+        | Error::Request(RequestError::CacheFull { .. })
+        | Error::Request(RequestError::CacheTooLarge { .. })
+        | Error::Service(ServiceError::KvPoolFull { .. })
+        | Error::Request(RequestError::KvPoolTooSmall { .. })
+        | Error::Load(LoadError::WeightsTooLarge { .. })
+        | Error::Device(DeviceError::Logits { .. })
+        | Error::Device(DeviceError::HiddenStates)
+        | Error::Request(RequestError::Scores { .. })
+        | Error::Request(RequestError::Grammar { .. })
+        | Error::Request(RequestError::GrammarTooLarge { .. })
+        | Error::Request(RequestError::GrammarEmpty)
+        | Error::Request(RequestError::GrammarUnspellable)
+        | Error::Request(RequestError::NoTokenFits { .. })
+        | Error::Request(RequestError::OutsideGrammar { .. })
+        | Error::Request(RequestError::ConstraintVocabulary { .. })
+        | Error::Device(DeviceError::Failed(_))
+        | Error::Service(ServiceError::Panicked { .. })
+        | Error::Service(ServiceError::Handler(_))
+        | Error::Service(ServiceError::NothingStarted)
+        | Error::Service(ServiceError::HandlerReturned)
+        | Error::Service(ServiceError::WaitInModelThread)
+        | Error::Service(ServiceError::ShutDown)
+        | Error::Service(ServiceError::QueueFull { .. })
+        | Error::Service(ServiceError::Threads { .. })
+        | Error::Service(ServiceError::Thread(_)) => true,
     }
 }
 

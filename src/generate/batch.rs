@@ -1,4 +1,5 @@
-//! The running batch: sequences generated together, one token each per step (continuous batching).
+//! The running batch: sequences generated together, each a token in a step, and one more
+//! for each draft token that is accepted (continuous batching).
 
 use std::collections::BTreeMap;
 use std::iter::zip;
@@ -40,26 +41,25 @@ pub struct Batch<'m> {
 struct SequenceStep {
     id: SequenceId,
     state: SequenceState,
+    speculator: Option<Speculator>,
     /// Taken by [`take`](Self::take). The last chunk of a prompt may have two: logits of prompt tokens,
     /// and those of the next one.
     outcomes: Vec<Outcome>,
     /// The tokens to compute next, also one that ends the text.
     sampled: Vec<u32>,
-    /// How many draft tokens were computed, and how many of them were accepted.
-    checked: (usize, usize),
     /// The tokens that are added to the text.
     tokens: Vec<TokenOutput>,
     end: Result<()>,
 }
 
 impl SequenceStep {
-    fn new(id: SequenceId, state: SequenceState) -> Self {
+    fn new(id: SequenceId, state: SequenceState, speculator: Option<Speculator>) -> Self {
         Self {
             id,
             state,
+            speculator,
             outcomes: Vec::new(),
             sampled: Vec::new(),
-            checked: (0, 0),
             tokens: Vec::new(),
             end: Ok(()),
         }
@@ -87,15 +87,18 @@ impl SequenceStep {
             return Ok(());
         }
         let tokens = &mut self.tokens;
+        let residual = self.speculator.as_ref().and_then(Speculator::residual);
         // The sampler may hold the caller's rules. A panic in one fails only this sequence.
         self.sampled = panics::contain("a sampling rule", || {
-            self.state.check(rows, draft, &mut |chosen| {
+            self.state.check(rows, draft, residual, &mut |chosen| {
                 tokens.push(chosen.token.clone());
                 ControlFlow::Continue(())
             })
         })??;
         let accepted = zip(&self.sampled, draft).filter(|(token, guess)| token == guess).count();
-        self.checked = (draft.len(), accepted);
+        if let Some(speculator) = &mut self.speculator {
+            speculator.checked(draft.len(), accepted);
+        }
         Ok(())
     }
 }
@@ -131,7 +134,8 @@ impl<'m> Batch<'m> {
     }
 
     /// From now on, each sequence that joins gets draft tokens, or none. They change no token: see
-    /// [`speculation`](crate::speculation). A token budget that they share with prompts comes first to
+    /// [`speculation`](crate::speculation). (The tokens of a [`Speculator`] with residual sampling do
+    /// depend on them.) A token budget that they share with prompts comes first to
     /// decodes, then to prompts, and then to them.
     pub fn set_speculation(&mut self, speculation: Option<Speculation>) {
         self.speculation = speculation;
@@ -149,7 +153,7 @@ impl<'m> Batch<'m> {
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects, parameters out of range, more tokens than the
-    /// budget of the KV caches could ever hold.
+    /// budget of the KV caches could ever hold, a draft model with another vocabulary.
     pub fn join(&mut self, prompt: &[u32], options: &Options) -> Result<SequenceId> {
         self.join_with_sampler(prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -159,7 +163,7 @@ impl<'m> Batch<'m> {
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects, more tokens than the budget of the KV caches
-    /// could ever hold.
+    /// could ever hold, a draft model with another vocabulary.
     pub fn join_with_sampler(
         &mut self,
         prompt: &[u32],
@@ -222,9 +226,13 @@ impl<'m> Batch<'m> {
     // ANCHOR_END: step
 
     // ANCHOR: propose
-    /// Asks for draft tokens for those that decode in the next step.
+    /// Asks for draft tokens for those that decode in the next step. Not while others read their
+    /// prompts: these have the rest of the token budget.
     fn propose(&mut self) {
         let decoding = std::mem::take(&mut self.decoding);
+        if self.scheduler().running() > decoding.len() {
+            return;
+        }
         for id in &decoding {
             let (Some(speculator), Some(state)) =
                 (self.speculators.get_mut(id), self.sequences.get(id))
@@ -270,7 +278,7 @@ impl<'m> Batch<'m> {
                 let Some(state) = self.sequences.remove(&id) else {
                     continue;
                 };
-                steps.push(SequenceStep::new(id, state));
+                steps.push(SequenceStep::new(id, state, self.speculators.remove(&id)));
             }
             if let Some(step) = steps.last_mut() {
                 step.outcomes.push(outcome);
@@ -288,9 +296,7 @@ impl<'m> Batch<'m> {
             for token in step.sampled {
                 self.engine.push(step.id, token);
             }
-            if let Some(speculator) = self.speculators.get_mut(&step.id) {
-                speculator.checked(step.checked.0, step.checked.1);
-            }
+            self.speculators.extend(step.speculator.map(|speculator| (step.id, speculator)));
             self.sequences.insert(step.id, step.state);
             tokens.push((step.id, step.tokens, step.end));
         }
@@ -375,6 +381,7 @@ impl<'m> Batch<'m> {
 mod tests {
     use super::*;
     use crate::device::{self, DeviceChoice, Precision};
+    use crate::error::RequestError;
     use crate::generate::{Chosen, cached};
     use crate::pretrained::Pretrained;
     use crate::sampling::SamplingParams;
@@ -419,7 +426,10 @@ mod tests {
             }
             let failed = ends.remove(0);
             assert_eq!(failed.0, ids[1]);
-            assert!(matches!(failed.1, Event::Failed(Error::TokenOutOfRange { .. })));
+            assert!(matches!(
+                failed.1,
+                Event::Failed(Error::Request(RequestError::TokenOutOfRange { .. }))
+            ));
             for ((id, event), index) in ends.into_iter().zip([0, 2]) {
                 let Event::Finished(found) = event else {
                     panic!("{event:?}");

@@ -5,7 +5,7 @@ use std::iter::zip;
 use std::ops::ControlFlow;
 
 use super::{Batch, Event, Generation, Options};
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::model::Model;
 
 /// Generates from every prompt, with the options at the same index, in one running batch: see
@@ -69,10 +69,11 @@ fn check_as_many(prompts: &[Vec<u32>], options: &[Options]) -> Result<()> {
     if prompts.len() == options.len() {
         Ok(())
     } else {
-        Err(Error::Parameter {
+        Err(RequestError::Parameter {
             name: "options",
             value: format!("{} options", options.len()),
             allowed: "as many as there are prompts",
-        })
+        }
+        .into())
     }
 }

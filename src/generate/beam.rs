@@ -2,7 +2,7 @@
 
 use super::FinishReason;
 use super::token_limit::TokenLimit;
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, RequestError, Result};
 use crate::kv::KvCache;
 use crate::model::{Input, Model};
 use crate::sampling::logprobs;
@@ -114,8 +114,9 @@ impl BeamOptions {
     pub const MAX_WIDTH: usize = 1024;
 
     fn validate(&self) -> Result<()> {
-        let parameter =
-            |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
+        let parameter = |name, value: String, allowed| {
+            Err(RequestError::Parameter { name, value, allowed }.into())
+        };
         if !(1..=Self::MAX_WIDTH).contains(&self.width) {
             let allowed = "1 to 1024 (1 is greedy; every beam has a KV cache of its own)";
             return parameter("beam width", self.width.to_string(), allowed);
@@ -163,7 +164,7 @@ impl<'a> Search<'a> {
         for (beam, Beam { ids, logprob, logits, .. }) in beams.iter().enumerate() {
             if !logits.iter().all(|logit| logit.is_finite()) {
                 let problem = "not all of them are finite";
-                return Err(Error::Logits { step: ids.len(), problem });
+                return Err(DeviceError::Logits { step: ids.len(), problem }.into());
             }
             let likely = logprobs(logits, 0, width + self.end_ids.len()).top;
             all.extend(likely.into_iter().map(|(id, token_logprob)| Candidate {

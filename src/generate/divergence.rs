@@ -1,6 +1,6 @@
 //! How far the distributions of one model are from those of another.
 
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Result};
 use crate::model::{Input, Logits, Model};
 
 use super::score::CHUNK;
@@ -70,7 +70,7 @@ pub fn divergence(reference: &Model, model: &Model, ids: &[u32]) -> Result<Diver
         for ((expected, row), &target) in expected.iter().zip(&rows).zip(targets) {
             if !expected.iter().chain(row).all(|logit| logit.is_finite()) {
                 let problem = "not all of them are finite";
-                return Err(Error::Logits { step: found.tokens, problem });
+                return Err(DeviceError::Logits { step: found.tokens, problem }.into());
             }
             let (expected, log_p) = (log_softmax(expected), log_softmax(row));
             let kl = expected.iter().zip(&log_p).map(|(p, q)| p.exp() * (p - q)).sum::<f64>();

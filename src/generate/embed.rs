@@ -1,6 +1,6 @@
 //! One vector for a text: its hidden states, pooled.
 
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, RequestError, Result};
 use crate::kernels::BLOCK;
 use crate::kv::KvCache;
 use crate::model::{Input, Logits, Model};
@@ -57,7 +57,7 @@ impl Embedder {
         let pool = model.kv_pool();
         let (tokens, capacity) = (ids.len(), pool.max_blocks().saturating_mul(BLOCK));
         if tokens > capacity {
-            return Err(Error::KvPoolTooSmall { tokens, capacity });
+            return Err(RequestError::KvPoolTooSmall { tokens, capacity }.into());
         }
         let cache = model.new_cache(tokens)?;
         let pooled = vec![0.0; model.config().d_model];
@@ -96,7 +96,7 @@ impl Embedder {
     fn direction(&self) -> Result<Vec<f32>> {
         let length = self.pooled.iter().map(|value| value * value).sum::<f64>().sqrt();
         if !length.is_finite() || length == 0.0 {
-            return Err(Error::HiddenStates);
+            return Err(DeviceError::HiddenStates.into());
         }
         Ok(self.pooled.iter().map(|value| (value / length) as f32).collect())
     }

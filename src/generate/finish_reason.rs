@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model chose an end-of-sequence token.
+    /// The model chose an end-of-sequence token, or the constraint allows nothing else.
     Eos,
     /// The model chose one of the request's stop ids.
     StopId(u32),

@@ -26,6 +26,7 @@ mod token_output;
 
 use std::ops::ControlFlow;
 
+use crate::constrained::Constraint;
 use crate::error::Result;
 use crate::model::Model;
 use crate::pretrained::Pretrained;
@@ -56,7 +57,11 @@ pub struct Options {
     pub sampling: SamplingParams,
     /// Continue after an end-of-sequence token, which is then kept like any other.
     pub ignore_eos: bool,
-    /// Report the log-probability of each token, and of this many of the most likely ones.
+    /// Only tokens that keep the text inside a grammar may be chosen. The text ends where nothing
+    /// continues it. It stays unfinished where it reaches `max_tokens` before.
+    pub constraint: Option<Constraint>,
+    /// Report the log-probability of each token, and of this many of the most likely ones: by the
+    /// model's own distribution over the tokens that the constraint allows.
     pub logprobs: Option<usize>,
     /// Report the log-probability of each prompt token but the first, as [`score`] does, and of this
     /// many of the most likely tokens at its place. With `max_tokens: 0`, the prompt is scored and
@@ -81,6 +86,7 @@ impl Default for Options {
             chunk: 256,
             sampling: SamplingParams::default(),
             ignore_eos: false,
+            constraint: None,
             logprobs: None,
             prompt_logprobs: None,
             stop_ids: Vec::new(),

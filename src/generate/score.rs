@@ -1,6 +1,6 @@
 //! The log-probabilities and the perplexity of a given text.
 
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Result};
 use crate::model::{Input, Logits, Model};
 use crate::sampling::{TokenLogprobs, logprobs};
 
@@ -58,7 +58,7 @@ pub(super) fn score_rows(
     for (logits, &target) in rows.iter().zip(targets) {
         if !logits.iter().all(|logit| logit.is_finite()) {
             let problem = "not all of them are finite";
-            return Err(Error::Logits { step: tokens.len(), problem });
+            return Err(DeviceError::Logits { step: tokens.len(), problem }.into());
         }
         tokens.push(logprobs(logits, target, top));
     }

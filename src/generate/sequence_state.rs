@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
-use crate::speculation::Text;
+use crate::speculation::{Text, residual};
 
 /// One generation in progress: samples tokens, keeps them, and decides when to stop.
 pub(super) struct SequenceState {
@@ -33,10 +33,23 @@ pub(super) struct SequenceState {
     hash: Option<Sha256>,
     /// The hashes before each row of the last check.
     hashes: Vec<Sha256>,
-    /// How many tokens were generated before the last check, and how many rows it sampled from.
-    checked: (usize, usize),
+    /// The sampler of residual sampling, with numbers that no draft can know.
+    residual: Option<Sampler>,
+    last_check: LastCheck,
     drafted: usize,
     accepted: usize,
+}
+
+/// The stream of the numbers of residual sampling.
+const RESIDUAL_STREAM: u64 = 1;
+
+/// What there was before the last check, and how many rows it sampled from.
+#[derive(Default)]
+struct LastCheck {
+    /// The generated tokens.
+    tokens: usize,
+    accepted: usize,
+    rows: usize,
 }
 
 impl SequenceState {
@@ -44,11 +57,11 @@ impl SequenceState {
     /// computed.
     pub(super) fn new(model: &Model, prompt: &[u32], options: &Options) -> Result<Self> {
         if let Some(top) = options.prompt_logprobs {
-            return Err(Error::Parameter {
+            return Err(RequestError::Parameter {
                 name: "prompt_logprobs",
                 value: top.to_string(),
                 allowed: "left out of a loop for one sequence: call `generate::score`, or join a `Batch`",
-            });
+            }.into());
         }
         Self::with_sampler(model, prompt, options, Sampler::new(&options.sampling)?)
     }
@@ -61,7 +74,15 @@ impl SequenceState {
         sampler: Sampler,
     ) -> Result<Self> {
         let limit = TokenLimit::new(model, prompt, options.max_tokens)?;
-        sampler.params().check_vocabulary(model.config().vocab_size)?;
+        let vocab_size = model.config().vocab_size;
+        sampler.params().check_vocabulary(vocab_size)?;
+        let sampler = match &options.constraint {
+            None => sampler,
+            Some(constraint) => {
+                constraint.check_vocabulary(vocab_size)?;
+                sampler.with_constraint(constraint)
+            }
+        };
         let end_ids = if options.ignore_eos {
             Vec::new()
         } else {
@@ -82,7 +103,8 @@ impl SequenceState {
             prompt_top: options.prompt_logprobs,
             hash: options.hash_logits.then(Sha256::new),
             hashes: Vec::new(),
-            checked: (0, 0),
+            residual: None,
+            last_check: LastCheck::default(),
             drafted: 0,
             accepted: 0,
         })
@@ -130,22 +152,44 @@ impl SequenceState {
         logits: &[f32],
         on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
     ) -> Result<u32> {
+        let (prompt, output) = self.tokens.split_at(self.prompt);
+        let id = self.sampler.sample(logits, prompt, output)?;
+        self.push(id, logits, on_token)
+    }
+
+    /// Appends the token that was sampled from the logits, `[vocab]`, unless it ends the text.
+    fn push(
+        &mut self,
+        id: u32,
+        logits: &[f32],
+        on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<u32> {
         if let Some(hash) = &mut self.hash {
             logits.iter().for_each(|logit| hash.update(logit.to_le_bytes()));
         }
-        let (prompt, output) = self.tokens.split_at(self.prompt);
+        let output = &self.tokens[self.prompt..];
         let index = output.len();
-        let id = self.sampler.sample(logits, prompt, output)?;
         if let Some(reason) = self.end(id) {
             self.finish_reason = Some(reason);
             return Ok(id);
         }
+        let logprobs = match self.top {
+            None => None,
+            Some(top) => Some(logprobs(&self.sampler.constrained(logits, output)?, id, top)),
+        };
         self.tokens.push(id);
+        let is_complete = self.is_complete();
+        if is_complete.is_err() {
+            self.tokens.pop();
+        }
+        let is_complete = is_complete?;
         self.limit.left -= 1;
         if self.limit.left == 0 {
             self.finish_reason = Some(self.limit.reason());
         }
-        let logprobs = self.top.map(|top| logprobs(logits, id, top));
+        if is_complete {
+            self.finish_reason = Some(FinishReason::Eos);
+        }
         let token = TokenOutput::without_text(index, id, logprobs.clone());
         self.logprobs.extend(logprobs);
         if on_token(&Chosen { token: &token, logits }).is_break() {
@@ -155,26 +199,76 @@ impl SequenceState {
     }
     // ANCHOR_END: next_token
 
+    /// As [`next_token`](Self::next_token), by residual sampling where there is a guess: the draft
+    /// token, and the distribution that it was drawn from, `[vocab]`, unless it was certain.
+    fn next_by_residual(
+        &mut self,
+        logits: &[f32],
+        guess: Option<(u32, Option<&Vec<f32>>)>,
+        on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<u32> {
+        let sampler = self.residual.get_or_insert_with(|| self.sampler.on_stream(RESIDUAL_STREAM));
+        let (prompt, output) = self.tokens.split_at(self.prompt);
+        let Some((token, draft)) = guess else {
+            let id = sampler.sample(logits, prompt, output)?;
+            return self.push(id, logits, on_token);
+        };
+        let exact = |distribution: &[f32]| distribution.iter().copied().map(f64::from).collect();
+        let target: Vec<f64> = exact(&sampler.distribution(logits, prompt, output)?);
+        let token = token as usize;
+        let draft =
+            draft.map_or_else(|| residual::certain(token, target.len()), |draft| exact(draft));
+        let uniform = [sampler.uniform(), sampler.uniform()];
+        let id = residual::check(&target, &draft, token, uniform) as u32;
+        self.push(id, logits, on_token)
+    }
+
+    /// Whether the constraint allows no token behind the output.
+    fn is_complete(&self) -> Result<bool> {
+        match self.sampler.constraint() {
+            None => Ok(false),
+            Some(follower) => Ok(follower.next(&self.tokens[self.prompt..])?.is_complete()),
+        }
+    }
+
     // ANCHOR: check
     /// Samples a token from each row of logits, `[vocab]`, as long as the tokens are those of the
     /// draft, and returns them. There is one row more than draft tokens. The rows behind a token that
-    /// differs follow a text that is not this one.
+    /// differs follow a text that is not this one. `residual` has the distributions of the draft where
+    /// residual sampling decides.
+    ///
+    /// A row behind the first from which nothing can be sampled fails the text only where the text
+    /// gets there: in the next step.
     pub(super) fn check(
         &mut self,
         rows: &[Vec<f32>],
         draft: &[u32],
+        residual: Option<&[Vec<f32>]>,
         on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<u32>> {
         self.drafted += draft.len();
         self.hashes.clear();
-        self.checked = (self.tokens.len() - self.prompt, 0);
+        let (tokens, accepted) = (self.tokens.len() - self.prompt, self.accepted);
+        self.last_check = LastCheck { tokens, accepted, rows: 0 };
         let mut sampled = Vec::new();
         for (index, logits) in rows.iter().enumerate() {
-            self.hashes.extend(self.hash.clone());
-            let token = self.next_token(logits, on_token)?;
+            let before = self.hash.clone();
+            let guess = draft.get(index).copied();
+            let token = match residual {
+                None => self.next_token(logits, on_token),
+                Some(of) => {
+                    let guess = guess.map(|token| (token, of.get(index)));
+                    self.next_by_residual(logits, guess, on_token)
+                }
+            };
+            let token = match token {
+                Err(_) if index > 0 => break,
+                token => token?,
+            };
+            self.hashes.extend(before);
             sampled.push(token);
-            self.checked.1 += 1;
-            let is_accepted = draft.get(index) == Some(&token);
+            self.last_check.rows += 1;
+            let is_accepted = guess == Some(token);
             self.accepted += usize::from(is_accepted);
             if !is_accepted || self.is_finished() {
                 break;
@@ -187,10 +281,11 @@ impl SequenceState {
     /// Ends the text after its first `tokens` tokens, where the caller stops: what the last check
     /// sampled behind them never was. Has no effect at a token that has ended the text.
     pub(super) fn stop_after(&mut self, tokens: usize) {
-        let rows = tokens - self.checked.0;
-        if rows == self.checked.1 && self.is_finished() {
+        let rows = tokens - self.last_check.tokens;
+        if rows == self.last_check.rows && self.is_finished() {
             return;
         }
+        self.accepted = self.accepted.min(self.last_check.accepted + rows);
         self.finish_reason = Some(FinishReason::Stopped);
         self.tokens.truncate(self.prompt + tokens);
         self.logprobs.truncate(tokens);

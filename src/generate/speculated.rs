@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::model::{Input, Logits, Model};
 use crate::speculation::Speculator;
 
-/// Generates as [`cached`](super::cached) does. From the second pass on, the model also reads draft
+/// Generates as [`cached`](super::cached) does, or with the same distribution where the speculator is
+/// set to [`Acceptance::Residual`](crate::speculation::Acceptance). From the second pass on, the model also reads draft
 /// tokens behind the last token, and gets as many tokens from a pass as were guessed right, and one.
 ///
 /// # Errors
@@ -35,7 +36,7 @@ pub fn speculated(
         };
         new.extend(&draft);
         let rows = model.forward(&mut [Input::after(&mut cache, &new).with_logits(wanted)])?;
-        let sampled = state.check(&rows, &draft, on_token)?;
+        let sampled = state.check(&rows, &draft, speculator.residual(), on_token)?;
         // Keys and values of draft tokens that were rejected.
         cache.truncate(cache.length() - (rows.len() - sampled.len()));
         let accepted = zip(&sampled, &draft).filter(|(token, guess)| token == guess).count();

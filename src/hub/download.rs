@@ -78,7 +78,8 @@ impl<'a> Download<'a> {
             Some(_) => self.fetch_listed(&self.model.gguf_files())?,
             None => self.fetch_all()?,
         }
-        self.enter_revision().map_err(|(path, source)| crate::Error::Io { path, source })?;
+        self.enter_revision()
+            .map_err(|(path, source)| crate::Error::Load(crate::LoadError::Io { path, source }))?;
         Ok(self.snapshot.path(self.model))
     }
 

@@ -126,7 +126,7 @@ mod tests {
             Error::Stalled { model: of(), file: of(), seconds: 7.0 },
             Error::Damaged { model: of(), file: of(), found: of(), expected: of() },
             Error::Variable { name: "this", value: of(), allowed: "this" },
-            Error::Library(crate::Error::Device(of())),
+            Error::Library(crate::DeviceError::Failed(of()).into()),
         ]
     }
 

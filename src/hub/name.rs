@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::checkpoint::gguf::PartName;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 
 /// A model on the hub, `org/name`, at a revision: the whole repository, or one file of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +42,12 @@ impl FromStr for HubModel {
         let (name, file) = split_file(path);
         let is_gguf = file.is_none_or(|file| file.to_ascii_lowercase().ends_with(".gguf"));
         if !is_path(path) || !is_path(revision) || !is_gguf {
-            return Err(Error::Parameter {
+            return Err(RequestError::Parameter {
                 name: "the model's name on the hub",
                 value: format!("`{text}`"),
                 allowed: ALLOWED,
-            });
+            }
+            .into());
         }
         Ok(Self {
             name: name.to_owned(),

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::panics;
-use crate::{Error, Result};
+use crate::{Result, ServiceError};
 
 /// Runs `work` in its own thread, and returns `None` once `progress` has not changed for
 /// `patience`.
@@ -25,7 +25,7 @@ pub(super) fn wait<T: Send + 'static>(
         // The receiver is gone if the work was abandoned.
         let _ = done.send(panics::contain("the download", work));
     };
-    thread::Builder::new().spawn(work).map_err(Error::Thread)?;
+    thread::Builder::new().spawn(work).map_err(ServiceError::Thread)?;
     let mut before = progress();
     loop {
         match finished.recv_timeout(patience) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{HubModel, MOST_OF_A_NAME};
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 use crate::files;
 
 /// The files that every model has.
@@ -116,17 +116,18 @@ impl Snapshot {
         let path = self.folder().join(INDEX);
         let origin = format!("{path:?}");
         let json = files::read(&path, MOST_OF_AN_INDEX)?.unwrap_or_default();
-        let wrong = |source| Error::Json { origin: origin.clone(), source };
+        let wrong = |source| LoadError::Json { origin: origin.clone(), source };
         let index: Index = serde_json::from_slice(&json).map_err(wrong)?;
         let files: BTreeSet<String> = index.weight_map.into_values().collect();
         match files.iter().find(|file| file.contains(['/', '\\', ':']) || file.starts_with('.')) {
             None => Ok(files),
-            Some(file) => Err(Error::Unsupported {
+            Some(file) => Err(LoadError::Unsupported {
                 origin,
                 field: "weight_map",
                 value: format!("{file:?}"),
                 supported: "the name of a file beside the index",
-            }),
+            }
+            .into()),
         }
     }
 }

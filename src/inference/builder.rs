@@ -10,7 +10,7 @@ use super::limits::Limits;
 use super::permits::Semaphore;
 use super::recorder::Recorder;
 use super::worker::Worker;
-use crate::error::{Error, Result};
+use crate::error::{Result, ServiceError};
 use crate::pretrained::Pretrained;
 use crate::speculation::Speculation;
 use crate::sync::atomic::AtomicU64;
@@ -83,7 +83,7 @@ impl<M, S> InferenceBuilder<M, S> {
     }
 
     /// The capacity of the queue in sequences, at least 1. A job with more sequences than free
-    /// slots ends with [`Error::QueueFull`]. Every sequence is queued at least until the current
+    /// slots ends with [`ServiceError::QueueFull`]. Every sequence is queued at least until the current
     /// step ends.
     pub fn with_max_waiting(mut self, sequences: usize) -> Self {
         self.limits.max_waiting = sequences.max(1);
@@ -154,7 +154,7 @@ impl<M, S> InferenceBuilder<M, S> {
         let thread = thread::Builder::new()
             .name("slowburn model".to_owned())
             .spawn(work)
-            .map_err(Error::Thread)?;
+            .map_err(ServiceError::Thread)?;
         Ok(Inference {
             model,
             commands,

@@ -18,7 +18,7 @@ use super::started::{NewSequence, StartedSequences};
 use super::stream::{Channel, JobStream, OutStream};
 use super::{Collected, GenerateRequest, Job, Progress, TokenOutput};
 use crate::engine::EngineStats;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 use crate::generate::{self, Options};
 use crate::kv::{BlockCounts, PrefixStats};
 use crate::panics;
@@ -93,8 +93,10 @@ impl<I, O, M, S> Inference<I, O, M, S> {
         check_may_wait()?;
         let (answer, answered) = mpsc::sync_channel(1);
         let question = Question::Load(answer);
-        self.commands.send(Command::Ask(question)).map_err(|_| Error::ShutDown)?;
-        answered.recv().map_err(|_| Error::ShutDown)
+        self.commands
+            .send(Command::Ask(question))
+            .map_err(|_| Error::Service(ServiceError::ShutDown))?;
+        answered.recv().map_err(|_| Error::Service(ServiceError::ShutDown))
     }
 
     /// Enqueues the sequences of a job.
@@ -103,11 +105,13 @@ impl<I, O, M, S> Inference<I, O, M, S> {
     /// No sequences; too few free slots in the queue; an inference that was shut down.
     fn enqueue(&self, job: &Arc<RunningJob>, started: Vec<NewSequence>) -> Result<()> {
         if started.is_empty() {
-            return Err(Error::NothingStarted);
+            return Err(ServiceError::NothingStarted.into());
         }
         let permits = self.queue.acquire(started.len())?;
         let sequences = zip(started, permits).collect();
-        self.commands.send(Command::Run(job.clone(), sequences)).map_err(|_| Error::ShutDown)
+        self.commands
+            .send(Command::Run(job.clone(), sequences))
+            .map_err(|_| Error::Service(ServiceError::ShutDown))
     }
 }
 

@@ -8,7 +8,7 @@ use super::cancel::CancelToken;
 use super::model_thread::check_may_wait;
 use super::stream::{JobStream, Reader};
 use super::{Completion, Progress};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 use crate::sync::{Mutex, MutexGuard};
 
 /// A request in progress. Dropping the job cancels it, before its next step.
@@ -42,7 +42,7 @@ impl<O> Job<O> {
     /// Errors and panics of the handler or of its sequences; a call from a callback in the model
     /// thread, which would wait for itself.
     pub fn join(self) -> Result<Completion> {
-        self.join_all()?.into_iter().next().ok_or(Error::NothingStarted)
+        self.join_all()?.into_iter().next().ok_or(Error::Service(ServiceError::NothingStarted))
     }
 
     /// As [`join`](Self::join), for each sequence in the order in which the handler started
@@ -172,6 +172,6 @@ impl RunningJob {
 impl Drop for RunningJob {
     fn drop(&mut self) {
         // No effect if the job has ended.
-        self.reader.end(Err(Error::ShutDown));
+        self.reader.end(Err(ServiceError::ShutDown.into()));
     }
 }

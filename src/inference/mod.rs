@@ -51,7 +51,7 @@
 //! [`prepare`](ModelHandle::prepare)d sequences, each with a callback, to the model thread. The
 //! model thread runs the sequences of all jobs in one [`Batch`](crate::generate::Batch), whose
 //! [`Scheduler`](crate::engine::Scheduler) decides who takes part in a step. Those that decode get a
-//! token, and their callback is called, which emits items to the job's [`OutStream`].
+//! token, or several with draft tokens, and their callback is called, which emits items to the job's [`OutStream`].
 //!
 //! A handler that waited for its tokens would need a thread to wait in. A thread per job does not
 //! scale to many jobs; in a thread pool, as many slow readers as the pool has threads block every
@@ -69,7 +69,7 @@
 //!   ([`with_max_waiting`](InferenceBuilder::with_max_waiting)), and the memory of keys and values
 //!   ([`Model::with_kv_cache_bytes`](crate::model::Model::with_kv_cache_bytes)). A paused sequence
 //!   keeps its blocks only until another needs them; they are computed again when it goes on. A job that finds the queue full
-//!   ends with [`Error::QueueFull`](crate::Error). A caller that spawns more jobs than fit into the
+//!   ends with [`ServiceError::QueueFull`](crate::ServiceError). A caller that spawns more jobs than fit into the
 //!   batch must read them in spawn order or concurrently: a queued job cannot join while the jobs
 //!   before it are not read.
 //! - Deadlines and cancellation apply to running, paused and queued jobs, also while callers

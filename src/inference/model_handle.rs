@@ -10,9 +10,9 @@ use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
 use super::started::{NewSequence, StartedSequences};
 use super::{Completion, GenerateRequest, Prefill};
-use crate::error::{Error, Result};
-use crate::generate::TokenOutput;
+use crate::error::{Error, Result, ServiceError};
 use crate::generate::token_limit::TokenLimit;
+use crate::generate::{Options, TokenOutput};
 use crate::panics;
 use crate::pretrained::Pretrained;
 use crate::sampling::{Rule, Sampler};
@@ -32,17 +32,19 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
     ///
     /// # Errors
     /// A field out of its range; a prompt that the model cannot continue; a logit bias for a token
-    /// that is not in the vocabulary.
+    /// that is not in the vocabulary; a grammar that cannot be compiled.
     pub fn prepare(&self, request: &GenerateRequest) -> Result<PreparedSequence> {
         request.validate()?;
         let pretrained: &Pretrained = (*self.model).borrow();
         let prompt = request.prompt.ids(pretrained)?;
         let limit = TokenLimit::new(&pretrained.model, &prompt, request.max_tokens)?;
         request.sampling.check_vocabulary(pretrained.model.config().vocab_size)?;
+        let grammar = request.grammar.as_ref();
+        let constraint = grammar.map(|grammar| pretrained.constraint(grammar)).transpose()?;
         let sequence = NewSequence {
             max_tokens: limit.left,
             prompt,
-            options: request.options(),
+            options: Options { constraint, ..request.options() },
             sampler: Sampler::new(&request.sampling)?,
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
@@ -81,8 +83,10 @@ pub(super) fn submit<M, R: Send + 'static>(
         let _ = answer.send(panics::contain("a call to the model", || call(model)));
     };
     let question = Question::Call(Call::new(call));
-    commands.send(Command::Ask(question)).map_err(|_| Error::ShutDown)?;
-    answered.recv().map_err(|_| Error::ShutDown)?
+    commands
+        .send(Command::Ask(question))
+        .map_err(|_| Error::Service(ServiceError::ShutDown))?;
+    answered.recv().map_err(|_| Error::Service(ServiceError::ShutDown))?
 }
 
 /// A validated and tokenized sequence, not started yet.

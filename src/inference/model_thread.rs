@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ServiceError};
 use crate::sync::thread_local;
 
 thread_local! {
@@ -22,7 +22,7 @@ pub(super) fn enter() {
 /// The current thread is a model thread, of this model or of another.
 pub(super) fn check_may_wait() -> Result<()> {
     if IS_MODEL_THREAD.with(Cell::get) {
-        Err(Error::WaitInModelThread)
+        Err(ServiceError::WaitInModelThread.into())
     } else {
         Ok(())
     }

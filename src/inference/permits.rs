@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// The slots of the queue. Each taken slot belongs to a sequence that is queued or about to be.
@@ -29,9 +29,9 @@ impl Semaphore {
             let sum = waiting.checked_add(new)?;
             (sum <= max_waiting).then_some(sum)
         };
-        self.waiting
-            .try_update(Ordering::Relaxed, Ordering::Relaxed, with_new)
-            .map_err(|waiting| Error::QueueFull { max_waiting, waiting, new })?;
+        self.waiting.try_update(Ordering::Relaxed, Ordering::Relaxed, with_new).map_err(
+            |waiting| Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }),
+        )?;
         Ok((0..new).map(|_| Permit(self.clone())).collect())
     }
 }
@@ -54,7 +54,7 @@ mod tests {
             let Err(error) = semaphore.acquire(new) else {
                 panic!("{new} more were let in");
             };
-            let full = Error::QueueFull { max_waiting: 3, waiting: 2, new };
+            let full = Error::Service(ServiceError::QueueFull { max_waiting: 3, waiting: 2, new });
             assert_eq!(error.to_string(), full.to_string());
         }
         let one = semaphore.acquire(1).unwrap();

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Prompt;
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::generate::Options;
+use crate::grammar::Grammar;
 use crate::sampling::SamplingParams;
 use crate::tokenizer::StopStrings;
 
@@ -34,6 +35,9 @@ pub struct GenerateRequest {
     /// Continue after an end-of-sequence token, which is then kept like any other.
     #[serde(default)]
     pub ignore_eos: bool,
+    /// The texts that are allowed: see [`Options::constraint`].
+    #[serde(default)]
+    pub grammar: Option<Grammar>,
     /// Report the log-probability of each token, and of this many of the most likely tokens.
     #[serde(default)]
     pub logprobs: Option<usize>,
@@ -62,6 +66,7 @@ impl GenerateRequest {
             stop: Vec::new(),
             stop_ids: Vec::new(),
             ignore_eos: false,
+            grammar: None,
             logprobs: None,
             prompt_logprobs: None,
             deadline: None,
@@ -158,6 +163,12 @@ impl GenerateRequest {
         self
     }
 
+    /// Sets [`grammar`](Self::grammar).
+    pub fn with_grammar(mut self, grammar: Grammar) -> Self {
+        self.grammar = Some(grammar);
+        self
+    }
+
     /// Sets [`logprobs`](Self::logprobs).
     pub fn with_logprobs(mut self, top: usize) -> Self {
         self.logprobs = Some(top);
@@ -183,7 +194,7 @@ impl GenerateRequest {
     /// The first invalid field: its name, value and allowed range.
     pub fn validate(&self) -> Result<()> {
         let refuse = |name, value: &str, allowed| {
-            Err(Error::Parameter { name, value: value.to_owned(), allowed })
+            Err(RequestError::Parameter { name, value: value.to_owned(), allowed }.into())
         };
         if self.max_tokens == 0 && self.prompt_logprobs.is_none() {
             return refuse("max_tokens", "0", "1 or greater, or 0 with `prompt_logprobs`");

@@ -135,7 +135,8 @@ impl<'m> LiveSequence<'m> {
             completion_tokens: self.tokens,
             cached_tokens,
             drafted_tokens: drafted,
-            accepted_tokens: accepted,
+            // The first token comes with the prompt. What a stop string cuts off does not count.
+            accepted_tokens: accepted.min(self.tokens.saturating_sub(1)),
         };
         let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
         let rest = rest.and_then(|(held, stopped_by)| {

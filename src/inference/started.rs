@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::callback::{OnEnd, OnPrefill, OnToken};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 use crate::generate::Options;
 use crate::sampling::Sampler;
 use crate::sync::Mutex;
@@ -34,7 +34,7 @@ impl StartedSequences {
 
     pub(super) fn push(&self, sequence: NewSequence) -> Result<()> {
         let mut started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        started.as_mut().ok_or(Error::HandlerReturned)?.push(sequence);
+        started.as_mut().ok_or(Error::Service(ServiceError::HandlerReturned))?.push(sequence);
         Ok(())
     }
 

@@ -187,7 +187,7 @@ impl<T> Clone for OutStream<T> {
 /// The reading end of a job's stream, in order. Dropping it before the job ends cancels the job.
 ///
 /// A callback runs in the model thread, which cannot wait for itself. If a callback reads an empty
-/// stream, the stream's job ends with [`Error::WaitInModelThread`](crate::Error).
+/// stream, the stream's job ends with [`ServiceError::WaitInModelThread`](crate::ServiceError).
 ///
 /// With the feature `async`, also a `futures::Stream`.
 pub struct JobStream<T> {

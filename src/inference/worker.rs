@@ -14,7 +14,7 @@ use super::sequence::LiveSequence;
 use super::started::NewSequence;
 use super::{FinishReason, Load};
 use crate::engine::{Decision, EngineStats, SequenceId};
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Error, Result};
 use crate::generate::{Batch, Event, Generation, TokenOutput};
 use crate::kv::PrefixStats;
 use crate::panics;
@@ -230,7 +230,8 @@ impl<'m, M> Worker<'m, M> {
     }
     // ANCHOR_END: pause
 
-    /// Runs one step: a token for every sequence that decodes.
+    /// Runs one step: a token for every sequence that decodes, and one for each draft token that is
+    /// accepted.
     fn step(&mut self) {
         let now = Instant::now();
         let events = match panics::contain("the model", || self.batch.step()) {
@@ -318,7 +319,7 @@ impl<'m, M> Worker<'m, M> {
         self.of_jobs.clear();
         self.deadlines.clear();
         for sequence in std::mem::take(&mut self.sequences).into_values() {
-            sequence.job.fail(Error::Device(error.to_string()));
+            sequence.job.fail(Error::Device(DeviceError::Failed(error.to_string())));
         }
     }
 

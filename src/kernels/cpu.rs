@@ -7,7 +7,7 @@ use std::thread;
 use super::disjoint::Disjoint;
 use super::simd::Simd;
 use super::threads::Threads;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result, ServiceError};
 
 /// The instruction set and the threads of the kernels. Neither changes the bits of a result. A
 /// clone shares the threads.
@@ -32,20 +32,24 @@ impl Cpu {
         /// More than any machine needs: a larger number is a mistake, with an error of its own.
         const MOST: usize = 1024;
         if !simd.is_available() {
-            return Err(Error::Parameter {
+            return Err(RequestError::Parameter {
                 name: "simd",
                 value: simd.to_string(),
                 allowed: "an instruction set of this processor (`auto` takes the widest)",
-            });
+            }
+            .into());
         }
         if !(1..=MOST).contains(&threads) {
-            return Err(Error::Parameter {
+            return Err(RequestError::Parameter {
                 name: "threads",
                 value: threads.to_string(),
                 allowed: "from 1 to 1024",
-            });
+            }
+            .into());
         }
-        let refused = |error: std::io::Error| Error::Threads { reason: error.to_string() };
+        let refused = |error: std::io::Error| {
+            Error::Service(ServiceError::Threads { reason: error.to_string() })
+        };
         let threads = Threads::new(threads).map_err(refused)?;
         Ok(Self { simd, threads: Arc::new(threads) })
     }

@@ -1,5 +1,6 @@
 //! Linear layers: panels times rows of `x`.
 
+mod groups;
 mod packed;
 
 use std::array;
@@ -11,7 +12,7 @@ use super::disjoint::Disjoint;
 use super::microkernel::{LANES, product_of_two, product_streamed, single};
 use super::number::{Number, with_number};
 use super::panels::{PanelFormat, Panels};
-use super::quantized::{self, Activations, PackedGroups, ROWS, Unpacked, with_groups};
+use super::quantized::with_groups;
 use super::simd::{Isa, Kernel, RowKernel, Simd};
 use packed::{Forms, Packed, PackedPass};
 
@@ -109,15 +110,9 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
                 PanelFormat::Dense(format) => {
                     with_number!(format, N => product.panels::<N>(panels, simd));
                 }
-                PanelFormat::Quantized(format) => match weights.activations() {
-                    Activations::F32 => {
-                        with_groups!(format, G => product.groups::<G>(panels, simd));
-                    }
-                    Activations::Int8 => with_groups!(format, G => {
-                        let groups = PhantomData::<G>;
-                        simd.dispatch_integers(Rounded { product, panels, groups });
-                    }),
-                },
+                PanelFormat::Quantized(format) => {
+                    with_groups!(format, G => product.quantized::<G>(panels, simd));
+                }
             }
         }
         before += weights.len();
@@ -161,35 +156,6 @@ impl Product<'_> {
             for rows in &self.x.passes {
                 let pass = self.x.pass(rows);
                 simd.dispatch_rows(pass.rows, Pass { product: self, index, panel, pass });
-            }
-        }
-    }
-
-    /// Quantized panels. For a single row, integers are converted in registers; for a few passes of
-    /// rows, each pass unpacks a panel group by group; for more, each panel is unpacked once, for all
-    /// of them.
-    fn groups<G: PackedGroups>(&self, panels: Range<usize>, simd: Simd) {
-        let weights = self.layer.weights;
-        if self.x.rows == 1 {
-            simd.dispatch(SingleRow { product: self, panels, sums: PhantomData::<InGroups<G>> });
-            return;
-        }
-        if self.x.passes.len() <= G::FEW_PASSES {
-            for index in panels {
-                for rows in &self.x.passes {
-                    let (panel, pass) = (weights.groups::<G>(index), self.x.pass(rows));
-                    let rows = pass.rows;
-                    simd.dispatch_rows(rows, PassOfFew { product: self, index, panel, pass });
-                }
-            }
-            return;
-        }
-        let mut room = Vec::new();
-        for index in panels {
-            simd.dispatch(Unpack { panel: weights.groups::<G>(index), room: &mut room });
-            for rows in &self.x.passes {
-                let (panel, pass) = (&room[..], self.x.pass(rows));
-                simd.dispatch_rows(pass.rows, PassInGroups { product: self, index, panel, pass });
             }
         }
     }
@@ -266,53 +232,6 @@ impl<N: Number> Sums for Dense<N> {
     }
 }
 
-/// Sums over quantized panels, group by group.
-struct InGroups<G>(PhantomData<G>);
-
-impl<G: PackedGroups> Sums for InGroups<G> {
-    #[inline(always)]
-    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
-        let Product { layer, x, .. } = product;
-        let panels = array::from_fn(|i| layer.weights.groups::<G>(first + i));
-        quantized::single::<I, G, P>(panels, x.numbers.as_chunks().0, &x.sums)
-    }
-}
-
-/// Rows of rounded activations, times some panels.
-struct Rounded<'a, G> {
-    product: &'a Product<'a>,
-    panels: Range<usize>,
-    groups: PhantomData<G>,
-}
-
-impl<G: PackedGroups> Kernel for Rounded<'_, G> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        let Product { layer, x, .. } = self.product;
-        if x.rows == 1 {
-            // One after the other: read in turns, as those of f32, they come more slowly.
-            for index in self.panels {
-                let panel = layer.weights.groups::<G>(index);
-                let sums = quantized::single_rounded::<I, G>(panel, &x.rounded);
-                self.product.store(0, index, &sums);
-            }
-            return;
-        }
-        for index in self.panels {
-            for (first, x) in (0..).step_by(ROWS).zip(x.rounded_passes()) {
-                let mut sums = [[0.0; LANES]; ROWS];
-                let sums = &mut sums[..ROWS.min(self.product.x.rows - first)];
-                quantized::rounded::<I, G>(layer.weights.groups(index), x, sums);
-                for (row, sums) in (first..).zip(sums) {
-                    self.product.store(row, index, sums);
-                }
-            }
-        }
-    }
-}
-
 /// Widens a panel to f32, into `room` unless it is f32 already.
 struct Widen<'a, N> {
     panel: &'a [[N; LANES]],
@@ -325,24 +244,6 @@ impl<'a, N: Number> Kernel for Widen<'a, N> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
         N::widen_panel::<I, LANES>(self.panel, self.room)
-    }
-}
-
-/// Unpacks the groups of a panel.
-struct Unpack<'a, G> {
-    panel: &'a [G],
-    room: &'a mut Vec<Unpacked>,
-}
-
-impl<G: PackedGroups> Kernel for Unpack<'_, G> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        self.room.clear();
-        for groups in self.panel {
-            self.room.push(Unpacked::new::<I, G>(groups));
-        }
     }
 }
 
@@ -386,47 +287,6 @@ impl RowKernel for PassOfTwo<'_> {
             for (row, sums) in sums.iter().enumerate() {
                 self.product.store(self.pass.first_row + row, self.index + panel, sums);
             }
-        }
-    }
-}
-
-/// One pass of rows over one quantized panel, which is unpacked on the way.
-struct PassOfFew<'a, G> {
-    product: &'a Product<'a>,
-    index: usize,
-    panel: &'a [G],
-    pass: PackedPass<'a>,
-}
-
-impl<G: PackedGroups> RowKernel for PassOfFew<'_, G> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const M: usize>(self) {
-        let (x, sums) = (self.pass.x.as_chunks::<M>().0, self.pass.sums.as_chunks::<M>().0);
-        let products = quantized::few_rows::<I, G, M>(self.panel, x, sums);
-        for (row, sums) in products.iter().enumerate() {
-            self.product.store(self.pass.first_row + row, self.index, sums);
-        }
-    }
-}
-
-/// One pass of rows over one quantized panel.
-struct PassInGroups<'a> {
-    product: &'a Product<'a>,
-    index: usize,
-    panel: &'a [Unpacked],
-    pass: PackedPass<'a>,
-}
-
-impl RowKernel for PassInGroups<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const M: usize>(self) {
-        let (x, sums) = (self.pass.x.as_chunks::<M>().0, self.pass.sums.as_chunks::<M>().0);
-        for (row, sums) in quantized::rows::<I, M>(self.panel, x, sums).iter().enumerate() {
-            self.product.store(self.pass.first_row + row, self.index, sums);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::tensors::Layers;
 use super::{KvCache, KvPool, KvShape};
 use crate::device::has_kernels;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::kernels::{self, BLOCK, BlockLayout, KvFormat};
 use crate::memory;
 
@@ -53,7 +53,10 @@ impl KvLayout {
             *checked = [bytes.max(CHECKED_AT_ONCE), bytes]
                 .into_iter()
                 .find(|&bytes| memory::fits(bytes))
-                .ok_or(Error::CacheTooLarge { tokens: blocks.saturating_mul(BLOCK), bytes })?;
+                .ok_or(Error::Request(RequestError::CacheTooLarge {
+                    tokens: blocks.saturating_mul(BLOCK),
+                    bytes,
+                }))?;
         }
         *checked -= bytes;
         Ok(())
@@ -170,7 +173,10 @@ mod tests {
         let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
         let pool = KvPool::new(shape, &Device::default(), DType::F32, usize::MAX);
         let error = pool.take(1 << 15).unwrap_err();
-        assert!(matches!(error, Error::CacheTooLarge { tokens: 0x10_0000, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Request(RequestError::CacheTooLarge { tokens: 0x10_0000, .. })),
+            "{error}"
+        );
         assert_eq!(pool.bytes(), 0);
     }
 }

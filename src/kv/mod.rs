@@ -14,7 +14,7 @@ mod turn;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::kernels::{self, BLOCK, BlockLayout};
 pub use block::{Block, BlockId, BlockTable, Memory};
 pub(crate) use manager::Extension;
@@ -133,7 +133,7 @@ impl KvCache {
     pub(crate) fn reserve(&mut self, new: usize) -> Result<()> {
         let (capacity, length) = (self.capacity, self.length());
         if new > capacity - length {
-            return Err(Error::CacheFull { capacity, length, new });
+            return Err(RequestError::CacheFull { capacity, length, new }.into());
         }
         let written = length / BLOCK..(length + new).div_ceil(BLOCK);
         self.table.reserve(written, |blocks| self.pool.take(blocks))?;
@@ -215,6 +215,7 @@ mod tests {
     use burn::tensor::{DType, Device};
 
     use super::*;
+    use crate::error::{Error, ServiceError};
 
     const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 16 };
     const BYTES: usize = 2 * 2 * 16 * 32 * 4;
@@ -239,7 +240,7 @@ mod tests {
             assert_eq!(cache.bytes(), expected * BYTES, "{length}");
         }
         let error = cache.reserve(1).unwrap_err();
-        assert!(matches!(error, Error::KvPoolFull { .. }), "{error}");
+        assert!(matches!(error, Error::Service(ServiceError::KvPoolFull { .. })), "{error}");
         cache.truncate(33);
         assert_eq!(cache.bytes(), 2 * BYTES);
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::block::{Block, BlockId, Memory};
 use super::turn::{LenderId, Lenders, Turn};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServiceError};
 
 /// A budget of memory, handed out in blocks of one size.
 ///
@@ -132,11 +132,11 @@ impl<M: Memory> Pool<M> {
     }
 
     fn error(&self, in_use: usize, blocks: usize) -> Error {
-        Error::KvPoolFull {
+        Error::Service(ServiceError::KvPoolFull {
             budget: self.budget(),
             in_use: in_use * self.block_bytes(),
             needed: blocks.saturating_mul(self.block_bytes()),
-        }
+        })
     }
 
     /// Takes back the memory of a block.
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((pool.block_bytes(), pool.max_blocks()), (10, 5));
         let three = pool.take(3).unwrap();
         let error = pool.take(3).unwrap_err();
-        let full = Error::KvPoolFull { budget: 51, in_use: 30, needed: 30 };
+        let full = Error::Service(ServiceError::KvPoolFull { budget: 51, in_use: 30, needed: 30 });
         assert_eq!(error.to_string(), full.to_string());
         assert_eq!(pool.bytes(), 30);
         let two = pool.take(2).unwrap();

@@ -4,7 +4,7 @@ use burn::tensor::{DType, Device, Tensor, s};
 
 use super::memory::KvLayout;
 use crate::device::computes_on_host;
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::memory;
 
 /// The keys and values of all layers, for one sequence. The whole capacity is allocated at once.
@@ -95,7 +95,7 @@ fn check_memory(layers: usize, shape: [usize; 4], dtype: DType, device: &Device)
     let size = isize::try_from(bytes).ok().map(isize::cast_unsigned);
     match size {
         Some(size) if !computes_on_host(device) || memory::fits(bytes) => Ok(size),
-        _ => Err(Error::CacheTooLarge { tokens: shape[2], bytes }),
+        _ => Err(RequestError::CacheTooLarge { tokens: shape[2], bytes }.into()),
     }
 }
 

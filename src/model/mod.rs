@@ -32,7 +32,7 @@ use burn::tensor::{DType, Device};
 
 use crate::burn_threads;
 use crate::device;
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, RequestError, Result};
 use crate::kernels::{Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
 use crate::storage::Storage;
@@ -130,7 +130,7 @@ impl Model {
     /// Another device, where they have the type that is computed in.
     pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
         if !device::has_kernels(&self.device) {
-            return Err(Error::KvFormatUnsupported { format: format.name() });
+            return Err(DeviceError::KvFormatUnsupported { format: format.name() }.into());
         }
         self.kv_pool = self.new_pool(format, self.kv_pool.budget());
         Ok(self)
@@ -285,10 +285,10 @@ impl Model {
     fn check_ids(&self, ids: &[u32]) -> Result<()> {
         let vocab_size = self.config.vocab_size;
         if ids.is_empty() {
-            return Err(Error::EmptyPrompt);
+            return Err(RequestError::EmptyPrompt.into());
         }
         match ids.iter().find(|&&id| id as usize >= vocab_size) {
-            Some(&id) => Err(Error::TokenOutOfRange { id, vocab_size }),
+            Some(&id) => Err(RequestError::TokenOutOfRange { id, vocab_size }.into()),
             None => Ok(()),
         }
     }
@@ -296,7 +296,7 @@ impl Model {
     fn check_length(&self, ids: &[u32]) -> Result<()> {
         let (prompt, context) = (ids.len(), self.config.context_length);
         if prompt > context {
-            return Err(Error::PromptTooLong { prompt, context });
+            return Err(RequestError::PromptTooLong { prompt, context }.into());
         }
         Ok(())
     }

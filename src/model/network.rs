@@ -12,7 +12,7 @@ use super::rope::Rope;
 use super::source::Source;
 use super::trace::Trace;
 use crate::device;
-use crate::error::{Error, Result};
+use crate::error::{DeviceError, Error, RequestError, Result};
 
 /// A network with its weights, in the form in which it computes. That is decided once, by
 /// [`load`](Self::load).
@@ -168,11 +168,12 @@ impl Architecture {
             Family::Encoder if weights.is_random() => {
                 Ok(Self::Encoder(Encoder::random(config, weights.device())))
             }
-            Family::Encoder => Err(Error::Parameter {
+            Family::Encoder => Err(RequestError::Parameter {
                 name: "family",
                 value: "Encoder".to_owned(),
                 allowed: "one that has checkpoints (an encoder only starts from random weights)",
-            }),
+            }
+            .into()),
         }
     }
 
@@ -214,7 +215,7 @@ impl Architecture {
             Self::Llama { decoder, rope } => Ok(decoder.hidden_states(ids, rope, pass)),
             Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
             Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
-            Self::Encoder(_) => Err(Error::NoKvCache),
+            Self::Encoder(_) => Err(RequestError::NoKvCache.into()),
         }
     }
 
@@ -240,5 +241,5 @@ fn tensor_of<T: Copy + TryInto<i32>>(numbers: &[T], device: &Device) -> Tensor<1
 /// Waits for the device and copies a tensor into host memory, in row-major order.
 pub(super) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
-    values.map_err(|error| Error::Device(error.to_string()))
+    values.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
 }

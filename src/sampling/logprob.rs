@@ -1,4 +1,4 @@
-//! Log-probabilities under the model's own distribution, before any sampling rule.
+//! Log-probabilities under the model's own distribution, before any sampling rule but a constraint.
 
 use serde::Serialize;
 
@@ -14,11 +14,12 @@ pub struct TokenLogprobs {
 }
 
 /// Log-probabilities from raw logits, `[vocab]`: of the token `id` and of the `n` most likely
-/// tokens. Ties are ordered by id.
+/// tokens. Ties are ordered by id. A token that was removed, with a logit of -inf, is none of them.
 pub fn logprobs(logits: &[f32], id: u32, n: usize) -> TokenLogprobs {
     let log_sum = log_sum_exp(logits);
     let logprob = |id: u32| (f64::from(logits[id as usize]) - log_sum) as f32;
-    let mut ids: Vec<u32> = (0..logits.len() as u32).collect();
+    let is_left = |&id: &u32| logits[id as usize] > f32::NEG_INFINITY;
+    let mut ids: Vec<u32> = (0..logits.len() as u32).filter(is_left).collect();
     let better =
         |a: &u32, b: &u32| logits[*b as usize].total_cmp(&logits[*a as usize]).then(a.cmp(b));
     let n = n.min(ids.len());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::logit_bias;
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 
 /// The parameters of a [`Sampler`](super::Sampler). The default samples from the model's unmodified
 /// distribution.
@@ -89,11 +89,12 @@ impl SamplingParams {
         require("presence_penalty", presence, penalty, is_penalty)?;
         match self.logit_bias.iter().find(|(_, bias)| !(-100.0..=100.0).contains(*bias)) {
             None => Ok(()),
-            Some((id, bias)) => Err(Error::Parameter {
+            Some((id, bias)) => Err(RequestError::Parameter {
                 name: "logit_bias",
                 value: format!("{bias} for token id {id}"),
                 allowed: "from -100 to 100",
-            }),
+            }
+            .into()),
         }
     }
 
@@ -103,11 +104,12 @@ impl SamplingParams {
     /// The greatest id, if it is outside.
     pub fn check_vocabulary(&self, vocab_size: usize) -> Result<()> {
         match self.logit_bias.last_key_value() {
-            Some((&id, _)) if id as usize >= vocab_size => Err(Error::Parameter {
+            Some((&id, _)) if id as usize >= vocab_size => Err(RequestError::Parameter {
                 name: "logit_bias",
                 value: format!("for token id {id}, in a vocabulary of {vocab_size} tokens"),
                 allowed: "for ids of the vocabulary",
-            }),
+            }
+            .into()),
             _ => Ok(()),
         }
     }
@@ -122,6 +124,6 @@ fn require<T: Copy + ToString>(
     if holds(value) {
         Ok(())
     } else {
-        Err(Error::Parameter { name, value: value.to_string(), allowed })
+        Err(RequestError::Parameter { name, value: value.to_string(), allowed }.into())
     }
 }

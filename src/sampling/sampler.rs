@@ -1,5 +1,6 @@
 //! The sampler: the rules in order, and the generator that draws.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,11 +11,15 @@ use super::{
     SamplingParams, draw, greedy, logit_bias, min_p, penalties, softmax, temperature, top_k, top_p,
     typical,
 };
-use crate::error::{Error, Result};
+use crate::constrained::{Constraint, Follower};
+use crate::error::{DeviceError, Error, RequestError, Result};
 use crate::panics;
 
 /// A custom rule: changes the scores, `[vocab]`, given the prompt and the output so far. A score of
 /// -inf removes a token.
+///
+/// What it does must depend on these arguments alone. It may be called more than once for a position,
+/// with the scores of a draft model too, and for outputs that are dropped.
 pub type Rule = dyn Fn(&mut [f32], &[u32], &[u32]) + Send + Sync;
 
 /// Samples tokens by [`SamplingParams`], with its own generator: the same seed and the same logits
@@ -23,6 +28,7 @@ pub type Rule = dyn Fn(&mut [f32], &[u32], &[u32]) + Send + Sync;
 pub struct Sampler {
     params: SamplingParams,
     rules: Vec<Arc<Rule>>,
+    constraint: Option<Follower>,
     generator: ChaCha12Rng,
 }
 
@@ -36,6 +42,7 @@ impl Sampler {
         Ok(Self {
             params: params.clone(),
             rules: Vec::new(),
+            constraint: None,
             generator: ChaCha12Rng::seed_from_u64(params.seed),
         })
     }
@@ -51,36 +58,92 @@ impl Sampler {
         self
     }
 
+    /// From now on, only tokens that keep the output inside a grammar may be chosen.
+    pub fn with_constraint(mut self, constraint: &Constraint) -> Self {
+        self.constraint = Some(constraint.follow());
+        self
+    }
+
+    /// The constraint on the output, if there is one.
+    pub fn constraint(&self) -> Option<&Follower> {
+        self.constraint.as_ref()
+    }
+
+    // ANCHOR: constrained
+    /// The logits, `[vocab]`, without the tokens that the constraint does not allow after `output`.
+    ///
+    /// # Errors
+    /// An output outside the grammar.
+    pub fn constrained<'a>(&self, logits: &'a [f32], output: &[u32]) -> Result<Cow<'a, [f32]>> {
+        let Some(follower) = &self.constraint else {
+            return Ok(Cow::Borrowed(logits));
+        };
+        let next = follower.next(output)?;
+        let mut scores = logits.to_vec();
+        next.mask().apply(&mut scores);
+        Ok(Cow::Owned(scores))
+    }
+    // ANCHOR_END: constrained
+
     // ANCHOR: sample
     /// The probability of each token after every rule: 0 for removed tokens, with a sum of 1.
     /// `logits` is `[vocab]`; the penalties count the ids in `prompt` and `output`.
     ///
     /// # Errors
-    /// Logits with a NaN or +inf, or without a finite value; the same for scores after a penalty or
-    /// a custom rule.
+    /// Logits with a NaN or +inf, or without a finite value; the same for scores after the constraint,
+    /// a penalty or a custom rule; an output that the constraint does not allow.
     pub fn distribution(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         Ok(softmax(&self.scores(logits, prompt, output)?))
     }
 
-    /// Draws the next token from [`distribution`](Self::distribution), with the same arguments.
+    /// Draws the next token from [`distribution`](Self::distribution), with the same arguments. Each
+    /// token takes one number of the generator, also where the constraint leaves one choice.
     ///
     /// # Errors
     /// As [`distribution`](Self::distribution).
     pub fn sample(&mut self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<u32> {
+        if let Some(follower) = &self.constraint
+            && let Some(only) = follower.next(output)?.mask().only()
+        {
+            draw::skip(&mut self.generator);
+            return Ok(only);
+        }
         let probabilities = self.distribution(logits, prompt, output)?;
-        Ok(draw::draw(&probabilities, &mut self.generator))
+        Ok(self.draw(&probabilities))
     }
     // ANCHOR_END: sample
+
+    /// Draws a token from a distribution, `[vocab]`.
+    pub fn draw(&mut self, probabilities: &[f32]) -> u32 {
+        draw::draw(probabilities, &mut self.generator)
+    }
+
+    /// A number from 0 to 1 from its generator, uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        draw::uniform(&mut self.generator)
+    }
+
+    /// A sampler with the same rules, whose numbers are independent of those of this one and of other
+    /// streams. This one has stream 0.
+    pub fn on_stream(&self, stream: u64) -> Self {
+        let mut sampler = self.clone();
+        sampler.generator.set_stream(stream);
+        sampler
+    }
 
     // ANCHOR: order
     /// The scores after every rule. This function defines their order.
     fn scores(&self, logits: &[f32], prompt: &[u32], output: &[u32]) -> Result<Vec<f32>> {
         let step = output.len();
-        check(logits).map_err(|problem| Error::Logits { step, problem })?;
-        let after = |rule| move |problem| Error::Scores { step, rule, problem };
+        check(logits).map_err(|problem| Error::Device(DeviceError::Logits { step, problem }))?;
+        let after =
+            |rule| move |problem| Error::Request(RequestError::Scores { step, rule, problem });
 
         let params = &self.params;
-        let mut scores = logits.to_vec();
+        let mut scores = self.constrained(logits, output)?.into_owned();
+        if self.constraint.is_some() {
+            check(&scores).map_err(after("the constraint"))?;
+        }
         logit_bias::apply(&mut scores, &params.logit_bias);
         if params.repetition_penalty != 1.0 {
             penalties::repetition(&mut scores, params.repetition_penalty, prompt, output);
@@ -91,6 +154,11 @@ impl Sampler {
         for rule in &self.rules {
             rule(&mut scores, prompt, output);
             check(&scores).map_err(after("a rule of the caller's own"))?;
+        }
+        if let Some(follower) = self.constraint.as_ref().filter(|_| !self.rules.is_empty()) {
+            // A caller's rule may have let tokens in again.
+            follower.next(output)?.mask().apply(&mut scores);
+            check(&scores).map_err(after("the constraint and a rule of the caller's own"))?;
         }
         if params.temperature == 0.0 {
             greedy::keep_best(&mut scores);

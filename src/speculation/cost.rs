@@ -23,7 +23,8 @@ pub struct PassCosts {
 
 impl PassCosts {
     /// Costs that are known, in any unit: of 1 row, 2 rows and so on. At least one.
-    pub fn known(costs: &[f64]) -> Self {
+    #[cfg(test)]
+    pub(super) fn known(costs: &[f64]) -> Self {
         Self { seconds: costs.to_vec() }
     }
 

@@ -12,6 +12,12 @@ pub trait Draft: Send {
     /// # Errors
     /// Those of a model, for example. The text goes on without draft tokens.
     fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>>;
+
+    /// The distributions, `[vocab]` each, from which the tokens of the last proposal were drawn, in
+    /// order. A token without one was certain. Only [`Acceptance::Residual`](super::Acceptance) asks.
+    fn distributions(&self) -> &[Vec<f32>] {
+        &[]
+    }
 }
 
 /// A text so far, as a draft sees it.

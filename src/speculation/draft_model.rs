@@ -4,7 +4,7 @@ use std::iter::zip;
 use std::sync::Arc;
 
 use super::{Draft, Text};
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 use crate::kv::KvCache;
 use crate::model::{Input, Logits, Model};
 use crate::sampling::{Sampler, SamplingParams};
@@ -19,29 +19,48 @@ pub enum Draws {
     /// positions: where the two distributions are alike, so are the tokens.
     #[default]
     Coupled,
+    /// By the rules of the request, with numbers of its own. [`Acceptance::Residual`](super::Acceptance)
+    /// accepts the most of these.
+    Independent,
     /// The most likely token.
     Greedy,
 }
 
-/// A model with the same vocabulary that writes ahead, with a KV cache of its own.
+/// The stream of the numbers of independent draws.
+const STREAM: u64 = 2;
+
+/// A model with the same vocabulary that writes ahead, with a KV cache of its own in its own pool. It
+/// reads the text when it is asked for the first time, all of a long prompt too, and no token budget
+/// counts that.
 #[derive(Debug)]
 pub struct DraftModel {
     model: Arc<Model>,
     draws: Draws,
-    cache: KvCache,
+    /// From the first proposal on.
+    cache: Option<KvCache>,
     /// The tokens in the cache: of the text, and behind them its own that may have been rejected.
     read: Vec<u32>,
+    /// Where the draws are independent: with the state of their generator.
+    own: Option<Sampler>,
+    /// Where the draws are independent: those of the last proposal.
+    distributions: Vec<Vec<f32>>,
 }
 
 impl DraftModel {
     /// A draft for one text of `target`.
     ///
     /// # Errors
-    /// Another vocabulary; too little memory for the KV cache.
+    /// Another vocabulary.
     pub fn new(model: Arc<Model>, target: &Model, draws: Draws) -> Result<Self> {
         Self::check(&model, target)?;
-        let cache = model.new_cache(model.config().context_length)?;
-        Ok(Self { model, draws, cache, read: Vec::new() })
+        Ok(Self {
+            model,
+            draws,
+            cache: None,
+            read: Vec::new(),
+            own: None,
+            distributions: Vec::new(),
+        })
     }
 
     /// Checks that `model` can write ahead for `target`.
@@ -51,27 +70,44 @@ impl DraftModel {
     pub fn check(model: &Model, target: &Model) -> Result<()> {
         let (draft, target) = (model.config().vocab_size, target.config().vocab_size);
         if draft != target {
-            return Err(Error::DraftVocabulary { draft, target });
+            return Err(RequestError::DraftVocabulary { draft, target }.into());
         }
         Ok(())
     }
 
-    /// The logits after `new` tokens, `[vocab]`.
-    fn forward(&mut self, new: &[u32]) -> Result<Vec<f32>> {
+    /// The logits after `tokens`, `[vocab]`, of which it reads those that are new.
+    fn forward(&mut self, tokens: &[u32]) -> Result<Vec<f32>> {
+        let cache = match &mut self.cache {
+            Some(cache) => cache,
+            None => self.cache.insert(self.model.new_cache(usize::MAX)?),
+        };
+        let new = &tokens[self.read.len()..];
         let (before, last) = new.split_at(new.len().saturating_sub(1) / CHUNK * CHUNK);
         for chunk in before.chunks(CHUNK) {
-            let input = Input::after(&mut self.cache, chunk).with_logits(Logits::None);
+            let input = Input::after(cache, chunk).with_logits(Logits::None);
             self.model.forward(&mut [input])?;
             self.read.extend(chunk);
         }
-        let rows = self.model.forward(&mut [Input::after(&mut self.cache, last)])?;
+        let rows = self.model.forward(&mut [Input::after(cache, last)])?;
         self.read.extend(last);
         Ok(rows.concat())
     }
 
-    fn sampler(&self, text: &Text<'_>) -> Result<Sampler> {
+    /// Forgets all tokens in the cache but the first `length`.
+    fn truncate(&mut self, length: usize) {
+        self.read.truncate(length);
+        if let Some(cache) = &mut self.cache {
+            cache.truncate(length);
+        }
+    }
+
+    /// The sampler of a proposal.
+    fn sampler(&mut self, text: &Text<'_>) -> Result<Sampler> {
         match self.draws {
             Draws::Coupled => Ok(text.sampler.clone()),
+            Draws::Independent => {
+                Ok(self.own.take().unwrap_or_else(|| text.sampler.on_stream(STREAM)))
+            }
             Draws::Greedy => {
                 let params = text.sampler.params().clone();
                 Sampler::new(&SamplingParams { temperature: 0.0, ..params })
@@ -83,26 +119,36 @@ impl DraftModel {
 impl Draft for DraftModel {
     // ANCHOR: propose
     fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>> {
-        let most = most.min(self.cache.capacity().saturating_sub(text.tokens.len()));
+        self.distributions.clear();
+        let context_length = self.model.config().context_length;
+        let most = most.min(context_length.saturating_sub(text.tokens.len()));
         if most == 0 {
             return Ok(Vec::new());
         }
         // The cache follows the text: what was rejected leaves it. The last token is read again if it
         // must be, since its logits are wanted.
         let equal = zip(&self.read, text.tokens).take_while(|(read, token)| read == token).count();
-        let kept = equal.min(text.tokens.len() - 1);
-        self.cache.truncate(kept);
-        self.read.truncate(kept);
+        self.truncate(equal.min(text.tokens.len() - 1));
 
         let mut sampler = self.sampler(text)?;
         let mut tokens = text.tokens.to_vec();
         while tokens.len() < text.tokens.len() + most {
-            let logits = self.forward(&tokens[self.read.len()..])?;
+            let logits = self.forward(&tokens)?;
             let (prompt, output) = tokens.split_at(text.prompt);
-            let token = sampler.sample(&logits, prompt, output)?;
-            tokens.push(token);
+            let distribution = sampler.distribution(&logits, prompt, output)?;
+            tokens.push(sampler.draw(&distribution));
+            if self.draws == Draws::Independent {
+                self.distributions.push(distribution);
+            }
+        }
+        if self.draws == Draws::Independent {
+            self.own = Some(sampler);
         }
         Ok(tokens.split_off(text.tokens.len()))
     }
     // ANCHOR_END: propose
+
+    fn distributions(&self) -> &[Vec<f32>] {
+        &self.distributions
+    }
 }

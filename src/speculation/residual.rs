@@ -4,7 +4,7 @@
 //! A draft token `x` was drawn from the draft's distribution `q`, and the model's is `p`. It is
 //! accepted with the probability `min(1, p(x) / q(x))`. Otherwise the token is drawn from the residual,
 //! `max(0, p - q)` divided by its sum. Whatever `q` is, the token then has the distribution `p`. It is
-//! not the token that plain sampling with the same seed gives: the engine compares instead.
+//! not the token that plain sampling with the same seed gives.
 
 // ANCHOR: acceptance
 /// The probability with which the draft token is accepted. `target` and `draft` are distributions,
@@ -28,26 +28,21 @@ pub fn residual(target: &[f64], draft: &[f64]) -> Option<Vec<f64>> {
 }
 // ANCHOR_END: residual
 
-/// A draft token after the check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
-    Accepted,
-    /// By this token.
-    Replaced(usize),
-}
-
 // ANCHOR: check
-/// Checks the draft token, with two uniform numbers in [0, 1).
-pub fn check(target: &[f64], draft: &[f64], token: usize, uniform: [f64; 2]) -> Checked {
+/// Checks a draft token with two uniform numbers in [0, 1), and returns the token that the text gets:
+/// the draft token where it is accepted, and another one where it is not.
+pub fn check(target: &[f64], draft: &[f64], token: usize, uniform: [f64; 2]) -> usize {
     if uniform[0] < acceptance(target, draft, token) {
-        return Checked::Accepted;
+        return token;
     }
-    match residual(target, draft) {
-        Some(residual) => Checked::Replaced(draw(&residual, uniform[1])),
-        None => Checked::Accepted,
-    }
+    residual(target, draft).map_or(token, |residual| draw(&residual, uniform[1]))
 }
 // ANCHOR_END: check
+
+/// The distribution of a draft token that is certain, `[vocab]`.
+pub fn certain(token: usize, vocab: usize) -> Vec<f64> {
+    (0..vocab).map(|id| if id == token { 1.0 } else { 0.0 }).collect()
+}
 
 /// The token at which the sum of the probabilities exceeds `uniform`, in the order of ids.
 fn draw(probabilities: &[f64], mut uniform: f64) -> usize {
@@ -78,14 +73,14 @@ mod tests {
             residual.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
             "{residual:?}"
         );
-        assert_eq!(check(&target, &draft, 1, [0.49, 0.0]), Checked::Accepted);
-        assert_eq!(check(&target, &draft, 1, [0.5, 0.8]), Checked::Replaced(0));
-        assert_eq!(check(&target, &draft, 1, [0.5, 0.9]), Checked::Replaced(2));
+        assert_eq!(check(&target, &draft, 1, [0.49, 0.0]), 1);
+        assert_eq!(check(&target, &draft, 1, [0.5, 0.8]), 0);
+        assert_eq!(check(&target, &draft, 1, [0.5, 0.9]), 2);
     }
 
     #[test]
     fn equal_distributions_reject_nothing_and_disjoint_ones_everything() {
         assert_eq!(residual(&[0.5, 0.5], &[0.5, 0.5]), None);
-        assert_eq!(check(&[0.0, 1.0], &[1.0, 0.0], 0, [0.0, 0.0]), Checked::Replaced(1));
+        assert_eq!(check(&[0.0, 1.0], &[1.0, 0.0], 0, [0.0, 0.0]), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DraftLength, DraftModel, Draws, PassCosts, PromptLookup, Speculator};
+use super::{DraftLength, DraftModel, Draws, ForcedTokens, PassCosts, PromptLookup, Speculator};
 use crate::error::Result;
 use crate::model::Model;
 
@@ -43,25 +43,22 @@ impl Speculation {
         Ok(Self { source, most, costs: Some((costs, draft)) })
     }
 
-    /// The costs of passes that were measured.
-    pub fn costs(&self) -> Option<&PassCosts> {
-        self.costs.as_ref().map(|(costs, _)| &**costs)
-    }
-
     /// For one more text of `target`.
     ///
     /// # Errors
-    /// A draft model with another vocabulary, or without memory for its KV cache.
+    /// A draft model with another vocabulary.
     pub fn start(&self, target: &Model) -> Result<Speculator> {
         let length = match &self.costs {
             None => DraftLength::adaptive(self.most),
             Some((costs, draft)) => DraftLength::best(self.most, costs.clone(), *draft),
         };
         Ok(match &self.source {
-            DraftSource::Lookup => Speculator::new(PromptLookup::default(), length),
+            DraftSource::Lookup => {
+                Speculator::new(ForcedTokens::or(PromptLookup::default()), length)
+            }
             DraftSource::Model(model) => {
                 let draft = DraftModel::new(model.clone(), target, Draws::default())?;
-                Speculator::new(draft, length)
+                Speculator::new(ForcedTokens::or(draft), length)
             }
         })
     }

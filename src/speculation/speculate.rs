@@ -3,16 +3,43 @@
 use super::{Draft, DraftLength, Text};
 use crate::error::Result;
 
-/// A draft for one text, and how many tokens it proposes.
+/// A draft for one text, how many tokens it proposes, and which of them are accepted.
 pub struct Speculator {
     draft: Box<dyn Draft>,
     length: DraftLength,
+    acceptance: Acceptance,
+}
+
+/// Which draft tokens are accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Those that the sampler draws too, with the numbers that it would draw without them. The text of
+    /// a seed stays what it is.
+    #[default]
+    Compare,
+    /// By [`residual`](super::residual) sampling. The text has the same distribution, and the text of
+    /// a seed depends on the draft tokens.
+    Residual,
 }
 
 impl Speculator {
     /// Asks `draft` for as many tokens as `length` says.
     pub fn new(draft: impl Draft + 'static, length: DraftLength) -> Self {
-        Self { draft: Box::new(draft), length }
+        Self {
+            draft: Box::new(draft),
+            length,
+            acceptance: Acceptance::Compare,
+        }
+    }
+
+    /// With another rule than comparing.
+    pub fn with_acceptance(self, acceptance: Acceptance) -> Self {
+        Self { acceptance, ..self }
+    }
+
+    /// For residual sampling, the distributions of the last proposal: see [`Draft::distributions`].
+    pub(crate) fn residual(&self) -> Option<&[Vec<f32>]> {
+        (self.acceptance == Acceptance::Residual).then(|| self.draft.distributions())
     }
 
     /// Draft tokens for the next step, `most` at most. So many sequences decode in that step.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::SpecialTokens;
 use super::jinja;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -90,7 +90,7 @@ impl FromStr for Variable {
 /// # Errors
 /// A variable that the conversation decides; tools or documents that are no list of objects.
 pub fn check_variable(name: &str, value: &Variable) -> Result<()> {
-    let wrong = |name, value, allowed| Err(Error::Parameter { name, value, allowed });
+    let wrong = |name, value, allowed| Err(RequestError::Parameter { name, value, allowed }.into());
     match name {
         "messages" | "add_generation_prompt" => wrong(
             "the name of a template's variable",
@@ -173,7 +173,8 @@ impl ChatTemplate {
         }
         context.insert("messages", Value::from(Serde(messages)));
         context.insert("add_generation_prompt", Value::from(true));
-        jinja::render(&self.source, context, options.now)
-            .map_err(|message| Error::ChatTemplate { origin: self.origin.clone(), message })
+        jinja::render(&self.source, context, options.now).map_err(|message| {
+            Error::Request(RequestError::ChatTemplate { origin: self.origin.clone(), message })
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// The fields for special tokens, whose names are also their variables in a chat template.
 const SPECIAL: [&str; 7] = [
@@ -30,7 +30,7 @@ pub(super) struct TokenizerConfig {
 
 impl TokenizerConfig {
     pub(super) fn from_json(json: &[u8], origin: &str) -> Result<Self> {
-        let wrong = |source| Error::Json { origin: origin.to_owned(), source };
+        let wrong = |source| Error::Load(LoadError::Json { origin: origin.to_owned(), source });
         let mut fields: Map<String, Value> = serde_json::from_slice(json).map_err(wrong)?;
         let mut special_tokens = SpecialTokens::new();
         for name in SPECIAL {

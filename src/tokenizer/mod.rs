@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use tokenizers::AddedToken;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, RequestError, Result, ServiceError};
 use crate::{memory, panics};
 pub use chat::{ChatOptions, ChatTemplate, Message, Role, Variable, check_variable};
 pub use config::SpecialTokens;
@@ -165,7 +165,8 @@ impl Tokenizer {
         messages: &[Message],
         options: &ChatOptions,
     ) -> Result<WrittenChat> {
-        let template = self.chat_template.as_ref().ok_or(Error::NoChatTemplate)?;
+        let template =
+            self.chat_template.as_ref().ok_or(Error::Request(RequestError::NoChatTemplate))?;
         let messages = template.adapt(messages);
         if options.parse_special {
             let text = template.render(&messages, &self.special_tokens, options)?;
@@ -200,7 +201,7 @@ impl Tokenizer {
         if bytes <= longest.saturating_mul(context) {
             return Ok(());
         }
-        Err(Error::TextTooLong { bytes, context, longest })
+        Err(RequestError::TextTooLong { bytes, context, longest }.into())
     }
 
     // ANCHOR: encode_with
@@ -280,7 +281,7 @@ fn check_memory(text: &str) -> Result<()> {
     if bytes <= MANY_BYTES || memory::fits(memory) {
         Ok(())
     } else {
-        Err(Error::TextTooLarge { bytes, memory })
+        Err(RequestError::TextTooLarge { bytes, memory }.into())
     }
 }
 
@@ -291,14 +292,14 @@ pub(crate) fn check_count(tokens: usize, vocab_size: usize, origin: &str) -> Res
     if tokens.saturating_sub(vocab_size) <= FEW {
         return Ok(());
     }
-    Err(Error::TokenizerTooMany { origin: origin.to_owned(), tokens, vocab_size })
+    Err(LoadError::TokenizerTooMany { origin: origin.to_owned(), tokens, vocab_size }.into())
 }
 
 /// Calls the crate `tokenizers`, and catches its panics on some files and texts.
 fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
     match panics::contain_quietly("tokenizers", call) {
         Ok(result) => result.map_err(|error| unusable(origin, error)),
-        Err(Error::Panicked { message, .. }) => {
+        Err(Error::Service(ServiceError::Panicked { message, .. })) => {
             Err(unusable(origin, format!("`tokenizers` panicked: {message}")))
         }
         Err(error) => Err(error),
@@ -306,5 +307,5 @@ fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Re
 }
 
 fn unusable(origin: &str, error: impl ToString) -> Error {
-    Error::Tokenizer { origin: origin.to_owned(), message: error.to_string() }
+    Error::Load(LoadError::Tokenizer { origin: origin.to_owned(), message: error.to_string() })
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{RequestError, Result};
 
 /// The maximum number of stop strings. The text held back is searched for each, after every token.
 pub const MAX_STOP_STRINGS: usize = 64;
@@ -37,9 +37,10 @@ impl StopStrings {
     /// Checks that there are at most [`MAX_STOP_STRINGS`], each of 1 to [`MAX_STOP_LENGTH`] bytes.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the name `stop`.
+    /// [`RequestError::Parameter`] with the name `stop`.
     pub fn validate(strings: &[String]) -> Result<()> {
-        let refuse = |value, allowed| Err(Error::Parameter { name: "stop", value, allowed });
+        let refuse =
+            |value, allowed| Err(RequestError::Parameter { name: "stop", value, allowed }.into());
         if strings.len() > MAX_STOP_STRINGS {
             return refuse(format!("{} texts", strings.len()), "at most 64 texts");
         }

@@ -63,11 +63,12 @@ fn guessing_ahead_changes_no_bit_of_a_text() {
 
 #[test]
 fn a_draft_model_that_is_missing_or_that_nobody_asks_is_a_wrong_command_line() {
-    fail_in_clap(CACHED, &["--speculate", "draft"], "--draft");
+    let other = llama_gqa();
+    let args = ["--model", other.to_str().unwrap(), "--speculate", "draft"];
+    fail(CACHED, &args, 2, "no draft model is bundled for this model");
     let draft = common::ember();
     let args = ["--draft", draft.to_str().unwrap()];
     fail(CACHED, &args, 2, "add `--speculate draft`");
-    let other = llama_gqa();
     let args = ["--speculate", "draft", "--draft", other.to_str().unwrap()];
     fail(CACHED, &args, 2, "the draft model has a vocabulary of");
 }

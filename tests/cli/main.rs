@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod constrained;
 mod flags;
 mod folders;
 mod guess_ahead;

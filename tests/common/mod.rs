@@ -108,6 +108,9 @@ pub fn copy_of(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let file = entry.unwrap();
+        if file.path().is_dir() {
+            continue;
+        }
         let bytes = std::fs::read(file.path()).unwrap();
         // Not `fs::copy`, which copies permissions too: the original may be read-only.
         std::fs::write(copy.path().join(file.file_name()), bytes).unwrap();

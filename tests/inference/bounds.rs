@@ -131,12 +131,15 @@ fn a_queue_that_is_full_says_so_with_its_limit() {
         let waiting = [1, 2, 3].map(spawn);
         let error = spawn(4).join().unwrap_err();
         assert!(
-            matches!(error, Error::QueueFull { max_waiting: 3, waiting: 3, new: 1 }),
+            matches!(
+                error,
+                Error::Service(ServiceError::QueueFull { max_waiting: 3, waiting: 3, new: 1 })
+            ),
             "{error}"
         );
         assert!(error.to_string().contains("limit of 3"), "{error}");
         let error = inference.infer(endless("Once", 4)).run().unwrap_err();
-        assert!(matches!(error, Error::QueueFull { .. }), "{error}");
+        assert!(matches!(error, Error::Service(ServiceError::QueueFull { .. })), "{error}");
         gate.go.send(()).unwrap();
         // One that has gone makes room for another, before its turn too.
         let [first, second, third] = waiting;
@@ -164,7 +167,10 @@ fn a_job_of_more_sequences_than_may_wait_is_refused_as_a_whole() {
         };
         let error = inference.infer(requests(4)).run().unwrap_err();
         assert!(
-            matches!(error, Error::QueueFull { max_waiting: 3, waiting: 0, new: 4 }),
+            matches!(
+                error,
+                Error::Service(ServiceError::QueueFull { max_waiting: 3, waiting: 0, new: 4 })
+            ),
             "{error}"
         );
         assert_eq!(inference.infer(requests(3)).run().unwrap().completions.len(), 3);
@@ -188,7 +194,7 @@ fn a_job_that_fails_frees_its_places_in_the_queue() {
         let job = request.spawn();
         let _ = job.stream.iter().count();
         assert_idle(&inference);
-        assert!(matches!(job.join_all(), Err(Error::Panicked { .. })));
+        assert!(matches!(job.join_all(), Err(Error::Service(ServiceError::Panicked { .. }))));
         let short = vec![endless("Once", 1).with_max_tokens(2); 8];
         assert_eq!(inference.infer(short).run().unwrap().completions.len(), 8);
     });

@@ -173,9 +173,12 @@ fn a_caller_from_outside_may_call_the_model_while_jobs_run() {
         let vocabulary = |model: &Model| model.model.config().vocab_size;
         assert_eq!(inference.submit(vocabulary).unwrap(), model().model.config().vocab_size);
         let error = inference.submit(|_| panic!("no")).unwrap_err();
-        assert!(matches!(error, Error::Panicked { .. }), "{error}");
+        assert!(matches!(error, Error::Service(ServiceError::Panicked { .. })), "{error}");
         assert_eq!(drained(job).0.len(), 200);
         inference.shut_down();
-        assert!(matches!(inference.submit(vocabulary).unwrap_err(), Error::ShutDown));
+        assert!(matches!(
+            inference.submit(vocabulary).unwrap_err(),
+            Error::Service(ServiceError::ShutDown)
+        ));
     });
 }

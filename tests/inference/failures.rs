@@ -34,7 +34,7 @@ fn a_panic_ends_its_own_job_with_an_error_and_no_other() {
             let job = inference.infer(endless(place, 2)).spawn();
             assert!(job.stream.iter().count() <= tokens, "{place}");
             let error = job.join().unwrap_err();
-            let Error::Panicked { message, .. } = &error else {
+            let Error::Service(ServiceError::Panicked { message, .. }) = &error else {
                 panic!("{place}: {error}");
             };
             assert!(message.contains("is wrong"), "{error}");
@@ -42,7 +42,10 @@ fn a_panic_ends_its_own_job_with_an_error_and_no_other() {
         let progress = inference.infer(endless("Once", 3)).with_progress(|progress| {
             assert!(progress.tokens < 3, "the progress callback is wrong");
         });
-        assert!(matches!(progress.run().unwrap_err(), Error::Panicked { .. }));
+        assert!(matches!(
+            progress.run().unwrap_err(),
+            Error::Service(ServiceError::Panicked { .. })
+        ));
         let (outputs, _) = drained(good);
         assert_eq!(ids(&outputs), alone(&endless("Once", 1)).ids);
         let (outputs, _) = drained(inference.infer(endless("Once", 4)).spawn());
@@ -80,12 +83,15 @@ fn a_device_that_fails_ends_what_is_in_the_batch_and_the_thread_goes_on() {
         for job in jobs {
             assert_eq!(job.stream.iter().count(), 0);
             let error = job.join().unwrap_err();
-            assert!(matches!(error, Error::Device(_)), "{error:?}");
+            assert!(matches!(error, Error::Device(DeviceError::Failed(_))), "{error:?}");
             assert!(error.to_string().contains("the model panicked"), "{error}");
         }
         assert_idle(&inference);
-        assert!(matches!(inference.warm_up().unwrap_err(), Error::Panicked { .. }));
-        assert!(matches!(spawn(6).join().unwrap_err(), Error::Device(_)));
+        assert!(matches!(
+            inference.warm_up().unwrap_err(),
+            Error::Service(ServiceError::Panicked { .. })
+        ));
+        assert!(matches!(spawn(6).join().unwrap_err(), Error::Device(DeviceError::Failed(_))));
     });
 }
 
@@ -108,7 +114,9 @@ fn shutting_down_ends_what_runs_with_a_reason() {
         // The thread may not have gone yet: either way the job ends.
         match inference.infer(endless("Once", 1)).spawn().join() {
             Ok(completion) => assert_eq!(completion.finish_reason, FinishReason::Shutdown),
-            Err(error) => assert!(matches!(error, Error::ShutDown), "{error}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Service(ServiceError::ShutDown)), "{error}")
+            }
         }
     });
 }
@@ -190,7 +198,10 @@ fn a_drop_that_panics_ends_nothing() {
         };
         let beside = spawn("Once", 1);
         for prompt in ["callback", "progress"] {
-            assert!(matches!(spawn(prompt, 2).join(), Err(Error::Panicked { .. })));
+            assert!(matches!(
+                spawn(prompt, 2).join(),
+                Err(Error::Service(ServiceError::Panicked { .. }))
+            ));
         }
         // Those that run, that wait, and that are gone before their turn.
         let jobs: Vec<_> = (0..6).map(|seed| spawn("upon", seed)).collect();

@@ -64,8 +64,14 @@ fn several_prompts_can_be_one_job() {
         }
         // One that is refused refuses all.
         let wrong = vec![endless("Once", 1), endless("Once", 1).with_max_tokens(0)];
-        assert!(matches!(inference.infer(wrong).run(), Err(Error::Parameter { .. })));
-        assert!(matches!(inference.infer(Vec::new()).run(), Err(Error::NothingStarted)));
+        assert!(matches!(
+            inference.infer(wrong).run(),
+            Err(Error::Request(RequestError::Parameter { .. }))
+        ));
+        assert!(matches!(
+            inference.infer(Vec::new()).run(),
+            Err(Error::Service(ServiceError::NothingStarted))
+        ));
         // Two readers, each of its own pace, would be two jobs; this one may leave as a whole.
         drop(inference.infer(requests).spawn());
         assert_idle(&inference);
@@ -185,7 +191,7 @@ fn ending_handler(
 ) -> Result<()> {
     let prepare = || model.prepare(&endless("Once", 1));
     match how {
-        "fails" => return Err(Error::Handler("out of tea".into())),
+        "fails" => return Err(ServiceError::Handler("out of tea".into()).into()),
         "starts nothing" => return Ok(()),
         _ => {}
     }
@@ -219,7 +225,10 @@ fn a_handler_may_end_its_job() {
         let run = |how| inference.infer(how).run();
         let error = run("fails").unwrap_err();
         assert_eq!(error.to_string(), "the handler failed: out of tea");
-        assert!(matches!(run("starts nothing").unwrap_err(), Error::NothingStarted));
+        assert!(matches!(
+            run("starts nothing").unwrap_err(),
+            Error::Service(ServiceError::NothingStarted)
+        ));
         for (how, reason) in [
             ("cancels", FinishReason::Cancelled),
             ("breaks", FinishReason::Stopped),
@@ -229,7 +238,10 @@ fn a_handler_may_end_its_job() {
             assert_eq!(collected.outputs.iter().max(), Some(&4), "{how}: within one step");
         }
         assert_eq!(run("is late").unwrap().outputs.len(), 200);
-        assert!(matches!(*late.lock().unwrap(), Some(Error::HandlerReturned)));
+        assert!(matches!(
+            *late.lock().unwrap(),
+            Some(Error::Service(ServiceError::HandlerReturned))
+        ));
     });
 }
 
@@ -240,7 +252,10 @@ fn warming_up_leaves_nothing_behind() {
         assert!(inference.warm_up().unwrap() > Duration::ZERO);
         assert_idle(&inference);
         inference.shut_down();
-        assert!(matches!(inference.warm_up().unwrap_err(), Error::ShutDown));
-        assert!(matches!(inference.load().unwrap_err(), Error::ShutDown));
+        assert!(matches!(
+            inference.warm_up().unwrap_err(),
+            Error::Service(ServiceError::ShutDown)
+        ));
+        assert!(matches!(inference.load().unwrap_err(), Error::Service(ServiceError::ShutDown)));
     });
 }

@@ -31,7 +31,7 @@ use slowburn::inference::{
 use slowburn::model::ModelConfig;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Rule, SamplingParams};
-use slowburn::{Error, Result};
+use slowburn::{DeviceError, Error, RequestError, Result, ServiceError};
 
 type Model = Arc<Pretrained>;
 type Streaming = Inference<GenerateRequest, TokenOutput, Model>;

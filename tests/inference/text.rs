@@ -238,16 +238,28 @@ fn requests_that_are_wrong_are_refused_by_the_name_of_their_field() {
             (request.clone().with_logit_bias(3, -101.0), "logit_bias"),
         ] {
             let error = wrong.validate().unwrap_err();
-            assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
+            assert!(
+                matches!(error, Error::Request(RequestError::Parameter { name, .. }) if name == field),
+                "{error}"
+            );
             let error = inference.infer(wrong).run().unwrap_err();
-            assert!(matches!(error, Error::Parameter { name, .. } if name == field), "{error}");
+            assert!(
+                matches!(error, Error::Request(RequestError::Parameter { name, .. }) if name == field),
+                "{error}"
+            );
         }
         let outside = inference.infer(request.clone().with_logit_bias(320, 1.0)).run();
         let error = outside.unwrap_err();
-        assert!(matches!(error, Error::Parameter { name: "logit_bias", .. }), "{error}");
+        assert!(
+            matches!(error, Error::Request(RequestError::Parameter { name: "logit_bias", .. })),
+            "{error}"
+        );
         let long = GenerateRequest::new("word ".repeat(1000));
         let error = inference.infer(long).run().unwrap_err();
-        assert!(matches!(error, Error::PromptTooLong { context: 256, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Request(RequestError::PromptTooLong { context: 256, .. })),
+            "{error}"
+        );
     });
 }
 

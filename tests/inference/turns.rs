@@ -224,7 +224,10 @@ fn a_job_whose_stream_has_ended_is_joined_at_once() {
         arrived.recv().unwrap();
         let completions = job.join_all().unwrap();
         assert_eq!(completions[0].finish_reason, FinishReason::Length);
-        assert!(matches!(wrong.join_all(), Err(Error::Parameter { name: "top_k", .. })));
+        assert!(matches!(
+            wrong.join_all(),
+            Err(Error::Request(RequestError::Parameter { name: "top_k", .. }))
+        ));
         go.send(()).unwrap();
         busy.join().unwrap();
     });

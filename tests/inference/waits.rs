@@ -56,7 +56,11 @@ fn a_callback_that_would_wait_for_itself_is_told_so() {
         inference.infer(request).spawn().join().unwrap();
         let errors = errors.lock().unwrap();
         assert_eq!(errors.len(), 3);
-        assert!(errors.iter().all(|error| matches!(error, Error::WaitInModelThread)));
+        assert!(
+            errors
+                .iter()
+                .all(|error| matches!(error, Error::Service(ServiceError::WaitInModelThread)))
+        );
     });
 }
 
@@ -78,7 +82,7 @@ fn a_callback_that_reads_its_own_stream_ends_its_job_and_no_other() {
         give.send(job.spawn()).unwrap();
         let (job, count) = was_read.recv().unwrap();
         assert!((1..=5).contains(&count), "what was there is read: {count}");
-        assert!(matches!(job.join(), Err(Error::WaitInModelThread)));
+        assert!(matches!(job.join(), Err(Error::Service(ServiceError::WaitInModelThread))));
         let (outputs, _) = drained(beside);
         assert_eq!(ids(&outputs), alone(&endless("Once", 1)).ids);
         assert_idle(&inference);
@@ -113,7 +117,7 @@ fn a_callback_that_polls_its_own_stream_ends_its_job() {
         give.send(job.spawn()).unwrap();
         let (job, last) = was_read.recv().unwrap();
         assert_eq!(last, Poll::Ready(()), "it must not be told to wait");
-        assert!(matches!(job.join(), Err(Error::WaitInModelThread)));
+        assert!(matches!(job.join(), Err(Error::Service(ServiceError::WaitInModelThread))));
     });
 }
 

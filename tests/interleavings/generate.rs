@@ -16,6 +16,7 @@ mod token_output;
 
 use std::ops::ControlFlow;
 
+use crate::constrained::Constraint;
 use crate::error::Result;
 use crate::model::Model;
 use crate::sampling::{SamplingParams, TokenLogprobs};
@@ -29,6 +30,7 @@ pub struct Options {
     pub chunk: usize,
     pub sampling: SamplingParams,
     pub ignore_eos: bool,
+    pub constraint: Option<Constraint>,
     pub logprobs: Option<usize>,
     pub prompt_logprobs: Option<usize>,
     pub stop_ids: Vec<u32>,
@@ -42,6 +44,7 @@ impl Default for Options {
             chunk: 256,
             sampling: SamplingParams::default(),
             ignore_eos: false,
+            constraint: None,
             logprobs: None,
             prompt_logprobs: None,
             stop_ids: Vec::new(),

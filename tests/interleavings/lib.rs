@@ -18,10 +18,14 @@
 //! - The threads of the kernels, which no thread of `inference` waits for outside a step.
 #![allow(dead_code)] // the library has callers for all of it
 
+#[path = "../../src/constrained/mod.rs"]
+pub mod constrained;
 pub mod engine;
-#[path = "../../src/error.rs"]
+#[path = "../../src/error/mod.rs"]
 pub mod error;
 pub mod generate;
+#[path = "../../src/grammar/mod.rs"]
+pub mod grammar;
 #[path = "../../src/inference/mod.rs"]
 pub mod inference;
 mod kernels {
@@ -41,4 +45,4 @@ pub mod speculation;
 mod sync;
 pub mod tokenizer;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, ServiceError};

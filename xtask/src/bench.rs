@@ -11,7 +11,7 @@ pub mod machine;
 mod measured;
 mod ours;
 mod process;
-mod python;
+pub mod python;
 mod rounds;
 mod table;
 
@@ -32,6 +32,7 @@ use goals::Results;
 pub use goals::{Goal, Limit};
 pub use measured::{Measured, Phase, Workload, median};
 pub use ours::Ours;
+pub use process::Process;
 use rounds::Case;
 pub use table::goals as goals_table;
 

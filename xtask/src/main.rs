@@ -25,6 +25,7 @@ mod roofline;
 mod server;
 mod shallow_checkpoint;
 mod simulate;
+mod speculation;
 #[cfg(feature = "train")]
 mod train;
 #[cfg(not(feature = "train"))]
@@ -95,6 +96,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Measure what draft tokens gain
+    Speculation(speculation::SpeculationArgs),
     /// Simulate the scheduler in virtual time, with many requests
     Simulate(simulate::SimulateArgs),
 }
@@ -126,6 +129,7 @@ fn main() -> Result<()> {
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Speculation(args) => speculation::run(&args),
         Command::Simulate(args) => simulate::run(&args),
     }
 }

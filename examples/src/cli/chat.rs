@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
-use slowburn::error::{Error, Result};
+use slowburn::error::{Error, RequestError, Result};
 use slowburn::tokenizer::{ChatOptions, Message, Role, Variable, check_variable};
 
 /// Whether the prompt is a message, and what goes with it.
@@ -52,10 +52,12 @@ impl FromStr for ChatArgument {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, value) = text.split_once('=').ok_or_else(|| Error::Parameter {
-            name: "a chat argument",
-            value: format!("`{text}`"),
-            allowed: "of the form NAME=VALUE",
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Error::Request(RequestError::Parameter {
+                name: "a chat argument",
+                value: format!("`{text}`"),
+                allowed: "of the form NAME=VALUE",
+            })
         })?;
         let Ok(value) = value.parse();
         check_variable(name, &value)?;

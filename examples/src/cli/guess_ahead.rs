@@ -13,7 +13,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{Draft, PassCosts, PromptLookup, Text};
 
 use super::terminal::print;
-use super::{BOLD, DIM, GenerateArgs, Result, at_least_one, quoted};
+use super::{BOLD, DIM, GenerateArgs, ModelSource, Result, at_least_one, quoted};
 
 /// How many tokens of a story tell which one is to be told again.
 const OPENING: usize = 40;
@@ -41,6 +41,16 @@ pub struct GuessArgs {
     /// How often each text is written with and without draft tokens, in turns; the fastest counts
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
     pub rounds: usize,
+
+    /// Write no such texts, and print which share of the draft tokens of a draft model is accepted, by
+    /// each rule and at several temperatures
+    #[arg(long, conflicts_with_all = ["steps", "rounds", "draft_tokens", "temperature", "seed"])]
+    pub acceptance: bool,
+
+    /// The draft model of --acceptance, with the vocabulary of the model: as --model [default: the
+    /// small one inside this program, which is for the model inside it]
+    #[arg(long, value_name = "MODEL", requires = "acceptance")]
+    pub draft: Option<ModelSource>,
 }
 
 /// What a text begins with.
@@ -186,10 +196,20 @@ impl GuessedText {
             && self.watched.logits_hash == *logits_hash
     }
 
-    /// How many of the draft tokens of a step the text has too.
-    fn accepted(&self, guess: &Guess) -> usize {
-        let text = &self.watched.ids[guess.at.min(self.watched.ids.len())..];
-        guess.tokens.iter().zip(text).take_while(|(guess, token)| guess == token).count()
+    /// How many of the draft tokens of a step the text has too. `ends` are the tokens that end it: the
+    /// last one that was accepted may be one of these.
+    fn accepted(&self, guess: &Guess, ends: &[u32]) -> usize {
+        let Generation { ids, finish_reason, .. } = &self.watched;
+        let text = &ids[guess.at.min(ids.len())..];
+        let equal = guess.tokens.iter().zip(text).take_while(|(guess, token)| guess == token);
+        let equal = equal.count();
+        let ends_here = |token: &u32| match finish_reason {
+            FinishReason::Eos => ends.contains(token),
+            FinishReason::StopId(id) => id == token,
+            _ => false,
+        };
+        let is_end = equal == text.len() && guess.tokens.get(equal).is_some_and(ends_here);
+        equal + usize::from(is_end)
     }
 
     /// The passes that sampled its tokens.
@@ -240,6 +260,11 @@ impl<'a> GuessReport<'a> {
         plain / (drafted + passes.saturating_sub(rows.len()) as f64 * self.costs.of(1))
     }
 
+    /// The tokens that end a text.
+    fn ends(&self) -> &[u32] {
+        &self.pretrained.model.config().eos_token_ids
+    }
+
     /// Adds a text.
     pub fn add(&mut self, text: GuessedText) {
         self.texts.push(text);
@@ -264,7 +289,8 @@ impl<'a> GuessReport<'a> {
             .steps
             .iter()
             .map(|guess| {
-                json!({ "at": guess.at, "draft": guess.tokens, "accepted": text.accepted(guess) })
+                let accepted = text.accepted(guess, self.ends());
+                json!({ "at": guess.at, "draft": guess.tokens, "accepted": accepted })
             })
             .collect();
         let (plain, guessed) = (tokens_per_second(&text.plain), tokens_per_second(&text.guessed));
@@ -334,7 +360,7 @@ impl<'a> GuessReport<'a> {
 
     /// A step in a line: what was accepted, what was replaced and by what, or the bonus token.
     fn step(&self, text: &GuessedText, guess: &Guess) -> String {
-        let accepted = text.accepted(guess);
+        let accepted = text.accepted(guess, self.ends());
         let token = |id: u32| quoted(&self.pretrained.tokenizer, id);
         let mut line = format!("{DIM}{:>4}{DIM:#} ", guess.at);
         for &id in &guess.tokens[..accepted] {
@@ -342,8 +368,10 @@ impl<'a> GuessReport<'a> {
         }
         let next = text.watched.ids.get(guess.at + accepted);
         let next = next.map_or_else(|| "the end".to_owned(), |&id| token(id));
+        // What was guessed behind the end is not compared.
+        let has_ended = guess.at + accepted > text.watched.ids.len();
         let _ = match guess.tokens.get(accepted) {
-            Some(&wrong) => {
+            Some(&wrong) if !has_ended => {
                 let dropped = guess.tokens.len() - accepted - 1;
                 let dropped = match dropped {
                     0 => String::new(),
@@ -351,7 +379,7 @@ impl<'a> GuessReport<'a> {
                 };
                 write!(line, " {REPLACED}{}{REPLACED:#} -> {next}{dropped}", token(wrong))
             }
-            None => write!(line, " + {BOLD}{next}{BOLD:#}"),
+            _ => write!(line, " + {BOLD}{next}{BOLD:#}"),
         };
         line
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use slowburn::Error;
+use slowburn::RequestError;
 use slowburn::kernels::Roof;
 use slowburn::kernels::trace::{self, Call, Cost, Operation};
 use slowburn::model::Model;
@@ -175,11 +175,12 @@ impl LayerTimes {
 
 fn by_kind(calls: &[Call]) -> slowburn::Result<Vec<Layers>> {
     if calls.is_empty() {
-        return Err(Error::Parameter {
+        return Err(RequestError::Parameter {
             name: "the device",
             value: "none that the kernels of this crate compute on".to_owned(),
             allowed: "`--device cpu`",
-        });
+        }
+        .into());
     }
     let kind = |i: usize| {
         let before = i.checked_sub(1).map(|i| calls[i].operation);

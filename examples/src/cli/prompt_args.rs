@@ -68,7 +68,8 @@ impl PromptArgs {
                 self.typed.clone()
             });
         };
-        let io = |source| slowburn::Error::Io { path: path.clone(), source };
+        let io =
+            |source| slowburn::Error::Load(slowburn::LoadError::Io { path: path.clone(), source });
         let file = read(path).map_err(io)?;
         let lines = file.lines().filter(|line| !line.trim().is_empty());
         let prompts: Vec<Prompt> = lines.map(text).collect();

@@ -29,6 +29,8 @@ impl RecordArgs {
         let written = engine::write_record(entries, &mut lines);
         let written = written.and_then(|()| engine::write_end(entries.len(), &mut lines));
         let written = written.and_then(|()| std::fs::write(path, lines));
-        Ok(written.map_err(|source| slowburn::Error::Io { path: path.clone(), source })?)
+        Ok(written.map_err(|source| {
+            slowburn::Error::Load(slowburn::LoadError::Io { path: path.clone(), source })
+        })?)
     }
 }

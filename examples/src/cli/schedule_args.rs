@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use slowburn::engine::{EngineConfig, Policy};
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError};
 use slowburn::generate::Options;
 use slowburn::pretrained::Pretrained;
 
@@ -108,11 +108,11 @@ impl ScheduleArgs {
         match self.arrive.len() {
             0 => Ok(default),
             found if found == default.len() => Ok(self.arrive.clone()),
-            found => Err(Error::Parameter {
+            found => Err(Error::Request(RequestError::Parameter {
                 name: "--arrive",
                 value: format!("{found} steps for {} prompts", default.len()),
                 allowed: "one step for each prompt",
-            }
+            })
             .into()),
         }
     }

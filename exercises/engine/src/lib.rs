@@ -29,5 +29,5 @@ pub use parts::Parts;
 
 /// What the files of the crate that `book` mounts find under this name in the crate.
 mod error {
-    pub use slowburn::{Error, Result};
+    pub use slowburn::error::{RequestError, Result};
 }

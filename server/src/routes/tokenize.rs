@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use slowburn::error::Error;
+use slowburn::error::{Error, RequestError};
 
 use super::chat::message;
 use super::refusals::{BodyRefusals, Refusals};
@@ -138,7 +138,8 @@ pub(super) async fn detokenize(
     };
     let vocab_size = service.pretrained.model.config().vocab_size;
     if let Some(&id) = ids.iter().find(|&&id| id as usize >= vocab_size) {
-        let error = ApiError::from(Error::TokenOutOfRange { id, vocab_size });
+        let error =
+            ApiError::from(Error::Request(RequestError::TokenOutOfRange { id, vocab_size }));
         return Err(error.with_param(name));
     }
     let text = blocking(move || service.pretrained.tokenizer.decode(&ids)).await??;

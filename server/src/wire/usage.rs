@@ -27,7 +27,7 @@ pub struct PromptTokensDetails {
 /// More on the tokens of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CompletionTokensDetails {
-    /// Draft tokens that were accepted, also those behind a stop string or an end, which are cut off.
+    /// Draft tokens that were accepted, and are in the text.
     pub accepted_prediction_tokens: usize,
     /// Draft tokens that were not.
     pub rejected_prediction_tokens: usize,

@@ -80,3 +80,47 @@ fn the_counts_of_requests_that_end_are_those_of_their_usage() {
         assert!(expected.iter().all(|&sum| sum > 0.0), "{expected:?}");
     });
 }
+
+#[test]
+fn draft_tokens_are_in_the_usage_and_the_metrics_and_change_no_text() {
+    watch(|| {
+        let plain = TestServer::start(&[]);
+        // Behind its end, the most likely text repeats itself.
+        let prompt = "Once upon a time";
+        let request = |stop: &str| {
+            let request = json!({
+                "prompt": prompt, "max_tokens": 400, "temperature": 0, "ignore_eos": true,
+                "stop": [stop],
+            });
+            request.to_string()
+        };
+        let answer = |server: &TestServer, stop: &str| -> Value {
+            let (status, body) = server.ask(COMPLETIONS, &request(stop));
+            assert_eq!(status, 200, "{body}");
+            serde_json::from_str(&body).unwrap()
+        };
+        for flags in [["--speculate", "lookup"], ["--speculate", "draft"]] {
+            let server = TestServer::start(&flags);
+            let mut sums = [0.0; 2];
+            for stop in ["never", "."] {
+                let (found, expected) = (answer(&server, stop), answer(&plain, stop));
+                assert_eq!(found["choices"], expected["choices"], "{flags:?}");
+                assert_eq!(expected["usage"].get("completion_tokens_details"), None);
+                let usage = &found["usage"];
+                let counts = ["accepted", "rejected"].map(|kind| {
+                    let details = &usage["completion_tokens_details"];
+                    details[format!("{kind}_prediction_tokens")].as_f64().unwrap_or(0.0)
+                });
+                assert!(counts[0] < usage["completion_tokens"].as_f64().unwrap(), "{usage}");
+                sums[0] += counts[0];
+                sums[1] += counts[0] + counts[1];
+            }
+            let metrics = server.metrics();
+            let [accepted, drafted] = ["draft_tokens_accepted", "draft_tokens"]
+                .map(|name| metrics.get(&format!("slowburn_{name}_total")));
+            assert!(sums[0] > 0.0, "{flags:?}");
+            // The engine has also accepted what a stop string cut off.
+            assert!(accepted >= sums[0] && drafted == sums[1], "{accepted} {drafted} {sums:?}");
+        }
+    });
+}

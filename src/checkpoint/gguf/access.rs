@@ -7,7 +7,7 @@ use burn::tensor::TensorData;
 use super::file::GgufFile;
 use super::metadata::Value;
 use super::tensor::{StoredTensor, TensorInfo};
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 use crate::memory;
 
 impl<'a> GgufFile<'a> {
@@ -59,12 +59,14 @@ impl<'a> GgufFile<'a> {
     pub fn data(&self, name: &str) -> Result<TensorData> {
         let origin = || self.origin().to_owned();
         let Some((name, info)) = self.tensors.get_key_value(name) else {
-            return Err(Error::TensorMissing { origin: origin(), tensor: name.to_owned() });
+            return Err(
+                LoadError::TensorMissing { origin: origin(), tensor: name.to_owned() }.into()
+            );
         };
         let stored = StoredTensor { file: self, name, info, interleaved_head: None };
         let bytes = stored.length() as u128;
         if !memory::fits(bytes) {
-            return Err(Error::WeightsTooLarge { origin: origin(), bytes });
+            return Err(LoadError::WeightsTooLarge { origin: origin(), bytes }.into());
         }
         let mut buffer = Vec::new();
         stored.bytes(0..stored.length(), &mut buffer)?;

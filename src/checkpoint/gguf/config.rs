@@ -7,7 +7,7 @@ use super::metadata::Metadata;
 use super::tensor::StoredTensor;
 use super::tensor_type::TensorType;
 use super::tokenizer::SpecialIds;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::model::activation::Activation;
 use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
 
@@ -38,12 +38,13 @@ impl Architecture {
             Some("qwen3") => Self::Qwen3,
             Some("gpt2") => Self::Gpt2,
             Some(other) => {
-                return Err(Error::Unsupported {
+                return Err(LoadError::Unsupported {
                     origin: metadata.origin().to_owned(),
                     field: ARCHITECTURE,
                     value: format!("{other:?}"),
                     supported: KNOWN,
-                });
+                }
+                .into());
             }
             None => return Err(metadata.wrong(ARCHITECTURE, KNOWN)),
         })
@@ -240,17 +241,19 @@ const SIZE: &str = "a size from 1 to 2^31 - 1";
 fn rope_factors(head_dim: usize, file: &GgufFile<'_>) -> Result<Vec<f32>> {
     let (origin, tensor) = (file.origin().to_owned(), ROPE_FACTORS.to_owned());
     let Some((name, info)) = file.tensors.get_key_value(ROPE_FACTORS) else {
-        return Err(Error::TensorMissing { origin, tensor });
+        return Err(LoadError::TensorMissing { origin, tensor }.into());
     };
     let expected = vec![head_dim / 2];
     if info.shape != expected {
         let found = info.shape.clone();
-        return Err(Error::TensorShape { origin, tensor, found, expected });
+        return Err(LoadError::TensorShape { origin, tensor, found, expected }.into());
     }
-    let wrong = |problem: String| Error::GgufTensor {
-        origin: origin.clone(),
-        tensor: tensor.clone(),
-        problem,
+    let wrong = |problem: String| {
+        Error::Load(LoadError::GgufTensor {
+            origin: origin.clone(),
+            tensor: tensor.clone(),
+            problem,
+        })
     };
     if info.kind != TensorType::F32 {
         return Err(wrong("holds factors of RoPE, which must be stored as F32".to_owned()));

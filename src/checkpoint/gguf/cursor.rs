@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::checkpoint::safetensors::ReadAt;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// The largest size of a header, in bytes. Most of it is the vocabulary: 10 MB in large models.
 pub(super) const MOST_HEADER: u64 = 100_000_000;
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
 
     /// An error that names the file.
     pub(super) fn damaged(&self, problem: String) -> Error {
-        Error::Gguf { origin: self.origin.to_owned(), problem }
+        Error::Load(LoadError::Gguf { origin: self.origin.to_owned(), problem })
     }
 
     pub(super) fn u32(&mut self) -> Result<u32> {

@@ -9,7 +9,7 @@ use super::split::Split;
 use super::tensor::TensorInfo;
 use super::tensor_type::{TensorType, name_of_unread};
 use crate::checkpoint::safetensors::ReadAt;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// What every file begins with.
 const MAGIC: &[u8; 4] = b"GGUF";
@@ -106,10 +106,11 @@ impl<'a> GgufFile<'a> {
     pub(super) fn shape(&self, tensor: &str) -> Result<&[usize]> {
         match self.tensors.get(tensor) {
             Some(info) => Ok(&info.shape),
-            None => Err(Error::TensorMissing {
+            None => Err(LoadError::TensorMissing {
                 origin: self.origin().to_owned(),
                 tensor: tensor.to_owned(),
-            }),
+            }
+            .into()),
         }
     }
 
@@ -135,7 +136,7 @@ impl<'a> GgufFile<'a> {
                 continue;
             };
             let (origin, tensor) = (self.origin().to_owned(), name.clone());
-            return Err(Error::GgufTensor { origin, tensor, problem });
+            return Err(LoadError::GgufTensor { origin, tensor, problem }.into());
         }
         Ok(())
     }
@@ -156,7 +157,7 @@ fn check_version(cursor: &mut Cursor<'_>, origin: &str) -> Result<()> {
     } else {
         version.to_string()
     };
-    Err(Error::GgufVersion { origin: origin.to_owned(), found })
+    Err(LoadError::GgufVersion { origin: origin.to_owned(), found }.into())
 }
 
 fn read_alignment(metadata: &Metadata) -> Result<usize> {
@@ -190,10 +191,12 @@ fn read_tensors(
 }
 
 fn read_tensor(cursor: &mut Cursor<'_>, name: &str, origin: &str) -> Result<TensorInfo> {
-    let wrong = |problem: String| Error::GgufTensor {
-        origin: origin.to_owned(),
-        tensor: name.to_owned(),
-        problem,
+    let wrong = |problem: String| {
+        Error::Load(LoadError::GgufTensor {
+            origin: origin.to_owned(),
+            tensor: name.to_owned(),
+            problem,
+        })
     };
     let dimensions = cursor.u32()?;
     if dimensions > MOST_DIMENSIONS {
@@ -208,11 +211,12 @@ fn read_tensor(cursor: &mut Cursor<'_>, name: &str, origin: &str) -> Result<Tens
     shape.reverse();
     let (id, offset) = (cursor.u32()?, cursor.u64()?);
     let Some(kind) = TensorType::from_id(id) else {
-        return Err(Error::GgufType {
+        return Err(LoadError::GgufType {
             origin: origin.to_owned(),
             tensor: name.to_owned(),
             found: name_of_unread(id),
-        });
+        }
+        .into());
     };
     let row = shape.last().copied().unwrap_or(1);
     if !row.is_multiple_of(kind.block_numbers()) {

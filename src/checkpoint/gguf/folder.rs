@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::part_name::PartName;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 
 /// The file of the one GGUF model in a folder, or the first that is there of its parts. None where
 /// the folder has no GGUF file, or is a model in the format of Hugging Face.
@@ -29,7 +29,7 @@ pub(crate) fn find_in_folder(folder: &Path) -> Result<Option<PathBuf>> {
     match names.as_slice() {
         [] => Ok(None),
         [name] => Ok(Some(folder.join(name))),
-        _ => Err(Error::SeveralGguf { folder: folder.to_owned(), names }),
+        _ => Err(LoadError::SeveralGguf { folder: folder.to_owned(), names }.into()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use super::cursor::Cursor;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// How deeply arrays may be nested. No published file nests them at all.
 const MOST_NESTED: usize = 4;
@@ -308,11 +308,11 @@ impl Metadata {
     /// An error that says what was expected instead of the value of `key`.
     pub(super) fn wrong(&self, key: &str, expected: impl Display) -> Error {
         let value = self.entries.get(key).map_or("missing".to_owned(), Value::to_string);
-        Error::Metadata {
+        Error::Load(LoadError::Metadata {
             origin: self.origin.clone(),
             key: key.to_owned(),
             problem: format!("is {value}, but must be {expected}"),
-        }
+        })
     }
 
     fn optional<'a, T>(

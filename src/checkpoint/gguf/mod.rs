@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
-//! use slowburn::Error;
+//! use slowburn::{Error, LoadError};
 //! use slowburn::checkpoint::gguf::{GgufFile, Value};
 //!
 //! let file = GgufFile::open("tests/fixtures/gguf/llama-q8_0.gguf")?;
@@ -31,8 +31,8 @@
 //! let embedding = Tensor::<2>::from_data(file.data("token_embd.weight")?, &Device::default());
 //! assert_eq!(embedding.dims().as_slice(), file.tensor("token_embd.weight").unwrap().shape());
 //!
-//! assert!(matches!(file.data("no.such.weight"), Err(Error::TensorMissing { .. })));
-//! assert!(matches!(GgufFile::open("Cargo.toml"), Err(Error::Gguf { .. })));
+//! assert!(matches!(file.data("no.such.weight"), Err(Error::Load(LoadError::TensorMissing { .. }))));
+//! assert!(matches!(GgufFile::open("Cargo.toml"), Err(Error::Load(LoadError::Gguf { .. }))));
 //! # Ok::<(), Error>(())
 //! ```
 //!

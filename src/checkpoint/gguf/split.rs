@@ -12,7 +12,7 @@ use super::file::GgufFile;
 use super::metadata::Metadata;
 use super::part_name::{MOST_PARTS, PartName, ending};
 use crate::checkpoint::open_file::OpenFile;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 
 /// What a file says of the model that it is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl GgufFile<'static> {
         let path = path.as_ref();
         let Some(file) = open_part(path)? else {
             let source = ErrorKind::NotFound.into();
-            return Err(Error::Io { path: path.to_owned(), source });
+            return Err(LoadError::Io { path: path.to_owned(), source }.into());
         };
         match Split::of(&file.metadata)? {
             None => Ok(file),
@@ -90,16 +90,17 @@ impl GgufFile<'static> {
         let headers: u64 = self.parts.iter().chain(&part.parts).map(|part| part.data_start).sum();
         if headers > MOST_HEADER {
             let problem = format!("the headers of all parts have more than {MOST_HEADER} bytes");
-            return Err(Error::Gguf { origin: part.origin().to_owned(), problem });
+            return Err(LoadError::Gguf { origin: part.origin().to_owned(), problem }.into());
         }
         let place = self.parts.len();
         for (name, mut info) in part.tensors {
             if let Some(other) = self.tensors.get(&name) {
-                return Err(Error::TensorTwice {
+                return Err(LoadError::TensorTwice {
                     origin: part.metadata.origin().to_owned(),
                     tensor: name,
                     other: self.parts[other.part].origin.clone(),
-                });
+                }
+                .into());
             }
             info.part = place;
             self.tensors.insert(name, info);
@@ -129,13 +130,13 @@ fn open_all(path: &Path, metadata: &Metadata, split: Split) -> Result<GgufFile<'
     };
     let open = |number: usize, beside: &str| {
         let path = path.with_file_name(name.of(number));
-        let part = open_part(&path)?.ok_or_else(|| Error::GgufPartMissing {
+        let part = open_part(&path)?.ok_or_else(|| LoadError::GgufPartMissing {
             origin: metadata.origin().to_owned(),
             count: split.count,
             missing: path.clone(),
         })?;
         check_split(&part.metadata, Split { number, ..split }, beside)?;
-        Ok(part)
+        Ok::<_, Error>(part)
     };
     let mut model = open(1, metadata.origin())?;
     for number in 2..=split.count {
@@ -159,9 +160,9 @@ fn check_split(metadata: &Metadata, expected: Split, beside: &str) -> Result<()>
 }
 
 fn foreign(metadata: &Metadata, beside: &str, problem: String) -> Error {
-    Error::GgufPartForeign {
+    Error::Load(LoadError::GgufPartForeign {
         origin: metadata.origin().to_owned(),
         beside: beside.to_owned(),
         problem,
-    }
+    })
 }

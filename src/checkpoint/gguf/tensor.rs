@@ -8,7 +8,7 @@ use bytemuck::cast_slice;
 use super::blocks::MOST_NUMBERS;
 use super::file::GgufFile;
 use super::tensor_type::TensorType;
-use crate::error::{Error, Result};
+use crate::error::{Error, LoadError, Result};
 use crate::kernels::{GROUP, Group, GroupFormat};
 
 /// The header's entry for one tensor.
@@ -143,10 +143,12 @@ impl StoredTensor<'_> {
 
     /// Fills `to` with the bytes of the file from `start` of this tensor on.
     fn read_stored(&self, start: usize, to: &mut [u8]) -> Result<()> {
-        self.file.read_data(self.info, start, to).map_err(|error| Error::GgufTensor {
-            origin: self.file.parts[self.info.part].origin.clone(),
-            tensor: self.name.to_owned(),
-            problem: format!("cannot be read: {error}"),
+        self.file.read_data(self.info, start, to).map_err(|error| {
+            Error::Load(LoadError::GgufTensor {
+                origin: self.file.parts[self.info.part].origin.clone(),
+                tensor: self.name.to_owned(),
+                problem: format!("cannot be read: {error}"),
+            })
         })
     }
 }

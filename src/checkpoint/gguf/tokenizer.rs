@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::file::GgufFile;
 use super::metadata::Metadata;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 use crate::tokenizer::{Tokenizer, check_count};
 pub(super) use special::SpecialIds;
 
@@ -77,12 +77,13 @@ impl Kind {
         match metadata.text(MODEL)? {
             Some("gpt2") => Ok(Self::ByteLevel),
             Some("llama") => Ok(Self::SentencePiece),
-            Some(other) => Err(Error::Unsupported {
+            Some(other) => Err(LoadError::Unsupported {
                 origin: metadata.origin().to_owned(),
                 field: MODEL,
                 value: format!("{other:?}"),
                 supported: KNOWN,
-            }),
+            }
+            .into()),
             None => Err(metadata.wrong(MODEL, KNOWN)),
         }
     }

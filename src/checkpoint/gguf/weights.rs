@@ -7,7 +7,7 @@ use super::file::GgufFile;
 use super::names::Names;
 use super::tensor::StoredTensor;
 use super::tensor_type::TensorType;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 use crate::kernels::GroupFormat;
 use crate::model::ModelConfig;
 
@@ -73,20 +73,25 @@ impl<'a> GgufWeights<'a> {
         let origin = || self.origin().to_owned();
         let found = self.tensors.get(name).and_then(|name| self.file.tensors.get_key_value(*name));
         let Some((in_file, info)) = found else {
-            return Err(Error::TensorMissing { origin: origin(), tensor: self.name_in_file(name) });
+            return Err(LoadError::TensorMissing {
+                origin: origin(),
+                tensor: self.name_in_file(name),
+            }
+            .into());
         };
         if info.shape != shape {
             let (found, expected) = (info.shape.clone(), shape.to_vec());
             let tensor = in_file.clone();
-            return Err(Error::TensorShape { origin: origin(), tensor, found, expected });
+            return Err(LoadError::TensorShape { origin: origin(), tensor, found, expected }.into());
         }
         if shape.len() == 1 && matches!(info.kind, TensorType::Blocks(_)) {
             let problem = "is a vector in blocks, but vectors are stored number by number";
-            return Err(Error::GgufTensor {
+            return Err(LoadError::GgufTensor {
                 origin: origin(),
                 tensor: in_file.clone(),
                 problem: problem.to_owned(),
-            });
+            }
+            .into());
         }
         let is_turned = [".q_proj.", ".k_proj."].iter().any(|part| name.contains(part));
         let interleaved_head = self.interleaved_head.filter(|_| is_turned);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::device::{self, DeviceChoice, Precision};
 use crate::engine::RecordedModel;
+use crate::error::ServiceError;
 use crate::kv::{KvMemory, KvPool};
 use crate::model::Input;
 use crate::pretrained::Pretrained;
@@ -65,7 +66,9 @@ fn a_sequence_fails_when_others_never_give_the_memory_back() {
         assert!(engine.step().1.is_empty());
     }
     let outcomes = engine.step().1;
-    let [(failed, Outcome::Failed(Error::KvPoolFull { .. }))] = &outcomes[..] else {
+    let [(failed, Outcome::Failed(Error::Service(ServiceError::KvPoolFull { .. })))] =
+        &outcomes[..]
+    else {
         panic!("{outcomes:?}");
     };
     assert_eq!(*failed, id);

@@ -18,7 +18,7 @@ use super::simd::Isa;
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
 pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
-pub(super) use product::{Unpacked, few_rows, rows, single};
+pub(super) use product::{Unpacked, few_rows, in_registers, rows, single};
 pub use round::{Rounding, quantize};
 
 /// Calls a function that is generic over [`PackedGroups`] with the type for a [`GroupFormat`].

@@ -73,6 +73,47 @@ pub(super) fn subtract_mins(acc: &mut [f32; LANES], mins: Option<&[f32; LANES]>,
     }
 }
 
+/// As [`single`], for `M` rows of `x`, packed as `[k][rows]`, of whose groups `x_sums`,
+/// `[groups][rows]`, are the sums: with so few rows, it takes longer to write converted integers to
+/// memory and read them again than to multiply them.
+#[inline(always)]
+pub fn in_registers<I: Isa, G: PackedGroups, const M: usize, const P: usize>(
+    panels: [&[G]; P],
+    x: &[[f32; M]],
+    x_sums: &[[f32; M]],
+) -> [[[f32; LANES]; M]; P] {
+    let mut acc = [[[0.0; LANES]; M]; P];
+    let (x, _) = x.as_chunks::<GROUP>();
+    let (panels, x_sums) = (panels.map(|panel| &panel[..x.len()]), &x_sums[..x.len()]);
+    for g in 0..x.len() {
+        for (part, x) in x[g].chunks_exact(GROUP / G::PARTS).enumerate() {
+            let mut sums = [[[0.0; LANES]; M]; P];
+            for (k, x) in x.iter().enumerate() {
+                for p in 0..P {
+                    let integers = panels[p][g].integers(part * GROUP / G::PARTS + k);
+                    for row in 0..M {
+                        for lane in 0..LANES {
+                            sums[p][row][lane] = fma(integers[lane], x[row], sums[p][row][lane]);
+                        }
+                    }
+                }
+            }
+            for p in 0..P {
+                let scales = panels[p][g].scales::<I>(part);
+                for row in 0..M {
+                    add_group(&mut acc[p][row], &sums[p][row], &scales, G::OFFSET, x_sums[g][row]);
+                }
+            }
+        }
+        for p in 0..P {
+            for row in 0..M {
+                subtract_mins(&mut acc[p][row], panels[p][g].mins(), x_sums[g][row]);
+            }
+        }
+    }
+    acc
+}
+
 /// Groups whose integers were converted to f32 once, for many rows.
 pub struct Unpacked {
     offset: f32,

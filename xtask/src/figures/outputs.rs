@@ -364,6 +364,8 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     Output {
         figures: &["quantized.svg"],
+        // Losses and bytes, no times.
+        timed: false,
         ..on_request("quantized-formats.md", "cargo xtask eval --formats --chart quantized.svg")
     },
     timed(
@@ -386,8 +388,43 @@ curl -s http://127.0.0.1:8080/metrics \
         "cargo run --release --example 13_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
     ),
     printed(
+        "guess-ahead-acceptance.txt",
+        "cargo run --release --example 13_guess_ahead -- --acceptance",
+    ),
+    // The first command creates the model that the other uses.
+    printed(
+        "guess-ahead-shallow.txt",
+        "cargo xtask shallow-checkpoint --layers 3 --out data/shallow-3",
+    ),
+    printed(
+        "guess-ahead-early-exit.txt",
+        "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
+    ),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts"),
+    Output {
+        figures: &["guess-speed.svg"],
+        ..on_request(
+            "guess-ahead-shape.md",
+            "cargo xtask speculation shape --chart guess-speed.svg",
+        )
+    },
+    on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
+    printed(
         "guess-ahead-hash.txt",
         "cargo run --release --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
+    ),
+    printed("constrained.txt", "cargo run --release --example 14_constrained"),
+    printed(
+        "constrained-names.txt",
+        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 120",
+    ),
+    printed(
+        "constrained-choice.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0",
+    ),
+    timed(
+        "constrained-times.txt",
+        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
     Output {
         figures: &["batch-sizes.svg"],

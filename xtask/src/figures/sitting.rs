@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -21,7 +21,7 @@ const CLAIM: &str = "sitting.md";
 /// Which outputs were measured when and where.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Sittings {
-    /// The sitting that pages claim: the last run of all commands.
+    /// The sitting that pages claim: the last run of all commands with times.
     #[serde(default)]
     book: String,
     /// The machine of each sitting, by the time at which it began.
@@ -52,9 +52,33 @@ impl Sittings {
     /// Begins a sitting: the name that its outputs are noted under.
     pub fn begin(&mut self) -> Result<String> {
         let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
-        let machine = format!("{}, {}", machine::describe()?, machine::simd());
-        self.sittings.insert(now.clone(), machine);
+        self.sittings.insert(now.clone(), machine()?);
         Ok(now)
+    }
+
+    /// Begins the sitting that pages claim.
+    pub fn begin_of_the_book(&mut self, outputs: &Path) -> Result<String> {
+        let sitting = self.begin()?;
+        let text = format!(
+            "Measured on {}, in [one sitting](performance.md#one-sitting) with the other speeds of this book \
+             ({sitting}).\n",
+            self.sittings[&sitting]
+        );
+        fs::write(outputs.join(CLAIM), text)?;
+        self.book.clone_from(&sitting);
+        Ok(sitting)
+    }
+
+    /// Goes on with the sitting that pages claim: the commands that failed or were disturbed.
+    pub fn go_on(&self) -> Result<String> {
+        let began_on =
+            self.sittings.get(&self.book).context("there is no sitting to go on with")?;
+        let here = machine()?;
+        ensure!(
+            *began_on == here,
+            "the sitting began on {began_on}, and this is {here}: begin another"
+        );
+        Ok(self.book.clone())
     }
 
     /// Notes that `file` was measured in this sitting.
@@ -65,24 +89,12 @@ impl Sittings {
 
     /// Writes the record. Sittings of which no output is left are forgotten.
     pub fn write(mut self, outputs: &Path) -> Result<()> {
-        let used: BTreeSet<&String> =
-            self.outputs.values().map(|measured| &measured.sitting).collect();
+        let of = self.outputs.values().map(|measured| &measured.sitting);
+        let used: BTreeSet<&String> = of.chain([&self.book]).collect();
         self.sittings.retain(|sitting, _| used.contains(sitting));
         let head =
             "# Written by `cargo xtask figures`: when and where each output was measured.\n\n";
         fs::write(outputs.join(FILE), head.to_owned() + &toml::to_string(&self)?)?;
-        Ok(())
-    }
-
-    /// Makes this the sitting that pages claim, after all commands have run in it.
-    pub fn publish(&mut self, sitting: &str, outputs: &Path) -> Result<()> {
-        sitting.clone_into(&mut self.book);
-        let machine = &self.sittings[sitting];
-        let text = format!(
-            "Measured in one sitting with all other speeds of this book, on {machine}, from {sitting} on; \
-             nothing else was running.\n"
-        );
-        fs::write(outputs.join(CLAIM), text)?;
         Ok(())
     }
 
@@ -112,6 +124,10 @@ impl Sittings {
         };
         timed.iter().filter(|file| includes(file)).filter_map(fault).collect()
     }
+}
+
+fn machine() -> Result<String> {
+    Ok(format!("{}, {}", machine::describe()?, machine::simd()))
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -161,15 +177,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(Sittings::read(folder.path()).unwrap().outputs.is_empty());
         let mut sittings = Sittings::default();
-        let now = sittings.begin().unwrap();
+        assert!(sittings.go_on().is_err());
+        let now = sittings.begin_of_the_book(folder.path()).unwrap();
         sittings.sittings.insert("long ago".to_owned(), "abacus".to_owned());
         sittings.note(&now, "a.txt", b"a");
-        sittings.publish(&now, folder.path()).unwrap();
         sittings.write(folder.path()).unwrap();
-        let read = Sittings::read(folder.path()).unwrap();
-        assert_eq!(read.book, now);
+        let mut read = Sittings::read(folder.path()).unwrap();
+        assert_eq!((&read.book, read.go_on().unwrap()), (&now, now.clone()));
         assert_eq!(read.sittings.keys().collect::<Vec<_>>(), [&now]);
         assert_eq!(read.outputs["a.txt"].sha256, hash(b"a"));
         assert!(fs::read_to_string(folder.path().join(CLAIM)).unwrap().contains(&now));
+        read.sittings.insert(now, "abacus".to_owned());
+        assert!(read.go_on().is_err());
     }
 }

@@ -148,7 +148,7 @@ const MUTANTS: [Mutant; 18] = [
         test: "shutting_down_ends_every_job",
         edits: &[Edit {
             file: JOB,
-            from: "        self.reader.end(Err(Error::ShutDown));\n",
+            from: "        self.reader.end(Err(ServiceError::ShutDown.into()));\n",
             to: "",
         }],
     },
@@ -157,8 +157,8 @@ const MUTANTS: [Mutant; 18] = [
         test: "no_more_are_let_in_than_may_wait",
         edits: &[Edit {
             file: PERMITS,
-            from: "        self.waiting\n            .try_update(Ordering::Relaxed, Ordering::Relaxed, with_new)\n            .map_err(|waiting| Error::QueueFull { max_waiting, waiting, new })?;\n",
-            to: "        let waiting = self.waiting.load(Ordering::Relaxed);\n        let sum = with_new(waiting).ok_or(Error::QueueFull { max_waiting, waiting, new })?;\n        self.waiting.store(sum, Ordering::Relaxed);\n",
+            from: "        self.waiting\n            .try_update(Ordering::Relaxed, Ordering::Relaxed, with_new)\n            .map_err(|waiting| Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }))?;\n",
+            to: "        let waiting = self.waiting.load(Ordering::Relaxed);\n        let sum = with_new(waiting).ok_or(Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }))?;\n        self.waiting.store(sum, Ordering::Relaxed);\n",
         }],
     },
     Mutant {

@@ -23,7 +23,7 @@ use burn::optim::decay::WeightDecayConfig;
 use burn::optim::grad_clipping::GradientClippingConfig;
 use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, ModuleOptimizer, MuonConfig};
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use slowburn::model::activation::Activation;
 use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
@@ -47,6 +47,9 @@ pub struct TrainArgs {
     /// Go on from the last checkpoint in the run folder
     #[arg(long)]
     resume: bool,
+    /// The bundled model, or the small one that guesses ahead for it
+    #[arg(long, value_enum, default_value_t = Shape::Ember)]
+    shape: Shape,
     /// How many optimizer steps
     #[arg(long, default_value_t = 7000)]
     steps: usize,
@@ -78,6 +81,36 @@ const LLAMA: LlamaConfig = LlamaConfig {
     qk_norm: false,
 };
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Shape {
+    /// 2.4 million parameters
+    Ember,
+    /// 0.3 million parameters, with the same vocabulary
+    Draft,
+}
+
+impl Shape {
+    fn config(self) -> ModelConfig {
+        match self {
+            Self::Ember => ember(),
+            Self::Draft => draft(),
+        }
+    }
+}
+
+/// The shape of the bundled draft model: half of it is the embedding matrix.
+fn draft() -> ModelConfig {
+    ModelConfig {
+        d_model: 64,
+        n_layers: 3,
+        n_heads: 2,
+        n_kv_heads: 1,
+        head_dim: 32,
+        d_ff: 192,
+        ..ember()
+    }
+}
+
 /// The shape of the bundled model.
 fn ember() -> ModelConfig {
     ModelConfig {
@@ -100,7 +133,7 @@ fn ember() -> ModelConfig {
 
 pub fn run(args: &TrainArgs) -> Result<()> {
     ensure!(args.stories > 0 && args.steps > 0, "nothing to do");
-    let config = ember();
+    let config = args.shape.config();
     let longest = config.context_length;
     ensure!(
         args.batch_tokens >= longest,

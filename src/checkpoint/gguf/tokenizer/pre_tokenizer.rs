@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::metadata::Metadata;
-use crate::error::{Error, Result};
+use crate::error::{LoadError, Result};
 
 const PRE: &str = "tokenizer.ggml.pre";
 
@@ -37,12 +37,13 @@ impl PreTokenizer {
             "qwen2" => Self::Qwen2,
             "smollm" => Self::SmolLm,
             other => {
-                return Err(Error::Unsupported {
+                return Err(LoadError::Unsupported {
                     origin: metadata.origin().to_owned(),
                     field: PRE,
                     value: format!("{other:?}"),
                     supported: "`default`, `gpt-2`, `llama-bpe`, `qwen2` or `smollm`",
-                });
+                }
+                .into());
             }
         })
     }

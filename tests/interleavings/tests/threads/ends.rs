@@ -1,7 +1,7 @@
 //! How jobs end: joined, cancelled, dropped, shut down.
 
-use interleavings::Error;
 use interleavings::inference::FinishReason;
+use interleavings::{Error, ServiceError};
 use shuttle::thread;
 
 use crate::check::{Served, check, is_idle, request, serve};
@@ -100,7 +100,10 @@ fn shutting_down_ends_every_job() {
                             assert_eq!(completion.finish_reason, FinishReason::Shutdown);
                             assert_eq!(completion.usage.completion_tokens, outputs);
                         }
-                        Err(error) => assert!(matches!(error, Error::ShutDown), "{error}"),
+                        Err(error) => assert!(
+                            matches!(error, Error::Service(ServiceError::ShutDown)),
+                            "{error}"
+                        ),
                     }
                 });
             }

@@ -1,6 +1,6 @@
 //! Questions to the model thread, which it answers between two steps.
 
-use interleavings::Error;
+use interleavings::{Error, ServiceError};
 use shuttle::thread;
 
 use crate::check::{check, request, serve};
@@ -29,10 +29,10 @@ fn at_shutdown_a_question_is_answered_or_refused() {
             for _ in 0..2 {
                 scope.spawn(|| {
                     if let Err(error) = inference.load() {
-                        assert!(matches!(error, Error::ShutDown), "{error}");
+                        assert!(matches!(error, Error::Service(ServiceError::ShutDown)), "{error}");
                     }
                     if let Err(error) = inference.warm_up() {
-                        assert!(matches!(error, Error::ShutDown), "{error}");
+                        assert!(matches!(error, Error::Service(ServiceError::ShutDown)), "{error}");
                     }
                 });
             }

@@ -4,7 +4,7 @@ use interleavings::inference::{
     GenerateRequest, In, InferenceBuilder, Job, ModelHandle, OutStream, State, TokenOutput,
 };
 use interleavings::pretrained::Pretrained;
-use interleavings::{Error, Result};
+use interleavings::{Error, Result, ServiceError};
 use shuttle::sync::{Arc, Mutex, mpsc};
 use shuttle::thread;
 
@@ -54,7 +54,9 @@ fn no_more_are_let_in_than_may_wait() {
         });
         goes_on.send(()).unwrap();
         let outcomes: Vec<_> = jobs.into_inner().unwrap().into_iter().map(Job::join).collect();
-        let is_refused = |outcome: &&Result<_>| matches!(outcome, Err(Error::QueueFull { .. }));
+        let is_refused = |outcome: &&Result<_>| {
+            matches!(outcome, Err(Error::Service(ServiceError::QueueFull { .. })))
+        };
         assert_eq!(outcomes.iter().filter(is_refused).count(), 1);
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2);
     });
@@ -88,7 +90,10 @@ fn a_sequence_that_is_started_late_runs_or_is_refused() {
             let start = move || match other.start(move |token| to.emit(token)) {
                 Ok(()) => true,
                 Err(error) => {
-                    assert!(matches!(error, Error::HandlerReturned), "{error}");
+                    assert!(
+                        matches!(error, Error::Service(ServiceError::HandlerReturned)),
+                        "{error}"
+                    );
                     false
                 }
             };

@@ -7,6 +7,7 @@
 mod anatomy;
 mod candidates;
 mod formats;
+mod guess;
 mod holds;
 mod host;
 mod looks;
@@ -42,13 +43,14 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
     ("loops", loops::check),
     ("formats", formats::check),
     ("scheduler", scheduler::check),
+    ("guess", guess::check),
     ("anatomy", anatomy::check),
     ("way", way::check),
     ("holds", holds::check),

@@ -1,0 +1,46 @@
+//! Under a constraint the text is as good as the model can make it now.
+//!
+//! Why: top-k kept the best tokens of all, and the constraint then removed those that were not allowed.
+//! Where the grammar asks for something unlikely, that was all of them. Whoever wrote this had seen
+//! that, and took any allowed token instead of an error. So a distribution without the model's opinion
+//! was drawn from. The constraint comes first: what follows, top-k, top-p and the others, chooses among
+//! what is left.
+//!
+//! What it costs: nothing.
+//!
+//! A common wrong turn: a better way out for the case that nothing is left. It is still wrong where one
+//! token is left that is allowed by chance: the best ones among the allowed are missing then.
+
+/// The distribution that the next token is drawn from, `[vocab]`, under a constraint and with top-k.
+pub fn mask_too_late(logits: &[f32], allowed: &[bool], k: usize) -> Vec<f32> {
+    let mut scores = logits.to_vec();
+    remove(&mut scores, allowed);
+    keep_best(&mut scores, k);
+    softmax(&scores)
+}
+
+/// Removes all tokens that are not allowed.
+fn remove(scores: &mut [f32], allowed: &[bool]) {
+    for (score, &allowed) in scores.iter_mut().zip(allowed) {
+        if !allowed {
+            *score = f32::NEG_INFINITY;
+        }
+    }
+}
+
+/// Keeps the `k` best tokens. Of equal ones, those with the smaller ids.
+fn keep_best(scores: &mut [f32], k: usize) {
+    let mut ids: Vec<usize> = (0..scores.len()).collect();
+    ids.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    for &id in ids.iter().skip(k) {
+        scores[id] = f32::NEG_INFINITY;
+    }
+}
+
+/// The probabilities of the scores.
+fn softmax(scores: &[f32]) -> Vec<f32> {
+    let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let exps: Vec<f32> = scores.iter().map(|score| (score - max).exp()).collect();
+    let sum: f32 = exps.iter().sum();
+    exps.iter().map(|exp| exp / sum).collect()
+}

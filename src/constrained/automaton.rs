@@ -1,0 +1,102 @@
+//! A deterministic automaton over bytes.
+
+/// A state of an [`Automaton`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct State(pub(super) u32);
+
+/// A deterministic automaton over bytes, from whose every state an accepting one can be reached. The
+/// text so far can be completed wherever there is a state.
+#[derive(Debug, Clone)]
+pub struct Automaton {
+    /// The class of each byte: bytes that no state tells apart are in one class.
+    classes: Box<[u8; 256]>,
+    /// The number of classes.
+    width: usize,
+    /// The next state by state and class, `[states, width]`, or [`NONE`].
+    next: Vec<u32>,
+    /// Whether the text so far matches, by state.
+    accepting: Vec<bool>,
+}
+
+/// No state: the text cannot go on like that.
+const NONE: u32 = u32::MAX;
+
+impl Automaton {
+    /// The state before the first byte.
+    pub const START: State = State(0);
+
+    /// An automaton by the table of its next states, `[states, width]`, which is pruned: states are
+    /// left out from which no accepting one can be reached. The first is the start. None if nothing
+    /// matches.
+    pub(crate) fn pruned(
+        classes: Box<[u8; 256]>,
+        width: usize,
+        next: &[u32],
+        accepting: &[bool],
+    ) -> Option<Self> {
+        let live = live(width, next, accepting);
+        if !live.first().is_some_and(|&live| live) {
+            return None;
+        }
+        let mut names = vec![NONE; live.len()];
+        let kept: Vec<usize> = (0..live.len()).filter(|&state| live[state]).collect();
+        for (name, &state) in (0..).zip(&kept) {
+            names[state] = name;
+        }
+        let rows = kept.iter().flat_map(|state| &next[state * width..(state + 1) * width]);
+        let next = rows.map(|&next| names.get(next as usize).copied().unwrap_or(NONE)).collect();
+        let accepting = kept.iter().map(|&state| accepting[state]).collect();
+        Some(Self { classes, width, next, accepting })
+    }
+
+    // ANCHOR: next
+    /// The state after one more byte. None where the text cannot go on like that.
+    pub fn next(&self, state: State, byte: u8) -> Option<State> {
+        let class = usize::from(self.classes[usize::from(byte)]);
+        let next = self.next[state.0 as usize * self.width + class];
+        (next != NONE).then_some(State(next))
+    }
+
+    /// The state after these bytes.
+    pub fn read(&self, state: State, bytes: &[u8]) -> Option<State> {
+        bytes.iter().try_fold(state, |state, &byte| self.next(state, byte))
+    }
+
+    /// Whether the text may end in this state.
+    pub fn accepts(&self, state: State) -> bool {
+        self.accepting[state.0 as usize]
+    }
+    // ANCHOR_END: next
+
+    /// The number of states.
+    pub fn states(&self) -> usize {
+        self.accepting.len()
+    }
+}
+
+// ANCHOR: live
+/// From which states an accepting one can be reached. Found backwards: all accepting states, those
+/// that lead to one of them, and so on.
+fn live(width: usize, next: &[u32], accepting: &[bool]) -> Vec<bool> {
+    let mut before = vec![Vec::new(); accepting.len()];
+    for (state, row) in next.chunks(width).enumerate() {
+        for &next in row {
+            if let Some(before) = before.get_mut(next as usize)
+                && before.last() != Some(&state)
+            {
+                before.push(state);
+            }
+        }
+    }
+    let mut live = accepting.to_vec();
+    let mut found: Vec<usize> = (0..live.len()).filter(|&state| live[state]).collect();
+    while let Some(state) = found.pop() {
+        for &before in &before[state] {
+            if !std::mem::replace(&mut live[before], true) {
+                found.push(before);
+            }
+        }
+    }
+    live
+}
+// ANCHOR_END: live

@@ -1,0 +1,47 @@
+//! The latest grammars of a model.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::Grammar;
+use crate::constrained::{Constraint, Vocabulary};
+use crate::error::Result;
+
+/// The grammars of one model that were compiled, the latest of them.
+#[derive(Debug, Default)]
+pub struct Grammars {
+    vocabulary: OnceLock<Arc<Vocabulary>>,
+    recent: Mutex<Vec<(Grammar, Constraint)>>,
+}
+
+/// How many grammars are kept.
+const RECENT: usize = 32;
+
+impl Grammars {
+    /// Compiles a grammar, unless it is one of the latest. `vocabulary` is called once.
+    ///
+    /// # Errors
+    /// As [`Grammar::compile`].
+    pub fn compile(
+        &self,
+        grammar: &Grammar,
+        vocabulary: impl FnOnce() -> Vocabulary,
+    ) -> Result<Constraint> {
+        if let Some(found) = self.recent(grammar) {
+            return Ok(found);
+        }
+        let vocabulary = self.vocabulary.get_or_init(|| Arc::new(vocabulary()));
+        // Not under the lock: others need not wait for it.
+        let constraint = grammar.compile(vocabulary.clone())?;
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.truncate(RECENT - 1);
+        recent.insert(0, (grammar.clone(), constraint.clone()));
+        Ok(constraint)
+    }
+
+    fn recent(&self, grammar: &Grammar) -> Option<Constraint> {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = recent.iter().position(|(known, _)| known == grammar)?;
+        recent[..=index].rotate_right(1);
+        recent.first().map(|(_, constraint)| constraint.clone())
+    }
+}

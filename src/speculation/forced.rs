@@ -1,0 +1,32 @@
+//! Tokens that a constraint leaves no choice about.
+
+use super::{Draft, Text};
+use crate::error::Result;
+
+/// Proposes the tokens that the text's constraint forces, which are always right. Where there is a
+/// choice, it asks another draft.
+#[derive(Debug)]
+pub struct ForcedTokens<D> {
+    otherwise: D,
+}
+
+impl<D: Draft> ForcedTokens<D> {
+    /// Asks `otherwise` where nothing is forced.
+    pub fn or(otherwise: D) -> Self {
+        Self { otherwise }
+    }
+}
+
+impl<D: Draft> Draft for ForcedTokens<D> {
+    // ANCHOR: propose
+    fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>> {
+        if let Some(follower) = text.sampler.constraint() {
+            let forced = follower.forced(&text.tokens[text.prompt..], most)?;
+            if !forced.is_empty() {
+                return Ok(forced);
+            }
+        }
+        self.otherwise.propose(text, most)
+    }
+    // ANCHOR_END: propose
+}

@@ -1,0 +1,84 @@
+//! `14_constrained`, `--regex` and `--choice`.
+
+use super::*;
+
+const CONSTRAINED: &str = "14_constrained";
+
+#[test]
+fn each_step_shows_what_was_allowed_and_the_text_is_of_the_form() {
+    let report = succeed_in_json(CONSTRAINED, &["--seed", "3"]);
+    let text = report["text"].as_str().unwrap();
+    let animals =
+        ["cat", "dog", "fox"].map(|a| format!("Once upon a time, there was a {a} called "));
+    assert!(
+        animals.iter().any(|start| text.starts_with(start)) && text.ends_with('.'),
+        "{text}"
+    );
+    assert_eq!(report["finish_reason"], "eos");
+    let steps = report["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), ids(&report).len());
+    for (step, id) in steps.iter().zip(ids(&report)) {
+        assert_eq!(step["id"], id);
+        let allowed = step["allowed"].as_u64().unwrap();
+        assert!((1..2048).contains(&allowed));
+        assert!(step["share"].as_f64().unwrap() <= 1.001);
+    }
+    let shown = succeed(CONSTRAINED, &["--seed", "3", "--measure"]);
+    for part in [
+        "of 2048 tokens",
+        text,
+        "which match as a whole",
+        "mask, a known one",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn no_other_names_occur() {
+    let flags = [
+        "--name",
+        "Mira",
+        "--name",
+        "Tobin",
+        "--max-tokens",
+        "150",
+        "--seed",
+        "5",
+    ];
+    let report = succeed_in_json(CONSTRAINED, &flags);
+    let text = report["text"].as_str().unwrap().strip_prefix("Once upon a time").unwrap();
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    let inside = |word: &&str| {
+        let capitals = word.chars().skip(1).filter(char::is_ascii_uppercase).count();
+        capitals > 0 || ["Mia", "Tom", "Sam", "Lily", "Ben"].contains(word)
+    };
+    assert_eq!(words.filter(inside).collect::<Vec<_>>(), Vec::<&str>::new(), "{text}");
+    fail_in_clap(CONSTRAINED, &["--name", "Mira", "--regex", "a"], "--regex");
+}
+
+#[test]
+fn a_constraint_is_kept_alone_in_a_batch_and_guessed_ahead() {
+    let prompt = ["--prompt", "Was it a cat or a dog? It was a", "--seed", "4"];
+    let choice = ["--choice", " small cat", "--choice", " small dog"];
+    let flags = [&prompt[..], &choice].concat();
+    let plain = succeed_in_json(CACHED, &flags);
+    let text = plain["text"].as_str().unwrap();
+    assert!(text == " small cat" || text == " small dog", "{text}");
+    let guessed = succeed_in_json(CACHED, &[&flags[..], &["--speculate", "lookup"]].concat());
+    assert_eq!(guessed["ids"], plain["ids"]);
+    assert_eq!(guessed["logits_hash"], plain["logits_hash"]);
+    let outcome = succeed("06_batching", &[&flags[..], &["--json"]].concat());
+    let line: Value = serde_json::from_str(outcome.lines().next().unwrap()).unwrap();
+    assert_eq!(line["ids"], plain["ids"]);
+}
+
+#[test]
+fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
+    for name in [CACHED, "06_batching", CONSTRAINED] {
+        fail(name, &["--regex", "a("], 2, "unclosed group");
+        fail(name, &["--regex", "a$b"], 2, "the grammar allows no text");
+        fail_in_clap(name, &["--regex", "a", "--choice", "b"], "--choice");
+    }
+    fail_in_clap(CACHED, &["--regex", "a", "--compare"], "--compare");
+}

@@ -1,0 +1,95 @@
+//! Texts of the bundled model.
+
+use std::ops::ControlFlow;
+
+use anyhow::{Context, Result};
+use slowburn::device::{self, DeviceChoice};
+use slowburn::generate::{self, Chosen, Options};
+use slowburn::kernels::{Cpu, Simd};
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+use slowburn::speculation::{DraftSource, Speculation};
+
+use super::{Case, MOST, SpeculationArgs, measure};
+use crate::bench::Dtype;
+
+/// The tokens of each text.
+const TOKENS: usize = 160;
+
+pub fn run(args: &SpeculationArgs) -> Result<()> {
+    println!("| | texts | weights | plain, tokens/s | lookup | auto | accepted |");
+    println!("|---|---:|---|---:|---:|---:|---:|");
+    for dtype in [Dtype::F32, Dtype::Int8, Dtype::Int4] {
+        let pretrained = load(dtype, args.threads)?;
+        for name in ["told again", "on and on", "a story"] {
+            row(args, &pretrained, &case(&pretrained, name, 1)?, dtype)?;
+        }
+        if dtype == Dtype::F32 {
+            for sequences in [4, 16] {
+                row(args, &pretrained, &case(&pretrained, "told again", sequences)?, dtype)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn load(dtype: Dtype, threads: usize) -> Result<Pretrained> {
+    let device = device::open(DeviceChoice::Cpu)?;
+    let cpu = Cpu::new(Simd::detect(), threads)?;
+    Ok(cpu.enter(|| Pretrained::bundled(&device, dtype.storage()))?)
+}
+
+/// So many texts. Ember copies what its own stories say, and no list or code of others: a story is told
+/// again, or the most likely text goes on behind its end, where it repeats itself. A story that is
+/// drawn hardly does.
+pub fn case(pretrained: &Pretrained, name: &'static str, sequences: usize) -> Result<Case> {
+    let prompt = |seed: u64| match name {
+        "told again" => told_again(pretrained, seed),
+        _ => Ok(pretrained.prompt_ids("Once upon a time")?),
+    };
+    let prompts = (0..sequences as u64).map(prompt).collect::<Result<_>>()?;
+    let options = match name {
+        "told again" => options(TOKENS, 0.0, 1),
+        "on and on" => options(400, 0.0, 1),
+        _ => options(TOKENS, 0.8, 1),
+    };
+    Ok(Case { name, prompts, options })
+}
+
+fn options(max_tokens: usize, temperature: f32, seed: u64) -> Options {
+    let sampling = SamplingParams { temperature, seed, ..SamplingParams::default() };
+    Options { max_tokens, sampling, ignore_eos: true, ..Options::default() }
+}
+
+/// A story, and its beginning once more.
+fn told_again(pretrained: &Pretrained, seed: u64) -> Result<Vec<u32>> {
+    let prompt = pretrained.prompt_ids("Once upon a time")?;
+    let temperature = if seed == 0 { 0.0 } else { 0.8 };
+    let options = Options { ignore_eos: false, ..options(240, temperature, seed) };
+    let go_on = &mut |_: &Chosen<'_>| ControlFlow::Continue(());
+    let story = generate::cached(&pretrained.model, &prompt, &options, go_on)?;
+    let story = [prompt, story.ids].concat();
+    let end = pretrained.model.config().eos_token_ids.first().context("no end token")?;
+    Ok([&story[..], &[*end], &story[..40]].concat())
+}
+
+fn row(args: &SpeculationArgs, pretrained: &Pretrained, case: &Case, dtype: Dtype) -> Result<()> {
+    let model = &pretrained.model;
+    let ways = [
+        None,
+        Some(Speculation::new(DraftSource::Lookup, MOST)),
+        Some(Speculation::auto(DraftSource::Lookup, MOST, model)?),
+    ];
+    let runs = measure(args, model, case, &ways)?;
+    println!(
+        "| {} | {} | {} | {:.0} | {:.2} | {:.2} | {:.0} % |",
+        case.name,
+        case.prompts.len(),
+        dtype.name(),
+        runs[0].rate(),
+        runs[1].ratio(&runs[0]),
+        runs[2].ratio(&runs[0]),
+        runs[1].accepted(),
+    );
+    Ok(())
+}
