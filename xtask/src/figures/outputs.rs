@@ -420,7 +420,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     printed(
         "constrained-choice.txt",
-        "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0",
+        "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0 | head -n 2",
     ),
     timed(
         "constrained-times.txt",
