@@ -89,6 +89,7 @@ fn many_places_and_many_texts() {
     let rule = "all who have arrived and find a free place join at once: (first step, last step)";
     check(rule, 5, &[(0, 3); 7], &[(0, 2), (0, 2), (0, 2), (0, 2), (0, 2), (3, 5), (3, 5)]);
     check(rule, 8, &[(1, 300); 2], &[(1, 300); 2]);
+    check(rule, 1000, &[(0, 2); 1000], &[(0, 1); 1000]);
     check(rule, 1, &[], &[]);
 }
 

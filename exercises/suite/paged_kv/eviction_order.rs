@@ -252,3 +252,11 @@ fn many_sequences_with_a_common_head() {
         check(&format!("calls at random, round {round}"), &calls);
     }
 }
+
+#[test]
+fn many_blocks_may_be_idle() {
+    let blocks: Vec<u32> = (0..300).collect();
+    let mut calls = vec![Acquire(blocks.clone()), Release(blocks.clone())];
+    calls.extend(blocks.iter().rev().map(|&block| evict(block)));
+    check("an idle block stays until it is evicted, however many there are", &calls);
+}

@@ -81,6 +81,9 @@ fn every_running_sequence_that_decodes_gets_its_token() {
     let rule = "decodes may take more than the budget";
     let running = [('A', 1, 1), ('B', 1, 2), ('C', 1, 3)];
     check(rule, (2, 3, 0), (&running, &[]), "A 1 logits, B 1 logits, C 1 logits");
+    let running: Vec<Short> = ('A'..='L').map(|name| (name, 1, 1)).collect();
+    let expected: Vec<String> = ('A'..='L').map(|name| format!("{name} 1 logits")).collect();
+    check("however many decode", (2, 12, 0), (&running, &[]), &expected.join(", "));
     let rule = "decodes come first, whoever arrived first";
     let running = [('A', 9, 0), ('B', 3, 3)];
     check(rule, (4, 2, 0), (&running, &[]), "B 1 logits, A 3");
@@ -148,6 +151,7 @@ fn no_more_run_than_may() {
     let rule = "nobody joins where more run than may";
     let running = [('A', 1, 1), ('E', 1, 1)];
     check(rule, (9, 1, 9), (&running, &waiting), "A 1 logits, E 1 logits");
+    check("where none may run, nobody joins", (9, 0, 9), (&[], &waiting), "");
     let rule = "a running sequence counts, also where it gets no token at this step";
     let running = [('A', 9, 0), ('E', 9, 0)];
     check(rule, (9, 3, 9), (&running, &waiting), "A 9 logits");

@@ -161,6 +161,9 @@ fn who_has_caught_up_resumes_where_there_is_a_slot() {
         (&[('A', 5, 1), ('B', 5, 0), ('C', 2, 1), ('D', 1, 1)], &[('E', 2, 0)]);
     let running = [('A', 4, 2), ('B', 4, 1), ('C', 2, 1), ('D', 1, 1)];
     check(rule, (2, 3), before, ("AB", &running, &[('E', 2, 0)]));
+    let rule = "those that joined first go first, however much of theirs is unread";
+    let before: (&[Short], &[Short]) = (&[('A', 5, 2), ('B', 5, 1), ('C', 2, 0)], &[]);
+    check(rule, (2, 3), before, ("AB", &[('A', 4, 3), ('B', 4, 2), ('C', 2, 0)], &[]));
     let rule = "a paused job leaves its slot to the next that is not paused";
     let before: (&[Short], &[Short]) =
         (&[('A', 5, 3), ('B', 5, 0), ('C', 2, 1), ('D', 1, 1)], &[('E', 2, 0)]);
