@@ -132,7 +132,7 @@ fn a_block_with_an_owner_is_never_evicted() {
 
 #[test]
 fn each_block_of_a_table_counts_by_itself() {
-    let rule = "the blocks that nobody else holds become idle, and the shared ones do not";
+    let rule = "the blocks without another owner become idle, and the shared ones do not";
     check(
         rule,
         &[
