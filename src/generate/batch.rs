@@ -284,7 +284,7 @@ impl<'m> Batch<'m> {
                 step.outcomes.push(outcome);
             }
         }
-        self.engine.model().cpu().for_each_of(&mut steps, SequenceStep::take);
+        self.engine.model().for_each_of(&mut steps, SequenceStep::take);
 
         let mut tokens = Vec::new();
         for step in steps {

@@ -12,6 +12,7 @@ mod batched;
 mod beam;
 mod cached;
 mod divergence;
+#[cfg(feature = "burn")]
 mod embed;
 mod finish_reason;
 mod naive;
@@ -37,6 +38,7 @@ pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use divergence::{Divergence, divergence};
+#[cfg(feature = "burn")]
 pub use embed::{Embedder, Pooling, embed};
 pub use finish_reason::FinishReason;
 pub use naive::naive;

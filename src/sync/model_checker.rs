@@ -1,4 +1,4 @@
-//! What `inference` takes from the standard library elsewhere.
+//! The locks, channels and threads of shuttle.
 
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use shuttle::{thread, thread_local};
