@@ -48,7 +48,7 @@ fn run(Cli { generate: args, speculate, constraint, .. }: &Cli) -> cli::Result<(
         return cli::score(args, &pretrained, &prompt);
     }
 
-    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
+    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
     let constraint = constraint.constraint(&pretrained)?;
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
     let options = Options { constraint, ..args.options() };

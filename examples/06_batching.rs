@@ -47,12 +47,12 @@ fn main() -> ExitCode {
 // ANCHOR: run
 fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
+    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
     let prompts = args.prompt_ids(&pretrained)?;
     let constraint = constraint.constraint(&pretrained)?;
     let under = |options| Options { constraint: constraint.clone(), ..options };
     let options: Vec<_> = args.options(prompts.len()).into_iter().map(under).collect();
 
-    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
     let mut report = BatchReport::start(args, &pretrained, &prompts, &options);
     let mut batch = args.batch(&pretrained.model);
     batch.set_speculation(speculation);

@@ -25,7 +25,13 @@ impl Speculation {
 }
 
 impl Speculator {
-    pub fn propose(&mut self, _: &Text<'_>, _: usize, _: usize) -> Result<Vec<u32>> {
+    pub fn propose_within(
+        &mut self,
+        _: &mut usize,
+        _: &Text<'_>,
+        _: usize,
+        _: usize,
+    ) -> Result<Vec<u32>> {
         Ok(Vec::new())
     }
 

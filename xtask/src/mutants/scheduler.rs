@@ -218,6 +218,24 @@ const MUTANTS: [Mutant; 19] = [
         }],
     },
     Mutant {
+        name: "nobody knows of a prompt that is about to be admitted",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "next.is_some_and(has_blocks) || self.running",
+            to: "(next.is_some_and(has_blocks) && false) || self.running",
+        }],
+    },
+    Mutant {
+        name: "draft tokens exceed the token budget",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "            left -= drafted;\n            chunk.positions.end += drafted;",
+            to: "            chunk.positions.end += drafted;",
+        }],
+    },
+    Mutant {
         name: "the keys and values of an accepted token do not count",
         test: TEST,
         edits: &[Edit {

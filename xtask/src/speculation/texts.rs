@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use anyhow::{Context, Result};
 use slowburn::device::{self, DeviceChoice};
 use slowburn::generate::{self, Chosen, Options};
+use slowburn::grammar::Grammar;
 use slowburn::kernels::{Cpu, Simd};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
@@ -16,18 +17,20 @@ use crate::bench::Dtype;
 /// The tokens of each text.
 const TOKENS: usize = 160;
 
+/// A line of each, as a regular expression.
+const LIST: &str = r"\n- The [a-z]{3,8} has a [a-z]{3,8} [a-z]{3,8}\.";
+const CODE: &str = r"\nlet [a-z]{2,8} = [a-z]{2,8}\([a-z]{1,8}\);";
+
 pub fn run(args: &SpeculationArgs) -> Result<()> {
     println!("| | texts | weights | plain, tokens/s | lookup | auto | accepted |");
     println!("|---|---:|---|---:|---:|---:|---:|");
     for dtype in [Dtype::F32, Dtype::Int8, Dtype::Int4] {
         let pretrained = load(dtype, args.threads)?;
-        for name in ["told again", "on and on", "a story"] {
+        for name in ["told again", "on and on", "a list", "code", "a story"] {
             row(args, &pretrained, &case(&pretrained, name, 1)?, dtype)?;
         }
-        if dtype == Dtype::F32 {
-            for sequences in [4, 16] {
-                row(args, &pretrained, &case(&pretrained, "told again", sequences)?, dtype)?;
-            }
+        for sequences in [4, 16] {
+            row(args, &pretrained, &case(&pretrained, "told again", sequences)?, dtype)?;
         }
     }
     Ok(())
@@ -39,18 +42,24 @@ pub fn load(dtype: Dtype, threads: usize) -> Result<Pretrained> {
     Ok(cpu.enter(|| Pretrained::bundled(&device, dtype.storage()))?)
 }
 
-/// So many texts. Ember copies what its own stories say, and no list or code of others: a story is told
-/// again, or the most likely text goes on behind its end, where it repeats itself. A story that is
-/// drawn hardly does.
+/// So many texts. Ember copies what its own stories say: a story is told again, or the most likely text
+/// goes on behind its end, where it repeats itself. It writes a list and code where a grammar says what
+/// these look like. A story that is drawn hardly repeats itself.
 pub fn case(pretrained: &Pretrained, name: &'static str, sequences: usize) -> Result<Case> {
     let prompt = |seed: u64| match name {
         "told again" => told_again(pretrained, seed),
         _ => Ok(pretrained.prompt_ids("Once upon a time")?),
     };
+    let lines = |line: &str| {
+        let grammar = Grammar::Regex(format!("({line}){{40}}"));
+        pretrained.constraint(&grammar).map(Some)
+    };
     let prompts = (0..sequences as u64).map(prompt).collect::<Result<_>>()?;
     let options = match name {
         "told again" => options(TOKENS, 0.0, 1),
         "on and on" => options(400, 0.0, 1),
+        "a list" => Options { constraint: lines(LIST)?, ..options(TOKENS, 0.8, 1) },
+        "code" => Options { constraint: lines(CODE)?, ..options(TOKENS, 0.8, 1) },
         _ => options(TOKENS, 0.8, 1),
     };
     Ok(Case { name, prompts, options })
