@@ -87,7 +87,10 @@ fn share_memory(target: Model, draft: Model) -> (Model, Model) {
     let block_of_draft = draft.kv_pool().block_bytes();
     let blocks = budget / (target.kv_pool().block_bytes() + block_of_draft);
     let of_draft = blocks * block_of_draft;
-    (target.with_kv_cache_bytes(budget - of_draft), draft.with_kv_cache_bytes(of_draft))
+    (
+        target.with_kv_cache_bytes(budget - of_draft),
+        draft.with_kv_cache_bytes(of_draft),
+    )
 }
 
 /// Vector instructions, by name.

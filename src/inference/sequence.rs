@@ -123,13 +123,7 @@ impl<'m> LiveSequence<'m> {
     /// Ends the sequence, which has left the batch with this: emits the text held back, and reports
     /// the completion to the job.
     pub(super) fn end(mut self, generation: Generation) {
-        let Generation {
-            prompt_logprobs,
-            cached_tokens,
-            preemptions,
-            drafted,
-            ..
-        } = generation;
+        let Generation { prompt_logprobs, cached_tokens, preemptions, drafted, .. } = generation;
         let reason = generation.finish_reason;
         // Freed before the completion, so that a caller that sees it can use the slot.
         self.permit = None;

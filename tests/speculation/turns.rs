@@ -69,9 +69,11 @@ fn nobody_guesses_for_a_step_that_reads_a_prompt_or_has_no_room() {
             let before = asked.swap(0, Ordering::Relaxed);
             assert!(before <= 1);
             batch.step();
-            let reads_prompt = batch.plan().decisions.iter().any(|decision| {
-                matches!(decision, Decision::Prefill { .. })
-            });
+            let reads_prompt = batch
+                .plan()
+                .decisions
+                .iter()
+                .any(|decision| matches!(decision, Decision::Prefill { .. }));
             with_prompt += usize::from(reads_prompt);
             let is_asked = asked.load(Ordering::Relaxed) > 0;
             let decodes = step > if token_budget == 1 { 3 } else { 0 };

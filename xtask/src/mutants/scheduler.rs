@@ -24,7 +24,7 @@ const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 19] = [
+const MUTANTS: [Mutant; 21] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
