@@ -28,7 +28,7 @@ struct Cli {
     constraint: ConstraintArgs,
 
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
-    #[arg(long, conflicts_with_all = ["regex", "choice"])]
+    #[arg(long, conflicts_with_all = ["regex", "choice", "draft", "draft_tokens"])]
     compare: bool,
 }
 
@@ -48,7 +48,7 @@ fn run(Cli { generate: args, speculate, constraint, .. }: &Cli) -> cli::Result<(
         return cli::score(args, &pretrained, &prompt);
     }
 
-    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
+    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
     let constraint = constraint.constraint(&pretrained)?;
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
     let options = Options { constraint, ..args.options() };

@@ -1,11 +1,12 @@
 //! The generation loops: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
-//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`] runs several sequences together in a [`Batch`],
-//! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
-//! for each sequence. [`beam`] searches instead of sampling, [`score`]
-//! computes the log-probabilities of a given text, [`embed`] makes one vector of it, [`divergence`]
-//! compares two models over it, and [`repetition`] detects a text that repeats itself.
+//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`]
+//! runs several sequences together in a [`Batch`], which they may join and leave at any step: an
+//! [`Engine`](crate::engine::Engine) with a sampler for each sequence. [`beam`] searches instead of
+//! sampling, [`score`] computes the log-probabilities of a given text, [`embed`] makes one vector of
+//! it, [`divergence`] compares two models over it, and [`repetition`] detects a text that repeats
+//! itself.
 
 mod batch;
 mod batched;

@@ -25,7 +25,7 @@ const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 19] = [
+const MUTANTS: [Mutant; 21] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
@@ -216,6 +216,24 @@ const MUTANTS: [Mutant; 19] = [
             file: SCHEDULER,
             from: "if sequence.unchecked.front() == Some(&token) {",
             to: "if !sequence.unchecked.is_empty() {",
+        }],
+    },
+    Mutant {
+        name: "nobody knows of a prompt that is about to be admitted",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "next.is_some_and(has_blocks) || self.running",
+            to: "(next.is_some_and(has_blocks) && false) || self.running",
+        }],
+    },
+    Mutant {
+        name: "draft tokens exceed the token budget",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "            left -= drafted;\n            chunk.positions.end += drafted;",
+            to: "            chunk.positions.end += drafted;",
         }],
     },
     Mutant {

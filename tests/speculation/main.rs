@@ -3,7 +3,10 @@
 
 #![cfg(feature = "flex")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod ends;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::iter::zip;
@@ -15,7 +18,7 @@ use common::{bundled, device, devices, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use slowburn::engine::{EngineConfig, Policy, SequenceId};
-use slowburn::error::{Error, RequestError, Result};
+use slowburn::error::{Error, RequestError, Result, ServiceError};
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::kernels::Quantized;
@@ -167,96 +170,6 @@ fn other_devices_have_the_tokens_of_the_cached_loop() {
     }
 }
 
-#[test]
-fn a_text_ends_inside_the_draft_tokens_where_it_ends_without_them() {
-    let model = bundled(&device()).model;
-    let prompt = [0, 5, 6];
-    let whole = alone(&model, &prompt, &options(40, 1.0, 1));
-    let oracle = || Oracle { ids: whole.ids.clone(), wrong: 0, vocab: 1 };
-    for end in [1, 2, 5, 6, 7, 13] {
-        let limited = options(end, 1.0, 1);
-        let found = speculated(&model, speculator(oracle()), &prompt, &limited);
-        assert_same(&found, &alone(&model, &prompt, &limited), &format!("{end} tokens"));
-        let stopped = Options { stop_ids: vec![whole.ids[end]], ..options(40, 1.0, 1) };
-        let expected = alone(&model, &prompt, &stopped);
-        assert!(matches!(expected.finish_reason, FinishReason::StopId(_)));
-        let found = speculated(&model, speculator(oracle()), &prompt, &stopped);
-        assert_same(&found, &expected, &format!("the stop id at {end}"));
-    }
-    // The token that ends the text is a draft token too.
-    let eos = model.config().eos_token_ids[0];
-    let options = Options {
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ..options(400, 0.0, 0)
-    };
-    let options = Options { ignore_eos: false, ..options };
-    let expected = alone(&model, &prompt, &options);
-    assert_eq!(expected.finish_reason, FinishReason::Eos);
-    let ids = [&expected.ids[..], &[eos; 4]].concat();
-    let by = speculator(Oracle { ids, wrong: 0, vocab: 1 });
-    let found = speculated(&model, by, &prompt, &options);
-    assert_same(&found, &expected, "the end of the text");
-    assert!(found.accepted > expected.ids.len() / 2);
-    // The context is full.
-    let context = model.config().context_length;
-    let prompt = vec![7; context - 4];
-    let options = self::options(100, 1.0, 2);
-    let expected = alone(&model, &prompt, &options);
-    assert_eq!(expected.finish_reason, FinishReason::Context);
-    let ids = expected.ids.clone();
-    let by = speculator(Oracle { ids, wrong: 0, vocab: 1 });
-    assert_same(&speculated(&model, by, &prompt, &options), &expected, "the context");
-}
-
-#[test]
-fn a_caller_that_stops_at_a_token_gets_nothing_of_those_behind_it() {
-    let model = bundled(&device()).model;
-    let prompt = vec![0, 5, 6];
-    let options = options(20, 1.0, 1);
-    let whole = alone(&model, &prompt, &options);
-    for stop in [1, 2, 6, 7, 19, 20] {
-        let mut seen = 0;
-        let expected = generate::cached(&model, &prompt, &options, &mut |_| {
-            seen += 1;
-            if seen == stop {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-        .unwrap();
-        let mut batch = Batch::new(&model);
-        batch.set_speculation(Some(Speculation::new(DraftSource::Lookup, 8)));
-        let mut seen = 0;
-        let repeating = [&prompt[..], &whole.ids, &prompt[..]].concat();
-        for prompt in [&prompt, &repeating] {
-            let alone = generate::cached(&model, prompt, &options, &mut |chosen| {
-                if chosen.token.index + 1 == stop {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            });
-            seen = 0;
-            let found = batch.run(from_ref(prompt), from_ref(&options), &mut |_, _| {
-                seen += 1;
-                if seen == stop {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            });
-            let (found, mut alone) = (found.unwrap().remove(0), alone.unwrap());
-            // In a batch a break at the last token has no effect.
-            if stop == 20 {
-                alone.finish_reason = FinishReason::Length;
-            }
-            assert_same(&found, &alone, &format!("stopped at {stop}"));
-        }
-        assert_eq!((seen, expected.ids.len()), (stop, stop));
-    }
-}
-
 /// Runs all requests in one batch, which some of them join late, each with its draft or without.
 fn together(
     model: &Model,
@@ -379,41 +292,6 @@ fn in_a_batch_each_sequence_has_the_bits_that_it_has_alone() {
     assert!(preempted > 5 && cached > 100, "{preempted}, {cached}");
 }
 
-/// As many blocks as it needs without draft tokens, and not one more.
-#[test]
-fn draft_tokens_preempt_nobody_and_take_no_block_of_the_prefix_cache() {
-    let model = bundled(&device()).model;
-    let block_bytes = model.kv_pool().block_bytes();
-    // Four blocks each, and one of the prefix cache.
-    let model = model.with_kv_cache_bytes(9 * block_bytes);
-    let requests: Vec<_> = (0..2).map(|i| (vec![i; 60], options(60, 1.0, 7))).collect();
-    let expected: Vec<_> = requests.iter().map(|(p, o)| alone(&model, p, o)).collect();
-    let mut batch = Batch::new(&model);
-    batch
-        .run(&[vec![9; 40]], &[options(1, 1.0, 0)], &mut |_, _| ControlFlow::Continue(()))
-        .unwrap();
-    assert_eq!(batch.scheduler().blocks().evictable(), 1);
-    let mut found = BTreeMap::new();
-    for (index, (prompt, options)) in requests.iter().enumerate() {
-        let id = batch.join(prompt, options).unwrap();
-        let oracle = Oracle { ids: expected[index].ids.clone(), wrong: 6, vocab: 1024 };
-        batch.speculate(id, Speculator::new(oracle, DraftLength::fixed(40)));
-    }
-    while !batch.is_empty() {
-        for (id, event) in batch.step() {
-            if let Event::Finished(generation) = event {
-                found.insert(id, generation);
-            }
-        }
-    }
-    for (found, expected) in zip(found.values(), &expected) {
-        assert_same(found, expected, "with few blocks");
-        assert_eq!(found.preemptions, 0);
-        assert!(found.accepted > 30, "{}", found.accepted);
-    }
-    assert_eq!(batch.scheduler().blocks().prefix_stats().evictions, 0);
-}
-
 /// What follows from text that was rejected is found by nobody.
 #[test]
 fn the_prefix_cache_has_accepted_tokens_only() {
@@ -441,83 +319,6 @@ fn the_prefix_cache_has_accepted_tokens_only() {
                 .run(from_ref(&prompt), from_ref(&options), &mut |_, _| ControlFlow::Continue(()));
             assert_same(&found.unwrap()[0], &alone(&model, &prompt, &options), "a shared prefix");
         }
-    }
-}
-
-#[test]
-fn stop_strings_inside_draft_tokens_end_the_text_where_they_would() {
-    let texts = |speculation: Option<Speculation>, stops: &[String]| {
-        let mut builder = InferenceBuilder::new().with_model(bundled(&device()));
-        if let Some(speculation) = speculation {
-            builder = builder.with_speculation(speculation);
-        }
-        let inference = builder.build(streaming_handler).unwrap();
-        let text = |stop: &String| {
-            let request = GenerateRequest::new("Once upon a time").with_max_tokens(60);
-            let mut request = request.with_temperature(0.7).with_seed(3).with_ignore_eos(true);
-            request.stop = vec![stop.clone()];
-            let job = inference.infer(request).spawn();
-            let text: String = job.stream.iter().map(|token| token.token).collect();
-            let completion = job.join().unwrap();
-            let usage = completion.usage;
-            assert!(usage.accepted_tokens <= usage.drafted_tokens);
-            assert!(usage.accepted_tokens < usage.completion_tokens, "some are cut off");
-            (text, completion.finish_reason, usage.completion_tokens)
-        };
-        let texts: Vec<_> = stops.iter().map(text).collect();
-        (texts, inference.load().unwrap().engine)
-    };
-    let whole = texts(None, &["never".to_owned()]).0.remove(0).0;
-    // Parts of the text, of several tokens and of parts of tokens.
-    let chars: Vec<char> = whole.chars().collect();
-    let part = |start: usize| chars[start..start + 6].iter().collect::<String>();
-    let stops = [10, 31, 52, 73, 94, 115].map(part);
-    let (expected, plain) = texts(None, &stops);
-    assert!(expected.iter().all(|(_, reason, _)| matches!(reason, FinishReason::StopString(_))));
-    let draft = Speculation::new(DraftSource::Model(small()), 8);
-    let (found, stats) = texts(Some(draft), &stops);
-    assert_eq!(found, expected);
-    assert_eq!((plain.drafted_tokens, plain.accepted_tokens), (0, 0));
-    assert!(stats.accepted_tokens > 20 && stats.accepted_tokens <= stats.drafted_tokens);
-}
-
-/// It is called for positions that the text may not reach: a caller may stop before.
-#[test]
-fn a_rule_that_fails_behind_an_accepted_token_fails_the_text_in_the_step_that_gets_there() {
-    let model = bundled(&device()).model;
-    let (prompt, options) = ([0, 5, 6], options(20, 1.0, 1));
-    let expected = alone(&model, &prompt, &options);
-    for fails_at in [1, 2, 4, 9] {
-        let fails = move |scores: &mut [f32], _: &[u32], output: &[u32]| {
-            if output.len() == fails_at {
-                scores.fill(f32::NEG_INFINITY);
-            }
-        };
-        let sampler = Sampler::new(&options.sampling).unwrap().with_rule(Arc::new(fails));
-        let mut batch = Batch::new(&model);
-        let id = batch.join_with_sampler(&prompt, &options, sampler).unwrap();
-        let oracle = Oracle { ids: expected.ids.clone(), wrong: 0, vocab: 1 };
-        batch.speculate(id, speculator(oracle));
-        let (mut seen, mut failed) = (Vec::new(), false);
-        while !batch.is_empty() {
-            let before = seen.len();
-            for (_, event) in batch.step() {
-                match event {
-                    Event::Token(token) => seen.push(token.token_id),
-                    Event::Failed(error) => {
-                        assert!(
-                            matches!(error, Error::Request(RequestError::Scores { .. })),
-                            "{error}"
-                        );
-                        assert_eq!((before, failed), (fails_at, false));
-                        failed = true;
-                    }
-                    Event::Finished(generation) => panic!("{generation:?}"),
-                }
-            }
-        }
-        assert!(failed);
-        assert_eq!(seen, expected.ids[..fails_at]);
     }
 }
 
