@@ -70,7 +70,11 @@ fn any_ring() {
             for _ in 0..1 + random.below(3) {
                 let point = random.below(60) as u64;
                 let taken = ring.iter().any(|&(other, _)| other == point);
-                let point = if taken { 1000 + ring.len() as u64 } else { point };
+                let point = if taken {
+                    1000 + ring.len() as u64
+                } else {
+                    point
+                };
                 ring.push((point, replica));
             }
         }

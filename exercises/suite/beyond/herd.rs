@@ -72,8 +72,9 @@ fn any_order() {
             let event = random.below(3);
             if event == 0 || running.is_empty() {
                 events.push("choose".to_owned());
-                let case = Case::rule("the fewest open, the least often chosen, the smallest index")
-                    .given("events", &events);
+                let case =
+                    Case::rule("the fewest open, the least often chosen, the smallest index")
+                        .given("events", &events);
                 let best = (0..replicas).min_by_key(|&r| (open[r], chosen[r], r));
                 let best = best.expect("there is one");
                 case.equal(best, router.choose());

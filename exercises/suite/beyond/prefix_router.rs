@@ -2,7 +2,10 @@ use super::prefix_router::{Replica, Settings, prefix_router};
 use crate::support::{Case, Random};
 
 fn replica(open: usize, sent: &[&[u32]]) -> Replica {
-    Replica { open, sent: sent.iter().map(|prompt| prompt.to_vec()).collect() }
+    Replica {
+        open,
+        sent: sent.iter().map(|prompt| prompt.to_vec()).collect(),
+    }
 }
 
 #[track_caller]
@@ -48,10 +51,17 @@ fn the_longest_hit() {
     let replicas = [replica(1, &[&[0, 1, 2, 3, 4]]), replica(0, &[])];
     check(rule, &replicas, &[1, 2, 3, 4], (1, 5), 1);
     let rule = "tokens after the first difference do not count";
-    let replicas = [replica(1, &[&[1, 0, 3, 4, 5, 6]]), replica(2, &[&[1, 2, 3]])];
+    let replicas = [
+        replica(1, &[&[1, 0, 3, 4, 5, 6]]),
+        replica(2, &[&[1, 2, 3]]),
+    ];
     check(rule, &replicas, &[1, 2, 3, 4, 5, 6], (1, 5), 1);
     let rule = "of equal hits, the one with the fewest open requests";
-    let replicas = [replica(3, &[&[1, 2]]), replica(2, &[&[1, 2, 3]]), replica(2, &[&[1, 2]])];
+    let replicas = [
+        replica(3, &[&[1, 2]]),
+        replica(2, &[&[1, 2, 3]]),
+        replica(2, &[&[1, 2]]),
+    ];
     check(rule, &replicas, &[1, 2], (1, 5), 1);
     let rule = "the whole prompt was sent before, as part of a longer one";
     let replicas = [replica(0, &[]), replica(1, &[&[1, 2, 3, 4]])];
@@ -65,7 +75,10 @@ fn whole_blocks() {
     check(rule, &replicas, &[1, 2, 3, 4], (4, 5), 0);
     check(rule, &replicas, &[1, 2, 3, 4], (3, 5), 1);
     let rule = "5 and 4 common tokens are as many blocks of 4";
-    let replicas = [replica(1, &[&[1, 2, 3, 4, 5]]), replica(0, &[&[1, 2, 3, 4]])];
+    let replicas = [
+        replica(1, &[&[1, 2, 3, 4, 5]]),
+        replica(0, &[&[1, 2, 3, 4]]),
+    ];
     check(rule, &replicas, &[1, 2, 3, 4, 5, 6], (4, 5), 1);
 }
 

@@ -53,7 +53,12 @@ fn what_is_safe() {
 #[test]
 fn what_was_sent_cannot_be_taken_back() {
     let rule = "the client has a part of the answer";
-    for failure in [Failure::NotConnected, Failure::Status(400), REFUSED, Failure::Broken] {
+    for failure in [
+        Failure::NotConnected,
+        Failure::Status(400),
+        REFUSED,
+        Failure::Broken,
+    ] {
         check(rule, (failure, true), &[0], &FOUR, 100, (Next::EndWithError, 100));
     }
 }
@@ -74,10 +79,24 @@ fn which_replica_is_next() {
 #[test]
 fn none_is_left() {
     let rule = "all that are ready were tried: the status of the last attempt";
-    check(rule, (Failure::Status(429), false), &[0, 1, 3], &FOUR, 99, (Next::Answer(429), 99));
+    check(
+        rule,
+        (Failure::Status(429), false),
+        &[0, 1, 3],
+        &FOUR,
+        99,
+        (Next::Answer(429), 99),
+    );
     let rule = "none was connected to: 503";
     check(rule, (Failure::NotConnected, false), &[0], &[true], 99, (Next::Answer(503), 99));
-    check(rule, (Failure::NotConnected, false), &[0], &[false; 3], 99, (Next::Answer(503), 99));
+    check(
+        rule,
+        (Failure::NotConnected, false),
+        &[0],
+        &[false; 3],
+        99,
+        (Next::Answer(503), 99),
+    );
 }
 
 #[test]
@@ -92,9 +111,10 @@ fn the_budget() {
 
 #[test]
 fn an_outage_does_not_multiply_the_load() {
-    let case = Case::rule("1000 requests while no replica can be reached: 10 % more attempts at most")
-        .given("ready", [true; 8])
-        .given("budget, in tenths", 0);
+    let case =
+        Case::rule("1000 requests while no replica can be reached: 10 % more attempts at most")
+            .given("ready", [true; 8])
+            .given("budget, in tenths", 0);
     let mut budget = Budget { tenths: 0 };
     let mut attempts = 0;
     for request in 0..1000 {

@@ -35,7 +35,9 @@ impl Router {
     }
 
     /// The head of an answer has arrived from this replica.
-    pub fn head(&mut self, _replica: usize) {}
+    pub fn head(&mut self, replica: usize) {
+        let _ = replica;
+    }
 
     /// A request to this replica has ended.
     pub fn end(&mut self, replica: usize) {

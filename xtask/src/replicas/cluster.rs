@@ -46,10 +46,7 @@ impl Cluster {
             (1..=PLACES).contains(&count),
             "from 1 to {PLACES} replicas are started on one machine, not {count}"
         );
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_secs(5))
-            .build()?;
+        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build()?;
         let mut free = free_ports(PLACES + 2)?;
         let places = free.split_off(2);
         if setup.port != 0 {
@@ -66,8 +63,7 @@ impl Cluster {
         replicas.resize_with(PLACES, || None);
         let program = setup.router_program.as_deref();
         let command = setup.router.command(program, setup.policy, ports, (&places, count))?;
-        let router =
-            Server::at(command, url(ports[0])).with_context(|| setup.router.missing())?;
+        let router = Server::at(command, url(ports[0])).with_context(|| setup.router.missing())?;
         let setup = setup.clone();
         let mut cluster = Self { setup, http, replicas, places, router, ports };
         cluster.until_routed(count).await?;

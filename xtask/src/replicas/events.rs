@@ -8,8 +8,8 @@ use tokio::time::sleep;
 use super::cluster::{Cluster, Setup};
 use super::metrics::Metrics;
 use crate::bench::machine;
-use crate::load::{Level, Outcome, Report, Rounds, Traffic, describe, open_loop};
 use crate::load::{Contender, statuses};
+use crate::load::{Level, Outcome, Report, Rounds, Traffic, describe, open_loop};
 use crate::simulate::table::{Table, time};
 
 /// What happens to a replica.
@@ -42,7 +42,10 @@ pub async fn run(setup: &Setup, count: usize, traffic: &Traffic) -> Result<()> {
     };
     ensure!(count >= 2, "an event leaves a replica at least: --count 2");
     println!("{}", machine::describe()?);
-    println!("{} in front of {count} replicas, {rate} requests per second", setup.router.name());
+    println!(
+        "{} in front of {count} replicas, {rate} requests per second",
+        setup.router.name()
+    );
     println!("{}\n", describe(traffic, 1));
     let mut table = Table::new(
         1,

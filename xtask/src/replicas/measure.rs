@@ -48,7 +48,11 @@ pub async fn policies(
         shares.row(of_replicas(policy, &cluster).await?);
         cluster.stop().await?;
     }
-    print!("{}\nBy the metrics of the replicas:\n\n{}", reports_table(&reports), shares.text());
+    print!(
+        "{}\nBy the metrics of the replicas:\n\n{}",
+        reports_table(&reports),
+        shares.text()
+    );
     Ok(())
 }
 

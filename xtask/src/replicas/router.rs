@@ -110,7 +110,12 @@ impl Router {
                 // A drained replica says so at /ready, and goes on to answer /health.
                 command.args(["--health-check-endpoint", "/ready"]);
                 command.args(["--health-check-interval-secs", "1"]);
-                command.args(["--worker-startup-check-interval", "1", "--log-level", "error"]);
+                command.args([
+                    "--worker-startup-check-interval",
+                    "1",
+                    "--log-level",
+                    "error",
+                ]);
                 command.arg("--worker-urls");
                 command.args(places[..running].iter().map(|&port| url(port)));
             }
@@ -139,11 +144,7 @@ impl Router {
     }
 
     /// How many replicas the router sends requests to.
-    pub async fn ready(
-        self,
-        http: &reqwest::Client,
-        [port, metrics]: [u16; 2],
-    ) -> Result<usize> {
+    pub async fn ready(self, http: &reqwest::Client, [port, metrics]: [u16; 2]) -> Result<usize> {
         match self {
             Self::Sglang => {
                 let workers: Value =

@@ -24,8 +24,7 @@ impl Interconnect {
     /// Through the machine: 16 lanes of PCI Express 5.
     pub const PCIE: Self = Self { name: "PCIe 5 x16", bandwidth: 64e9, latency: 10e-6 };
     /// Between machines: InfiniBand NDR, 400 Gbit/s.
-    pub const INFINIBAND: Self =
-        Self { name: "InfiniBand NDR", bandwidth: 50e9, latency: 10e-6 };
+    pub const INFINIBAND: Self = Self { name: "InfiniBand NDR", bandwidth: 50e9, latency: 10e-6 };
     /// Between machines: Ethernet of 100 Gbit/s.
     pub const ETHERNET_100: Self =
         Self { name: "100 Gbit Ethernet", bandwidth: 12.5e9, latency: 30e-6 };
@@ -121,7 +120,8 @@ impl Layout {
             Self::Tensor(gpus) => 1.0 / gpus as f64,
             Self::Whole | Self::Pipeline(_) => 1.0,
         };
-        let mut divided = StepCost::from_coefficients(whole.coefficients().map(|cost| share * cost));
+        let mut divided =
+            StepCost::from_coefficients(whole.coefficients().map(|cost| share * cost));
         let hops = match self {
             Self::Whole | Self::Tensor(_) => 1.0,
             Self::Pipeline(stages) => stages as f64 - 1.0,

@@ -122,7 +122,10 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     }
     let model = args.model.model();
     let rate = args.users as f64 / args.every;
-    println!("{} in bf16 on H100 SXM, from data sheets: computed, not measured\n", args.model.name());
+    println!(
+        "{} in bf16 on H100 SXM, from data sheets: computed, not measured\n",
+        args.model.name()
+    );
     println!("{}", wires(&model));
     let traffic = Traffic {
         seed: 1,
@@ -140,7 +143,11 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     println!(
         "{} users, a request of each every {} s: {rate:.0} a second, {:.0} prompt and {:.0} output \
          tokens on average\np99 of the first token {} ms, between tokens {} ms\n",
-        args.users, args.every, lengths.prompt, lengths.output, args.first_token,
+        args.users,
+        args.every,
+        lengths.prompt,
+        lengths.output,
+        args.first_token,
         args.between_tokens
     );
     let plan = Plan {
@@ -198,10 +205,8 @@ fn wires(model: &Model) -> String {
 impl Plan {
     /// The fewest GPUs of each layout.
     fn table(&self) -> Result<String> {
-        let mut table = Table::new(
-            1,
-            ["layout", "wire", "H100s", "TTFT p99", "between tokens p99"],
-        );
+        let mut table =
+            Table::new(1, ["layout", "wire", "H100s", "TTFT p99", "between tokens p99"]);
         let mut row = |layout: String, wire: &str, need: Option<Need>| {
             let cell = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
             table.row([
@@ -280,10 +285,7 @@ impl Plan {
             };
             Ok((service, self.is_enough(&service)))
         })?;
-        Ok(second.map(|(decode, service)| Need {
-            gpus: Gpus::Apart { prefill, decode },
-            service,
-        }))
+        Ok(second.map(|(decode, service)| Need { gpus: Gpus::Apart { prefill, decode }, service }))
     }
 
     fn is_enough(&self, service: &Service) -> bool {

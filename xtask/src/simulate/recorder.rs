@@ -37,9 +37,8 @@ impl Recorder {
 
     /// When each request had its first token and its last, by its index.
     pub fn times(&self) -> Vec<Option<[f64; 2]>> {
-        let times = |progress: &Progress| {
-            (progress.tokens > 0).then_some([progress.first, progress.last])
-        };
+        let times =
+            |progress: &Progress| (progress.tokens > 0).then_some([progress.first, progress.last]);
         self.progress.iter().map(times).collect()
     }
 

@@ -80,8 +80,7 @@ impl Replica {
         let prompt = |chunk: &Chunk| requests[chunk.id.0 as usize].prompt;
         let end = now + cost.of(&Work::of(&chunks, prompt));
         self.counts.steps += 1;
-        self.counts.peak_blocks =
-            self.counts.peak_blocks.max(self.scheduler.blocks().owned());
+        self.counts.peak_blocks = self.counts.peak_blocks.max(self.scheduler.blocks().owned());
         self.step = Some(Step { end, chunks });
     }
 
@@ -115,6 +114,9 @@ impl Replica {
 
     /// What it has counted, the blocks of its prefix cache among them.
     pub fn into_counts(self) -> Counts {
-        Counts { prefix: self.scheduler.blocks().prefix_stats(), ..self.counts }
+        Counts {
+            prefix: self.scheduler.blocks().prefix_stats(),
+            ..self.counts
+        }
     }
 }

@@ -72,7 +72,8 @@ pub fn routed(
     let tokens: Vec<usize> = replicas.iter().map(|replica| replica.tokens).collect();
     let most = tokens.iter().max().copied().unwrap_or(0) as f64;
     let busiest = most * count as f64 / (tokens.iter().sum::<usize>() as f64).max(1.0);
-    let counts = replicas.into_iter().map(Replica::into_counts).fold(Counts::default(), Counts::add);
+    let counts =
+        replicas.into_iter().map(Replica::into_counts).fold(Counts::default(), Counts::add);
     let times = recorder.times();
     Ok(Run {
         report: Report::new(setup, requests.len(), recorder, &counts),
@@ -87,9 +88,9 @@ mod tests {
     use slowburn::engine::{EngineConfig, Policy};
 
     use super::super::cost::tests::cost;
-    use super::super::work::Work;
     use super::super::traffic::Traffic;
     use super::super::traffic::tests::traffic;
+    use super::super::work::Work;
     use super::*;
 
     /// As many as fit are running, 300 positions for each on average.
@@ -238,16 +239,14 @@ mod tests {
         }
         assert_eq!(one.busiest, 1.0);
         // With nothing in common, what is known of the loads decides.
-        let [random, least] = [Route::Random, Route::LeastLoaded].map(|route| {
-            routed(4, route).unwrap().report.time_to_first_token.p99
-        });
+        let [random, least] = [Route::Random, Route::LeastLoaded]
+            .map(|route| routed(4, route).unwrap().report.time_to_first_token.p99);
         assert!(least < random, "{least} {random}");
     }
 
     #[test]
     fn a_router_that_knows_the_prefixes_computes_each_of_them_once() {
-        let traffic =
-            Traffic { scale: 0.1, shared_prompt: 640, prefixes: 16, ..traffic(400) };
+        let traffic = Traffic { scale: 0.1, shared_prompt: 640, prefixes: 16, ..traffic(400) };
         let requests = traffic.requests().unwrap().at_rate(20.0).unwrap().list;
         // Few of the prefixes fit into one replica.
         let setup = Setup { kv_cache: 8000, ..setup(Policy::ChunkedPrefill, true) };
