@@ -29,6 +29,15 @@ pub struct ReplicasArgs {
     /// The program of the router [default: sglang-router or haproxy, wherever PATH has it]
     #[arg(long, value_name = "FILE", global = true)]
     router_program: Option<PathBuf>,
+    /// Further flags of the router: "--balance-abs-threshold 4"
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        default_value = "",
+        value_name = "FLAGS",
+        global = true
+    )]
+    router_args: String,
     /// The flags of each replica: "--threads 1 --max-running 16"
     #[arg(
         long,
@@ -55,9 +64,9 @@ enum What {
         /// The port of the router; 0 takes a free one
         #[arg(long, default_value_t = 8080)]
         port: u16,
-        /// How the router chooses
-        #[arg(long, value_enum, default_value_t = Policy::CacheAware)]
-        policy: Policy,
+        /// How the router chooses [default: cache-aware, with HAProxy least-loaded]
+        #[arg(long, value_enum)]
+        policy: Option<Policy>,
     },
     /// Measure one replica alone, and several behind the router
     Scaling {
@@ -102,13 +111,14 @@ pub fn run(args: &ReplicasArgs) -> Result<()> {
         traffic.check(traffic.rounds.unwrap_or(1))?;
         traffic.levels()?;
     }
-    let flags = shlex::split(&args.server_args);
+    let words = |flags: &str| shlex::split(flags).context("a flag has an open quote");
     let setup = Setup {
         router: args.router,
         router_program: args.router_program.clone(),
+        router_flags: words(&args.router_args)?,
+        flags: words(&args.server_args)?,
         program: server::program(args.server.as_deref())?,
-        flags: flags.context("the flags of the replicas have an open quote")?,
-        policy: Policy::CacheAware,
+        policy: args.router.usual(),
         port: 0,
     };
     // One thread is enough for a client, and leaves the cores to the replicas.
@@ -116,7 +126,8 @@ pub fn run(args: &ReplicasArgs) -> Result<()> {
     runtime.block_on(async {
         match &args.what {
             What::Run { count, port, policy } => {
-                hold(Setup { port: *port, policy: *policy, ..setup }, *count).await
+                let policy = policy.unwrap_or(setup.policy);
+                hold(Setup { port: *port, policy, ..setup }, *count).await
             }
             What::Scaling { counts, traffic } => measure::scaling(&setup, counts, traffic).await,
             What::Policies { count, policies, traffic } => {

@@ -19,12 +19,25 @@ const START: Duration = Duration::from_secs(60);
 pub struct Setup {
     pub router: Router,
     pub router_program: Option<PathBuf>,
+    pub router_flags: Vec<String>,
     /// The program of a replica, and its flags.
     pub program: PathBuf,
     pub flags: Vec<String>,
     pub policy: Policy,
     /// The port of the router; 0 takes a free one.
     pub port: u16,
+}
+
+impl Setup {
+    /// The programs with their flags, in a line.
+    pub fn describe(&self) -> String {
+        let with = |name: &str, flags: &[String]| [&[name.to_owned()], flags].concat().join(" ");
+        format!(
+            "`{}` in front of replicas, `{}`",
+            with(self.router.name(), &self.router_flags),
+            with("08_server", &self.flags)
+        )
+    }
 }
 
 /// Replicas and a router, which end with it.
@@ -62,7 +75,8 @@ impl Cluster {
         }
         replicas.resize_with(PLACES, || None);
         let program = setup.router_program.as_deref();
-        let command = setup.router.command(program, setup.policy, ports, (&places, count))?;
+        let mut command = setup.router.command(program, setup.policy, ports, (&places, count))?;
+        command.args(&setup.router_flags);
         let router = Server::at(command, url(ports[0])).with_context(|| setup.router.missing())?;
         let setup = setup.clone();
         let mut cluster = Self { setup, http, replicas, places, router, ports };

@@ -59,7 +59,7 @@ pub async fn policies(
 /// The machine, the router and the requests.
 fn head(setup: &Setup, traffic: &Traffic) -> Result<()> {
     println!("{}", machine::describe()?);
-    println!("{}, replicas with the flags `{}`", setup.router.name(), setup.flags.join(" "));
+    println!("{}", setup.describe());
     println!("{}\n", describe(traffic, traffic.rounds.unwrap_or(1)));
     Ok(())
 }

@@ -18,7 +18,8 @@ impl Metrics {
             let own = key.split('{').next() == Some(name);
             if own { value.parse::<f64>().ok() } else { None }
         };
-        self.0.lines().filter_map(of_line).sum()
+        // An empty sum of floats is -0.
+        self.0.lines().filter_map(of_line).fold(0.0, |sum, value| sum + value)
     }
 
     /// The requests that it is writing, or has queued.
@@ -26,7 +27,7 @@ impl Metrics {
         ["running", "paused", "waiting"]
             .iter()
             .map(|state| self.sum(&format!("slowburn_sequences_{state}")))
-            .sum()
+            .fold(0.0, |sum, value| sum + value)
     }
 
     /// The texts that have come to an end.

@@ -79,6 +79,14 @@ impl Router {
         }
     }
 
+    /// The policy that one would take.
+    pub fn usual(self) -> Policy {
+        match self {
+            Self::Sglang => Policy::CacheAware,
+            Self::Haproxy => Policy::LeastLoaded,
+        }
+    }
+
     /// How to get it.
     fn source(self) -> &'static str {
         match self {
@@ -116,6 +124,8 @@ impl Router {
                     "--log-level",
                     "error",
                 ]);
+                // It asks for the tokenizer of a model by its name, which is of no use here.
+                command.env("HF_ENDPOINT", "http://127.0.0.1:9");
                 command.arg("--worker-urls");
                 command.args(places[..running].iter().map(|&port| url(port)));
             }
