@@ -346,11 +346,14 @@ fn describe(
         requests.shortened, traffic.context
     );
     if traffic.shared_prompt > 0 {
-        text += &format!(
-            "{:.0} % begin with the same {} tokens\n",
-            100.0 * traffic.shared_share,
-            traffic.shared_prompt
-        );
+        let share = 100.0 * traffic.shared_share;
+        text += &match traffic.prefixes {
+            1 => format!("{share:.0} % begin with the same {} tokens\n", traffic.shared_prompt),
+            prefixes => format!(
+                "{share:.0} % begin with one of {prefixes} prompts of {} tokens\n",
+                traffic.shared_prompt
+            ),
+        };
     }
     let config = setup.config;
     text += &format!(

@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use slowburn::engine::{EngineConfig, Policy};
 
+use super::cost::StepCost;
 use super::disaggregated::{self, Pools};
 use super::layout::{Interconnect, Layout};
 use super::log::Log;
@@ -40,7 +41,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "MS", default_value_t = 50.0)]
     between_tokens: f64,
     /// How many requests are simulated
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 4000)]
     requests: usize,
     /// The most tokens in a step
     #[arg(long, value_name = "TOKENS", default_value_t = 1024)]
@@ -51,7 +52,7 @@ const CONTEXT: usize = 8192;
 const VOCAB: usize = 128_256;
 const BLOCK: usize = 16;
 /// The most GPUs that are tried.
-const MOST: usize = 4096;
+const MOST: usize = 400;
 /// The decodes of the step in the table of wires.
 const DECODES: u64 = 64;
 const LAYOUTS: [Layout; 6] = [
@@ -240,7 +241,8 @@ impl Plan {
         let cost = layout.cost(&self.model, &H100, &wire.unwrap_or(Interconnect::NVLINK));
         let setup = self.setup(kv_cache);
         let most = MOST / layout.gpus();
-        let found = fewest(most, |groups| {
+        let least = self.least(&cost).div_ceil(layout.batches());
+        let found = fewest(least, most, |groups| {
             let of = (groups * layout.batches(), Route::LeastLoaded);
             let report = routed(&self.requests, of, &setup, &cost, VOCAB)?.report;
             let service = Service {
@@ -269,7 +271,8 @@ impl Plan {
             disaggregated::run(&self.requests, &pools, &setup, &cost, VOCAB)
         };
         // Nothing of the second pool comes back to the first.
-        let first = fewest(MOST, |prefill| {
+        let prompts = StepCost { decode_token: 0.0, decode_position: 0.0, ..cost };
+        let first = fewest(self.least(&prompts), MOST, |prefill| {
             let run = disaggregated::prefill(&self.requests, prefill, &setup, &cost, VOCAB)?;
             let found = run.report.time_to_first_token.p99;
             Ok((found, found <= self.limit.first_token))
@@ -277,7 +280,8 @@ impl Plan {
         let Some((prefill, _)) = first else {
             return Ok(None);
         };
-        let second = fewest(MOST, |decode| {
+        let decodes = StepCost { prefill_token: 0.0, prefill_position: 0.0, ..cost };
+        let second = fewest(self.least(&decodes), MOST, |decode| {
             let outcome = outcome(prefill, decode)?;
             let service = Service {
                 first_token: outcome.time_to_first_token.p99,
@@ -286,6 +290,15 @@ impl Plan {
             Ok((service, self.is_enough(&service)))
         })?;
         Ok(second.map(|(decode, service)| Need { gpus: Gpus::Apart { prefill, decode }, service }))
+    }
+
+    /// The batches below which not even the arithmetic keeps up, however large they are: an
+    /// overloaded cluster need not be simulated.
+    fn least(&self, cost: &StepCost) -> usize {
+        let free = StepCost { fixed: 0.0, ..*cost };
+        let busy: f64 = self.requests.iter().map(|request| free.alone(request)).sum();
+        let seconds = self.requests.last().map_or(0.0, |request| request.arrival);
+        ((busy / seconds) as usize).clamp(1, MOST)
     }
 
     fn is_enough(&self, service: &Service) -> bool {
@@ -305,24 +318,28 @@ impl Plan {
     }
 }
 
-/// The smallest number from 1 to `most` that is enough, with what came of it. More is never worse,
-/// but for chance: so it is searched by doubling and then by halving.
-fn fewest<T>(most: usize, test: impl Fn(usize) -> Result<(T, bool)>) -> Result<Option<(usize, T)>> {
-    let (mut too_few, mut enough) = (0, 1);
+/// The smallest number from `least` to `most` that is enough, with what came of it. More is never
+/// worse, but for chance: so it is searched by growing and then by halving.
+fn fewest<T>(
+    least: usize,
+    most: usize,
+    test: impl Fn(usize) -> Result<(T, bool)>,
+) -> Result<Option<(usize, T)>> {
+    let (mut too_few, mut enough) = (least - 1, least);
     let mut found = loop {
+        if enough > most {
+            return Ok(None);
+        }
         let (outcome, is_enough) = test(enough)?;
         if is_enough {
             break outcome;
         }
-        if enough == most {
-            return Ok(None);
-        }
         too_few = enough;
-        enough = (2 * enough).min(most);
+        enough += (enough / 3).max(1);
     };
     while enough - too_few > 1 {
         let middle = usize::midpoint(too_few, enough);
-        let (outcome, is_enough) = test(middle).context("the simulation")?;
+        let (outcome, is_enough) = test(middle)?;
         if is_enough {
             (enough, found) = (middle, outcome);
         } else {
@@ -349,10 +366,11 @@ mod tests {
     #[test]
     fn the_fewest_are_found() {
         for expected in 1..=40 {
-            let found = fewest(40, |count| Ok((count, count >= expected))).unwrap();
+            let found = fewest(1, 40, |count| Ok((count, count >= expected))).unwrap();
             assert_eq!(found, Some((expected, expected)));
         }
-        assert_eq!(fewest(40, |count| Ok((count, false))).unwrap(), None);
+        assert_eq!(fewest(3, 60, |count| Ok((count, count >= 2))).unwrap(), Some((3, 3)));
+        assert_eq!(fewest(1, 40, |count| Ok((count, false))).unwrap(), None);
     }
 
     #[test]
