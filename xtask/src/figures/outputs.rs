@@ -481,15 +481,15 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     on_request(
         "beyond-events.md",
-        "cargo xtask replicas events --server-args '--threads 1' --rate 12 --requests 120 --max-tokens 256",
+        "cargo xtask replicas events --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
     ),
     on_request(
         "beyond-haproxy.md",
-        "cargo xtask replicas events --router haproxy --server-args '--threads 1' --rate 12 --requests 120 --max-tokens 256",
+        "cargo xtask replicas events --router haproxy --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
     ),
     on_request(
         "beyond-check.md",
-        "cargo xtask simulate --check --replicas 2 --threads 1 --routers round-robin,least-loaded",
+        "cargo xtask simulate --check --replicas 2 --threads 1 --routers round-robin",
     ),
     Output {
         timed: false,
