@@ -28,7 +28,7 @@ struct Cli {
     constraint: ConstraintArgs,
 
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
-    #[arg(long, conflicts_with_all = ["regex", "choice"])]
+    #[arg(long, conflicts_with_all = ["regex", "choice", "json_schema", "lark"])]
     compare: bool,
 }
 

@@ -27,7 +27,7 @@ struct Cli {
     constraint: ConstraintArgs,
 
     /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
-    #[arg(long, conflicts_with_all = ["record", "speculate", "regex", "choice"])]
+    #[arg(long, conflicts_with_all = ["record", "speculate", "regex", "choice", "json_schema", "lark"])]
     compare: bool,
 
     /// Draw the results of --compare (.svg or .png; needs --features plot)
