@@ -476,10 +476,11 @@ curl -s http://127.0.0.1:8080/metrics \
         SERVER,
         r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
   "messages": [{"role": "user", "content": "Once upon a time, there was a fox called"}],
-  "seed": 4, "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
+  "temperature": 0.7, "seed": 1,
+  "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
     "type": "object",
     "properties": {
-      "name": {"type": "string", "pattern": "^[A-Z][a-z]{2,8}$"},
+      "name": {"enum": ["Mira", "Pip", "Tobin"]},
       "kind": {"enum": ["cat", "dog", "fox"]},
       "age": {"type": "integer", "minimum": 1, "maximum": 20}
     },
@@ -491,7 +492,8 @@ curl -s http://127.0.0.1:8080/metrics \
         "schema-tools.txt",
         SERVER,
         r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
-  "messages": [{"role": "user", "content": "The fox was hungry."}], "seed": 1,
+  "messages": [{"role": "user", "content": "The fox was hungry."}],
+  "temperature": 0.7, "seed": 9,
   "tools": [{"type": "function", "function": {"name": "feed", "parameters": {
     "type": "object",
     "properties": {
