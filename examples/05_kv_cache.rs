@@ -28,7 +28,10 @@ struct Cli {
     constraint: ConstraintArgs,
 
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
-    #[arg(long, conflicts_with_all = ["regex", "choice", "draft", "draft_tokens"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["regex", "choice", "json_schema", "lark", "draft", "draft_tokens"]
+    )]
     compare: bool,
 }
 

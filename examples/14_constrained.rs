@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 fn run(args: &ConstrainedArgs) -> cli::Result<()> {
     let (pretrained, _) = args.generate.load()?;
     let prompt = args.generate.prompt_ids(&pretrained)?;
-    let constraint = pretrained.constraint(&args.grammar())?;
+    let constraint = pretrained.constraint(&args.grammar()?)?;
     let options = Options {
         constraint: Some(constraint.clone()),
         ..args.generate.options()

@@ -101,6 +101,14 @@ pub enum RequestError {
     )]
     GrammarTooLarge { limit: usize },
 
+    #[error(
+        "{kind} needs the feature `{feature}` of the crate slowburn, which this program was built without: take a regular expression, or build it with that feature"
+    )]
+    GrammarNotCompiled {
+        kind: &'static str,
+        feature: &'static str,
+    },
+
     #[error("the grammar allows no text, or the empty one alone: allow at least one")]
     GrammarEmpty,
 

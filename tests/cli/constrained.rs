@@ -82,3 +82,40 @@ fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
     }
     fail_in_clap(CACHED, &["--regex", "a", "--compare"], "--compare");
 }
+
+/// A file that is gone at the end.
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    file
+}
+
+#[test]
+fn a_schema_is_kept_or_the_feature_is_named_that_it_needs() {
+    let schema = file(r#"{"enum": ["a small fox", {"cats": [1, 2]}]}"#);
+    let lark = file("start: \" a \" WORD\nWORD: \"cat\" | \"dog\"");
+    for name in [CACHED, CONSTRAINED] {
+        for (flag, file) in [("--json-schema", &schema), ("--lark", &lark)] {
+            let flags = [flag, file.path().to_str().unwrap()];
+            let outcome = run(name, &[&flags[..], &["--json", "--prompt", "It was"]].concat());
+            if outcome.code == Some(0) {
+                let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+                let text = report["text"].as_str().unwrap();
+                let texts = [
+                    " a cat",
+                    " a dog",
+                    r#""a small fox""#,
+                    r#"{"cats":[1,2]}"#,
+                    r#"{"cats": [1, 2]}"#,
+                ];
+                assert!(texts.iter().any(|expected| text.ends_with(expected)), "{text}");
+            } else {
+                assert_eq!(outcome.code, Some(2));
+                assert!(outcome.stderr.contains("(add `--features schema` to the cargo command)"));
+            }
+        }
+        fail(name, &["--json-schema", file("{").path().to_str().unwrap()], 1, "EOF");
+        fail(name, &["--lark", "no/such/file"], 1, "no/such/file");
+        fail_in_clap(name, &["--lark", "a", "--json-schema", "b"], "--lark");
+    }
+}

@@ -510,4 +510,47 @@ curl -s http://127.0.0.1:8080/metrics \
         figures: &["roofline-ember.svg"],
         ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
     },
+    asked(
+        "schema-chat.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "Once upon a time, there was a fox called"}],
+  "temperature": 0.7, "seed": 1,
+  "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
+    "type": "object",
+    "properties": {
+      "name": {"enum": ["Mira", "Pip", "Tobin"]},
+      "kind": {"enum": ["cat", "dog", "fox"]},
+      "age": {"type": "integer", "minimum": 1, "maximum": 20}
+    },
+    "required": ["name", "kind", "age"], "additionalProperties": false
+  }}}
+}' | python3 -c 'import json, sys; print(json.load(sys.stdin)["choices"][0]["message"]["content"])'"#,
+    ),
+    asked(
+        "schema-tools.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "The fox was hungry."}],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "function": {"name": "feed", "parameters": {
+    "type": "object",
+    "properties": {
+      "animal": {"enum": ["cat", "dog", "fox"]},
+      "spoons": {"type": "integer", "minimum": 1, "maximum": 5}
+    },
+    "required": ["animal", "spoons"], "additionalProperties": false
+  }}}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-refused.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
+  "prompt": "One day", "guided_json": {
+    "type": "object", "properties": {"toys": {"type": "array", "uniqueItems": true}}
+  }
+}'"#,
+    ),
 ];
