@@ -6,7 +6,7 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`constrained`]: which tokens keep a text inside a grammar
-//! - `grammar`: regular expressions to what `constrained` walks (not on wasm32)
+//! - [`grammar`]: regular expressions to what `constrained` walks
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
@@ -50,7 +50,6 @@ pub mod engine;
 pub mod error;
 mod files;
 pub mod generate;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod grammar;
 #[cfg(feature = "hub")]
 pub mod hub;

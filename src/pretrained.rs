@@ -1,17 +1,16 @@
 //! A model and its tokenizer, from the crate itself, from a folder or from GGUF files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use burn::tensor::{DType, Device};
 
 use crate::checkpoint::folder::{not_a_model, read};
 use crate::checkpoint::gguf::{GgufFile, find_in_folder};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
-#[cfg(not(target_arch = "wasm32"))]
-use crate::constrained::{Constraint, Vocabulary};
+use crate::constrained::{Automaton, Constraint, Vocabulary};
 use crate::device::OpenDevice;
 use crate::error::{LoadError, RequestError, Result};
-#[cfg(not(target_arch = "wasm32"))]
 use crate::grammar::{Grammar, Grammars};
 use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
@@ -31,7 +30,6 @@ pub struct Pretrained {
     /// CPU kernels compute with quantized ones.
     pub dequantized: bool,
     /// The grammars that were compiled: see [`constraint`](Self::constraint).
-    #[cfg(not(target_arch = "wasm32"))]
     pub grammars: Grammars,
 }
 
@@ -212,14 +210,46 @@ impl Pretrained {
     ///
     /// # Errors
     /// As [`Grammar::compile`].
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn constraint(&self, grammar: &Grammar) -> Result<Constraint> {
-        self.grammars.compile(grammar, || {
-            let config = self.model.config();
-            let end_ids = config.eos_token_ids.clone();
-            Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
-        })
+        self.grammars.compile(grammar, || self.tokens())
     }
+
+    /// The vocabulary, as constraints see it.
+    pub fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.grammars.vocabulary(|| self.tokens())
+    }
+
+    fn tokens(&self) -> Vocabulary {
+        let config = self.model.config();
+        let end_ids = config.eos_token_ids.clone();
+        Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
+    }
+
+    // ANCHOR: heal
+    /// Token healing: takes the last token of a prompt away, and demands that the text begins with its
+    /// bytes instead, so that a token may cross the border between the two. Behind these bytes,
+    /// `constraint` decides. Without it, everything is allowed.
+    ///
+    /// None, and the prompt is as it was, where its last token has no text or there is no other.
+    ///
+    /// # Errors
+    /// As [`Constraint::new`].
+    pub fn heal(
+        &self,
+        prompt: &mut Vec<u32>,
+        constraint: Option<&Constraint>,
+    ) -> Result<Option<Constraint>> {
+        let vocabulary = self.vocabulary();
+        let bytes = match prompt.as_slice() {
+            [_, .., last] if !vocabulary.bytes(*last).is_empty() => vocabulary.bytes(*last),
+            _ => return Ok(None),
+        };
+        let rest = constraint.map_or_else(Automaton::anything, |of| of.automaton().clone());
+        let healed = Constraint::new(rest.behind(bytes), vocabulary.clone())?;
+        prompt.pop();
+        Ok(Some(healed))
+    }
+    // ANCHOR_END: heal
 
     fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
         let dtype = device.check(storage)?;
@@ -258,7 +288,6 @@ impl Pretrained {
             tokenizer,
             unused,
             dequantized,
-            #[cfg(not(target_arch = "wasm32"))]
             grammars: Grammars::default(),
         })
     }

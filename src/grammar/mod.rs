@@ -1,4 +1,4 @@
-//! Grammars: which texts are allowed, and how they become a [`Constraint`]. Not on wasm32.
+//! Grammars: which texts are allowed, and how they become a [`Constraint`].
 
 mod grammars;
 mod regex;
