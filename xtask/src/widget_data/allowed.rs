@@ -17,7 +17,11 @@ pub fn picture(distribution: &OpenDistribution) -> Result<String> {
     picture.text(88, 14, "mono", &format!("{TEXT:?}"));
     let said = format!("{} of {} tokens may come next:", allowed.len(), distribution.logits.len());
     picture.text(0, 38, "small", &said);
-    let percent = |share: f32| format!("{:.1}%", 100.0 * share);
+    // As the widget writes it.
+    let percent = |share: f32| match share {
+        0.0005.. => format!("{:.1}%", 100.0 * share),
+        _ => "<0.1%".to_owned(),
+    };
     let tokens = allowed.into_iter().map(|(text, share)| (text, percent(share), "kept"));
     boxes(&mut picture, tokens, 48);
     Ok(picture.finish("The tokens that may come next, each with its probability among them"))
