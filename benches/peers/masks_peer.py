@@ -37,7 +37,9 @@ class Outlines:
         self.mask = numpy.zeros((self.size + 31) // 32, dtype=numpy.int32)
 
     def compile(self, regex):
-        self.guide = outlines_core.Guide(outlines_core.Index(regex, self.vocabulary))
+        # Without the end of the text, it would take the first alternative that matches.
+        index = outlines_core.Index(rf"(?:{regex})\z", self.vocabulary)
+        self.guide = outlines_core.Guide(index)
 
     def begin(self):
         self.guide.reset()
