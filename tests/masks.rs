@@ -141,8 +141,16 @@ fn the_masks_of_small_grammars_are_those_of_trying_every_text() {
                 let mask: Vec<u32> = found.mask().ids().collect();
                 prop_assert_eq!(&mask, &expected, "{}: {:?}", pattern, bytes);
                 prop_assert_eq!(found.is_complete(), fits.is_empty());
-                let forced = if mask.len() == 1 { fits.clone() } else { Vec::new() };
-                count(if forced.is_empty() { "a choice" } else { "no choice" });
+                let forced = if mask.len() == 1 {
+                    fits.clone()
+                } else {
+                    Vec::new()
+                };
+                count(if forced.is_empty() {
+                    "a choice"
+                } else {
+                    "no choice"
+                });
                 prop_assert_eq!(follower.forced(&output, 1).unwrap(), forced);
                 if let Some(outside) = (0..=end).find(|id| !mask.contains(id)) {
                     let outside = [output.as_slice(), &[outside]].concat();
@@ -170,7 +178,10 @@ fn an_automaton_behind_bytes_reads_these_first_and_then_what_it_read_before() {
     let strings = (prop::collection::vec(bytes.clone(), 0..5), prop::collection::vec(bytes, 0..5));
     runner(512)
         .run(&(small_expression(), strings), |(pattern, (before, text))| {
-            for automaton in [Automaton::from_regex(&pattern).unwrap(), Automaton::anything()] {
+            for automaton in [
+                Automaton::from_regex(&pattern).unwrap(),
+                Automaton::anything(),
+            ] {
                 let behind = automaton.behind(&before);
                 prop_assert_eq!(behind.states(), automaton.states() + before.len());
                 let accepts = |automaton: &Automaton, text: &[u8]| {
@@ -271,9 +282,8 @@ fn a_text_has_the_probability_of_all_ways_to_write_it() {
         assert_eq!(all.len(), spellings(vocabulary, text.as_bytes()), "{text:?}");
         assert!(all.len() > 4);
         let canonical = &ways[&pretrained.tokenizer.encode_bare(text).unwrap()];
-        let [bound, free] = [0, 1].map(|which| {
-            all.iter().map(|(_, way)| [way.0, way.1][which]).sum::<f64>()
-        });
+        let [bound, free] =
+            [0, 1].map(|which| all.iter().map(|(_, way)| [way.0, way.1][which]).sum::<f64>());
         sum += bound;
         // The others are a little, and not nothing.
         assert!(canonical.0 < bound && canonical.0 > 0.9 * bound, "{canonical:?} of {bound}");

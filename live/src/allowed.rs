@@ -85,9 +85,10 @@ impl Allowed {
         let probabilities = softmax(&logits);
         let share = mask.ids().map(|id| probabilities[id as usize]).sum();
         let end_ids = &self.pretrained.model.config().eos_token_ids;
-        let likeliest = ranked.iter().take(MOST).map(|&(id, probability)| {
-            (Token::new(self.pretrained, id), probability)
-        });
+        let likeliest = ranked
+            .iter()
+            .take(MOST)
+            .map(|&(id, probability)| (Token::new(self.pretrained, id), probability));
         Ok(Answer::Inside(Inside {
             states: automaton.states(),
             state: state.index(),
@@ -124,5 +125,67 @@ fn outside(automaton: &Automaton, state: State, read: usize) -> Outside {
 impl Widget for Allowed {
     fn answer(&mut self, request: &str) -> Result<String> {
         in_json(request, |request: Request| self.look(&request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use slowburn::device::{self, DeviceChoice, Precision};
+
+    use super::*;
+
+    fn widget() -> Allowed {
+        let device = device::open(DeviceChoice::Cpu).unwrap();
+        let pretrained = Pretrained::bundled(&device, Precision::F32).unwrap();
+        Allowed::new(Box::leak(Box::new(pretrained)))
+    }
+
+    fn ask(widget: &mut Allowed, regex: &str, text: &str) -> Value {
+        let request = json!({ "prompt": "Once upon a time", "regex": regex, "text": text });
+        serde_json::from_str(&widget.answer(&request.to_string()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_listed_is_what_the_constraint_allows() {
+        let mut widget = widget();
+        let regex = r", there was a (cat|dog|fox)( called [A-Z][a-z]+)?\.?";
+        for text in [
+            ", there",
+            ", there was a ",
+            ", there was a dog",
+            ", there was a cat.",
+        ] {
+            let inside = ask(&mut widget, regex, text)["inside"].clone();
+            let constraint =
+                widget.pretrained.constraint(&Grammar::Regex(regex.to_owned())).unwrap();
+            let output = widget.pretrained.tokenizer.encode_bare(text).unwrap();
+            let next = constraint.follow().next(&output).unwrap();
+            let may_end = next.mask().contains(widget.pretrained.model.config().eos_token_ids[0]);
+            assert_eq!(inside["may_end"], may_end);
+            assert_eq!(inside["allowed"], next.mask().len() - usize::from(may_end));
+            let listed = inside["likeliest"].as_array().unwrap();
+            assert_eq!(listed.len(), next.mask().len().min(MOST));
+            let id = |token: &Value| token[0]["id"].as_u64().unwrap() as u32;
+            assert!(listed.iter().all(|token| next.mask().contains(id(token))));
+            let sum: f64 = listed.iter().map(|token| token[1].as_f64().unwrap()).sum();
+            assert!(sum > 0.9 && sum < 1.0001, "{sum}");
+            assert!((0.0..1.0001).contains(&inside["share"].as_f64().unwrap()));
+        }
+        // What follows is the same whether the pass was new or is the latest.
+        let first = ask(&mut widget, "( [a-z]+)+", " was a");
+        assert_eq!(ask(&mut widget, "( [a-z]+)+", " was a"), first);
+    }
+
+    #[test]
+    fn a_text_that_is_outside_says_where_and_a_wrong_expression_why() {
+        let mut widget = widget();
+        let outside = &ask(&mut widget, "(cat|cow)s?", "cup")["outside"];
+        assert_eq!((&outside["read"], &outside["instead"]), (&json!(1), &json!([b'a', b'o'])));
+        let after = &ask(&mut widget, "cat", "cats")["outside"];
+        assert_eq!((&after["read"], &after["instead"]), (&json!(3), &json!([])));
+        let request = json!({ "prompt": "", "regex": "a(b", "text": "" }).to_string();
+        let refused = widget.answer(&request).unwrap_err().to_string();
+        assert!(refused.contains("unclosed group"), "{refused}");
     }
 }

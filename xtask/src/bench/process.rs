@@ -50,7 +50,8 @@ impl Process {
             self.answers.read_line(&mut answer)?;
         }
         ensure!(!answer.is_empty(), "it ended without an answer; what it said is above");
-        serde_json::from_str(&answer).with_context(|| format!("it answered `{}`", answer.trim_end()))
+        serde_json::from_str(&answer)
+            .with_context(|| format!("it answered `{}`", answer.trim_end()))
     }
 }
 

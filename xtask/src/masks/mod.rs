@@ -24,7 +24,11 @@ pub struct MasksArgs {
     #[arg(value_enum)]
     what: What,
     /// A tokenizer.json
-    #[arg(long, value_name = "FILE", default_value = "models/ember/tokenizer.json")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "models/ember/tokenizer.json"
+    )]
     tokenizer: PathBuf,
     /// The token that ends a text
     #[arg(long, value_name = "ID", default_value_t = 1)]
@@ -66,7 +70,11 @@ fn vocabulary(args: &MasksArgs) -> Result<Arc<Vocabulary>> {
     let json = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let tokenizer = Tokenizer::from_json(&json, &file.display().to_string())?;
     let size = tokenizer.largest_id().context("the tokenizer has no tokens")? as usize + 1;
-    ensure!((args.end_id as usize) < size, "of {size} tokens, none has the id {}", args.end_id);
+    ensure!(
+        (args.end_id as usize) < size,
+        "of {size} tokens, none has the id {}",
+        args.end_id
+    );
     let bytes = |id| tokenizer.token_bytes(id);
     Ok(Arc::new(Vocabulary::new(size, bytes, vec![args.end_id])))
 }

@@ -122,7 +122,10 @@ fn ours(constraint: &Constraint, texts: &[Vec<u32>]) -> Result<[Vec<f64>; 2]> {
 fn micros(seconds: &mut [f64]) -> [f64; 2] {
     seconds.sort_by(f64::total_cmp);
     let micros = |at: Option<&f64>| 1e6 * at.copied().unwrap_or(0.0);
-    [micros(seconds.get(seconds.len() / 2)), micros(seconds.last())]
+    [
+        micros(seconds.get(seconds.len() / 2)),
+        micros(seconds.last()),
+    ]
 }
 
 /// The time of a sampler that draws from this many scores, with and without a constraint.

@@ -14,7 +14,11 @@ const CASES: [(&str, &str, &str); 8] = [
     ("[a-z]+ly", "slow", "The text may not end here."),
     ("[a-z]+ly", "slowly", "The text may end here."),
     ("(cat|dog)s?", "cats", "The text is complete: nothing may come next."),
-    ("(cat|dog)s?", "cow", "after 1 byte: o cannot be read there. What could be is only a."),
+    (
+        "(cat|dog)s?",
+        "cow",
+        "after 1 byte: o cannot be read there. What could be is only a.",
+    ),
     ("cat", "cats", "What could be is nothing: the text was complete before."),
     ("é+", "", "The text may not end here."),
     ("a(b", "a", "unclosed group"),
