@@ -6,7 +6,7 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`constrained`]: which tokens keep a text inside a grammar
-//! - `grammar`: regular expressions and JSON schemas to what `constrained` walks (not on wasm32)
+//! - [`grammar`]: regular expressions and JSON schemas to what `constrained` walks
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
@@ -63,7 +63,7 @@ pub mod error;
 mod files;
 #[cfg(feature = "text")]
 pub mod generate;
-#[cfg(all(feature = "text", not(target_arch = "wasm32")))]
+#[cfg(feature = "text")]
 pub mod grammar;
 #[cfg(feature = "hub")]
 pub mod hub;

