@@ -64,7 +64,7 @@ impl KvCache {
 
     /// The cache of a sequence whose table has all blocks that it needs.
     pub(crate) fn with_table(pool: &KvPool, table: BlockTable<KvMemory>) -> Self {
-        let capacity = table.blocks.len() * BLOCK;
+        let capacity = table.end() * BLOCK;
         Self { pool: pool.clone(), table, capacity }
     }
 
@@ -99,7 +99,9 @@ impl KvCache {
     pub fn truncate(&mut self, length: usize) {
         self.table.length = self.table.length.min(length);
         if self.pool.is_paged() {
-            self.table.blocks.truncate(self.table.length.div_ceil(BLOCK));
+            self.table
+                .blocks
+                .truncate(self.table.length.div_ceil(BLOCK).saturating_sub(self.table.first));
         }
     }
 
@@ -119,8 +121,9 @@ impl KvCache {
             fork.table.reserve(0..self.table.blocks.len(), |blocks| self.pool.take(blocks))?;
             fork.set_layers(layers.clone());
         } else {
-            let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK)];
+            let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK) - self.table.first];
             fork.table.blocks = blocks.to_vec(); // references, and no memory
+            fork.table.first = self.table.first;
         }
         Ok(fork)
     }
@@ -175,6 +178,11 @@ impl KvCache {
             KvMemory::Panels(panels) => Some(panels),
             KvMemory::Tensors(_) => None,
         })
+    }
+
+    /// The number of the first block that the cache still has.
+    pub(crate) fn first_block(&self) -> usize {
+        self.table.first
     }
 
     /// The layout of the blocks, on the CPU.
