@@ -29,7 +29,9 @@ struct Cli {
     /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
     #[arg(
         long,
-        conflicts_with_all = ["record", "speculate", "draft", "draft_tokens", "regex", "choice"]
+        conflicts_with_all = [
+            "record", "speculate", "draft", "draft_tokens", "regex", "choice", "json_schema", "lark"
+        ]
     )]
     compare: bool,
 

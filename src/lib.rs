@@ -6,7 +6,7 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`constrained`]: which tokens keep a text inside a grammar
-//! - `grammar`: regular expressions to what `constrained` walks (not on wasm32)
+//! - [`grammar`]: regular expressions and JSON schemas to what `constrained` walks
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
@@ -40,6 +40,7 @@
 //! - `flex` (by default): the CPU, with the kernels of this crate
 //! - `cuda` and `wgpu`: GPUs, by Burn's backends; `ndarray`: Burn's older CPU backend
 //! - `hub`: models from the Hugging Face Hub
+//! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too
 //!
 //! Without a device there is no Burn, and what remains is an engine besides its arithmetic. With `text`,
@@ -62,7 +63,7 @@ pub mod error;
 mod files;
 #[cfg(feature = "text")]
 pub mod generate;
-#[cfg(all(feature = "text", not(target_arch = "wasm32")))]
+#[cfg(feature = "text")]
 pub mod grammar;
 #[cfg(feature = "hub")]
 pub mod hub;

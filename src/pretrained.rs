@@ -3,10 +3,10 @@
 #[cfg(feature = "burn")]
 mod load;
 
-#[cfg(not(target_arch = "wasm32"))]
-use crate::constrained::{Constraint, Vocabulary};
+use std::sync::Arc;
+
+use crate::constrained::{Automaton, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
-#[cfg(not(target_arch = "wasm32"))]
 use crate::grammar::{Grammar, Grammars};
 use crate::model::Model;
 use crate::tokenizer::{ChatOptions, Message, Tokenizer};
@@ -25,7 +25,6 @@ pub struct Pretrained {
     /// CPU kernels compute with quantized ones.
     pub dequantized: bool,
     /// The grammars that were compiled: see [`constraint`](Self::constraint).
-    #[cfg(not(target_arch = "wasm32"))]
     pub grammars: Grammars,
 }
 
@@ -76,12 +75,48 @@ impl Pretrained {
     ///
     /// # Errors
     /// As [`Grammar::compile`].
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn constraint(&self, grammar: &Grammar) -> Result<Constraint> {
-        self.grammars.compile(grammar, || {
-            let config = self.model.config();
-            let end_ids = config.eos_token_ids.clone();
-            Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
-        })
+        self.grammars.compile(grammar, || self.tokens())
     }
+
+    /// The vocabulary, as constraints see it.
+    pub fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.grammars.vocabulary(|| self.tokens())
+    }
+
+    fn tokens(&self) -> Vocabulary {
+        let config = self.model.config();
+        let end_ids = config.eos_token_ids.clone();
+        Vocabulary::new(config.vocab_size, |id| self.tokenizer.token_bytes(id), end_ids)
+    }
+
+    // ANCHOR: heal
+    /// Token healing: takes the last token of a prompt away, and demands that the text begins with its
+    /// bytes instead, so that a token may cross the border between the two. Behind these bytes,
+    /// `constraint` decides. Without it, everything is allowed.
+    ///
+    /// None, and the prompt is as it was, where its last token has no text or there is no other.
+    ///
+    /// # Errors
+    /// A constraint that is read by a parser; those of [`Constraint::new`].
+    pub fn heal(
+        &self,
+        prompt: &mut Vec<u32>,
+        constraint: Option<&Constraint>,
+    ) -> Result<Option<Constraint>> {
+        let vocabulary = self.vocabulary();
+        let bytes = match prompt.as_slice() {
+            [_, .., last] if !vocabulary.bytes(*last).is_empty() => vocabulary.bytes(*last),
+            _ => return Ok(None),
+        };
+        let rest = match constraint.map(Constraint::automaton) {
+            None => Automaton::anything(),
+            Some(Some(automaton)) => automaton.clone(),
+            Some(None) => return Err(RequestError::HealingByParser.into()),
+        };
+        let healed = Constraint::new(rest.behind(bytes), vocabulary.clone())?;
+        prompt.pop();
+        Ok(Some(healed))
+    }
+    // ANCHOR_END: heal
 }

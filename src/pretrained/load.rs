@@ -10,7 +10,6 @@ use crate::checkpoint::gguf::{GgufFile, find_in_folder};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
 use crate::device::OpenDevice;
 use crate::error::{LoadError, Result};
-#[cfg(not(target_arch = "wasm32"))]
 use crate::grammar::Grammars;
 use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
@@ -184,7 +183,6 @@ impl Pretrained {
             tokenizer,
             unused,
             dequantized,
-            #[cfg(not(target_arch = "wasm32"))]
             grammars: Grammars::default(),
         })
     }

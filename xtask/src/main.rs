@@ -14,6 +14,7 @@ mod live;
 mod load;
 mod load_cost;
 mod loss_chart;
+mod masks;
 mod mutants;
 mod page;
 mod paged_cost;
@@ -99,6 +100,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Answer with token masks, or measure how long they take beside other engines
+    Masks(masks::MasksArgs),
     /// Measure what draft tokens gain
     Speculation(speculation::SpeculationArgs),
     /// Simulate the scheduler in virtual time, with many requests
@@ -135,6 +138,7 @@ fn main() -> Result<()> {
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Masks(args) => masks::run(&args),
         Command::Speculation(args) => speculation::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Plan(args) => simulate::plan::run(&args),

