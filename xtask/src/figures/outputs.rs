@@ -400,7 +400,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-early-exit.txt",
         "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 20"),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 3"),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
