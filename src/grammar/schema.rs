@@ -39,7 +39,8 @@ impl From<Value> for Schema {
 /// The order of the fields counts.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 && self.0.to_string() == other.0.to_string()
+        let text = |schema: &Self| schema.0.to_string();
+        self.0 == other.0 && text(self) == text(other)
     }
 }
 
