@@ -2,7 +2,7 @@
 //!
 //! cargo run --release --example 14_constrained
 //! cargo run --release --example 14_constrained -- --prompt "" --regex "[A-Z][a-z]+( [a-z]+){3}\."
-//! cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0
+//! cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0
 //! cargo run --release --example 14_constrained -- --measure
 
 use std::process::ExitCode;

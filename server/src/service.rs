@@ -38,9 +38,10 @@ impl Service {
     /// A model that cannot be loaded; a device that cannot be used.
     pub(super) fn load(settings: &Settings) -> slowburn_flags::Result<Self> {
         let (pretrained, _) = settings.model.load()?;
+        let (pretrained, speculation) =
+            settings.speculate.speculation(&settings.model, pretrained)?;
         let pretrained = Arc::new(pretrained);
         let size = |setting: u64| usize::try_from(setting).unwrap_or(usize::MAX);
-        let speculation = settings.speculate.speculation(&settings.model, &pretrained.model)?;
         let builder = InferenceBuilder::new()
             .with_model(pretrained.clone())
             .with_max_running(size(settings.max_running))

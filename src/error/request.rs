@@ -109,6 +109,11 @@ pub enum RequestError {
         feature: &'static str,
     },
 
+    #[error(
+        "a prompt can be healed with a regular expression or with choices, but not with a JSON schema or a Lark grammar: leave out one of the two"
+    )]
+    HealingByParser,
+
     #[error("the grammar allows no text, or the empty one alone: allow at least one")]
     GrammarEmpty,
 

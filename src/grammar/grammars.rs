@@ -31,14 +31,19 @@ impl Grammars {
         if let Some(found) = self.recent(grammar) {
             return Ok(found);
         }
-        let vocabulary = self.vocabulary.get_or_init(|| Arc::new(vocabulary()));
         // Not under the lock: others need not wait for it.
+        let vocabulary = self.vocabulary(vocabulary);
         let constraint =
             grammar.compile_by(vocabulary.clone(), || self.guidance(vocabulary.clone()))?;
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.truncate(RECENT - 1);
         recent.insert(0, (grammar.clone(), constraint.clone()));
         Ok(constraint)
+    }
+
+    /// The vocabulary that they are compiled for. `make` is called once.
+    pub fn vocabulary(&self, make: impl FnOnce() -> Vocabulary) -> Arc<Vocabulary> {
+        self.vocabulary.get_or_init(|| Arc::new(make())).clone()
     }
 
     fn guidance(&self, vocabulary: Arc<Vocabulary>) -> Result<Arc<Guidance>> {

@@ -1,4 +1,4 @@
-//! Grammars: which texts are allowed, and how they become a [`Constraint`]. Not on wasm32.
+//! Grammars: which texts are allowed, and how they become a [`Constraint`].
 //!
 //! A regular expression becomes an [`Automaton`] here. JSON schemas and grammars in the syntax of Lark
 //! are read by `llguidance`, with the feature `schema`.

@@ -74,6 +74,33 @@ fn a_constraint_is_kept_alone_in_a_batch_and_guessed_ahead() {
 }
 
 #[test]
+fn a_healed_prompt_lacks_its_last_token_and_the_text_begins_with_it() {
+    let flags = [
+        "--prompt",
+        "There was a ",
+        "--temperature",
+        "0",
+        "--max-tokens",
+        "5",
+    ];
+    let plain = succeed_in_json(CACHED, &flags);
+    let healed = succeed_in_json(CACHED, &[&flags[..], &["--heal"]].concat());
+    let prompt = |report: &Value| report["prompt_ids"].as_array().unwrap().clone();
+    assert_eq!(prompt(&healed), prompt(&plain)[..prompt(&plain).len() - 1]);
+    assert!(healed["text"].as_str().unwrap().starts_with(' '), "{healed}");
+    let guessed = [&flags[..], &["--heal", "--speculate", "lookup"]].concat();
+    assert_eq!(succeed_in_json(CACHED, &guessed)["logits_hash"], healed["logits_hash"]);
+    let bound = [
+        &flags[..],
+        &["--heal", "--choice", "fox", "--choice", "cat"],
+    ]
+    .concat();
+    let text = succeed_in_json(CACHED, &bound)["text"].clone();
+    assert!(text == " fox" || text == " cat", "{text}");
+    fail_in_clap(CACHED, &["--heal", "--compare"], "--compare");
+}
+
+#[test]
 fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
     for name in [CACHED, "06_batching", CONSTRAINED] {
         fail(name, &["--regex", "a("], 2, "unclosed group");
