@@ -4,6 +4,7 @@
 //! cargo run --release --example 05_kv_cache -- --compare
 //! cargo run --release --example 05_kv_cache -- --speculate lookup
 //! cargo run --release --example 05_kv_cache -- --prompt "Was the fox sly? " --choice Yes --choice No
+//! cargo run --release --example 05_kv_cache -- --prompt "Once upon a " --heal
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -27,8 +28,15 @@ struct Cli {
     #[command(flatten)]
     constraint: ConstraintArgs,
 
+    /// Let the text begin with the prompt's last token, or with a longer one: token healing
+    #[arg(long, conflicts_with_all = ["score", "compare", "json_schema", "lark"])]
+    heal: bool,
+
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
-    #[arg(long, conflicts_with_all = ["regex", "choice"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["regex", "choice", "json_schema", "lark", "draft", "draft_tokens"]
+    )]
     compare: bool,
 }
 
@@ -41,15 +49,18 @@ fn main() -> ExitCode {
     })
 }
 
-fn run(Cli { generate: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
+fn run(Cli { generate: args, speculate, constraint, heal, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, device) = args.load()?;
-    let prompt = args.prompt_ids(&pretrained)?;
+    let mut prompt = args.prompt_ids(&pretrained)?;
     if args.score {
         return cli::score(args, &pretrained, &prompt);
     }
 
-    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
-    let constraint = constraint.constraint(&pretrained)?;
+    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
+    let mut constraint = constraint.constraint(&pretrained)?;
+    if *heal {
+        constraint = pretrained.heal(&mut prompt, constraint.as_ref())?.or(constraint);
+    }
     let mut report = Report::start(args, &pretrained, &device, &prompt)?;
     let options = Options { constraint, ..args.options() };
     let on_text = |text: &str| report.text(text);

@@ -27,7 +27,12 @@ struct Cli {
     constraint: ConstraintArgs,
 
     /// Time batches of 1, 2, 4, 8 and 16 sequences, the fastest of three runs each
-    #[arg(long, conflicts_with_all = ["record", "speculate", "regex", "choice"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "record", "speculate", "draft", "draft_tokens", "regex", "choice", "json_schema", "lark"
+        ]
+    )]
     compare: bool,
 
     /// Draw the results of --compare (.svg or .png; needs --features plot)
@@ -47,12 +52,12 @@ fn main() -> ExitCode {
 // ANCHOR: run
 fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
+    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
     let prompts = args.prompt_ids(&pretrained)?;
     let constraint = constraint.constraint(&pretrained)?;
     let under = |options| Options { constraint: constraint.clone(), ..options };
     let options: Vec<_> = args.options(prompts.len()).into_iter().map(under).collect();
 
-    let speculation = speculate.speculation(&args.model, &pretrained.model)?;
     let mut report = BatchReport::start(args, &pretrained, &prompts, &options);
     let mut batch = args.batch(&pretrained.model);
     batch.set_speculation(speculation);

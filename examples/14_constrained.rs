@@ -2,7 +2,7 @@
 //!
 //! cargo run --release --example 14_constrained
 //! cargo run --release --example 14_constrained -- --prompt "" --regex "[A-Z][a-z]+( [a-z]+){3}\."
-//! cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0
+//! cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0
 //! cargo run --release --example 14_constrained -- --measure
 
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 fn run(args: &ConstrainedArgs) -> cli::Result<()> {
     let (pretrained, _) = args.generate.load()?;
     let prompt = args.generate.prompt_ids(&pretrained)?;
-    let constraint = pretrained.constraint(&args.grammar())?;
+    let constraint = pretrained.constraint(&args.grammar()?)?;
     let options = Options {
         constraint: Some(constraint.clone()),
         ..args.generate.options()

@@ -6,7 +6,7 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`constrained`]: which tokens keep a text inside a grammar
-//! - `grammar`: regular expressions to what `constrained` walks (not on wasm32)
+//! - [`grammar`]: regular expressions and JSON schemas to what `constrained` walks
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
@@ -40,34 +40,54 @@
 //! - `flex` (by default): the CPU, with the kernels of this crate
 //! - `cuda` and `wgpu`: GPUs, by Burn's backends; `ndarray`: Burn's older CPU backend
 //! - `hub`: models from the Hugging Face Hub
+//! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too
+//!
+//! Without a device there is no Burn, and what remains is an engine besides its arithmetic. With `text`,
+//! these are tokenizer, generation loops and requests, and [`model::Model`] is a network that the caller
+//! brings. With no feature at all these are samplers, constraints, the scheduler and its blocks.
 
+// Models that compute use the rest.
+#![cfg_attr(not(feature = "burn"), allow(dead_code))]
+
+#[cfg(feature = "burn")]
 mod burn_threads;
+#[cfg(feature = "burn")]
 pub mod checkpoint;
 pub mod constrained;
+#[cfg(feature = "burn")]
 pub mod device;
 pub mod engine;
 pub mod error;
+#[cfg(feature = "burn")]
 mod files;
+#[cfg(feature = "text")]
 pub mod generate;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(feature = "text")]
 pub mod grammar;
 #[cfg(feature = "hub")]
 pub mod hub;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "text", not(target_arch = "wasm32")))]
 pub mod inference;
+#[cfg(feature = "burn")]
 pub mod kernels;
 pub mod kv;
+#[cfg(feature = "text")]
 mod memory;
+#[cfg_attr(not(feature = "burn"), path = "model/given.rs")]
 pub mod model;
 pub mod outside;
 mod panics;
+#[cfg(feature = "text")]
 pub mod pretrained;
 pub mod sampling;
+#[cfg(feature = "text")]
 pub mod speculation;
+#[cfg(feature = "burn")]
 pub mod storage;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "text", not(target_arch = "wasm32")))]
 mod sync;
+#[cfg(feature = "text")]
 pub mod tokenizer;
 
 pub use error::{DeviceError, Error, LoadError, RequestError, Result, ServiceError};

@@ -53,7 +53,7 @@ fn bytes(vocabulary: &Vocabulary, ids: &[u32]) -> Vec<u8> {
 
 /// The tokens that may come next, by trying each of them.
 fn one_by_one(constraint: &Constraint, before: &[u8]) -> TokenMask {
-    let (automaton, vocabulary) = (constraint.automaton(), constraint.vocabulary());
+    let (automaton, vocabulary) = (constraint.automaton().unwrap(), constraint.vocabulary());
     let state = automaton.read(Automaton::START, before).unwrap();
     let mut mask = TokenMask::none(vocabulary.size());
     for id in 0..vocabulary.size() as u32 {

@@ -84,6 +84,8 @@ struct World {
     /// Draft tokens that were computed, and those of them that were sampled too.
     drafted: usize,
     accepted: usize,
+    /// Steps of which it was known that they read no prompt.
+    without_prompts: usize,
     /// Those of which not all rows were sampled from that could have been.
     unchecked: BTreeSet<SequenceId>,
     /// For draft tokens.
@@ -125,6 +127,7 @@ impl World {
             lent: 0,
             drafted: 0,
             accepted: 0,
+            without_prompts: 0,
             unchecked: BTreeSet::new(),
             rng: ChaCha8Rng::seed_from_u64(rng.next_u64()),
         }
@@ -180,8 +183,10 @@ impl World {
         let decoding: Vec<SequenceId> =
             self.running.iter().copied().filter(|&id| self.decodes(id)).collect();
         self.draft();
+        let reads_prompts = self.scheduler.reads_prompts();
         let plan = self.scheduler.plan();
         self.unchecked.clear();
+        self.check_prompts(&plan, reads_prompts);
         self.check_plan(&plan, &decoding);
         for chunk in &plan.chunks {
             if fails == Some(chunk.id) {
@@ -191,6 +196,16 @@ impl World {
             }
         }
         self.check_blocks();
+    }
+
+    /// What was said of the prompts before the plan was made.
+    fn check_prompts(&mut self, plan: &Plan, said: bool) {
+        self.without_prompts += usize::from(!said && !plan.chunks.is_empty());
+        let reads = plan.decisions.iter().any(|of| matches!(of, Decision::Prefill { .. }));
+        // Only the plan finds what is in the prefix cache.
+        let is_cached = |of: &Decision| matches!(of, Decision::Admitted { cached: 1.., .. });
+        let is_found = plan.decisions.iter().any(is_cached);
+        assert!(said || !reads || is_found, "nobody knew of the prompts: {plan:?}");
     }
 
     /// Proposes draft tokens for some sequences, in whatever state these are. Most are right.
@@ -534,7 +549,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
     let (mut scored, mut over_budget, mut lent) = (0, 0, 0);
-    let (mut drafted, mut accepted) = (0, 0);
+    let (mut drafted, mut accepted, mut without_prompts) = (0, 0, 0);
     for seed in 0.. {
         if events >= least {
             break;
@@ -546,6 +561,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         lent += world.lent;
         drafted += world.drafted;
         accepted += world.accepted;
+        without_prompts += world.without_prompts;
         preempted += world.preempted;
         over_budget += world.over_budget;
         shared += world.shared;
@@ -555,7 +571,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let rare = events / 200;
     assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
     assert!(scored > rare && lent > rare);
-    assert!(accepted > rare && drafted - accepted > rare);
+    assert!(accepted > rare && drafted - accepted > rare && without_prompts > rare);
     // Needs one before it that was deferred, or has come back.
     assert!(over_budget > 0);
 }

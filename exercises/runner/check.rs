@@ -136,9 +136,7 @@ pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
 /// they find the Burn that those were built with.
 fn build(project: &Project, package: Package) -> Result<Build> {
     let (profile, library, first_takes) = match package {
-        Package::Exercises => {
-            (Profile::Dev, "debug/deps/libslowburn_sampling-", "a minute or less")
-        }
+        Package::Exercises => (Profile::Dev, "debug/deps/libslowburn-", "a minute or less"),
         Package::TensorExercises => (
             Profile::Release,
             "release/deps/libslowburn-",

@@ -91,10 +91,11 @@ pub enum Chapter {
     Quantized,
     GuessAhead,
     Constrained,
+    Beyond,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -112,6 +113,7 @@ impl Chapter {
         Self::Quantized,
         Self::GuessAhead,
         Self::Constrained,
+        Self::Beyond,
     ];
 
     /// The name of its module and of its folders.
@@ -134,6 +136,7 @@ impl Chapter {
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
             Self::Constrained => "constrained",
+            Self::Beyond => "beyond",
         }
     }
 

@@ -9,6 +9,7 @@
 )]
 
 mod batching;
+mod beyond;
 mod constrained;
 mod greedy;
 mod guess_ahead;

@@ -43,6 +43,9 @@ impl fmt::Display for Advice<'_> {
             LibraryError::Device(DeviceError::NotCompiled { feature, .. }) => {
                 write!(out, " (add `--features {feature}` to the cargo command)")
             }
+            LibraryError::Request(RequestError::GrammarNotCompiled { feature, .. }) => {
+                write!(out, " (add `--features {feature}` to the cargo command)")
+            }
             LibraryError::Device(DeviceError::Missing { .. }) => out.write_str(" (`--device auto`)"),
             LibraryError::Device(DeviceError::DTypeUnsupported { .. }) => out.write_str(" (`--dtype f32`)"),
             LibraryError::Device(DeviceError::KvFormatUnsupported { .. }) => {
@@ -106,6 +109,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::Request(RequestError::DraftVocabulary { .. })
             | LibraryError::Request(RequestError::Grammar { .. })
             | LibraryError::Request(RequestError::GrammarTooLarge { .. })
+            | LibraryError::Request(RequestError::GrammarNotCompiled { .. })
             | LibraryError::Request(RequestError::GrammarEmpty)
             | LibraryError::Request(RequestError::GrammarUnspellable)
             | LibraryError::Device(DeviceError::KvFormatUnsupported { .. })

@@ -60,8 +60,8 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
     pub kv_dtype: Option<KvFormat>,
 
-    /// The most memory for keys and values, such as 64MiB; a draft model may take as much again
-    /// [default: half of the free memory]
+    /// The most memory for keys and values, such as 64MiB, those of a draft model included [default:
+    /// half of the free memory]
     #[arg(long, value_name = "BYTES")]
     pub kv_cache_bytes: Option<ByteSize>,
 
@@ -76,6 +76,21 @@ pub struct ModelArgs {
     /// The vector instructions to use, on the CPU. The choice changes no bit of the answer
     #[arg(long, value_enum, default_value_t = SimdChoice::Auto)]
     pub simd: SimdChoice,
+}
+
+/// Shares the target's budget for keys and values: each holds as many tokens.
+fn share_memory(target: Model, draft: Model) -> (Model, Model) {
+    let budget = target.kv_pool().budget();
+    if budget == usize::MAX {
+        return (target, draft);
+    }
+    let block_of_draft = draft.kv_pool().block_bytes();
+    let blocks = budget / (target.kv_pool().block_bytes() + block_of_draft);
+    let of_draft = blocks * block_of_draft;
+    (
+        target.with_kv_cache_bytes(budget - of_draft),
+        draft.with_kv_cache_bytes(of_draft),
+    )
 }
 
 /// Vector instructions, by name.
@@ -104,13 +119,17 @@ impl ModelArgs {
         Ok((pretrained, device))
     }
 
-    /// Loads a draft model for `target`, which these flags have loaded, or without a name the bundled
-    /// one for the bundled model.
+    /// Loads a draft model for the target, which these flags have loaded, or without a name the bundled
+    /// one for the bundled model. The memory for keys and values is for both.
     ///
     /// # Errors
     /// No name, and another model than the bundled one; a model that cannot be loaded, or has another
     /// vocabulary.
-    pub fn load_draft(&self, draft: Option<&ModelSource>, target: &Model) -> Result<Model> {
+    pub fn load_draft(
+        &self,
+        draft: Option<&ModelSource>,
+        target: Pretrained,
+    ) -> Result<(Pretrained, Model)> {
         let load = || {
             let (device, storage) = (device::open(self.device)?, self.storage());
             let draft = match (draft, &self.source) {
@@ -121,9 +140,10 @@ impl ModelArgs {
             Ok(self.set_up(draft, &device)?.model)
         };
         // On the threads of the model: only one of the two computes at a time.
-        let draft = target.cpu().enter(load)?;
-        DraftModel::check(&draft, target)?;
-        Ok(draft)
+        let draft = target.model.cpu().enter(load)?;
+        DraftModel::check(&draft, &target.model)?;
+        let (model, draft) = share_memory(target.model, draft);
+        Ok((Pretrained { model, ..target }, draft))
     }
 
     fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {
@@ -209,5 +229,33 @@ fn warn_of_unused(tensors: &[String]) {
         note(&format!(
             "warning: this model has no use for tensor {first:?}{more}; is its configuration right?\n"
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        model: ModelArgs,
+    }
+
+    #[test]
+    fn a_draft_model_has_its_keys_and_values_in_the_memory_of_both() {
+        let args = ["", "--device", "cpu", "--kv-cache-bytes", "3000KiB"];
+        let model = Cli::parse_from(args).model;
+        let (target, _) = model.load().unwrap();
+        let (target, draft) = model.load_draft(None, target).unwrap();
+        let pools = [target.model.kv_pool(), draft.kv_pool()];
+        let [of_target, of_draft] = pools.map(KvPool::budget);
+        assert_eq!(of_target + of_draft, 3_000 * 1024);
+        // Each block is for as many tokens.
+        let [blocks, blocks_of_draft] = pools.map(KvPool::max_blocks);
+        assert!(blocks_of_draft > 0 && blocks.abs_diff(blocks_of_draft) <= 1);
+        assert!(of_target > of_draft);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use slowburn::model::Model;
+use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{DraftSource, Speculation};
 
 use crate::{Error, ModelArgs, ModelSource, Result};
@@ -45,23 +45,34 @@ fn draft_tokens() -> clap::builder::RangedU64ValueParser {
 }
 
 impl SpeculateArgs {
-    /// How `target` speculates, which the flags in `model` have loaded.
+    /// How `target` speculates, which the flags in `model` have loaded. A draft model gets a part of its
+    /// memory for keys and values.
     ///
     /// # Errors
     /// A draft model that nobody asks; those of [`ModelArgs::load_draft`].
-    pub fn speculation(&self, model: &ModelArgs, target: &Model) -> Result<Option<Speculation>> {
-        let source = match (self.speculate, &self.draft) {
+    pub fn speculation(
+        &self,
+        model: &ModelArgs,
+        target: Pretrained,
+    ) -> Result<(Pretrained, Option<Speculation>)> {
+        let (target, source) = match (self.speculate, &self.draft) {
             (SpeculateChoice::Off | SpeculateChoice::Lookup, Some(_)) => {
                 return Err(Error::UnusedDraft);
             }
-            (SpeculateChoice::Off, None) => return Ok(None),
-            (SpeculateChoice::Lookup | SpeculateChoice::Auto, None) => DraftSource::Lookup,
-            (_, draft) => DraftSource::Model(Arc::new(model.load_draft(draft.as_ref(), target)?)),
+            (SpeculateChoice::Off, None) => return Ok((target, None)),
+            (SpeculateChoice::Lookup | SpeculateChoice::Auto, None) => {
+                (target, DraftSource::Lookup)
+            }
+            (_, draft) => {
+                let (target, draft) = model.load_draft(draft.as_ref(), target)?;
+                (target, DraftSource::Model(Arc::new(draft)))
+            }
         };
         let most = usize::try_from(self.draft_tokens).unwrap_or(usize::MAX);
-        Ok(Some(match self.speculate {
-            SpeculateChoice::Auto => Speculation::auto(source, most, target)?,
+        let speculation = match self.speculate {
+            SpeculateChoice::Auto => Speculation::auto(source, most, &target.model)?,
             _ => Speculation::new(source, most),
-        }))
+        };
+        Ok((target, Some(speculation)))
     }
 }

@@ -8,6 +8,7 @@
 //! A widget is added with a file here and a line in [`Engine::open`], a file in `book/widgets`, and a
 //! check in `xtask/src/live/browser`.
 
+mod allowed;
 mod anatomy;
 mod candidates;
 mod formats;
@@ -59,6 +60,7 @@ impl Engine {
     pub fn open(&mut self, kind: &str) -> Result<u32> {
         let model = self.pretrained;
         let widget: Box<dyn Widget> = match kind {
+            "allowed" => Box::new(allowed::Allowed::new(model)),
             "anatomy" => Box::new(anatomy::Anatomy::new(self.gguf, model)),
             "candidates" => Box::new(candidates::Candidates::new(model)),
             "formats" => Box::new(formats::Formats::new(self.gguf)),

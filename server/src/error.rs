@@ -299,6 +299,13 @@ impl From<Error> for ApiError {
             Error::Request(RequestError::KvPoolTooSmall { .. }) => {
                 ApiError::invalid("max_tokens", message)
             }
+            Error::Request(
+                RequestError::Grammar { .. }
+                | RequestError::GrammarTooLarge { .. }
+                | RequestError::GrammarEmpty
+                | RequestError::GrammarUnspellable
+                | RequestError::NoTokenFits { .. },
+            ) => ApiError::bad_request("invalid_grammar", message),
             // What the sender's penalties and biases made of the scores.
             Error::Request(RequestError::Scores { .. }) => {
                 ApiError::bad_request("unusable_scores", message)

@@ -13,17 +13,39 @@ use serde_json::Value;
 use tower_http::timeout::TimeoutError;
 
 use super::error::ApiError;
+use super::formats;
 use super::json_words::wrong_field;
 use super::request_body::ShutDown;
 use super::state::App;
 use super::unsupported;
-use super::wire::SamplingOptions;
+use super::wire::{ChatCompletionRequest, CompletionRequest, FormatOptions, SamplingOptions};
 
 /// A JSON body that was parsed and validated.
 pub(super) struct ApiJson<T>(pub(super) T);
 
 /// As [`ApiJson`], with the sampling options of the same body.
 pub(super) struct SampledJson<T>(pub(super) T, pub(super) SamplingOptions);
+
+/// As [`SampledJson`], with what the answer must look like.
+pub(super) struct FormattedJson<T>(
+    pub(super) T,
+    pub(super) SamplingOptions,
+    pub(super) FormatOptions,
+);
+
+/// A request that can say what its answer must look like.
+pub(super) trait Formatted {
+    /// The fields that would be refused elsewhere, besides those of [`FormatOptions`].
+    const HEEDED: &'static [&'static str];
+}
+
+impl Formatted for CompletionRequest {
+    const HEEDED: &'static [&'static str] = &[];
+}
+
+impl Formatted for ChatCompletionRequest {
+    const HEEDED: &'static [&'static str] = &["tools", "tool_choice", "tool_calls"];
+}
 
 impl<T> FromRequest<App> for ApiJson<T>
 where
@@ -32,7 +54,7 @@ where
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        parse(&read_object(request, app).await?).map(ApiJson)
+        parse(&read_object(request, app, &[]).await?).map(ApiJson)
     }
 }
 
@@ -43,17 +65,34 @@ where
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = read_object(request, app).await?;
+        let body = read_object(request, app, &[]).await?;
         Ok(SampledJson(parse(&body)?, parse(&body)?))
     }
 }
 
-/// The body of a request as JSON: an object, for [`parse`].
+impl<T> FromRequest<App> for FormattedJson<T>
+where
+    T: DeserializeOwned + Validate<Context = ()> + Formatted,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let body = read_object(request, app, &[T::HEEDED, formats::FIELDS].concat()).await?;
+        Ok(FormattedJson(parse(&body)?, parse(&body)?, parse(&body)?))
+    }
+}
+
+/// The body of a request as JSON: an object, for [`parse`]. The route reads the fields `heeded`, which
+/// others do not support.
 ///
 /// # Errors
-/// A body that cannot be read, or is something else.
-pub(super) async fn read_object(request: Request, app: &App) -> Result<Value, ApiError> {
-    object(&read(request, app).await?)
+/// A body that cannot be read, or is something else; a field that is not supported.
+pub(super) async fn read_object(
+    request: Request,
+    app: &App,
+    heeded: &[&str],
+) -> Result<Value, ApiError> {
+    object(&read(request, app).await?, heeded)
 }
 
 async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
@@ -107,7 +146,7 @@ fn unreadable(error: &BytesRejection, limit: usize, patience: Duration) -> ApiEr
 }
 
 /// The body as JSON: an object that asks for nothing that is not supported.
-fn object(body: &[u8]) -> Result<Value, ApiError> {
+fn object(body: &[u8], heeded: &[&str]) -> Result<Value, ApiError> {
     let wrong = |problem: String| ApiError::bad_request("invalid_json", problem);
     let mut value: Value = serde_json::from_slice(body)
         .map_err(|error| wrong(format!("the body is not JSON: {error}")))?;
@@ -115,7 +154,7 @@ fn object(body: &[u8]) -> Result<Value, ApiError> {
         return Err(wrong("the body must be a JSON object".to_owned()));
     }
     make_whole(&mut value);
-    unsupported::check(&value)?;
+    unsupported::check(&value, heeded)?;
     Ok(value)
 }
 

@@ -13,6 +13,7 @@
 //! its id, the log, the `Host` header, the rate limit, the API key, the limits on its body), is
 //! parsed and validated (`json`, `wire`), and becomes one job of the
 //! [`inference`](slowburn::inference) with a sequence for each choice (`request`, `updates`). What the
+//! answer must look like becomes a grammar (`formats`, `tools`). What the
 //! job emits becomes one JSON object (`reply`) or a stream of server-sent events (`sse`).
 
 mod access;
@@ -21,6 +22,7 @@ mod blocking;
 mod connection;
 mod connections;
 mod error;
+mod formats;
 mod host;
 mod json;
 mod json_words;
@@ -43,6 +45,7 @@ mod slots;
 mod sources;
 mod sse;
 mod state;
+mod tools;
 mod unsupported;
 mod updates;
 mod wire;

@@ -14,7 +14,9 @@ use tokio::sync::Semaphore;
 use super::Settings;
 use super::blocking::blocking;
 use super::error::ApiError;
+use super::tools;
 use super::updates::Update;
+use super::wire::Tool;
 
 /// The sequences of one request, each with its index.
 pub(super) type Sequences = Arc<[GenerateRequest]>;
@@ -36,9 +38,10 @@ impl Service {
     /// A model that cannot be loaded; a device that cannot be used.
     pub(super) fn load(settings: &Settings) -> slowburn_flags::Result<Self> {
         let (pretrained, _) = settings.model.load()?;
+        let (pretrained, speculation) =
+            settings.speculate.speculation(&settings.model, pretrained)?;
         let pretrained = Arc::new(pretrained);
         let size = |setting: u64| usize::try_from(setting).unwrap_or(usize::MAX);
-        let speculation = settings.speculate.speculation(&settings.model, &pretrained.model)?;
         let builder = InferenceBuilder::new()
             .with_model(pretrained.clone())
             .with_max_running(size(settings.max_running))
@@ -97,20 +100,25 @@ impl Service {
 
     // ANCHOR: chat_ids
     /// The token ids of a conversation. A model without a chat template, such as the bundled one,
-    /// continues the texts of the messages, each on a line of its own. The texts of special tokens
-    /// in them are text, unless they are to be parsed.
+    /// continues the texts of the messages, each on a line of its own. A template sees the tools, if it
+    /// knows any. The texts of special tokens in messages are text, unless they are to be parsed.
     pub(super) fn chat_ids(
         &self,
         messages: &[Message],
+        tools: &[Tool],
         parse_special: bool,
     ) -> Result<Vec<u32>, ApiError> {
         let Pretrained { tokenizer, .. } = &*self.pretrained;
         if !tokenizer.has_chat_template() {
-            let texts: Vec<&str> = messages.iter().map(|message| &*message.content).collect();
-            return Ok(self.text_ids(&texts.join("\n"), parse_special)?);
+            let lines: Vec<String> = messages.iter().flat_map(tools::lines).collect();
+            return Ok(self.text_ids(&lines.join("\n"), parse_special)?);
         }
         let now = Some(Zoned::now().datetime());
-        let options = ChatOptions { now, parse_special, ..ChatOptions::default() };
+        let mut options = ChatOptions { now, parse_special, ..ChatOptions::default() };
+        if !tools.is_empty() {
+            let tools = serde_json::to_value(tools).and_then(serde_json::from_value);
+            options.variables.insert("tools".to_owned(), tools.map_err(ApiError::internal)?);
+        }
         Ok(self.pretrained.chat_ids(messages, &options)?)
     }
     // ANCHOR_END: chat_ids

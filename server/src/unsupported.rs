@@ -51,16 +51,20 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OF_REQUESTS.iter().map(|(name, _)| *name)
 }
 
-/// Refuses a request that asks for what is not supported.
-pub(super) fn check(request: &Value) -> Result<(), ApiError> {
+/// Refuses a request that asks for what is not supported by its route, which reads the fields
+/// `heeded`.
+pub(super) fn check(request: &Value, heeded: &[&str]) -> Result<(), ApiError> {
     let Value::Object(fields) = request else {
         return Ok(());
     };
-    check_fields(&OF_REQUESTS, fields, "")?;
+    let unheeded = |fields: &[Field]| -> Vec<Field> {
+        fields.iter().copied().filter(|(name, _)| !heeded.contains(name)).collect()
+    };
+    check_fields(&unheeded(&OF_REQUESTS), fields, "")?;
     let messages = fields.get("messages").and_then(Value::as_array);
     for (index, message) in messages.into_iter().flatten().enumerate() {
         if let Value::Object(fields) = message {
-            check_fields(&OF_MESSAGES, fields, &format!("messages[{index}]."))?;
+            check_fields(&unheeded(&OF_MESSAGES), fields, &format!("messages[{index}]."))?;
         }
     }
     Ok(())
@@ -98,7 +102,7 @@ mod tests {
     use super::*;
 
     fn message(request: &Value) -> Option<String> {
-        check(request).err().map(|error| error.body().error.message)
+        check(request, &[]).err().map(|error| error.body().error.message)
     }
 
     #[test]
@@ -125,6 +129,16 @@ mod tests {
         assert_eq!(message(&chat(json!([]))), None);
         let found = message(&chat(json!([{ "id": "1" }]))).unwrap();
         assert!(found.starts_with("`messages[1].tool_calls` is not supported"), "{found}");
+    }
+
+    #[test]
+    fn a_route_that_reads_a_field_does_not_refuse_it() {
+        let request = json!({"tools": [{}], "audio": {}, "messages": [{"tool_calls": [{}]}]});
+        let found = |heeded: &[&str]| check(&request, heeded).err().map(|e| e.body().error.param);
+        assert_eq!(found(&["audio"]), Some(Some("tools".to_owned())));
+        let place = Some(Some("messages[0].tool_calls".to_owned()));
+        assert_eq!(found(&["audio", "tools"]), place);
+        assert_eq!(found(&["audio", "tools", "tool_calls"]), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! exercise. Each says why it is written so, what it costs, and which wrong turn is common.
 
 pub mod batching;
+pub mod beyond;
 pub mod constrained;
 pub mod greedy;
 pub mod guess_ahead;

@@ -4,6 +4,13 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State(pub(super) u32);
 
+impl State {
+    /// Its place among the states of its automaton, from 0, the start.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A deterministic automaton over bytes, from whose every state an accepting one can be reached. The
 /// text so far can be completed wherever there is a state.
 #[derive(Debug, Clone)]
@@ -49,11 +56,49 @@ impl Automaton {
         Some(Self { classes, width, next, accepting })
     }
 
+    /// The automaton that accepts every text.
+    pub fn anything() -> Self {
+        let classes = Box::new([0; 256]);
+        Self { classes, width: 1, next: vec![0], accepting: vec![true] }
+    }
+
+    // ANCHOR: behind
+    /// The automaton that reads `bytes` first, and behind them what this one accepts.
+    pub fn behind(&self, bytes: &[u8]) -> Self {
+        // None of them may share its class with another byte, which could not be read in its place.
+        let mut classes = self.classes.clone();
+        let mut alone = Vec::new();
+        for &byte in bytes {
+            let class = classes[usize::from(byte)];
+            if classes.iter().filter(|&&other| other == class).count() > 1 {
+                classes[usize::from(byte)] = (self.width + alone.len()) as u8;
+                alone.push(byte);
+            }
+        }
+        let width = self.width + alone.len();
+        // A state before each byte, and behind them the states that there were.
+        let mut next = vec![NONE; bytes.len() * width];
+        for (state, &byte) in bytes.iter().enumerate() {
+            next[state * width + usize::from(classes[usize::from(byte)])] = state as u32 + 1;
+        }
+        let moved = |state: u32| state.checked_add(bytes.len() as u32).unwrap_or(NONE);
+        for row in self.next.chunks(self.width) {
+            next.extend(row.iter().map(|&state| moved(state)));
+            next.extend(alone.iter().map(|&byte| moved(row[self.class(byte)])));
+        }
+        let accepting = [&vec![false; bytes.len()], self.accepting.as_slice()].concat();
+        Self { classes, width, next, accepting }
+    }
+    // ANCHOR_END: behind
+
+    fn class(&self, byte: u8) -> usize {
+        usize::from(self.classes[usize::from(byte)])
+    }
+
     // ANCHOR: next
     /// The state after one more byte. None where the text cannot go on like that.
     pub fn next(&self, state: State, byte: u8) -> Option<State> {
-        let class = usize::from(self.classes[usize::from(byte)]);
-        let next = self.next[state.0 as usize * self.width + class];
+        let next = self.next[state.0 as usize * self.width + self.class(byte)];
         (next != NONE).then_some(State(next))
     }
 

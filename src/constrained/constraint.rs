@@ -3,15 +3,24 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{Automaton, Follower, State, TokenMask, Vocabulary};
+use super::parser::Begin;
+use super::{Automaton, Follower, Parser, State, TokenMask, Vocabulary};
 use crate::error::{RequestError, Result};
 
 /// A grammar, compiled for the vocabulary of a model. A clone is the same constraint: all texts
-/// under it share the masks that were computed.
+/// under it share the masks of an automaton that were computed.
 #[derive(Clone)]
-pub struct Constraint(Arc<Compiled>);
+pub struct Constraint(pub(super) Compiled);
 
-struct Compiled {
+/// What reads the texts.
+#[derive(Clone)]
+pub(super) enum Compiled {
+    Automaton(Arc<States>),
+    Parser(Arc<Begin>),
+}
+
+/// An automaton, and the masks of its states.
+pub(super) struct States {
     vocabulary: Arc<Vocabulary>,
     automaton: Automaton,
     /// By state, once a text was in it.
@@ -33,11 +42,27 @@ impl Constraint {
     /// # Errors
     /// An automaton that accepts only the empty text, or none that tokens of the vocabulary can begin.
     pub fn new(automaton: Automaton, vocabulary: Arc<Vocabulary>) -> Result<Self> {
-        let constraint = Self::without_masks(automaton, vocabulary);
-        let start = constraint.allowed(Automaton::START);
+        let states = States::new(automaton, vocabulary);
+        let start = states.allowed(Automaton::START);
         if !start.is_complete {
-            Ok(constraint)
-        } else if constraint.0.automaton.accepts(Automaton::START) {
+            Ok(Self(Compiled::Automaton(Arc::new(states))))
+        } else if states.automaton.accepts(Automaton::START) {
+            Err(RequestError::GrammarEmpty.into())
+        } else {
+            Err(RequestError::GrammarUnspellable.into())
+        }
+    }
+
+    /// A constraint by a parser for this vocabulary that has read nothing yet. Each text has a copy.
+    ///
+    /// # Errors
+    /// A grammar that allows only the empty text, or none that tokens of the vocabulary can begin; one
+    /// that takes too much work at its beginning.
+    pub fn by_parser(mut parser: Box<dyn Parser>, vocabulary: Arc<Vocabulary>) -> Result<Self> {
+        let (mask, may_end) = parser.next()?;
+        if !mask.is_empty() {
+            Ok(Self(Compiled::Parser(Arc::new(Begin { parser, vocabulary }))))
+        } else if may_end {
             Err(RequestError::GrammarEmpty.into())
         } else {
             Err(RequestError::GrammarUnspellable.into())
@@ -46,7 +71,10 @@ impl Constraint {
 
     /// The vocabulary that it was compiled for.
     pub fn vocabulary(&self) -> &Vocabulary {
-        &self.0.vocabulary
+        match &self.0 {
+            Compiled::Automaton(states) => &states.vocabulary,
+            Compiled::Parser(begin) => &begin.vocabulary,
+        }
     }
 
     /// Checks that it was compiled for a vocabulary of this size.
@@ -61,36 +89,56 @@ impl Constraint {
         Ok(())
     }
 
-    /// The automaton.
-    pub fn automaton(&self) -> &Automaton {
-        &self.0.automaton
+    /// The automaton. None for a grammar that is read by a [`Parser`].
+    pub fn automaton(&self) -> Option<&Automaton> {
+        self.states().map(|states| &states.automaton)
     }
 
     /// The same constraint without the masks that were computed.
     pub fn fresh(&self) -> Self {
-        Self::without_masks(self.0.automaton.clone(), self.0.vocabulary.clone())
+        match &self.0 {
+            Compiled::Automaton(of) => {
+                let states = States::new(of.automaton.clone(), of.vocabulary.clone());
+                Self(Compiled::Automaton(Arc::new(states)))
+            }
+            Compiled::Parser(_) => self.clone(),
+        }
     }
 
-    fn without_masks(automaton: Automaton, vocabulary: Arc<Vocabulary>) -> Self {
-        let allowed = (0..automaton.states()).map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Compiled { vocabulary, automaton, allowed }))
-    }
-
-    /// The number of states whose masks were computed.
+    /// The number of states of the automaton whose masks were computed.
     pub fn seen(&self) -> usize {
-        self.0.allowed.iter().filter(|allowed| allowed.get().is_some()).count()
+        let masks = self.states().map_or(&[][..], |states| &states.allowed);
+        masks.iter().filter(|allowed| allowed.get().is_some()).count()
+    }
+
+    fn states(&self) -> Option<&States> {
+        match &self.0 {
+            Compiled::Automaton(states) => Some(states),
+            Compiled::Parser(_) => None,
+        }
     }
 
     /// Follows a text under this constraint.
     pub fn follow(&self) -> Follower {
         Follower::new(self.clone())
     }
+}
+
+impl States {
+    fn new(automaton: Automaton, vocabulary: Arc<Vocabulary>) -> Self {
+        let allowed = (0..automaton.states()).map(|_| OnceLock::new()).collect();
+        Self { vocabulary, automaton, allowed }
+    }
+
+    pub(super) fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
 
     // ANCHOR: mask
     /// Which tokens may come next in this state. Computed when a text comes to this state for the
     /// first time, and kept.
     pub(super) fn allowed(&self, state: State) -> &Arc<Allowed> {
-        let Compiled { vocabulary, automaton, allowed } = &*self.0;
+        let Self { vocabulary, automaton, allowed } = self;
         allowed[state.0 as usize].get_or_init(|| {
             let mut mask = TokenMask::none(vocabulary.size());
             vocabulary.trie().mask(automaton, state, &mut mask);
@@ -107,7 +155,7 @@ impl Constraint {
     /// The state after one more token. A token that ends a text changes nothing, since it has no
     /// bytes. None for a token that is not allowed.
     pub(super) fn read(&self, state: State, token: u32) -> Option<State> {
-        let Compiled { vocabulary, automaton, .. } = &*self.0;
+        let Self { vocabulary, automaton, .. } = self;
         if vocabulary.end_ids().contains(&token) {
             return automaton.accepts(state).then_some(state);
         }
@@ -123,7 +171,7 @@ impl Constraint {
 impl fmt::Debug for Constraint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Constraint")
-            .field("states", &self.0.automaton.states())
+            .field("states", &self.automaton().map(Automaton::states))
             .field("seen", &self.seen())
             .finish_non_exhaustive()
     }

@@ -1,22 +1,31 @@
 //! A text under a constraint.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::constraint::Allowed;
+use super::constraint::{Allowed, Compiled, States};
+use super::parser::Parsed;
 use super::{Automaton, Constraint, State, TokenMask};
 use crate::error::{RequestError, Result};
 
 /// Follows one text under a constraint. What may come next depends on the text alone: however its
 /// tokens were computed, and whatever else was asked before, the answer is the same.
-#[derive(Debug)]
 pub struct Follower {
     constraint: Constraint,
-    /// How far the text was read.
-    place: Mutex<Place>,
+    text: Mutex<Text>,
 }
 
-#[derive(Debug, Clone)]
-struct Place {
+/// How far the text was read.
+#[derive(Clone)]
+enum Text {
+    Walked(Walked),
+    Parsed(Parsed),
+}
+
+/// A text that an automaton reads.
+#[derive(Clone)]
+struct Walked {
+    states: Arc<States>,
     read: Vec<u32>,
     state: State,
 }
@@ -39,8 +48,15 @@ impl NextTokens {
 
 impl Follower {
     pub(super) fn new(constraint: Constraint) -> Self {
-        let place = Place { read: Vec::new(), state: Automaton::START };
-        Self { constraint, place: Mutex::new(place) }
+        let text = match &constraint.0 {
+            Compiled::Automaton(states) => Text::Walked(Walked {
+                states: states.clone(),
+                read: Vec::new(),
+                state: Automaton::START,
+            }),
+            Compiled::Parser(begin) => Text::Parsed(Parsed::new(begin.clone())),
+        };
+        Self { constraint, text: Mutex::new(text) }
     }
 
     /// The constraint.
@@ -51,30 +67,69 @@ impl Follower {
     /// The tokens that may come after `output`.
     ///
     /// # Errors
-    /// An output that the constraint does not allow; no token of the vocabulary that continues it.
+    /// An output that the constraint does not allow; no token of the vocabulary that continues it; a
+    /// grammar that takes too much work here.
     pub fn next(&self, output: &[u32]) -> Result<NextTokens> {
-        let state = self.state_after(output)?;
-        let allowed = self.constraint.allowed(state);
-        if allowed.is_complete && !self.constraint.automaton().accepts(state) {
-            return Err(RequestError::NoTokenFits { step: output.len() }.into());
+        match &mut *self.text() {
+            Text::Walked(text) => text.allowed(output),
+            Text::Parsed(text) => text.allowed(output),
         }
-        Ok(NextTokens(allowed.clone()))
+        .map(NextTokens)
     }
 
-    // ANCHOR: forced
     /// The tokens that must come after `output`, as long as there is one choice: `most` at most. The
     /// end of the text is none of them.
     ///
     /// # Errors
     /// As [`next`](Self::next).
     pub fn forced(&self, output: &[u32], most: usize) -> Result<Vec<u32>> {
+        match &mut *self.text() {
+            Text::Walked(text) => text.forced(output, most),
+            Text::Parsed(text) => text.forced(output, most),
+        }
+    }
+
+    fn text(&self) -> MutexGuard<'_, Text> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clone for Follower {
+    fn clone(&self) -> Self {
+        Self {
+            constraint: self.constraint.clone(),
+            text: Mutex::new(self.text().clone()),
+        }
+    }
+}
+
+impl fmt::Debug for Follower {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Follower").field("constraint", &self.constraint).finish_non_exhaustive()
+    }
+}
+
+impl Walked {
+    fn allowed(&mut self, output: &[u32]) -> Result<Arc<Allowed>> {
+        let state = self.state_after(output)?;
+        let allowed = self.states.allowed(state);
+        if allowed.is_complete && !self.states.automaton().accepts(state) {
+            return Err(RequestError::NoTokenFits { step: output.len() }.into());
+        }
+        Ok(allowed.clone())
+    }
+
+    // ANCHOR: forced
+    /// The tokens that must come after `output`, as long as there is one choice: `most` at most. The
+    /// end of the text is none of them.
+    fn forced(&mut self, output: &[u32], most: usize) -> Result<Vec<u32>> {
         let mut state = self.state_after(output)?;
         let mut forced = Vec::new();
         while forced.len() < most {
-            let allowed = self.constraint.allowed(state);
+            let allowed = self.states.allowed(state);
             let only = allowed.mask.only().filter(|_| !allowed.is_complete);
             let Some((token, next)) =
-                only.and_then(|token| Some((token, self.constraint.read(state, token)?)))
+                only.and_then(|token| Some((token, self.states.read(state, token)?)))
             else {
                 break;
             };
@@ -87,30 +142,16 @@ impl Follower {
 
     // ANCHOR: state_after
     /// The state after `output`. Only what is new since the last call is read.
-    fn state_after(&self, output: &[u32]) -> Result<State> {
-        let mut place = self.place();
-        if !output.starts_with(&place.read) {
-            *place = Place { read: Vec::new(), state: Automaton::START };
+    fn state_after(&mut self, output: &[u32]) -> Result<State> {
+        if !output.starts_with(&self.read) {
+            (self.read, self.state) = (Vec::new(), Automaton::START);
         }
-        for (step, &token) in output.iter().enumerate().skip(place.read.len()) {
-            let next = self.constraint.read(place.state, token);
-            place.state = next.ok_or(RequestError::OutsideGrammar { step, token })?;
-            place.read.push(token);
+        for (step, &token) in output.iter().enumerate().skip(self.read.len()) {
+            let next = self.states.read(self.state, token);
+            self.state = next.ok_or(RequestError::OutsideGrammar { step, token })?;
+            self.read.push(token);
         }
-        Ok(place.state)
+        Ok(self.state)
     }
     // ANCHOR_END: state_after
-
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Clone for Follower {
-    fn clone(&self) -> Self {
-        Self {
-            constraint: self.constraint.clone(),
-            place: Mutex::new(self.place().clone()),
-        }
-    }
 }

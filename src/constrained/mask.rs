@@ -12,6 +12,20 @@ impl TokenMask {
         Self { words: vec![0; vocab_size.div_ceil(64)] }
     }
 
+    /// The tokens whose bits are set, 32 in a word, as engines for grammars hand them over. Bits behind
+    /// the vocabulary have no effect.
+    pub fn from_words(words: &[u32], vocab_size: usize) -> Self {
+        let mut words: Vec<u64> = words
+            .chunks(2)
+            .map(|pair| u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 32)
+            .collect();
+        words.resize(vocab_size.div_ceil(64), 0);
+        if let (Some(last), 1..) = (words.last_mut(), vocab_size % 64) {
+            *last &= (1 << (vocab_size % 64)) - 1;
+        }
+        Self { words }
+    }
+
     /// Adds a token. An id outside the vocabulary has no effect.
     pub fn insert(&mut self, id: u32) {
         if let Some(word) = self.words.get_mut(id as usize / 64) {
@@ -90,5 +104,22 @@ mod tests {
         mask.apply(&mut scores);
         let kept = (0..).zip(&scores).filter(|(_, score)| score.is_finite()).map(|(id, _)| id);
         assert_eq!(kept.collect::<Vec<u32>>(), mask.ids().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn words_of_32_bits_are_the_same_set_without_what_is_behind_the_vocabulary() {
+        let words = [1 << 31, 1, 1 << 5 | 1 << 6];
+        for (vocab_size, expected) in [
+            (32, &[31][..]),
+            (69, &[31, 32]),
+            (70, &[31, 32, 69]),
+            (200, &[31, 32, 69, 70]),
+        ] {
+            let mask = TokenMask::from_words(&words, vocab_size);
+            assert_eq!(mask.ids().collect::<Vec<_>>(), expected, "{vocab_size}");
+            let mut inserted = TokenMask::none(vocab_size);
+            expected.iter().for_each(|&id| inserted.insert(id));
+            assert_eq!(mask, inserted);
+        }
     }
 }

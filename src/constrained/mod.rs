@@ -12,6 +12,9 @@
 //! computed when its state is reached for the first time). The end-of-sequence tokens are in the mask
 //! where the text so far matches.
 //!
+//! A grammar in which something nests has more states than can be listed. It is read by a [`Parser`],
+//! which has a stack.
+//!
 //! The constraint is about bytes, not about tokens: of the several ways to spell a text by tokens,
 //! all are allowed, and a token may end inside a character.
 
@@ -19,6 +22,7 @@ mod automaton;
 mod constraint;
 mod follower;
 mod mask;
+mod parser;
 mod trie;
 mod vocabulary;
 
@@ -26,5 +30,6 @@ pub use automaton::{Automaton, State};
 pub use constraint::Constraint;
 pub use follower::{Follower, NextTokens};
 pub use mask::TokenMask;
+pub use parser::Parser;
 pub use trie::TokenTrie;
 pub use vocabulary::Vocabulary;

@@ -56,6 +56,16 @@ impl fmt::Display for Policy {
     }
 }
 
+impl EngineConfig {
+    /// The most tokens in a step under this policy: only chunked prefill has a budget.
+    pub(crate) fn step_tokens(&self) -> usize {
+        match self.policy {
+            Policy::ChunkedPrefill => self.token_budget,
+            _ => usize::MAX,
+        }
+    }
+}
+
 impl Default for EngineConfig {
     fn default() -> Self {
         Self {

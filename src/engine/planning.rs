@@ -34,7 +34,7 @@ impl<M: Memory> Scheduler<M> {
         for id in self.running.iter().copied().collect::<Vec<_>>() {
             self.reject_unchecked(id); // no more is sampled from the last step
         }
-        let may_admit = self.config.policy != Policy::StaticBatch || self.running.is_empty();
+        let may_admit = self.may_admit();
 
         // Decodes: one token of each sequence that has read its prompt.
         for id in self.running.iter().copied().collect::<Vec<_>>() {
@@ -43,10 +43,7 @@ impl<M: Memory> Scheduler<M> {
             }
         }
         // Prompts: chunks of what is left, but at least one token.
-        let budget = match self.config.policy {
-            Policy::ChunkedPrefill => self.config.token_budget,
-            _ => usize::MAX,
-        };
+        let budget = self.config.step_tokens();
         let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
             if self.sequences[&id].decodes() || !self.is_running(id) {
@@ -81,6 +78,32 @@ impl<M: Memory> Scheduler<M> {
         self.running.contains(&id)
     }
 
+    fn may_admit(&self) -> bool {
+        self.config.policy != Policy::StaticBatch || self.running.is_empty()
+    }
+
+    /// Whether the next plan reads prompts, as far as one can say before it is made: that of a running
+    /// sequence, or of one for which there are a slot and blocks, not counting those that the prefix
+    /// cache may spare it.
+    pub fn reads_prompts(&self) -> bool {
+        let next = self.next_to_admit().filter(|_| self.may_admit() && self.has_slot());
+        let has_blocks = |id: SequenceId| {
+            let missing = self.missing(id, self.least_length(id));
+            missing <= self.blocks.available() || !self.parked.is_empty()
+        };
+        next.is_some_and(has_blocks) || self.running.iter().any(|id| !self.sequences[id].decodes())
+    }
+
+    /// The number of positions that a sequence needs blocks for when it is admitted.
+    fn least_length(&self, id: SequenceId) -> usize {
+        let sequence = &self.sequences[&id];
+        if self.is_paged {
+            sequence.tokens.len()
+        } else {
+            sequence.max_length
+        }
+    }
+
     fn has_slot(&self) -> bool {
         let max_running = match self.config.policy {
             Policy::OneAtATime => 1,
@@ -100,13 +123,9 @@ impl<M: Memory> Scheduler<M> {
     /// Admits a waiting sequence, if there are blocks for all its tokens so far. It may take those
     /// of parked sequences, but not those of running ones.
     fn admit(&mut self, id: SequenceId, draft: &mut Draft<'_, M>) -> bool {
+        let length = self.least_length(id);
         let Some(sequence) = self.sequences.get_mut(&id) else {
             return false;
-        };
-        let length = if self.is_paged {
-            sequence.tokens.len()
-        } else {
-            sequence.max_length
         };
         let extension = sequence.extend(&mut self.blocks);
         while self.missing(id, length) > self.blocks.available() {

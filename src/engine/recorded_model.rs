@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::record::hash_of;
+#[cfg(feature = "burn")]
 use crate::kernels::{Activations, Rounding};
 use crate::model::{Input, Model};
 use crate::panics;
 
 /// What decides the bits of logits: the model, and how its numbers are stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedModel {
     /// The sizes of the network.
     pub shape: String,
@@ -33,6 +34,21 @@ impl RecordedModel {
     /// The description of `model`, which runs once for it.
     pub fn of(model: &Model) -> Self {
         let config = model.config();
+        let pass = || model.forward(&mut [Input::whole(&[0])]);
+        let logits = panics::contain("the model", pass).flatten();
+        Self {
+            shape: format!(
+                "{} layers of {} numbers and {} heads, {} tokens",
+                config.n_layers, config.d_model, config.n_heads, config.vocab_size
+            ),
+            logits: logits.ok().map(|rows| hash_of(rows.iter().flatten())),
+            ..Self::stored(model)
+        }
+    }
+
+    /// How the numbers of `model` are stored.
+    #[cfg(feature = "burn")]
+    fn stored(model: &Model) -> Self {
         let storage = model.storage();
         let rounding = match storage.map(|storage| storage.rounding).unwrap_or_default() {
             Rounding::Nearest => "nearest",
@@ -42,21 +58,21 @@ impl RecordedModel {
             Activations::F32 => "f32",
             Activations::Int8 => "int8",
         };
-        let pass = || model.forward(&mut [Input::whole(&[0])]);
-        let logits = panics::contain("the model", pass).flatten();
         Self {
-            shape: format!(
-                "{} layers of {} numbers and {} heads, {} tokens",
-                config.n_layers, config.d_model, config.n_heads, config.vocab_size
-            ),
             weights: model.weight_formats().join(", "),
             embedding: model.embedding_formats().join(", "),
             rounding: rounding.to_owned(),
             activations: activations.to_owned(),
             keys_and_values: model.kv_pool().format().name().to_owned(),
             device: format!("{:?}", model.device()),
-            logits: logits.ok().map(|rows| hash_of(rows.iter().flatten())),
+            ..Self::default()
         }
+    }
+
+    /// A network that the caller brings says nothing of that.
+    #[cfg(not(feature = "burn"))]
+    fn stored(_: &Model) -> Self {
+        Self::default()
     }
 
     /// In what `now` differs, as text; empty if it is the same. Weights are compared where all else is

@@ -7,8 +7,7 @@ use super::holdings::{Holdings, SchedulerRef};
 use super::outcome::{Outcome, outcomes};
 use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
 use crate::error::{DeviceError, Error, Result, ServiceError};
-use crate::kernels::BLOCK;
-use crate::kv::{self, Lender, LenderId};
+use crate::kv::{self, BLOCK, Lender, LenderId};
 use crate::model::Model;
 use crate::panics;
 

@@ -101,6 +101,19 @@ pub enum RequestError {
     )]
     GrammarTooLarge { limit: usize },
 
+    #[error(
+        "{kind} needs the feature `{feature}` of the crate slowburn, which this program was built without: take a regular expression, or build it with that feature"
+    )]
+    GrammarNotCompiled {
+        kind: &'static str,
+        feature: &'static str,
+    },
+
+    #[error(
+        "a prompt can be healed with a regular expression or with choices, but not with a JSON schema or a Lark grammar: leave out one of the two"
+    )]
+    HealingByParser,
+
     #[error("the grammar allows no text, or the empty one alone: allow at least one")]
     GrammarEmpty,
 

@@ -133,6 +133,8 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::Request(RequestError::Scores { step: 7, rule: "this", problem: "this" }),
         Error::Request(RequestError::Grammar { kind: "this", problem: text.to_owned() }),
         Error::Request(RequestError::GrammarTooLarge { limit: 7 }),
+        Error::Request(RequestError::GrammarNotCompiled { kind: "this", feature: "this" }),
+        Error::Request(RequestError::HealingByParser),
         Error::Request(RequestError::GrammarEmpty),
         Error::Request(RequestError::GrammarUnspellable),
         Error::Request(RequestError::NoTokenFits { step: 7 }),
@@ -204,6 +206,8 @@ fn is_listed(error: &Error) -> bool {
         | Error::Request(RequestError::Scores { .. })
         | Error::Request(RequestError::Grammar { .. })
         | Error::Request(RequestError::GrammarTooLarge { .. })
+        | Error::Request(RequestError::GrammarNotCompiled { .. })
+        | Error::Request(RequestError::HealingByParser)
         | Error::Request(RequestError::GrammarEmpty)
         | Error::Request(RequestError::GrammarUnspellable)
         | Error::Request(RequestError::NoTokenFits { .. })

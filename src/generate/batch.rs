@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::iter::zip;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::score::CHUNK;
 use super::sequence_state::SequenceState;
@@ -35,6 +35,8 @@ pub struct Batch<'m> {
     finished: Vec<SequenceId>,
     /// The plan of the last step.
     plan: Plan,
+    /// The tokens of the last step that were draft tokens, by their indices in the text.
+    drafted: BTreeMap<SequenceId, Range<usize>>,
 }
 
 /// A sequence's part in a step, after the forward pass.
@@ -49,6 +51,8 @@ struct SequenceStep {
     sampled: Vec<u32>,
     /// The tokens that are added to the text.
     tokens: Vec<TokenOutput>,
+    /// How many draft tokens were accepted.
+    accepted: usize,
     end: Result<()>,
 }
 
@@ -61,6 +65,7 @@ impl SequenceStep {
             outcomes: Vec::new(),
             sampled: Vec::new(),
             tokens: Vec::new(),
+            accepted: 0,
             end: Ok(()),
         }
     }
@@ -79,6 +84,12 @@ impl SequenceStep {
         }
     }
 
+    /// The indices of those of its tokens that were draft tokens: the first ones.
+    fn drafted(&self) -> Option<Range<usize>> {
+        let first = self.tokens.first().filter(|_| self.accepted > 0)?.index;
+        Some(first..first + self.accepted.min(self.tokens.len()))
+    }
+
     /// Samples the next tokens from the rows of logits, `[vocab]`: one, and one more for each draft
     /// token that is accepted.
     fn sample(&mut self, rows: &[Vec<f32>], draft: &[u32]) -> Result<()> {
@@ -89,15 +100,23 @@ impl SequenceStep {
         let tokens = &mut self.tokens;
         let residual = self.speculator.as_ref().and_then(Speculator::residual);
         // The sampler may hold the caller's rules. A panic in one fails only this sequence.
-        self.sampled = panics::contain("a sampling rule", || {
+        let checked = panics::contain("a sampling rule", || {
             self.state.check(rows, draft, residual, &mut |chosen| {
                 tokens.push(chosen.token.clone());
                 ControlFlow::Continue(())
             })
-        })??;
-        let accepted = zip(&self.sampled, draft).filter(|(token, guess)| token == guess).count();
+        });
+        self.sampled = match checked {
+            // Behind accepted tokens, which hold: as where a rule fails there.
+            Err(panic) if !tokens.is_empty() => {
+                self.state.fail_next(panic);
+                tokens.iter().map(|token| token.token_id).collect()
+            }
+            checked => checked??,
+        };
+        self.accepted = zip(&self.sampled, draft).filter(|(token, guess)| token == guess).count();
         if let Some(speculator) = &mut self.speculator {
-            speculator.checked(draft.len(), accepted);
+            speculator.checked(draft.len(), self.accepted);
         }
         Ok(())
     }
@@ -130,6 +149,7 @@ impl<'m> Batch<'m> {
             decoding: Vec::new(),
             finished: Vec::new(),
             plan: Plan::default(),
+            drafted: BTreeMap::new(),
         }
     }
 
@@ -226,13 +246,15 @@ impl<'m> Batch<'m> {
     // ANCHOR_END: step
 
     // ANCHOR: propose
-    /// Asks for draft tokens for those that decode in the next step. Not while others read their
-    /// prompts: these have the rest of the token budget.
+    /// Asks for draft tokens for those that decode in the next step. Not where it reads prompts, which
+    /// come first. A draft model reads no more of the texts in a step than the model does.
     fn propose(&mut self) {
         let decoding = std::mem::take(&mut self.decoding);
-        if self.scheduler().running() > decoding.len() {
+        if self.speculators.is_empty() || self.scheduler().reads_prompts() {
             return;
         }
+        let mut unread = self.scheduler().config().step_tokens();
+        let mut room = unread.saturating_sub(self.scheduler().running());
         for id in &decoding {
             let (Some(speculator), Some(state)) =
                 (self.speculators.get_mut(id), self.sequences.get(id))
@@ -240,12 +262,14 @@ impl<'m> Batch<'m> {
                 continue;
             };
             // The last token of a text is sampled from the row before it, and never read.
-            let most = state.tokens_left().saturating_sub(1);
-            let propose = || speculator.propose(&state.text(), most, decoding.len());
+            let most = state.tokens_left().saturating_sub(1).min(room);
+            let sequences = decoding.len();
+            let propose = || speculator.propose_within(&mut unread, &state.text(), most, sequences);
             // A draft that fails costs the text nothing but speed.
             if let Ok(Ok(draft)) = panics::contain("the draft", propose)
                 && !draft.is_empty()
             {
+                room -= draft.len();
                 let _ = self.engine.draft(*id, draft);
             }
         }
@@ -284,10 +308,12 @@ impl<'m> Batch<'m> {
                 step.outcomes.push(outcome);
             }
         }
-        self.engine.model().cpu().for_each_of(&mut steps, SequenceStep::take);
+        self.engine.model().for_each_of(&mut steps, SequenceStep::take);
 
+        self.drafted.clear();
         let mut tokens = Vec::new();
         for step in steps {
+            self.drafted.extend(step.drafted().map(|drafted| (step.id, drafted)));
             if step.state.is_finished() {
                 self.finished.push(step.id);
             } else if !step.sampled.is_empty() {
@@ -345,6 +371,11 @@ impl<'m> Batch<'m> {
         &self.plan
     }
 
+    /// Whether the token at `index` of a text was a draft token. Only tokens of the last step are.
+    pub fn was_drafted(&self, id: SequenceId, index: usize) -> bool {
+        self.drafted.get(&id).is_some_and(|drafted| drafted.contains(&index))
+    }
+
     /// The number of sequences, including waiting and paused ones.
     pub fn len(&self) -> usize {
         self.sequences.len()
@@ -378,64 +409,5 @@ impl<'m> Batch<'m> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::{self, DeviceChoice, Precision};
-    use crate::error::RequestError;
-    use crate::generate::{Chosen, cached};
-    use crate::pretrained::Pretrained;
-    use crate::sampling::SamplingParams;
-
-    /// The ids generated from `prompt` alone.
-    fn alone(model: &Model, prompt: &[u32], options: &Options) -> Vec<u32> {
-        let mut go_on = |_: &Chosen<'_>| ControlFlow::Continue(());
-        cached(model, prompt, options, &mut go_on).unwrap().ids
-    }
-
-    #[test]
-    fn after_a_pass_that_failed_every_token_is_read_once() {
-        let device = device::open(DeviceChoice::Cpu).unwrap();
-        let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
-        let sampling = SamplingParams { temperature: 0.0, ..SamplingParams::default() };
-        let options = Options {
-            max_tokens: 6,
-            sampling,
-            ignore_eos: true,
-            ..Options::default()
-        };
-        let prompts: [&[u32]; 3] = [&[0, 5, 6], &[0, 7], &[0, 8, 9, 10]];
-        // During prefill, and in later steps.
-        for fails_at in [0, 1, 4] {
-            let mut batch = Batch::new(&model);
-            let ids = prompts.map(|prompt| batch.join(prompt, &options).unwrap());
-            let mut ends = Vec::new();
-            for step in 0.. {
-                if step == fails_at {
-                    batch.engine.push(ids[1], u32::MAX); // outside any vocabulary
-                }
-                let is_end = |event: &(_, Event)| !matches!(event.1, Event::Token(_));
-                ends.extend(batch.step().into_iter().filter(is_end));
-                for id in batch.sequences.keys() {
-                    let read = prompts[id.0 as usize].len() + step;
-                    let length = batch.scheduler().table(*id).unwrap().length();
-                    assert_eq!(length, read, "{fails_at}, {step}");
-                }
-                if batch.is_empty() {
-                    break;
-                }
-            }
-            let failed = ends.remove(0);
-            assert_eq!(failed.0, ids[1]);
-            assert!(matches!(
-                failed.1,
-                Event::Failed(Error::Request(RequestError::TokenOutOfRange { .. }))
-            ));
-            for ((id, event), index) in ends.into_iter().zip([0, 2]) {
-                let Event::Finished(found) = event else {
-                    panic!("{event:?}");
-                };
-                assert_eq!((id, found.ids), (ids[index], alone(&model, prompts[index], &options)));
-            }
-        }
-    }
-}
+#[path = "batch/tests.rs"]
+mod tests;

@@ -1,8 +1,7 @@
 //! One vector for a text: its hidden states, pooled.
 
 use crate::error::{DeviceError, RequestError, Result};
-use crate::kernels::BLOCK;
-use crate::kv::KvCache;
+use crate::kv::{BLOCK, KvCache};
 use crate::model::{Input, Logits, Model};
 
 /// How the hidden states of a text become one vector.

@@ -1,17 +1,19 @@
 //! The generation loops: a model and a prompt in, tokens out.
 //!
 //! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
-//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`] runs several sequences together in a [`Batch`],
-//! which they may join and leave at any step: an [`Engine`](crate::engine::Engine) with a sampler
-//! for each sequence. [`beam`] searches instead of sampling, [`score`]
-//! computes the log-probabilities of a given text, [`embed`] makes one vector of it, [`divergence`]
-//! compares two models over it, and [`repetition`] detects a text that repeats itself.
+//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`]
+//! runs several sequences together in a [`Batch`], which they may join and leave at any step: an
+//! [`Engine`](crate::engine::Engine) with a sampler for each sequence. [`beam`] searches instead of
+//! sampling, [`score`] computes the log-probabilities of a given text, [`embed`] makes one vector of
+//! it, [`divergence`] compares two models over it, and [`repetition`] detects a text that repeats
+//! itself.
 
 mod batch;
 mod batched;
 mod beam;
 mod cached;
 mod divergence;
+#[cfg(feature = "burn")]
 mod embed;
 mod finish_reason;
 mod naive;
@@ -37,6 +39,7 @@ pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use divergence::{Divergence, divergence};
+#[cfg(feature = "burn")]
 pub use embed::{Embedder, Pooling, embed};
 pub use finish_reason::FinishReason;
 pub use naive::naive;

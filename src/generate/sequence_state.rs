@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::model::Model;
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 use crate::speculation::{Text, residual};
@@ -36,6 +36,8 @@ pub(super) struct SequenceState {
     /// The sampler of residual sampling, with numbers that no draft can know.
     residual: Option<Sampler>,
     last_check: LastCheck,
+    /// Why nothing can be sampled from the next row.
+    failure: Option<Error>,
     drafted: usize,
     accepted: usize,
 }
@@ -105,6 +107,7 @@ impl SequenceState {
             hashes: Vec::new(),
             residual: None,
             last_check: LastCheck::default(),
+            failure: None,
             drafted: 0,
             accepted: 0,
         })
@@ -237,8 +240,8 @@ impl SequenceState {
     /// differs follow a text that is not this one. `residual` has the distributions of the draft where
     /// residual sampling decides.
     ///
-    /// A row behind the first from which nothing can be sampled fails the text only where the text
-    /// gets there: in the next step.
+    /// A row behind the first from which nothing can be sampled fails the text only if the text gets
+    /// there: in the next step, unless the caller stops before.
     pub(super) fn check(
         &mut self,
         rows: &[Vec<f32>],
@@ -246,6 +249,9 @@ impl SequenceState {
         residual: Option<&[Vec<f32>]>,
         on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<u32>> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
         self.drafted += draft.len();
         self.hashes.clear();
         let (tokens, accepted) = (self.tokens.len() - self.prompt, self.accepted);
@@ -262,7 +268,11 @@ impl SequenceState {
                 }
             };
             let token = match token {
-                Err(_) if index > 0 => break,
+                Err(error) if index > 0 => {
+                    self.hash = before;
+                    self.fail_next(error);
+                    break;
+                }
                 token => token?,
             };
             self.hashes.extend(before);
@@ -277,6 +287,11 @@ impl SequenceState {
         Ok(sampled)
     }
     // ANCHOR_END: check
+
+    /// The text fails in the next step, unless it ends in this one.
+    pub(super) fn fail_next(&mut self, error: Error) {
+        self.failure = Some(error);
+    }
 
     /// Ends the text after its first `tokens` tokens, where the caller stops: what the last check
     /// sampled behind them never was. Has no effect at a token that has ended the text.

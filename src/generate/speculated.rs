@@ -11,8 +11,9 @@ use crate::model::{Input, Logits, Model};
 use crate::speculation::Speculator;
 
 /// Generates as [`cached`](super::cached) does, or with the same distribution where the speculator is
-/// set to [`Acceptance::Residual`](crate::speculation::Acceptance). From the second pass on, the model also reads draft
-/// tokens behind the last token, and gets as many tokens from a pass as were guessed right, and one.
+/// set to [`Acceptance::Residual`](crate::speculation::Acceptance). From the second pass on, the model
+/// also reads draft tokens behind the last token, and gets as many tokens from a pass as were guessed
+/// right, and one.
 ///
 /// # Errors
 /// As [`cached`](super::cached), and a draft token outside the vocabulary.

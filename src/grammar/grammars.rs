@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Grammar;
+use super::guidance::Guidance;
 use crate::constrained::{Constraint, Vocabulary};
 use crate::error::Result;
 
@@ -10,6 +11,7 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 pub struct Grammars {
     vocabulary: OnceLock<Arc<Vocabulary>>,
+    guidance: OnceLock<Arc<Guidance>>,
     recent: Mutex<Vec<(Grammar, Constraint)>>,
 }
 
@@ -29,13 +31,28 @@ impl Grammars {
         if let Some(found) = self.recent(grammar) {
             return Ok(found);
         }
-        let vocabulary = self.vocabulary.get_or_init(|| Arc::new(vocabulary()));
         // Not under the lock: others need not wait for it.
-        let constraint = grammar.compile(vocabulary.clone())?;
+        let vocabulary = self.vocabulary(vocabulary);
+        let constraint =
+            grammar.compile_by(vocabulary.clone(), || self.guidance(vocabulary.clone()))?;
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.truncate(RECENT - 1);
         recent.insert(0, (grammar.clone(), constraint.clone()));
         Ok(constraint)
+    }
+
+    /// The vocabulary that they are compiled for. `make` is called once.
+    pub fn vocabulary(&self, make: impl FnOnce() -> Vocabulary) -> Arc<Vocabulary> {
+        self.vocabulary.get_or_init(|| Arc::new(make())).clone()
+    }
+
+    fn guidance(&self, vocabulary: Arc<Vocabulary>) -> Result<Arc<Guidance>> {
+        if let Some(guidance) = self.guidance.get() {
+            return Ok(guidance.clone());
+        }
+        // Two threads may make it, and one of the two is kept.
+        let guidance = Arc::new(Guidance::new(vocabulary)?);
+        Ok(self.guidance.get_or_init(|| guidance).clone())
     }
 
     fn recent(&self, grammar: &Grammar) -> Option<Constraint> {

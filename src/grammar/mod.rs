@@ -1,15 +1,26 @@
-//! Grammars: which texts are allowed, and how they become a [`Constraint`]. Not on wasm32.
+//! Grammars: which texts are allowed, and how they become a [`Constraint`].
+//!
+//! A regular expression becomes an [`Automaton`] here. JSON schemas and grammars in the syntax of Lark
+//! are read by `llguidance`, with the feature `schema`.
 
 mod grammars;
+#[cfg(feature = "schema")]
+mod guidance;
+#[cfg(not(feature = "schema"))]
+#[path = "no_guidance.rs"]
+mod guidance;
 mod regex;
+mod schema;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::guidance::Guidance;
 use crate::constrained::{Automaton, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
 pub use grammars::Grammars;
+pub use schema::Schema;
 
 /// Which texts are allowed: as a whole, from their first byte to their last. In JSON: an object with
 /// one field, `{"regex": "[0-9]+"}`.
@@ -20,6 +31,12 @@ pub enum Grammar {
     Regex(String),
     /// These.
     Choice(Vec<String>),
+    /// JSON that is valid under a schema. Between its parts there may be a space, or a new line with
+    /// up to 32 spaces.
+    JsonSchema(Schema),
+    /// Those of a grammar in the syntax of Lark, as `llguidance` reads it: a rule `start`, terminals in
+    /// capitals, and `%json { ... }` for a JSON schema within.
+    Lark(String),
 }
 
 impl Grammar {
@@ -27,19 +44,27 @@ impl Grammar {
     ///
     /// # Errors
     /// A grammar that is wrong or too large, allows no text but the empty one, or none that tokens of
-    /// the vocabulary can begin.
+    /// the vocabulary can begin; a JSON schema or a Lark grammar without the feature `schema`.
     pub fn compile(&self, vocabulary: Arc<Vocabulary>) -> Result<Constraint> {
-        Constraint::new(self.automaton()?, vocabulary)
+        self.compile_by(vocabulary.clone(), || Guidance::new(vocabulary).map(Arc::new))
     }
 
-    fn automaton(&self) -> Result<Automaton> {
+    /// As [`compile`](Self::compile), by what `guidance` has made of the vocabulary, which takes longer
+    /// than a grammar.
+    fn compile_by(
+        &self,
+        vocabulary: Arc<Vocabulary>,
+        guidance: impl FnOnce() -> Result<Arc<Guidance>>,
+    ) -> Result<Constraint> {
         match self {
-            Self::Regex(pattern) => Automaton::from_regex(pattern),
+            Self::Regex(pattern) => Constraint::new(Automaton::from_regex(pattern)?, vocabulary),
             Self::Choice(texts) if texts.is_empty() => Err(RequestError::GrammarEmpty.into()),
             Self::Choice(texts) => {
                 let texts: Vec<_> = texts.iter().map(|text| regex::escaped(text)).collect();
-                Automaton::from_regex(&texts.join("|"))
+                Constraint::new(Automaton::from_regex(&texts.join("|"))?, vocabulary)
             }
+            Self::JsonSchema(schema) => guidance()?.json_schema(schema),
+            Self::Lark(grammar) => guidance()?.lark(grammar),
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct Usage {
     pub cached_tokens: usize,
     /// Draft tokens that the model has read.
     pub drafted_tokens: usize,
-    /// Those of them that were accepted.
+    /// Those of them that were accepted, and are in the text.
     pub accepted_tokens: usize,
 }
 

@@ -29,6 +29,8 @@ pub(super) struct LiveSequence<'m> {
     on_end: Option<OnEnd>,
     prompt_tokens: usize,
     tokens: usize,
+    /// How many of them were draft tokens.
+    accepted: usize,
     /// The sequence's slot in the queue, until it is admitted.
     permit: Option<Permit>,
     admitted: Option<Instant>,
@@ -63,6 +65,7 @@ impl<'m> LiveSequence<'m> {
             on_end,
             prompt_tokens: prompt.len(),
             tokens: 0,
+            accepted: 0,
             permit: Some(permit),
             admitted: None,
             first_token: None,
@@ -84,19 +87,21 @@ impl<'m> LiveSequence<'m> {
     // ANCHOR: push
     /// Takes one more token, without its text. Returns the reason to finish, if there is one.
     /// `prefill` is what the batch knows of the prompt: how many of its tokens were cached, and their
-    /// scores.
+    /// scores. `was_drafted` says whether it was a draft token.
     ///
     /// # Errors
     /// An id that cannot be decoded; a callback that panics.
     pub(super) fn push(
         &mut self,
         output: TokenOutput,
+        was_drafted: bool,
         prefill: (usize, &[TokenLogprobs]),
     ) -> Result<Option<FinishReason>> {
         let now = Instant::now();
         self.first_token.get_or_insert(now);
         self.last_token = Some(now);
         self.tokens += 1;
+        self.accepted += usize::from(was_drafted);
         let settled = panics::contain("the tokenizer", || self.text.push(output)).flatten()?;
         if let Some(on_prefill) = self.on_prefill.take() {
             let (cached_tokens, prompt_logprobs) = prefill;
@@ -118,14 +123,7 @@ impl<'m> LiveSequence<'m> {
     /// Ends the sequence, which has left the batch with this: emits the text held back, and reports
     /// the completion to the job.
     pub(super) fn end(mut self, generation: Generation) {
-        let Generation {
-            prompt_logprobs,
-            cached_tokens,
-            preemptions,
-            drafted,
-            accepted,
-            ..
-        } = generation;
+        let Generation { prompt_logprobs, cached_tokens, preemptions, drafted, .. } = generation;
         let reason = generation.finish_reason;
         // Freed before the completion, so that a caller that sees it can use the slot.
         self.permit = None;
@@ -135,8 +133,8 @@ impl<'m> LiveSequence<'m> {
             completion_tokens: self.tokens,
             cached_tokens,
             drafted_tokens: drafted,
-            // The first token comes with the prompt. What a stop string cuts off does not count.
-            accepted_tokens: accepted.min(self.tokens.saturating_sub(1)),
+            // What a stop string cuts off does not count.
+            accepted_tokens: self.accepted,
         };
         let rest = panics::contain("the tokenizer", || self.text.finish()).flatten();
         let rest = rest.and_then(|(held, stopped_by)| {

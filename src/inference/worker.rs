@@ -279,7 +279,8 @@ impl<'m, M> Worker<'m, M> {
             Some(generation) => (generation.cached_tokens, &*generation.prompt_logprobs),
             None => (self.batch.scheduler().cached_tokens(id), self.batch.prompt_logprobs(id)),
         };
-        sequence.push(output, prefill)
+        let was_drafted = self.batch.was_drafted(id, output.index);
+        sequence.push(output, was_drafted, prefill)
     }
 
     /// Ends a sequence for a reason that the batch does not know.

@@ -1,21 +1,30 @@
 //! What a block is made of: keys and values, in the form in which the device computes with them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::{DType, Device};
 
 use super::block::Memory;
 use super::pool::Pool;
 use super::tensors::Layers;
-use super::{KvCache, KvPool, KvShape};
+use super::{KvCache, KvPool};
 use crate::device::has_kernels;
 use crate::error::{Error, RequestError, Result};
-use crate::kernels::{self, BLOCK, BlockLayout, KvFormat};
+pub(crate) use crate::kernels::BLOCK;
+use crate::kernels::{self, BlockLayout, KvFormat};
 use crate::memory;
 
 /// How many bytes of blocks are allocated at least, before the memory of the machine is looked at
 /// again.
 const CHECKED_AT_ONCE: u128 = 64 << 20;
+
+/// The dimensions of a KV cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KvShape {
+    pub n_layers: usize,
+    pub n_kv_heads: usize,
+    pub head_dim: usize,
+}
 
 /// The keys and values of a block.
 #[derive(Debug)]
@@ -140,6 +149,103 @@ impl KvPool {
     /// Whether a sequence gets its blocks as it grows, and may share them.
     pub(crate) fn is_paged(&self) -> bool {
         self.layout().is_paged()
+    }
+}
+
+/// What is written to and read from the memory.
+impl KvCache {
+    // ANCHOR: append
+    /// Writes keys and values of one layer, both `[seq, n_kv_heads * head_dim]`, into the blocks
+    /// from position `start` on, on the CPU. These positions must have been reserved, and count only
+    /// once they are [committed](Self::commit).
+    pub(crate) fn append(&mut self, layer: usize, start: usize, keys: &[f32], values: &[f32]) {
+        let BlockLayout { n_kv_heads, head_dim, .. } = self.panel_layout();
+        let width = n_kv_heads * head_dim;
+        let seq = keys.len() / width;
+        let mut done = 0;
+        while done < seq {
+            let (block, slot) = ((start + done) / BLOCK, (start + done) % BLOCK);
+            let count = (BLOCK - slot).min(seq - done);
+            let rows = done * width..(done + count) * width;
+            if let KvMemory::Panels(panels) = self.table.block_mut(block) {
+                panels.write(layer, slot, &keys[rows.clone()], &values[rows]);
+            }
+            done += count;
+        }
+    }
+    // ANCHOR_END: append
+
+    /// The keys and values of all blocks, in order, on the CPU.
+    pub(crate) fn panels(&self) -> impl Iterator<Item = &kernels::Block> {
+        self.table.blocks.iter().filter_map(|block| match &***block {
+            KvMemory::Panels(panels) => Some(panels),
+            KvMemory::Tensors(_) => None,
+        })
+    }
+
+    /// The number of the first block that the cache still has.
+    pub(crate) fn first_block(&self) -> usize {
+        self.table.first
+    }
+
+    /// The layout of the blocks, on the CPU.
+    pub(crate) fn panel_layout(&self) -> BlockLayout {
+        self.pool.layout().panels
+    }
+
+    /// Takes the blocks and the memory of the whole capacity, on a device where it is contiguous.
+    ///
+    /// # Errors
+    /// Too little memory, or a pool with less than that left.
+    pub(super) fn reserve_whole(&mut self) -> Result<()> {
+        Layers::check_memory(self.pool.layout(), self.capacity)?;
+        let blocks = self.capacity.div_ceil(BLOCK);
+        self.table.reserve(0..blocks, |blocks| self.pool.take(blocks))?;
+        self.allocate_whole()
+    }
+
+    /// Allocates the whole capacity, on a device where it is contiguous.
+    pub(super) fn allocate_whole(&mut self) -> Result<()> {
+        if !self.pool.is_paged() && self.layers().is_none() {
+            self.set_layers(Layers::new(self.pool.layout(), self.capacity)?);
+        }
+        Ok(())
+    }
+
+    /// Copies what `other` holds, on a device where it is contiguous.
+    pub(super) fn copy_whole(&mut self, other: &Self) -> Result<()> {
+        self.table.reserve(0..other.table.blocks.len(), |blocks| self.pool.take(blocks))?;
+        if let Some(layers) = other.layers() {
+            self.set_layers(layers.clone());
+        }
+        Ok(())
+    }
+
+    /// The memory of the whole capacity, in bytes, on a device where it is contiguous.
+    pub(super) fn whole_bytes(&self) -> Option<usize> {
+        self.layers().map(Layers::bytes)
+    }
+
+    /// The tensors of the whole capacity, on other devices.
+    fn layers(&self) -> Option<&Layers> {
+        match self.table.blocks.first().map(|block| &***block) {
+            Some(KvMemory::Tensors(layers)) => layers.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// As [`append`](Self::append), on other devices: the tensors to write to.
+    pub(crate) fn layers_mut(&mut self) -> Option<&mut Layers> {
+        match self.table.blocks.first_mut().and_then(Arc::get_mut).map(|block| &mut **block) {
+            Some(KvMemory::Tensors(layers)) => layers.as_deref_mut(),
+            _ => None,
+        }
+    }
+
+    fn set_layers(&mut self, layers: Layers) {
+        if !self.table.blocks.is_empty() {
+            *self.table.block_mut(0) = KvMemory::Tensors(Some(Box::new(layers)));
+        }
     }
 }
 

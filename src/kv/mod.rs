@@ -6,22 +6,25 @@
 
 mod block;
 mod manager;
+#[cfg_attr(not(feature = "burn"), path = "counted.rs")]
 mod memory;
 mod pool;
 mod prefix;
+#[cfg(feature = "burn")]
 mod tensors;
 mod turn;
 
-use std::sync::Arc;
-
 use crate::error::{RequestError, Result};
-use crate::kernels::{self, BLOCK, BlockLayout};
 pub use block::{Block, BlockId, BlockTable, Memory};
 pub(crate) use manager::Extension;
 pub use manager::{BlockCounts, BlockManager};
+pub(crate) use memory::BLOCK;
 pub use memory::KvMemory;
+#[cfg(feature = "burn")]
+pub use memory::KvShape;
 pub use pool::Pool;
 pub use prefix::PrefixStats;
+#[cfg(feature = "burn")]
 pub use tensors::{LayerCache, Layers};
 pub(crate) use turn::{Lender, LenderId, MOST_PAUSES, Turn, pause};
 
@@ -36,14 +39,6 @@ pub struct KvCache {
     capacity: usize,
 }
 
-/// The dimensions of a KV cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KvShape {
-    pub n_layers: usize,
-    pub n_kv_heads: usize,
-    pub head_dim: usize,
-}
-
 impl KvCache {
     // ANCHOR: new
     /// An empty cache for up to `capacity` tokens.
@@ -54,9 +49,7 @@ impl KvCache {
     pub(crate) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
         let mut cache = Self { pool: pool.clone(), table: BlockTable::default(), capacity };
         if !pool.is_paged() {
-            Layers::check_memory(pool.layout(), capacity)?;
-            cache.table.reserve(0..capacity.div_ceil(BLOCK), |blocks| pool.take(blocks))?;
-            cache.allocate_layers()?;
+            cache.reserve_whole()?;
         }
         Ok(cache)
     }
@@ -88,10 +81,8 @@ impl KvCache {
     /// whole capacity. Each token takes
     /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
-        match self.layers() {
-            None => self.table.blocks.len() * self.pool.block_bytes(),
-            Some(layers) => layers.bytes(),
-        }
+        let blocks = self.table.blocks.len() * self.pool.block_bytes();
+        self.whole_bytes().unwrap_or(blocks)
     }
     // ANCHOR_END: bytes
 
@@ -117,13 +108,12 @@ impl KvCache {
             table: BlockTable { length: self.length(), ..BlockTable::default() },
             capacity: self.capacity,
         };
-        if let Some(layers) = self.layers() {
-            fork.table.reserve(0..self.table.blocks.len(), |blocks| self.pool.take(blocks))?;
-            fork.set_layers(layers.clone());
-        } else {
+        if self.pool.is_paged() {
             let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK) - self.table.first];
             fork.table.blocks = blocks.to_vec(); // references, and no memory
             fork.table.first = self.table.first;
+        } else {
+            fork.copy_whole(self)?;
         }
         Ok(fork)
     }
@@ -140,76 +130,7 @@ impl KvCache {
         }
         let written = length / BLOCK..(length + new).div_ceil(BLOCK);
         self.table.reserve(written, |blocks| self.pool.take(blocks))?;
-        self.allocate_layers()
-    }
-
-    /// Allocates the whole capacity, on a device where it is contiguous.
-    fn allocate_layers(&mut self) -> Result<()> {
-        if !self.pool.is_paged() && self.layers().is_none() {
-            self.set_layers(Layers::new(self.pool.layout(), self.capacity)?);
-        }
-        Ok(())
-    }
-
-    // ANCHOR: append
-    /// Writes keys and values of one layer, both `[seq, n_kv_heads * head_dim]`, into the blocks
-    /// from position `start` on, on the CPU. These positions must have been reserved, and count only
-    /// once they are [committed](Self::commit).
-    pub(crate) fn append(&mut self, layer: usize, start: usize, keys: &[f32], values: &[f32]) {
-        let BlockLayout { n_kv_heads, head_dim, .. } = self.panel_layout();
-        let width = n_kv_heads * head_dim;
-        let seq = keys.len() / width;
-        let mut done = 0;
-        while done < seq {
-            let (block, slot) = ((start + done) / BLOCK, (start + done) % BLOCK);
-            let count = (BLOCK - slot).min(seq - done);
-            let rows = done * width..(done + count) * width;
-            if let KvMemory::Panels(panels) = self.table.block_mut(block) {
-                panels.write(layer, slot, &keys[rows.clone()], &values[rows]);
-            }
-            done += count;
-        }
-    }
-    // ANCHOR_END: append
-
-    /// The keys and values of all blocks, in order, on the CPU.
-    pub(crate) fn panels(&self) -> impl Iterator<Item = &kernels::Block> {
-        self.table.blocks.iter().filter_map(|block| match &***block {
-            KvMemory::Panels(panels) => Some(panels),
-            KvMemory::Tensors(_) => None,
-        })
-    }
-
-    /// The number of the first block that the cache still has.
-    pub(crate) fn first_block(&self) -> usize {
-        self.table.first
-    }
-
-    /// The layout of the blocks, on the CPU.
-    pub(crate) fn panel_layout(&self) -> BlockLayout {
-        self.pool.layout().panels
-    }
-
-    /// The tensors of the whole capacity, on other devices.
-    fn layers(&self) -> Option<&Layers> {
-        match self.table.blocks.first().map(|block| &***block) {
-            Some(KvMemory::Tensors(layers)) => layers.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// As [`append`](Self::append), on other devices: the tensors to write to.
-    pub(crate) fn layers_mut(&mut self) -> Option<&mut Layers> {
-        match self.table.blocks.first_mut().and_then(Arc::get_mut).map(|block| &mut **block) {
-            Some(KvMemory::Tensors(layers)) => layers.as_deref_mut(),
-            _ => None,
-        }
-    }
-
-    fn set_layers(&mut self, layers: Layers) {
-        if !self.table.blocks.is_empty() {
-            *self.table.block_mut(0) = KvMemory::Tensors(Some(Box::new(layers)));
-        }
+        self.allocate_whole()
     }
 
     /// Commits `new` tokens, which every layer has appended.

@@ -28,6 +28,18 @@ pub struct Attention {
     pub(super) scoring: Scoring,
 }
 
+impl LlamaConfig {
+    /// How attention of layer `index` scores, in heads of this size.
+    pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring {
+        let scalar = self.query_scalar.map_or(head_dim as f32, |scalar| scalar as f32);
+        Scoring {
+            scale: 1.0 / scalar.sqrt(),
+            softcap: self.attention_softcap.map(|cap| cap as f32),
+            window: self.layer(index).window,
+        }
+    }
+}
+
 impl Attention {
     pub(super) fn load(
         weights: &dyn Source,

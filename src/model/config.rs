@@ -1,7 +1,6 @@
 //! The hyperparameters of a model.
 
-use super::activation::Activation;
-use crate::kernels::Scoring;
+use crate::error::{RequestError, Result};
 
 /// The hyperparameters of a model, under the same names for all families.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +33,32 @@ pub struct ModelConfig {
     pub bos_token_id: Option<u32>,
     /// The end-of-sequence tokens.
     pub eos_token_ids: Vec<u32>,
+}
+
+/// The activation functions of the supported model families.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `x * sigmoid(x)`, also called swish (Elfwing et al., arXiv 1702.03118).
+    Silu,
+    /// `x * P(X <= x)` for a normal `X` (Hendrycks and Gimpel, arXiv 1606.08415).
+    Gelu,
+    /// The `tanh` approximation of GELU: close to [`Self::Gelu`], but not equal.
+    GeluTanh,
+}
+
+impl Activation {
+    /// The names that [`from_name`](Self::from_name) accepts.
+    pub const NAMES: &'static str = "`silu`, `gelu`, `gelu_new` or `gelu_pytorch_tanh`";
+
+    /// The activation function with this name in `config.json`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "silu" | "swish" => Some(Self::Silu),
+            "gelu" => Some(Self::Gelu),
+            "gelu_new" | "gelu_pytorch_tanh" => Some(Self::GeluTanh),
+            _ => None,
+        }
+    }
 }
 
 /// The model families that this crate implements.
@@ -230,16 +255,6 @@ impl LlamaConfig {
         let windows = self.layers.iter().map(|layer| layer.window);
         windows.reduce(|a, b| Some(a?.max(b?))).flatten()
     }
-
-    /// How attention of layer `index` scores, in heads of this size.
-    pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring {
-        let scalar = self.query_scalar.map_or(head_dim as f32, |scalar| scalar as f32);
-        Scoring {
-            scale: 1.0 / scalar.sqrt(),
-            softcap: self.attention_softcap.map(|cap| cap as f32),
-            window: self.layer(index).window,
-        }
-    }
 }
 
 impl ModelConfig {
@@ -255,5 +270,30 @@ impl ModelConfig {
     /// How many query heads share one key/value head.
     pub fn group_size(&self) -> usize {
         self.n_heads / self.n_kv_heads
+    }
+
+    /// As [`Model::check_prompt`](super::Model::check_prompt).
+    pub(super) fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
+        self.check_ids(prompt)?;
+        self.check_length(prompt)
+    }
+
+    pub(super) fn check_ids(&self, ids: &[u32]) -> Result<()> {
+        let vocab_size = self.vocab_size;
+        if ids.is_empty() {
+            return Err(RequestError::EmptyPrompt.into());
+        }
+        match ids.iter().find(|&&id| id as usize >= vocab_size) {
+            Some(&id) => Err(RequestError::TokenOutOfRange { id, vocab_size }.into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn check_length(&self, ids: &[u32]) -> Result<()> {
+        let (prompt, context) = (ids.len(), self.context_length);
+        if prompt > context {
+            return Err(RequestError::PromptTooLong { prompt, context }.into());
+        }
+        Ok(())
     }
 }

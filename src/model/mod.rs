@@ -20,6 +20,7 @@ pub mod experts;
 pub mod feed_forward;
 pub mod gpt2;
 mod host;
+mod input;
 pub mod linear;
 mod logits;
 mod network;
@@ -33,11 +34,12 @@ use burn::tensor::{DType, Device};
 
 use crate::burn_threads;
 use crate::device;
-use crate::error::{DeviceError, RequestError, Result};
+use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
 use crate::storage::Storage;
 pub use config::ModelConfig;
+pub use input::Input;
 pub use logits::Logits;
 use network::{Network, Output};
 use pass::Pass;
@@ -58,34 +60,6 @@ pub struct Model {
     dtype: DType,
     cpu: Cpu,
     kv_pool: KvPool,
-}
-
-/// One sequence's part in a forward pass: its new tokens and its KV cache.
-pub struct Input<'a> {
-    /// The ids of the new tokens, at least one.
-    tokens: &'a [u32],
-    /// The KV cache of the earlier tokens, to which the new ones are appended. Without a cache,
-    /// `tokens` is the whole sequence.
-    cache: Option<&'a mut KvCache>,
-    logits: Logits,
-}
-
-impl<'a> Input<'a> {
-    /// A whole sequence without a KV cache, with logits for its last token.
-    pub fn whole(tokens: &'a [u32]) -> Self {
-        Self { tokens, cache: None, logits: Logits::Last }
-    }
-
-    /// Tokens that follow those in `cache`, with logits for the last of them.
-    pub fn after(cache: &'a mut KvCache, tokens: &'a [u32]) -> Self {
-        Self { tokens, cache: Some(cache), logits: Logits::Last }
-    }
-
-    /// Changes which tokens to compute logits for.
-    pub fn with_logits(mut self, logits: Logits) -> Self {
-        self.logits = logits;
-        self
-    }
 }
 
 impl Model {
@@ -227,10 +201,10 @@ impl Model {
 
     fn run(&self, inputs: &mut [Input<'_>], output: Output) -> Result<Vec<Vec<f32>>> {
         for input in &mut *inputs {
-            self.check_ids(input.tokens)?;
+            self.config.check_ids(input.tokens)?;
             match &mut input.cache {
                 Some(cache) => cache.reserve(input.tokens.len())?,
-                None => self.check_length(input.tokens)?,
+                None => self.config.check_length(input.tokens)?,
             }
         }
         self.cpu.enter(|| {
@@ -279,27 +253,12 @@ impl Model {
     /// # Errors
     /// No ids, an id outside the vocabulary, more ids than the context holds.
     pub fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
-        self.check_ids(prompt)?;
-        self.check_length(prompt)
+        self.config.check_prompt(prompt)
     }
 
-    fn check_ids(&self, ids: &[u32]) -> Result<()> {
-        let vocab_size = self.config.vocab_size;
-        if ids.is_empty() {
-            return Err(RequestError::EmptyPrompt.into());
-        }
-        match ids.iter().find(|&&id| id as usize >= vocab_size) {
-            Some(&id) => Err(RequestError::TokenOutOfRange { id, vocab_size }.into()),
-            None => Ok(()),
-        }
-    }
-
-    fn check_length(&self, ids: &[u32]) -> Result<()> {
-        let (prompt, context) = (ids.len(), self.config.context_length);
-        if prompt > context {
-            return Err(RequestError::PromptTooLong { prompt, context }.into());
-        }
-        Ok(())
+    /// Calls `work` once with each of `items`, on the threads of the CPU kernels.
+    pub(crate) fn for_each_of<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        self.cpu.for_each_of(items, work);
     }
 }
 

@@ -13,6 +13,20 @@ pub trait Draft: Send {
     /// Those of a model, for example. The text goes on without draft tokens.
     fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>>;
 
+    /// How many tokens of `text` a proposal reads that no earlier one has read: of a draft model, the
+    /// whole prompt at first.
+    fn unread(&self, _text: &Text<'_>) -> usize {
+        0
+    }
+
+    /// Reads the next `most` of these ahead of a proposal.
+    ///
+    /// # Errors
+    /// Those of a model, for example.
+    fn read(&mut self, _text: &Text<'_>, _most: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// The distributions, `[vocab]` each, from which the tokens of the last proposal were drawn, in
     /// order. A token without one was certain. Only [`Acceptance::Residual`](super::Acceptance) asks.
     fn distributions(&self) -> &[Vec<f32>] {

@@ -30,8 +30,7 @@ pub enum Draws {
 const STREAM: u64 = 2;
 
 /// A model with the same vocabulary that writes ahead, with a KV cache of its own in its own pool. It
-/// reads the text when it is asked for the first time, all of a long prompt too, and no token budget
-/// counts that.
+/// reads the text when it is asked for the first time.
 #[derive(Debug)]
 pub struct DraftModel {
     model: Arc<Model>,
@@ -75,26 +74,38 @@ impl DraftModel {
         Ok(())
     }
 
-    /// The logits after `tokens`, `[vocab]`, of which it reads those that are new.
-    fn forward(&mut self, tokens: &[u32]) -> Result<Vec<f32>> {
+    /// Reads `tokens` behind those in the cache. Returns the rows of logits, `[vocab]` each.
+    fn pass(&mut self, tokens: &[u32], logits: Logits) -> Result<Vec<Vec<f32>>> {
         let cache = match &mut self.cache {
             Some(cache) => cache,
             None => self.cache.insert(self.model.new_cache(usize::MAX)?),
         };
+        let input = Input::after(cache, tokens).with_logits(logits);
+        let rows = self.model.forward(&mut [input])?;
+        self.read.extend(tokens);
+        Ok(rows)
+    }
+
+    /// The logits after `tokens`, `[vocab]`, of which it reads those that are new.
+    fn forward(&mut self, tokens: &[u32]) -> Result<Vec<f32>> {
         let new = &tokens[self.read.len()..];
         let (before, last) = new.split_at(new.len().saturating_sub(1) / CHUNK * CHUNK);
         for chunk in before.chunks(CHUNK) {
-            let input = Input::after(cache, chunk).with_logits(Logits::None);
-            self.model.forward(&mut [input])?;
-            self.read.extend(chunk);
+            self.pass(chunk, Logits::None)?;
         }
-        let rows = self.model.forward(&mut [Input::after(cache, last)])?;
-        self.read.extend(last);
-        Ok(rows.concat())
+        Ok(self.pass(last, Logits::Last)?.concat())
     }
 
-    /// Forgets all tokens in the cache but the first `length`.
-    fn truncate(&mut self, length: usize) {
+    /// How many tokens in the cache are those of the text. Not the last one of the text, which is read
+    /// again if it must be, since its logits are wanted.
+    fn known(&self, text: &Text<'_>) -> usize {
+        let before = &text.tokens[..text.tokens.len() - 1];
+        zip(&self.read, before).take_while(|(read, token)| read == token).count()
+    }
+
+    /// The cache follows the text: what was rejected leaves it.
+    fn follow(&mut self, text: &Text<'_>) {
+        let length = self.known(text);
         self.read.truncate(length);
         if let Some(cache) = &mut self.cache {
             cache.truncate(length);
@@ -125,11 +136,7 @@ impl Draft for DraftModel {
         if most == 0 {
             return Ok(Vec::new());
         }
-        // The cache follows the text: what was rejected leaves it. The last token is read again if it
-        // must be, since its logits are wanted.
-        let equal = zip(&self.read, text.tokens).take_while(|(read, token)| read == token).count();
-        self.truncate(equal.min(text.tokens.len() - 1));
-
+        self.follow(text);
         let mut sampler = self.sampler(text)?;
         let mut tokens = text.tokens.to_vec();
         while tokens.len() < text.tokens.len() + most {
@@ -147,6 +154,19 @@ impl Draft for DraftModel {
         Ok(tokens.split_off(text.tokens.len()))
     }
     // ANCHOR_END: propose
+
+    fn unread(&self, text: &Text<'_>) -> usize {
+        text.tokens.len() - 1 - self.known(text)
+    }
+
+    fn read(&mut self, text: &Text<'_>, most: usize) -> Result<()> {
+        self.follow(text);
+        let new = &text.tokens[self.read.len()..text.tokens.len() - 1];
+        for chunk in new[..most.min(new.len())].chunks(CHUNK) {
+            self.pass(chunk, Logits::None)?;
+        }
+        Ok(())
+    }
 
     fn distributions(&self) -> &[Vec<f32>] {
         &self.distributions

@@ -29,4 +29,12 @@ impl<D: Draft> Draft for ForcedTokens<D> {
         self.otherwise.propose(text, most)
     }
     // ANCHOR_END: propose
+
+    fn unread(&self, text: &Text<'_>) -> usize {
+        self.otherwise.unread(text)
+    }
+
+    fn read(&mut self, text: &Text<'_>, most: usize) -> Result<()> {
+        self.otherwise.read(text, most)
+    }
 }

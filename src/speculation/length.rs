@@ -7,12 +7,17 @@ use super::{PassCosts, gain};
 /// How much what was accepted counts after each further step.
 const FADES: f64 = 0.9;
 
-/// Steps without draft tokens before another try, where they did not pay: more after each failure.
+/// Steps without draft tokens before another try, where they do not pay: twice as many after each
+/// failure.
 const LEAST_PAUSE: usize = 16;
 const MOST_PAUSE: usize = 256;
 
-/// The draft tokens of such a try.
+/// The draft tokens of such a try, and the share of the time that tries may take.
 const TRY: usize = 2;
+const MOST_LOSS: f64 = 0.02;
+
+/// What is worth it. The costs are those of passes alone, and tokens are sampled and compared too.
+const LEAST_GAIN: f64 = 1.05;
 
 /// How many draft tokens to propose for one text, from what was accepted so far.
 #[derive(Debug, Clone)]
@@ -38,9 +43,9 @@ struct Best {
     /// the latest count most.
     accepted: f64,
     compared: f64,
-    /// The steps until the next try.
+    /// The steps until the next try, which is over when something was compared. 0 where there is none.
     pause: usize,
-    next_pause: usize,
+    last_pause: usize,
 }
 
 impl DraftLength {
@@ -63,7 +68,7 @@ impl DraftLength {
             accepted: 1.0,
             compared: 2.0,
             pause: 0,
-            next_pause: LEAST_PAUSE,
+            last_pause: 0,
         };
         Self { most, rule: Rule::Best(best) }
     }
@@ -96,19 +101,28 @@ impl DraftLength {
 impl Best {
     // ANCHOR: best
     fn next(&mut self, most: usize, sequences: usize) -> usize {
-        if self.pause > 0 {
-            self.pause -= 1;
-            return if self.pause == 0 { TRY.min(most) } else { 0 };
-        }
-        let plain = self.costs.of(sequences);
+        let (acceptance, plain) = (self.accepted / self.compared, self.costs.of(sequences));
         let pass = |drafted: usize| self.costs.of(sequences * (1 + drafted)) / plain;
         let draft = self.draft * sequences as f64 / plain;
-        let best = gain::best_length(self.accepted / self.compared, most, pass, draft);
-        if best == 0 {
-            self.pause = self.next_pause;
-            self.next_pause = (2 * self.next_pause).min(MOST_PAUSE);
+        let best = gain::best_length(acceptance, most, pass, draft);
+        if gain::speed_up(acceptance, best, pass(best), draft) > LEAST_GAIN {
+            (self.pause, self.last_pause) = (0, 0);
+            return best;
         }
-        best
+        match self.pause {
+            0 => {
+                let loss = pass(TRY) + TRY as f64 * draft - 1.0;
+                let least = LEAST_PAUSE.max((loss / MOST_LOSS) as usize);
+                self.last_pause = (2 * self.last_pause).clamp(least, MOST_PAUSE.max(least));
+                self.pause = self.last_pause;
+                0
+            }
+            1 => TRY.min(most),
+            _ => {
+                self.pause -= 1;
+                0
+            }
+        }
     }
 
     fn checked(&mut self, drafted: usize, accepted: usize) {
@@ -116,8 +130,9 @@ impl Best {
         self.accepted = FADES * self.accepted + accepted as f64;
         self.compared = FADES * self.compared + compared as f64;
         if accepted == drafted {
-            self.next_pause = LEAST_PAUSE;
+            self.last_pause = 0;
         }
+        self.pause = 0;
     }
     // ANCHOR_END: best
 }
@@ -158,6 +173,21 @@ mod tests {
             length.checked(last, last);
         }
         assert_eq!(last, 4);
+    }
+
+    #[test]
+    fn a_try_lasts_until_something_was_guessed_and_takes_a_fiftieth_of_the_time() {
+        // Two draft tokens cost half a pass, so that 25 steps are between two tries.
+        let costs = Arc::new(PassCosts::known(&[1.0, 1.5, 1.5, 9.0, 9.0]));
+        let mut length = DraftLength::best(4, costs, 0.0);
+        while length.next(1) > 0 {
+            length.checked(2, 0);
+        }
+        let pause = (0..).take_while(|_| length.next(1) == 0).count();
+        assert_eq!(pause + 1, 25);
+        assert_eq!([(); 5].map(|()| length.next(1)), [TRY; 5]);
+        length.checked(TRY, 0);
+        assert_eq!((0..).take_while(|_| length.next(1) == 0).count(), 50);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! pass (Leviathan et al., arXiv 2211.17192; Chen et al., arXiv 2302.01318).
 //!
 //! A [`Draft`] proposes draft tokens: [`PromptLookup`] copies from the text so far, [`DraftModel`]
-//! asks a smaller model, [`ForcedTokens`] knows what a constraint leaves no choice about. The model reads them behind the last token, which costs little more than
-//! that token alone, and returns the logits after each of them. From each row the sampler then draws
-//! as always. While what it draws equals the draft token, the next row holds: the draft token is
+//! asks a smaller model, [`ForcedTokens`] knows what a constraint leaves no choice about. The model
+//! reads them behind the last token, which costs little more than that token alone, and returns the
+//! logits after each of them. From each row the sampler then draws as always. While what it draws equals the draft token, the next row holds: the draft token is
 //! accepted. The first token that differs is the text's, and the rows behind it are dropped. Where all
 //! are accepted, the last row gives one token more, the bonus token.
 //!

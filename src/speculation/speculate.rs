@@ -47,10 +47,32 @@ impl Speculator {
     /// # Errors
     /// Those of the draft.
     pub fn propose(&mut self, text: &Text<'_>, most: usize, sequences: usize) -> Result<Vec<u32>> {
+        self.propose_within(&mut { usize::MAX }, text, most, sequences)
+    }
+
+    /// As [`propose`](Self::propose), where the draft may read `budget` tokens of the text that are new
+    /// to it. They are taken from the budget. Where there are more, it reads so many, and proposes
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// Those of the draft.
+    pub(crate) fn propose_within(
+        &mut self,
+        budget: &mut usize,
+        text: &Text<'_>,
+        most: usize,
+        sequences: usize,
+    ) -> Result<Vec<u32>> {
         let most = self.length.next(sequences).min(most);
         if most == 0 {
             return Ok(Vec::new());
         }
+        let unread = self.draft.unread(text);
+        if unread > *budget {
+            self.draft.read(text, std::mem::take(budget))?;
+            return Ok(Vec::new());
+        }
+        *budget -= unread;
         let mut draft = self.draft.propose(text, most)?;
         draft.truncate(most);
         Ok(draft)

@@ -36,13 +36,47 @@ pub struct Message {
     pub role: Role,
     /// The text.
     pub content: String,
+    /// The tools that the model has called in this message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// In a message of a tool: the [`id`](ToolCall::id) of the call that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The name of the author, such as that of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 impl Message {
     /// A message of the given role.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into() }
+        Self {
+            role,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+        }
     }
+}
+
+/// A call of a tool, in the form that templates expect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename = "function")]
+pub struct ToolCall {
+    /// By which the message of the tool names it.
+    pub id: String,
+    /// What is called.
+    pub function: FunctionCall,
+}
+
+/// A function with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FunctionCall {
+    /// Its name.
+    pub name: String,
+    /// An object as templates expect it, or a text that is no JSON.
+    pub arguments: serde_json::Value,
 }
 
 /// Further inputs of a template, besides the messages.

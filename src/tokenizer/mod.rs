@@ -16,7 +16,9 @@ use tokenizers::AddedToken;
 
 use crate::error::{Error, LoadError, RequestError, Result, ServiceError};
 use crate::{memory, panics};
-pub use chat::{ChatOptions, ChatTemplate, Message, Role, Variable, check_variable};
+pub use chat::{
+    ChatOptions, ChatTemplate, FunctionCall, Message, Role, ToolCall, Variable, check_variable,
+};
 pub use config::SpecialTokens;
 use config::TokenizerConfig;
 use decoding::Decoding;

@@ -4,10 +4,16 @@
 //! mark into each: a character that occurs nowhere else, so that what is found is the template's
 //! own. The mark is removed again before the model of the tokenizer sees the text.
 
+use std::cell::Cell;
+
 use aho_corasick::AhoCorasick;
+use serde_json::Value;
 use tokenizers::{OffsetType, PreTokenizer};
 
-use super::{ChatOptions, ChatTemplate, Message, Tokenizer, check_memory, trusting, unusable};
+use super::{
+    ChatOptions, ChatTemplate, FunctionCall, Message, Tokenizer, ToolCall, check_memory, trusting,
+    unusable,
+};
 use crate::error::Result;
 
 /// Characters that no text should have: those for private use, of the planes 15 and 16.
@@ -87,6 +93,48 @@ fn any_begins_with(sorted: &[String], begin: &str) -> bool {
     sorted.get(first).is_some_and(|text| text.starts_with(begin))
 }
 
+impl Message {
+    /// Whether one of its texts contains a character.
+    fn contains(&self, mark: char) -> bool {
+        let found = Cell::new(false);
+        self.map_texts(&|text| {
+            found.set(found.get() || text.contains(mark));
+            String::new()
+        });
+        found.get()
+    }
+
+    /// The same message with other texts: its content, and those of the calls.
+    fn map_texts(&self, map: &impl Fn(&str) -> String) -> Self {
+        let call = |call: &ToolCall| ToolCall {
+            id: map(&call.id),
+            function: FunctionCall {
+                name: map(&call.function.name),
+                arguments: map_value(&call.function.arguments, map),
+            },
+        };
+        Self {
+            role: self.role,
+            content: map(&self.content),
+            tool_calls: self.tool_calls.iter().map(call).collect(),
+            tool_call_id: self.tool_call_id.as_deref().map(map),
+            name: self.name.as_deref().map(map),
+        }
+    }
+}
+
+/// JSON with other texts, in which names of fields are texts too.
+fn map_value(value: &Value, map: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(map(text)),
+        Value::Array(items) => items.iter().map(|item| map_value(item, map)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (map(name), map_value(value, map))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
 /// A conversation as a template has written it.
 #[derive(Debug)]
 pub(crate) struct WrittenChat {
@@ -128,15 +176,11 @@ impl Tokenizer {
         messages: &[Message],
         options: &ChatOptions,
     ) -> Result<WrittenChat> {
-        let is_used = |mark| messages.iter().any(|message| message.content.contains(mark));
+        let is_used = |mark| messages.iter().any(|message| message.contains(mark));
         let mark = self.unused_mark(is_used)?;
-        let marked: Vec<Message> = messages
-            .iter()
-            .map(|message| Message {
-                content: self.special_texts.marked(&message.content, mark),
-                ..message.clone()
-            })
-            .collect();
+        let marked_text = |text: &str| self.special_texts.marked(text, mark);
+        let marked: Vec<Message> =
+            messages.iter().map(|message| message.map_texts(&marked_text)).collect();
         let text = template.render(&marked, &self.special_tokens, options)?;
         Ok(WrittenChat { text, mark: (marked != messages).then_some(mark) })
     }

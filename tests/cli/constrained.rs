@@ -74,6 +74,33 @@ fn a_constraint_is_kept_alone_in_a_batch_and_guessed_ahead() {
 }
 
 #[test]
+fn a_healed_prompt_lacks_its_last_token_and_the_text_begins_with_it() {
+    let flags = [
+        "--prompt",
+        "There was a ",
+        "--temperature",
+        "0",
+        "--max-tokens",
+        "5",
+    ];
+    let plain = succeed_in_json(CACHED, &flags);
+    let healed = succeed_in_json(CACHED, &[&flags[..], &["--heal"]].concat());
+    let prompt = |report: &Value| report["prompt_ids"].as_array().unwrap().clone();
+    assert_eq!(prompt(&healed), prompt(&plain)[..prompt(&plain).len() - 1]);
+    assert!(healed["text"].as_str().unwrap().starts_with(' '), "{healed}");
+    let guessed = [&flags[..], &["--heal", "--speculate", "lookup"]].concat();
+    assert_eq!(succeed_in_json(CACHED, &guessed)["logits_hash"], healed["logits_hash"]);
+    let bound = [
+        &flags[..],
+        &["--heal", "--choice", "fox", "--choice", "cat"],
+    ]
+    .concat();
+    let text = succeed_in_json(CACHED, &bound)["text"].clone();
+    assert!(text == " fox" || text == " cat", "{text}");
+    fail_in_clap(CACHED, &["--heal", "--compare"], "--compare");
+}
+
+#[test]
 fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
     for name in [CACHED, "06_batching", CONSTRAINED] {
         fail(name, &["--regex", "a("], 2, "unclosed group");
@@ -81,4 +108,41 @@ fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
         fail_in_clap(name, &["--regex", "a", "--choice", "b"], "--choice");
     }
     fail_in_clap(CACHED, &["--regex", "a", "--compare"], "--compare");
+}
+
+/// A file that is gone at the end.
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    file
+}
+
+#[test]
+fn a_schema_is_kept_or_the_feature_is_named_that_it_needs() {
+    let schema = file(r#"{"enum": ["a small fox", {"cats": [1, 2]}]}"#);
+    let lark = file("start: \" a \" WORD\nWORD: \"cat\" | \"dog\"");
+    for name in [CACHED, CONSTRAINED] {
+        for (flag, file) in [("--json-schema", &schema), ("--lark", &lark)] {
+            let flags = [flag, file.path().to_str().unwrap()];
+            let outcome = run(name, &[&flags[..], &["--json", "--prompt", "It was"]].concat());
+            if outcome.code == Some(0) {
+                let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+                let text = report["text"].as_str().unwrap();
+                let texts = [
+                    " a cat",
+                    " a dog",
+                    r#""a small fox""#,
+                    r#"{"cats":[1,2]}"#,
+                    r#"{"cats": [1, 2]}"#,
+                ];
+                assert!(texts.iter().any(|expected| text.ends_with(expected)), "{text}");
+            } else {
+                assert_eq!(outcome.code, Some(2));
+                assert!(outcome.stderr.contains("(add `--features schema` to the cargo command)"));
+            }
+        }
+        fail(name, &["--json-schema", file("{").path().to_str().unwrap()], 1, "EOF");
+        fail(name, &["--lark", "no/such/file"], 1, "no/such/file");
+        fail_in_clap(name, &["--lark", "a", "--json-schema", "b"], "--lark");
+    }
 }

@@ -72,3 +72,16 @@ fn a_draft_model_that_is_missing_or_that_nobody_asks_is_a_wrong_command_line() {
     let args = ["--speculate", "draft", "--draft", other.to_str().unwrap()];
     fail(CACHED, &args, 2, "the draft model has a vocabulary of");
 }
+
+#[test]
+fn what_compares_loops_refuses_to_guess() {
+    for name in [CACHED, "06_batching"] {
+        for flags in [
+            ["--speculate", "lookup"],
+            ["--draft", "models/ember"],
+            ["--draft-tokens", "3"],
+        ] {
+            fail_in_clap(name, &["--compare", flags[0], flags[1]], flags[0]);
+        }
+    }
+}

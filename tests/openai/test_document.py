@@ -73,10 +73,10 @@ def test_the_limits_are_those_of_the_server(http, document, serve):
     with serve("--max-waiting", "8", "--max-sequences", "7").http() as small:
         for http, document, most in [(http, document, 64), (small, small.get("/openapi.json").json(), 7)]:
             for path, schema, body in [
-                ("/v1/completions", "WithSampling_CompletionRequest", {"prompt": "x"}),
+                ("/v1/completions", "WithFormat_CompletionRequest", {"prompt": "x"}),
                 (
                     "/v1/chat/completions",
-                    "WithSampling_ChatCompletionRequest",
+                    "WithFormat_ChatCompletionRequest",
                     {"messages": [{"role": "user", "content": "x"}]},
                 ),
             ]:

@@ -213,24 +213,33 @@ def test_unknown_and_null_fields_are_accepted(http, client):
     ],
 )
 def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(http, path, body):
-    for name, asks, asks_nothing in [
-        ("tools", [{"type": "function"}], []),
-        ("tool_choice", "required", "none"),
-        ("functions", [{"name": "f"}], []),
-        ("function_call", {"name": "f"}, "none"),
+    forms = [
         ("response_format", {"type": "json_object"}, {"type": "text"}),
-        ("modalities", ["text", "audio"], ["text"]),
-        ("audio", {"voice": "x"}, None),
         ("guided_json", {"type": "object"}, None),
         ("guided_regex", "a+", None),
         ("guided_choice", ["a", "b"], None),
         ("guided_grammar", "root ::= x", None),
         ("structured_outputs", {"regex": "a+"}, None),
+    ]
+    tools = [
+        ("tools", [{"type": "function"}], []),
+        ("tool_choice", "required", "none"),
+    ]
+    others = [
+        ("functions", [{"name": "f"}], []),
+        ("function_call", {"name": "f"}, "none"),
+        ("modalities", ["text", "audio"], ["text"]),
+        ("audio", {"voice": "x"}, None),
         ("json_schema", {"type": "object"}, None),
         ("grammar", "root ::= x", ""),
         ("suffix", "y", ""),
         ("min_tokens", 3, 0),
-    ]:
+    ]
+    unsupported = {
+        "/v1/chat/completions": others,
+        "/v1/completions": tools + others,
+    }.get(path, forms + tools + others)
+    for name, asks, asks_nothing in unsupported:
         detail = error(post(http, path, {**body, name: asks}), 400)
         assert detail["message"].startswith(f"`{name}` is not supported")
         assert (detail["param"], detail["code"]) == (name, "unsupported_parameter")

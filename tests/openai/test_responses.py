@@ -1,7 +1,10 @@
 """/v1/responses."""
 
+from typing import Annotated, Literal
+
 import openai
 import pytest
+from pydantic import BaseModel, Field
 
 PROMPT = "Once upon a time"
 
@@ -139,7 +142,8 @@ def test_logprobs_are_those_of_a_chat(respond, chat):
         ({"tool_choice": "required"}, "tool_choice"),
         ({"prompt": {"id": "p"}}, "prompt"),
         ({"truncation": "auto"}, "truncation"),
-        ({"text": {"format": {"type": "json_object"}}}, "text.format.type"),
+        ({"text": {"format": {"type": "xml"}}}, "text.format.type"),
+        ({"text": {"format": {"type": "json_schema", "schema": {"not": {}}}}}, "text.format.schema"),
         ({"max_output_tokens": 0}, "max_output_tokens"),
         ({"input": []}, "input"),
         ({"input": 3}, "input"),
@@ -153,6 +157,18 @@ def test_what_is_wrong_or_not_supported_is_named(http, body, param):
     response = http.post("/v1/responses", json={"input": PROMPT, **body})
     assert response.status_code == 400, response.text
     assert response.json()["error"]["param"] == param, response.text
+
+
+class Weather(BaseModel):
+    sky: Literal["clear", "grey"]
+    degrees: Annotated[int, Field(ge=-9, le=40)]
+
+
+def test_a_pydantic_model_is_parsed(client):
+    for seed in range(3):
+        options = dict(model="ember", input="It was cold.", text_format=Weather, extra_body={"seed": seed})
+        found = client.responses.parse(**options)
+        assert found.status == "completed" and isinstance(found.output_parsed, Weather)
 
 
 def test_what_asks_for_nothing_is_accepted(respond):

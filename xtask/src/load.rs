@@ -19,21 +19,26 @@ mod report;
 mod rounds;
 mod schedule;
 mod table;
+mod traffic;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
 use crate::bench::machine;
 use crate::server::{self, Server};
-use contender::Contender;
-use level::Level;
-use prompts::Prompts;
-use report::Report;
-use rounds::Rounds;
 use schedule::Arrivals;
+
+pub use contender::Contender;
+pub use drive::open_loop;
+pub use level::Level;
+pub use outcome::Outcome;
+pub use report::Report;
+pub use rounds::Rounds;
+pub use table::{describe, reports as reports_table, statuses};
+pub use traffic::Traffic;
 
 /// TTFT and end-to-end times begin at the scheduled arrival, with --clients when the client was
 /// free. Times between tokens are those between neighbours of one text. Throughput counts output
@@ -63,33 +68,8 @@ pub struct LoadArgs {
     /// The command that starts another server, with {port} where its port belongs
     #[arg(long, value_name = "COMMAND", conflicts_with = "peer_url")]
     peer_command: Option<String>,
-    /// Requests per second, on a schedule; several are measured in turns [default: 4]
-    #[arg(long, value_delimiter = ',', conflicts_with = "clients")]
-    rate: Vec<f64>,
-    /// How the times between arrivals are distributed
-    #[arg(long, value_enum, default_value_t = Arrivals::Poisson)]
-    arrivals: Arrivals,
-    /// In place of a rate, how many clients send their next request when the last is answered
-    #[arg(long, value_delimiter = ',')]
-    clients: Vec<usize>,
-    /// How many requests a round has
-    #[arg(long, default_value_t = 64)]
-    requests: usize,
-    /// How often everything is measured, in turns [default: 1, with --compare and --goals 5]
-    #[arg(long)]
-    rounds: Option<usize>,
-    /// Tokens of a prompt, in those of the bundled model: beginnings of stories
-    #[arg(long, default_value_t = 32, value_name = "TOKENS")]
-    prompt_tokens: usize,
-    /// How many of them all prompts have in common
-    #[arg(long, default_value_t = 0, value_name = "TOKENS")]
-    shared_prefix: usize,
-    /// Tokens of a text
-    #[arg(long, default_value_t = 64)]
-    max_tokens: usize,
-    /// The seed of arrivals, prompts and sampling
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    traffic: Traffic,
     /// 1, 4 and 16 clients, in turns; with a peer, both servers
     #[arg(long, conflicts_with_all = ["rate", "clients"])]
     compare: bool,
@@ -106,8 +86,6 @@ pub struct LoadArgs {
     chart: Option<PathBuf>,
 }
 
-/// The load where none is given.
-const RATE: f64 = 4.0;
 /// Rounds of comparisons.
 const ROUNDS: usize = 5;
 /// The clients of a comparison.
@@ -126,11 +104,9 @@ struct Results<'a> {
 }
 
 pub fn run(args: &LoadArgs) -> Result<()> {
-    ensure!(args.requests >= 1, "nothing is measured without a request");
-    ensure!(args.rounds() >= 1, "nothing is measured in no round");
-    ensure!(args.max_tokens >= 1, "a text has a token at least");
+    args.traffic.check(args.rounds())?;
     let levels = args.levels()?;
-    let prompts = Prompts::new(args.seed, args.prompt_tokens, args.shared_prefix)?;
+    let prompts = args.traffic.prompts()?;
     // One thread is enough for a client, and leaves the cores to the server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -138,7 +114,12 @@ pub fn run(args: &LoadArgs) -> Result<()> {
             return goals::run(args, &prompts).await;
         }
         let contenders = contenders(args).await?;
-        let rounds = Rounds { args, prompts: &prompts, levels: &levels };
+        let rounds = Rounds {
+            traffic: &args.traffic,
+            rounds: args.rounds(),
+            prompts: &prompts,
+            levels: &levels,
+        };
         let reports = rounds.measure(&contenders).await?;
         show(args, &reports)
     })
@@ -151,24 +132,14 @@ impl LoadArgs {
         } else {
             1
         };
-        self.rounds.unwrap_or(default)
+        self.traffic.rounds.unwrap_or(default)
     }
 
     fn levels(&self) -> Result<Vec<Level>> {
-        let clients = if self.compare {
-            &CLIENTS[..]
-        } else {
-            &self.clients
-        };
-        let levels = if !clients.is_empty() {
-            clients.iter().map(|&clients| Level::Clients(clients)).collect()
-        } else if self.rate.is_empty() {
-            vec![Level::Rate(RATE)]
-        } else {
-            self.rate.iter().map(|&rate| Level::Rate(rate)).collect()
-        };
-        levels.iter().try_for_each(Level::check)?;
-        Ok(levels)
+        if self.compare {
+            return Ok(CLIENTS.map(Level::Clients).to_vec());
+        }
+        self.traffic.levels()
     }
 }
 
@@ -199,17 +170,17 @@ fn show(args: &LoadArgs, reports: &[Report]) -> Result<()> {
     if args.json {
         let results = Results {
             machine: machine::describe()?,
-            seed: args.seed,
-            arrivals: args.arrivals,
-            requests: args.requests,
+            seed: args.traffic.seed,
+            arrivals: args.traffic.arrivals,
+            requests: args.traffic.requests,
             rounds: args.rounds(),
-            max_tokens: args.max_tokens,
+            max_tokens: args.traffic.max_tokens,
             reports,
         };
         println!("{}", serde_json::to_string_pretty(&results)?);
     } else {
         println!("{}", machine::describe()?);
-        println!("{}\n", table::describe(args));
+        println!("{}\n", table::describe(&args.traffic, args.rounds()));
         print!("{}", table::reports(reports));
     }
     if let Some(file) = &args.chart {

@@ -14,6 +14,7 @@ mod live;
 mod load;
 mod load_cost;
 mod loss_chart;
+mod masks;
 mod mutants;
 mod page;
 mod paged_cost;
@@ -21,6 +22,7 @@ mod parity;
 mod quantization;
 mod random_checkpoint;
 mod replay;
+mod replicas;
 mod roofline;
 mod server;
 mod shallow_checkpoint;
@@ -90,16 +92,22 @@ enum Command {
     ShallowCheckpoint(shallow_checkpoint::ShallowCheckpointArgs),
     /// Measure a server under load
     Load(load::LoadArgs),
+    /// Start several servers behind a router, and measure them
+    Replicas(replicas::ReplicasArgs),
     /// Measure the time and the memory that loading a model takes
     LoadCost(load_cost::LoadCostArgs),
     /// Measure how many tokens a second are read and written
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Answer with token masks, or measure how long they take beside other engines
+    Masks(masks::MasksArgs),
     /// Measure what draft tokens gain
     Speculation(speculation::SpeculationArgs),
     /// Simulate the scheduler in virtual time, with many requests
     Simulate(simulate::SimulateArgs),
+    /// Compute how many GPUs a number of users takes, and what goes over the wires between them
+    Plan(simulate::plan::PlanArgs),
 }
 
 fn main() -> Result<()> {
@@ -126,10 +134,13 @@ fn main() -> Result<()> {
         Command::RandomCheckpoint(args) => random_checkpoint::run(&args),
         Command::ShallowCheckpoint(args) => shallow_checkpoint::run(&args),
         Command::Load(args) => load::run(&args),
+        Command::Replicas(args) => replicas::run(&args),
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Masks(args) => masks::run(&args),
         Command::Speculation(args) => speculation::run(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Plan(args) => simulate::plan::run(&args),
     }
 }

@@ -62,10 +62,12 @@ impl Server {
         let mut command = Command::new(program);
         // Its log is no part of the table.
         command.args(arguments).stdout(Stdio::null());
-        Ok(Self {
-            child: spawn(command)?,
-            url: format!("http://127.0.0.1:{port}"),
-        })
+        Self::at(command, format!("http://127.0.0.1:{port}"))
+    }
+
+    /// Starts a server that will be at `url`.
+    pub fn at(command: Command, url: String) -> Result<Self> {
+        Ok(Self { child: spawn(command)?, url })
     }
 
     /// Fails if the server has ended by itself.

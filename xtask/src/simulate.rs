@@ -10,13 +10,19 @@ mod calibrate;
 mod chart;
 mod check;
 mod cost;
+mod disaggregated;
 mod fit;
+mod layout;
 mod log;
 pub mod percentiles;
+pub mod plan;
 mod preset;
 mod recorder;
+mod replica;
 mod report;
 mod request;
+mod router;
+mod routing;
 mod run;
 mod setup;
 pub mod table;
@@ -38,6 +44,7 @@ use cost::{StepCost, significant};
 use fit::Fit;
 use log::Log;
 use report::Report;
+use routing::RoutingArgs;
 use setup::Setup;
 use table::{Table, time};
 use target::{Target, TargetArgs};
@@ -51,6 +58,8 @@ use variants::{Sweep, Variant};
 pub struct SimulateArgs {
     #[command(flatten)]
     target: TargetArgs,
+    #[command(flatten)]
+    routing: RoutingArgs,
     /// How many requests arrive [default: 1000, with --check as many as take about 6 seconds]
     #[arg(long)]
     requests: Option<usize>,
@@ -74,6 +83,9 @@ pub struct SimulateArgs {
     /// The share of requests that begin with it, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     shared_share: f64,
+    /// How many different system prompts there are; a request has one of them, by chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    shared_prompts: usize,
     /// The most sequences in a step
     #[arg(long, default_value_t = EngineConfig::default().max_running)]
     max_running: usize,
@@ -132,6 +144,12 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
     if let Some(rate) = args.rate {
         ensure!(rate > 0.0 && rate.is_finite(), "a rate is a number above 0, not {rate}");
     }
+    args.routing.check()?;
+    let is_routed = args.routing.replicas > 1;
+    ensure!(
+        !is_routed || !(args.sweep.is_some() || args.json || args.chart.is_some()),
+        "routers are compared in a table: leave out --sweep, --json and --chart"
+    );
     let (mut target, mut ours) = args.target.target(args.check)?;
     let setup = args.setup(&target);
     setup.check()?;
@@ -139,7 +157,8 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
     let mut requests = traffic.requests()?;
     let rate = args.rate.unwrap_or_else(|| {
         let load = if args.check { CHECK_LOAD } else { LOAD };
-        default_rate(&requests, &target.cost, load)
+        let replicas = args.routing.replicas as f64;
+        default_rate(&requests, &target.cost, load * replicas)
     });
     if args.check && args.requests.is_none() {
         traffic.count = ((check::SECONDS * rate).ceil() as usize).max(1);
@@ -159,6 +178,17 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
     }
     if !args.json {
         print!("{}", describe(&target, &traffic, &requests, rate, &setup));
+    }
+    if is_routed {
+        let list = &requests.list;
+        let table = if args.check {
+            let load = || Ok(with_budget(args.target.load()?, &setup));
+            routing::check(&args.routing, load, list, setup, &target)?
+        } else {
+            routing::compare(&args.routing, list, setup, &target)?
+        };
+        print!("{table}");
+        return Ok(());
     }
     if args.check {
         let ours = ours.context("there is no model to check with")?;
@@ -224,6 +254,7 @@ impl SimulateArgs {
             context: target.context,
             shared_prompt: self.shared_prompt,
             shared_share: self.shared_share,
+            prefixes: self.shared_prompts,
         }
     }
 }
@@ -268,7 +299,7 @@ fn check(
         let measured = check::serve(&ours.model, &requests.list, &setup)?.report;
         pairs.push((policy.to_string(), predicted, measured));
     }
-    print!("{}", check::table(&pairs));
+    print!("{}", check::table("policy", &pairs));
     Ok(())
 }
 
@@ -315,11 +346,14 @@ fn describe(
         requests.shortened, traffic.context
     );
     if traffic.shared_prompt > 0 {
-        text += &format!(
-            "{:.0} % begin with the same {} tokens\n",
-            100.0 * traffic.shared_share,
-            traffic.shared_prompt
-        );
+        let share = 100.0 * traffic.shared_share;
+        text += &match traffic.prefixes {
+            1 => format!("{share:.0} % begin with the same {} tokens\n", traffic.shared_prompt),
+            prefixes => format!(
+                "{share:.0} % begin with one of {prefixes} prompts of {} tokens\n",
+                traffic.shared_prompt
+            ),
+        };
     }
     let config = setup.config;
     text += &format!(
@@ -420,6 +454,10 @@ mod tests {
             "--max-running 0",
             "--token-budget 0",
             "--check --block-size 16",
+            "--replicas 0",
+            "--replicas 99999999999",
+            "--replicas 2 --json",
+            "--shared-prompts 0",
         ] {
             let args = parse(&format!("--cost 500,60,50,0.1 {words}")).unwrap();
             assert!(run(&args).is_err(), "{words}");

@@ -34,7 +34,7 @@ const WAYS: [(&str, Draws, Acceptance); 4] = [
 /// Those of the models; a closed standard output.
 pub fn acceptance(args: &GuessArgs) -> Result<()> {
     let (pretrained, _) = args.generate.load()?;
-    let draft = args.generate.model.load_draft(args.draft.as_ref(), &pretrained.model)?;
+    let (pretrained, draft) = args.generate.model.load_draft(args.draft.as_ref(), pretrained)?;
     let (draft, mut rows) = (Arc::new(draft), Vec::new());
     let mut out = format!("{BOLD}{:<24}", "draft tokens accepted");
     for at in TEMPERATURES {

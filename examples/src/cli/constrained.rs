@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use slowburn::constrained::{Constraint, Follower};
+use slowburn::constrained::{Automaton, Constraint, Follower};
 use slowburn::generate::{Chosen, FinishReason, Generation};
 use slowburn::grammar::Grammar;
 use slowburn::pretrained::Pretrained;
@@ -32,7 +32,7 @@ pub struct ConstrainedArgs {
     pub constraint: ConstraintArgs,
 
     /// Allow any story in which no other names occur. May be given several times
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["regex", "choice"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["regex", "choice", "json_schema", "lark"])]
     pub name: Vec<String>,
 
     /// How many steps to show
@@ -50,11 +50,14 @@ pub struct ConstrainedArgs {
 
 impl ConstrainedArgs {
     /// What the flags allow. Without any: a sentence about an animal.
-    pub fn grammar(&self) -> Grammar {
+    ///
+    /// # Errors
+    /// Those of [`ConstraintArgs::grammar`].
+    pub fn grammar(&self) -> Result<Grammar> {
         if !self.name.is_empty() {
-            return Grammar::Regex(names(&self.name));
+            return Ok(Grammar::Regex(names(&self.name)));
         }
-        self.constraint.grammar().unwrap_or_else(|| Grammar::Regex(STORY.to_owned()))
+        Ok(self.constraint.grammar()?.unwrap_or_else(|| Grammar::Regex(STORY.to_owned())))
     }
 }
 
@@ -158,7 +161,7 @@ impl<'a> ConstrainedReport<'a> {
             "text": text,
             "ids": generation.ids,
             "finish_reason": generation.finish_reason,
-            "states": self.constraint.automaton().states(),
+            "states": self.constraint.automaton().map(Automaton::states),
             "states_seen": self.constraint.seen(),
             "logits_hash": generation.logits_hash,
             "steps": steps,
@@ -174,10 +177,13 @@ impl<'a> ConstrainedReport<'a> {
             FinishReason::Eos => "which match as a whole",
             _ => "unfinished",
         };
-        let (states, seen) = (self.constraint.automaton().states(), self.constraint.seen());
+        // A parser has a stack instead.
+        let seen = self.constraint.automaton().map_or_else(String::new, |automaton| {
+            format!("; {} of {} states seen", self.constraint.seen(), automaton.states())
+        });
         let _ = writeln!(
             out,
-            "{DIM}{} tokens, {end}; {forced} of them without a choice; {seen} of {states} states seen{DIM:#}",
+            "{DIM}{} tokens, {end}; {forced} of them without a choice{seen}{DIM:#}",
             self.steps.len()
         );
         if self.args.measure {
@@ -218,11 +224,15 @@ impl<'a> ConstrainedReport<'a> {
         let of = |new| self.steps.iter().filter(move |step| step.mask.1 == new).map(|s| s.mask.0);
         // The first step has the prefill.
         let passes = self.steps.iter().skip(1).map(|step| step.step).collect();
-        let rows = [
-            ("mask, a new state", of(true).collect()),
-            ("mask, a known one", of(false).collect()),
-            ("a step of the loop", passes),
-        ];
+        // A parser keeps no masks.
+        let mut rows = match self.constraint.automaton() {
+            Some(_) => vec![
+                ("mask, a new state", of(true).collect()),
+                ("mask, a known one", of(false).collect()),
+            ],
+            None => vec![("mask", of(false).collect())],
+        };
+        rows.push(("a step of the loop", passes));
         let mut out = String::new();
         let _ = writeln!(
             out,

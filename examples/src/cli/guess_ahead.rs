@@ -384,3 +384,7 @@ impl<'a> GuessReport<'a> {
         line
     }
 }
+
+#[cfg(test)]
+#[path = "guess_ahead/tests.rs"]
+mod tests;

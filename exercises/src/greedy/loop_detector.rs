@@ -9,12 +9,12 @@ pub struct Loop {
     pub period: usize,
 }
 
-/// When a watchman who reads a text token by token would first notice that it runs in a loop.
+/// At which token a program that reads a text as it comes first notices that it runs in a loop.
 ///
 /// The chapter looks at a text that is finished. A generator would rather stop at the moment at
-/// which the loop is there. After each token the watchman asks: does the text so far end with
-/// `copies` copies of one block, one directly behind the other? The first time that it does, he
-/// returns how many tokens had come, and how long the block is.
+/// which the loop is there. After each token it asks: does the text so far end with `copies` copies of
+/// one block, one directly behind the other? Returned are how many tokens had come when it first did,
+/// and how long the block is.
 ///
 /// - `ids` holds the tokens in the order in which they came.
 /// - `copies` is at least 2, and may be so many that no text could hold them. All of them are whole.

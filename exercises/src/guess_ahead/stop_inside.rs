@@ -35,7 +35,7 @@ pub struct Taken {
 /// - `generated` tokens were generated before, fewer than `max_tokens`.
 /// - For each token in turn: if it is an end-of-sequence token, the text ends with `Eos`, and the
 ///   token is not a part of it. Otherwise the text takes it, and if `max_tokens` are generated then, it
-///   ends with `Length`. What comes behind the end is dropped, and nobody looks at it.
+///   ends with `Length`. What comes behind the end is dropped, and not looked at.
 /// - A guess that is dropped does not count as accepted. An end-of-sequence token does not either.
 ///
 /// ```text

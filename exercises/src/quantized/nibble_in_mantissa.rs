@@ -4,8 +4,9 @@
 /// one, `i = 0`, is the lowest.
 ///
 /// An f32 has a sign bit, 8 bits of exponent and, lowest, 23 bits of mantissa. From 16 to 31 it has the
-/// exponent of 16, and the highest 4 of the 23 bits count 8, 4, 2 and 1. `16.0_f32.to_bits()` has zeros there. So no conversion is needed: a kernel moves
-/// the nibble to these bits. How you do it is up to you: the result is the same number.
+/// exponent of 16, and the highest 4 of the 23 bits count 8, 4, 2 and 1. `16.0_f32.to_bits()` has zeros
+/// there. So no conversion is needed: a kernel moves the nibble to these bits. How you do it is up to
+/// you: the result is the same number.
 ///
 /// ```text
 /// word 0x8f0    i = 0: 16    i = 1: 31    i = 2: 24

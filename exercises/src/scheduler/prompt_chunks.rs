@@ -15,7 +15,7 @@ pub struct Chunk {
 ///
 /// - A step computes `token_budget` tokens. `decodes` says how many sequences decode at each step:
 ///   each of them takes one token of the budget, and comes before the prompt. Behind the end of
-///   `decodes`, nobody decodes any more.
+///   `decodes`, none decodes any more.
 /// - A chunk has as many tokens as are left of the budget, and no more than are left of the prompt.
 ///   Where the decodes leave nothing, it has one token all the same: otherwise a busy server would
 ///   never read the prompt.

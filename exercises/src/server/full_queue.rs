@@ -1,6 +1,8 @@
 //! A bounded queue that says when to retry.
 
-use std::sync::{Arc, Mutex};
+// As in `std::sync`, atomics too, but that the tests decide whose turn it is: they try many orders of
+// the threads.
+use shuttle::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Counts the sequences in a server, those that run and those that wait.

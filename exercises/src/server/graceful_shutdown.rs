@@ -57,7 +57,7 @@ impl Server {
         self.deadline = Some(deadline);
     }
 
-    /// One step: who waits joins where there is room, and each running request gets a token.
+    /// One step: requests that wait join where there is room, and each running one gets a token.
     /// Returns the names of those that ended, in the order in which they joined, and how.
     ///
     /// What was observed: with each new version of the server, a few clients get an empty reply,

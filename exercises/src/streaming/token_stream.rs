@@ -34,9 +34,9 @@ pub struct TokenStream {
 /// - The reader waits for the next token. Its iterator ends when the sender is dropped and all that
 ///   was sent has been read, and not before.
 /// - The sender never waits. It is told by [`Emitted`] where the reader is behind.
-/// - Dropping the stream never waits. When it is dropped, wherever the reader is in it, the sender can see that: from
-///   [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also where the
-///   stream was full.
+/// - Dropping the stream never waits. Once it is dropped, wherever its reader was, the sender can see
+///   that: from [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also
+///   where the stream was full.
 ///
 /// ```text
 /// capacity 2

@@ -47,7 +47,7 @@ fn drawn_in_turn(request: &Request) -> Vec<u32> {
 #[test]
 fn a_request_alone_gives_the_text_that_it_gave_before() {
     for seed in [0, 7, 8, 1000, u64::MAX] {
-        for (max_tokens, joins_at) in [(8, 0), (3, 0), (8, 2)] {
+        for (max_tokens, joins_at) in [(8, 0), (3, 0), (8, 2), (60, 200)] {
             let request = Request { max_tokens, joins_at, ..request(&[1, 2], seed) };
             let case = Case::rule(
                 "alone, a request gets the text that it got before: all tokens are drawn by one \

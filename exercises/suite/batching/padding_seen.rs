@@ -50,6 +50,11 @@ fn every_token_of_the_text_is_seen() {
         let (case, found) = attend_one(rule, &[1.0], column(&keys), column(&values), 3);
         case.close(&[3.0], &found[0], TOLERANCE);
     }
+    let rule = "also of a long text: the mean of 0 to 99";
+    let keys = vec![2.0; 102];
+    let values: Vec<f32> = [-5.0, -5.0].into_iter().chain((0..100).map(|i| i as f32)).collect();
+    let (case, found) = attend_one(rule, &[1.0], column(&keys), column(&values), 100);
+    case.close(&[49.5], &found[0], 1e-3);
 }
 
 #[test]

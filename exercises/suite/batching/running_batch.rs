@@ -30,14 +30,14 @@ fn nobody_starts_before_it_arrives() {
 
 #[test]
 fn there_are_no_more_texts_than_places() {
-    let rule = "who finds no free place waits: (first step, last step)";
+    let rule = "a text that finds no free place waits: (first step, last step)";
     check(rule, 1, &[(0, 2), (0, 1)], &[(0, 1), (2, 2)]);
     check(rule, 2, &[(0, 2), (0, 2), (0, 2)], &[(0, 1), (0, 1), (2, 3)]);
 }
 
 #[test]
 fn a_free_place_is_taken_at_the_next_step() {
-    let rule = "who has all its tokens leaves, and its place is taken at the next step, whoever \
+    let rule = "a text with all its tokens leaves, and its place is taken at the next step, whatever \
                 else is in the batch: (first step, last step)";
     check(rule, 2, &[(0, 5), (0, 2), (0, 2)], &[(0, 4), (0, 1), (2, 3)]);
     let requests = [(0, 4), (0, 2), (1, 1), (1, 2)];
@@ -47,7 +47,7 @@ fn a_free_place_is_taken_at_the_next_step() {
 #[test]
 fn the_length_of_a_text_gives_no_right_of_way() {
     let rule = "how many tokens a text has says nothing about when it joins: neither the shorter \
-                nor the longer goes before who came first: (first step, last step)";
+                nor the longer goes before the one that came first: (first step, last step)";
     check(rule, 1, &[(0, 3), (1, 4), (2, 1)], &[(0, 2), (3, 6), (7, 7)]);
     check(rule, 1, &[(0, 3), (1, 1), (2, 4)], &[(0, 2), (3, 3), (4, 7)]);
     check(rule, 1, &[(0, 2), (0, 3), (0, 1)], &[(0, 1), (2, 4), (5, 5)]);
@@ -56,12 +56,12 @@ fn the_length_of_a_text_gives_no_right_of_way() {
 
 #[test]
 fn first_come_first_served() {
-    let rule = "who came first goes first, also where the list has another order: (first step, \
+    let rule = "the text that came first goes first, also where the list has another order: (first step, \
                 last step)";
     check(rule, 1, &[(5, 1), (0, 1)], &[(5, 5), (0, 0)]);
     check(rule, 1, &[(2, 2), (1, 2), (0, 2)], &[(4, 5), (2, 3), (0, 1)]);
     let rule =
-        "who arrives at the same step goes in the order of the list: (first step, last step)";
+        "texts that arrive at the same step go in the order of the list: (first step, last step)";
     check(rule, 1, &[(0, 3), (0, 2), (0, 1)], &[(0, 2), (3, 4), (5, 5)]);
 }
 
@@ -71,7 +71,7 @@ fn many_that_arrive_at_the_same_step() {
     let requests: Vec<(usize, usize)> = (0..100).map(|i| ((i + 1) % 2, 1)).collect();
     let expected: Vec<(usize, usize)> =
         (0..100).map(|i| i / 2 + 50 * ((i + 1) % 2)).map(|step| (step, step)).collect();
-    let rule = "of those that arrive at the same step, who stands first in the list goes first: \
+    let rule = "of those that arrive at the same step, the first in the list goes first: \
                 (first step, last step)";
     check(rule, 1, &requests, &expected);
 }
@@ -86,9 +86,10 @@ fn the_batch_may_be_empty_for_a_while() {
 
 #[test]
 fn many_places_and_many_texts() {
-    let rule = "all who have arrived and find a free place join at once: (first step, last step)";
+    let rule = "all that have arrived and find a free place join at once: (first step, last step)";
     check(rule, 5, &[(0, 3); 7], &[(0, 2), (0, 2), (0, 2), (0, 2), (0, 2), (3, 5), (3, 5)]);
     check(rule, 8, &[(1, 300); 2], &[(1, 300); 2]);
+    check(rule, 1000, &[(0, 2); 1000], &[(0, 1); 1000]);
     check(rule, 1, &[], &[]);
 }
 
@@ -99,7 +100,7 @@ fn nobody_waits_without_need() {
         let requests: Vec<(usize, usize)> =
             (0..count).map(|_| (random.below(8), 1 + random.below(5))).collect();
         for places in 1..4 {
-            let case = Case::rule("at each step every place is taken, or nobody waits")
+            let case = Case::rule("at each step every place is taken, or no text waits")
                 .given("places", places)
                 .given("(arrives, tokens)", &requests);
             let found = run(places, &requests);
@@ -114,7 +115,7 @@ fn nobody_waits_without_need() {
                 let needed = inside <= places && (inside == places || waiting == 0);
                 let seen =
                     format!("at step {step} {inside} in the batch, {waiting} waiting: {found:?}");
-                case.holds(needed, "all places taken or nobody waiting, at each step", seen);
+                case.holds(needed, "all places taken or no text waiting, at each step", seen);
             }
             for (&(_, tokens), &(first, last)) in requests.iter().zip(&found) {
                 case.equal(first + tokens - 1, last);

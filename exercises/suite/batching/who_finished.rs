@@ -146,7 +146,7 @@ fn the_others_keep_their_places_and_their_tokens() {
         (sequence('b', &[6, 8], 2), Reason::Length),
         (sequence('c', &[], 9), Reason::Eos),
     ];
-    let rule = "who leaves changes neither the order nor the tokens of the others";
+    let rule = "a sequence that leaves changes neither the order nor the tokens of the others";
     check(rule, running, &[8, 8, EOS, 4], &left, &finished);
 
     let running = "abcd".chars().map(|name| sequence(name, &[], 9)).collect();

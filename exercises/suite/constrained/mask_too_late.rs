@@ -6,9 +6,10 @@ fn check(rule: &str, logits: &[f32], allowed: &[bool], k: usize) {
     let mut ids: Vec<usize> = (0..logits.len()).filter(|&id| allowed[id]).collect();
     ids.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]).then(a.cmp(&b)));
     ids.truncate(k);
-    let sum: f64 = ids.iter().map(|&id| f64::from(logits[id]).exp()).sum();
+    let weight = |id: usize| (f64::from(logits[id]) - f64::from(logits[ids[0]])).exp();
+    let sum: f64 = ids.iter().map(|&id| weight(id)).sum();
     let probability = |id| match ids.contains(&id) {
-        true => (f64::from(logits[id]).exp() / sum) as f32,
+        true => (weight(id) / sum) as f32,
         false => 0.0,
     };
     let expected: Vec<f32> = (0..logits.len()).map(probability).collect();
@@ -52,5 +53,24 @@ fn any_logits() {
         allowed[random.below(vocab)] = true;
         let k = 1 + random.below(vocab + 2);
         check("the best of the allowed tokens, by their logits", &logits, &allowed, k);
+    }
+}
+
+#[test]
+fn however_unlikely_the_allowed_tokens_are() {
+    let rule = "allowed tokens share the probability, however far below the others they are";
+    check(rule, &[0.0, -50.0, -51.0], &[false, true, true], 3);
+    check(rule, &[0.0, -200.0, -201.0], &[false, true, true], 2);
+    check(rule, &[0.0, -20_000.0, -20_001.0], &[false, true, true], 3);
+    let rule = "logits may be great";
+    check(rule, &[300.0, 301.0, 299.0], &[true, false, true], 2);
+}
+
+#[test]
+fn many_equal_tokens() {
+    let logits: Vec<f32> = (0..100).map(|id| (id % 3) as f32).collect();
+    let allowed: Vec<bool> = (0..100).map(|id| id % 7 > 0).collect();
+    for k in [10, 40, 70] {
+        check("of equal tokens, those with the smaller ids", &logits, &allowed, k);
     }
 }

@@ -107,3 +107,14 @@ fn any_vocabulary_and_any_automaton() {
         check("those that can be read, and no other", &tokens, &table, state);
     }
 }
+
+#[test]
+fn bytes_need_not_be_ascii() {
+    let rule = "a byte is any number from 0 to 255";
+    let tokens = [&[0xc3, 0xa9][..], &[0xc3], &[0xff], &[0x00], &[0x00, 0xff]];
+    let tokens: Vec<Vec<u8>> = tokens.iter().map(|token| token.to_vec()).collect();
+    let table = vec![vec![(0xc3, 1), (0x00, 2)], vec![(0xa9, 0)], vec![(0xff, 0)]];
+    for state in 0..3 {
+        check(rule, &tokens, &table, state);
+    }
+}

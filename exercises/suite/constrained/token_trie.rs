@@ -98,3 +98,27 @@ fn any_vocabulary() {
         case.equal(1 + beginnings.len(), nodes);
     }
 }
+
+#[test]
+fn a_vocabulary_may_be_large() {
+    let token = |id: u32| id.to_be_bytes()[1..].to_vec();
+    let case = Case::rule("the id of a token is its index, and all of its bytes count")
+        .given("vocabulary", "70,000 tokens of three bytes: 00 00 00, 00 00 01, and so on");
+    let vocabulary: Vec<Vec<u8>> = (0..70_000).map(token).collect();
+    let mut found = BTreeMap::new();
+    listed(&token_trie(&vocabulary), &[], &mut found);
+    let ids = [0, 255, 256, 65_535, 65_536, 69_999];
+    let listed: Vec<_> = ids.iter().map(|&id| found.get(&token(id)).cloned()).collect();
+    case.equal(ids.map(|id| Some(vec![id])).to_vec(), listed);
+}
+
+#[test]
+fn a_token_may_be_long() {
+    let vocabulary = [vec![b' '; 64], vec![b' '; 63]];
+    let case = Case::rule("a node for each byte").given("vocabulary", "64 spaces, and 63 spaces");
+    let mut found = BTreeMap::new();
+    let nodes = listed(&token_trie(&vocabulary), &[], &mut found);
+    case.equal(("nodes", 65), ("nodes", nodes));
+    let lengths: Vec<_> = found.iter().map(|(bytes, ids)| (bytes.len(), ids.clone())).collect();
+    case.equal(vec![(63, vec![1]), (64, vec![0])], lengths);
+}

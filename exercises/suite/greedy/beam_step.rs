@@ -250,3 +250,24 @@ fn with_room_for_all_nothing_is_lost() {
         case.holds((sum - 1.0).abs() < 1e-4, "the sum 1", (sum, all));
     }
 }
+
+#[test]
+fn many_equally_likely_texts() {
+    let beams = [beam(&[100], -1.0), beam(&[101], -1.0)];
+    let case = Case::rule("of equals, the earlier beam's comes first, and then the lower token id")
+        .given("log-probabilities after every text", "60: -4 -5 -6 -4 -5 -6 and so on")
+        .given("beams", &beams)
+        .given("end", 99)
+        .given("width", 70);
+    let model = |_: &[u32]| (0..60).map(|id| -4.0 - (id % 3) as f32).collect();
+    let found = beam_step(&model, &beams, 99, 70);
+    let mut going_on = Vec::new();
+    for level in 0..3 {
+        for first in [100, 101] {
+            for id in (level..60).step_by(3) {
+                going_on.push(beam(&[first, id], -5.0 - level as f32));
+            }
+        }
+    }
+    compare(&case, &going_on[..70], &[], &found);
+}

@@ -121,3 +121,12 @@ fn the_sink_is_as_one_more_token() {
         case.close(&expected, &softmax(tokens, sink), TOLERANCE);
     }
 }
+
+#[test]
+fn a_large_vocabulary() {
+    let case = Case::rule("all tokens count: of 4,000 equal ones, each has 0.00025")
+        .given("scores", "4,000 times 3")
+        .given("sink", NONE);
+    let found = softmax(&[3.0; 4000], NONE);
+    case.close(&[0.000_25; 4000], &found, 1e-5);
+}

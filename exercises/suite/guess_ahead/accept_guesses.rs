@@ -80,3 +80,12 @@ fn any_run() {
         case.equal(("kept rows", accepted + 1), ("kept rows", kept_rows));
     }
 }
+
+#[test]
+fn long_runs_and_great_ids() {
+    let guesses: Vec<u32> = (0..40).map(|i| 1000 * i).collect();
+    let sampled: Vec<u32> = (0..41).map(|i| 1000 * i).collect();
+    check("however many guesses are accepted", &guesses, &sampled, &sampled, 41);
+    check("an id is a number like any other", &[257, 5], &[1, 5, 6], &[1], 1);
+    check("an id is a number like any other", &[65_537, 5], &[1, 5, 6], &[1], 1);
+}

@@ -96,6 +96,8 @@ fn the_greatest_speed_up() {
     let flat = costs(&[1.0, 1.0, 1.0, 1.0, 1.0], 0.0);
     check_best(rule, 0.5, &flat, 4);
     check_best(rule, 1.0, &costs(&[1.0, 1.1, 1.2, 3.5], 0.0), 2);
+    let rule = "the table may have entries for many rows";
+    check_best(rule, 0.9, &costs(&[1.0; 40], 0.0), 39);
     let rule =
         "a number of guesses that is worse than the one before may have better ones behind it";
     check_best(rule, 0.9, &costs(&[1.0, 2.5, 2.6, 1.5], 0.0), 3);

@@ -106,3 +106,13 @@ fn any_text() {
         check(rule, &text, lookup, expected);
     }
 }
+
+#[test]
+fn long_texts_and_great_ids() {
+    let text: Vec<u32> = (0..3000).chain([0]).collect();
+    let case = Case::rule("the whole text is searched, however long it is")
+        .given("text", "0 1 2 ... 2999 0")
+        .given("lookup", USUAL);
+    case.equal(vec![1, 2, 3], prompt_lookup(&text, USUAL));
+    check("an id is a number like any other", &[256, 5, 65_536, 7, 0], USUAL, &[]);
+}

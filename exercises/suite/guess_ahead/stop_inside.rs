@@ -38,6 +38,10 @@ fn an_end_of_sequence_token_ends_the_text() {
     let rule = "a model may have several end-of-sequence tokens";
     check(rule, &[5, 6, 3, 7, 2], 0, (&[2, 3], 20), (&[5, 6], 2, Some(Eos)));
     check(rule, &[5, 6, 2, 7, 3], 0, (&[2, 3], 20), (&[5, 6], 2, Some(Eos)));
+    let rule = "they are in any order";
+    for eos in [9, 7, 2, 8] {
+        check(rule, &[5, eos, 6], 0, (&[9, 7, 2, 8], 20), (&[5], 1, Some(Eos)));
+    }
     let rule = "a model may have no end-of-sequence token";
     check(rule, &[5, 2, 6], 0, (&[], 20), (&[5, 2, 6], 2, None));
 }

@@ -59,7 +59,7 @@ fn a_block_that_ends_with_the_sequence_is_full() {
 
 #[test]
 fn a_run_may_cross_several_blocks() {
-    let rule = "each block that nobody else holds is free, in the order of the table";
+    let rule = "each block without another owner is free, in the order of the table";
     let before = (&pool(3, &[(1, 2), (1, 3), (1, 3), (1, 3)]), &table(&[3, 1, 2, 0], 11));
     let after = [(0, 0), (0, 0), (0, 0), (1, 1)];
     check(rule, before, 1, (&[1, 2, 0], &table(&[3], 1), &after));
@@ -72,7 +72,7 @@ fn a_shared_block_that_is_given_up_loses_an_owner() {
     let rule = "a block that is given up and that others hold loses an owner, and stays as it is";
     let before = (&pool(4, &[(2, 4), (2, 4), (3, 2)]), &table(&[0, 1, 2], 10));
     check(rule, before, 4, (&[], &table(&[0], 4), &[(2, 4), (1, 4), (2, 2)]));
-    let rule = "free is only what nobody else holds";
+    let rule = "only a block without another owner is free";
     let before = (&pool(4, &[(1, 4), (2, 4), (1, 2)]), &table(&[0, 1, 2], 10));
     check(rule, before, 2, (&[2], &table(&[0], 2), &[(1, 2), (1, 4), (0, 0)]));
 }

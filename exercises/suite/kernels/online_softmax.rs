@@ -65,6 +65,8 @@ fn great_scores_do_not_overflow() {
     let rule = "a low score is not a hidden one";
     let (case, found) = mean(rule, &[(&[-2e4, -2e4], &[2.0, 4.0]), (&[-2e30], &[9.0])]);
     case.close(&[3.0], &found, TOLERANCE);
+    let (case, found) = mean(rule, &[(&[-2e30], &[9.0]), (&[-2e30], &[5.0])]);
+    case.close(&[7.0], &found, TOLERANCE);
     let rule = "a score that is far greater takes all the weight";
     let (case, found) = mean(rule, &[(&[0.0], &[2.0]), (&[1000.0], &[7.0]), (&[0.0], &[3.0])]);
     case.close(&[7.0], &found, TOLERANCE);

@@ -30,6 +30,14 @@ fn the_vectors_of_the_page() {
 }
 
 #[test]
+fn all_positions_count() {
+    let rule = "with equal scores, it is the mean of the values of all positions, however many";
+    let keys = [vec![vec![0.0, 0.0]; 200]];
+    let values = [(0..200).map(|t| vec![t as f32 / 200.0, 1.0]).collect::<Head>()];
+    check(rule, &[vec![1.0, 1.0]], &keys, &values, &[vec![0.4975, 1.0]]);
+}
+
+#[test]
 fn scores_are_divided_by_the_root_of_head_dim() {
     let rule = "a score is divided by the root of head_dim, here 2";
     let keys = [vec![vec![2.0, 0.0, 0.0, 0.0], vec![0.0, 2.0, 0.0, 0.0]]];

@@ -25,6 +25,15 @@ fn the_switch_of_the_page() {
 }
 
 #[test]
+fn all_of_d_ff_counts() {
+    let case = Case::rule("each of the d_ff numbers in the middle counts, however many there are")
+        .given("x, gate, up and down", "all numbers are 1, and d_ff is 300");
+    let ones = vec![vec![1.0]; 300];
+    let found = swiglu(&[1.0], &ones, &ones, &[vec![1.0; 300]]);
+    case.close(&[300.0 * 0.731_058_6], &found, 1e-2);
+}
+
+#[test]
 fn a_very_large_number_in_the_gate() {
     let rule = "where e^z is infinite in an f32, silu(z) is z, and where e^-z is, it is 0";
     let one = vec![vec![1.0]];

@@ -45,6 +45,20 @@ fn an_end_token_at_the_last_step() {
 }
 
 #[test]
+fn a_text_may_be_long() {
+    let case = Case::rule("as many tokens as `max_tokens` says")
+        .given("model", COUNTS_ON)
+        .given("prompt", [2])
+        .given("max_tokens, context", [3000, 5000]);
+    let model = |text: &[u32]| {
+        let next = (text[text.len() - 1] + 1) % 10;
+        (0..10).map(|id| if id == next { 20.0 } else { -(id as f32) }).collect()
+    };
+    let (ids, end) = generate(&model, &[2], &[], 3000, 5000);
+    case.equal((3000, End::Length), (ids.len(), end));
+}
+
+#[test]
 fn limits_as_great_as_can_be() {
     let rule = "the limits may be as great as a usize can be";
     check(rule, &[2, 3], &[6], [usize::MAX, 100], (&[4, 5], End::Eos));

@@ -182,3 +182,23 @@ fn no_block_is_lost_and_none_has_two_tables_by_accident() {
         }
     }
 }
+
+#[test]
+fn many_blocks_and_many_owners() {
+    let rule = "a list may be long, and a block may have many owners: (free, owners of the first)";
+    let case = case(rule, 400, "allocate(300) -> all, share(all) 299 times");
+    let mut allocator = BlockAllocator::new(400);
+    let all = allocate(&case, &mut allocator, 300);
+    for _ in 0..299 {
+        allocator.share(&all);
+    }
+    case.equal((100, 300), (allocator.free_blocks(), allocator.owners(all[0])));
+    let case = self::case(rule, 400, "the same, then release(all) 299 times");
+    for _ in 0..299 {
+        allocator.release(&all);
+    }
+    case.equal((100, 1), (allocator.free_blocks(), allocator.owners(all[0])));
+    let case = self::case(rule, 400, "the same, then release(all)");
+    allocator.release(&all);
+    case.equal((400, 0), (allocator.free_blocks(), allocator.owners(all[0])));
+}

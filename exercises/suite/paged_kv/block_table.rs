@@ -75,6 +75,9 @@ fn blocks_may_be_of_any_size() {
         &[0, 1, 2],
         &[Some((7, 0)), Some((2, 0)), Some((5, 0))],
     );
+    let rule = "blocks of many positions";
+    let expected = [Some((7, 255)), Some((7, 256)), Some((7, 999)), Some((2, 0))];
+    check(rule, (&[7, 2], 1001), 1000, &[255, 256, 999, 1000], &expected);
     let rule = "a block may be larger than the sequence";
     check(rule, (&[7], 3), usize::MAX, &[0, 2, 3], &[Some((7, 0)), Some((7, 2)), None]);
 }

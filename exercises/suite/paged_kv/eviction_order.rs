@@ -132,7 +132,7 @@ fn a_block_with_an_owner_is_never_evicted() {
 
 #[test]
 fn each_block_of_a_table_counts_by_itself() {
-    let rule = "the blocks that nobody else holds become idle, and the shared ones do not";
+    let rule = "the blocks without another owner become idle, and the shared ones do not";
     check(
         rule,
         &[
@@ -251,4 +251,12 @@ fn many_sequences_with_a_common_head() {
         }
         check(&format!("calls at random, round {round}"), &calls);
     }
+}
+
+#[test]
+fn many_blocks_may_be_idle() {
+    let blocks: Vec<u32> = (0..300).collect();
+    let mut calls = vec![Acquire(blocks.clone()), Release(blocks.clone())];
+    calls.extend(blocks.iter().rev().map(|&block| evict(block)));
+    check("an idle block stays until it is evicted, however many there are", &calls);
 }

@@ -189,3 +189,34 @@ fn any_prompt() {
         }
     }
 }
+
+#[test]
+fn all_tokens_of_a_block_decide() {
+    let sum: Hash =
+        |parent, tokens| (parent + tokens.iter().map(|&token| u64::from(token)).sum::<u64>()) % 256;
+    for (rule, text, prompt) in [
+        ("the same first token and the same hash, and no hit", [1, 2, 3], [1, 3, 2, 4]),
+        ("the same last token and the same hash, and no hit", [1, 2, 3], [2, 1, 3, 4]),
+        ("an id is a number like any other: 257 is not 1", [1, 2, 3], [257, 2, 3, 4]),
+    ] {
+        let case =
+            case(rule, &[&text], &prompt, 3).given("hash", "the sum of all tokens so far, mod 256");
+        let cache = cache(&[&text], 3, sum);
+        case.equal(Vec::<u32>::new(), longest_prefix(&cache, &prompt, 3, &sum));
+    }
+}
+
+#[test]
+fn a_prefix_may_be_long() {
+    let text: Vec<u32> = (0..200).collect();
+    let case = Case::rule("all blocks that are cached, however many, and the first may be block 0")
+        .given("block_size", 2)
+        .given("cached, as blocks 0 to 99, and prompt", "0 1 2 ... 199");
+    let mut cache = cache(&[&text], 2, good);
+    for cached in cache.values_mut() {
+        cached.block -= 30;
+        cached.parent = cached.parent.map(|parent| parent - 30);
+    }
+    let expected: Vec<u32> = (0..99).collect();
+    case.equal(expected, longest_prefix(&cache, &text, 2, &good));
+}

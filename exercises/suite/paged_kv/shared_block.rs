@@ -67,7 +67,7 @@ fn it_does_not_matter_which_one_ends() {
 
 #[test]
 fn a_block_of_its_own_is_free_again() {
-    let rule = "what nobody else holds is free when its sequence ends: free blocks";
+    let rule = "a block without another owner is free when its sequence ends: free blocks";
     let calls = "A reads 1 to 4, B = fork(A), B reads 5 to 12, release(B)";
     let case = case(rule, 4, calls);
     let mut pool = Pool::new(4);

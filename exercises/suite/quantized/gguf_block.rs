@@ -126,6 +126,19 @@ fn a_row_that_is_not_there_is_none() {
 }
 
 #[test]
+fn a_row_before_the_damage_is_there() {
+    for (bytes, index) in [(9 * BYTES - 1, 1), (9 * BYTES - 1, 0), (9 * BYTES + 5, 2)] {
+        let case = Case::rule("a row that has all its bytes is there, whatever is at the end")
+            .given("bytes of the tensor, whose rows have 54", bytes)
+            .given("row", index);
+        let mut tensor = tensor(10);
+        tensor.truncate(bytes);
+        let found = row(&tensor, 96, index).map(|weights| weights.len());
+        case.equal(Some(96), found);
+    }
+}
+
+#[test]
 fn any_block() {
     let mut random = Random::new(12);
     for _ in 0..20 {

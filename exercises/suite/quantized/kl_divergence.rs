@@ -43,6 +43,8 @@ fn logits_may_be_great() {
     let expected_shifted = q - std::f64::consts::LN_2 - 0.5 * exact;
     check(rule, &[1000.0, 1000.0], &[shifted, 1032.0], expected_shifted);
     check(rule, &[-1000.0, -1000.0], &[3_f32.ln(), 0.0], expected);
+    let rule = "a difference of two logits may be beyond f32";
+    check(rule, &[0.0, 0.0], &[3e38, -3e38], f64::from(3e38_f32));
 }
 
 #[test]
@@ -60,6 +62,9 @@ fn impossible_tokens() {
     check(rule, &[0.0, NEVER, 0.0], &[3_f32.ln(), NEVER, 0.0], half);
     let rule = "a token with p = 0 adds nothing itself, but has its part of q";
     check(rule, &[0.0, NEVER], &[0.0, 0.0], std::f64::consts::LN_2);
+    let rule = "also where it is the first token";
+    check(rule, &[NEVER, 0.0, 0.0], &[NEVER, 3_f32.ln(), 0.0], half);
+    check(rule, &[NEVER, 0.0], &[0.0, 0.0], std::f64::consts::LN_2);
     let rule = "a token with p > 0 that q can never choose: infinitely far";
     check(rule, &[0.0, 0.0], &[0.0, NEVER], f64::INFINITY);
 }

@@ -112,5 +112,7 @@ fn the_last_group_may_be_shorter() {
     let rule = "a group has `group` integers: 9 in groups of 4 are 4, 4 and 1";
     let expected = [1.0, 1.0, 1.0, 1.0, 10.0, 10.0, 10.0, 10.0, 100.0];
     check(rule, &[1.0, 10.0, 100.0], &[1; 9], 4, &expected);
+    let expected = [[1.0; 64], [10.0; 64]].concat();
+    check("a group may be large", &[1.0, 10.0], &[1; 128], 64, &expected);
     check("without integers there are no weights", &[], &[], 4, &[]);
 }

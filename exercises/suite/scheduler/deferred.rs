@@ -53,7 +53,7 @@ fn who_waits_is_admitted() {
 
 #[test]
 fn blocks_are_taken() {
-    let rule = "who loses its blocks is preempted";
+    let rule = "a sequence that loses its blocks is preempted";
     check(rule, Running, BlocksTaken, Some(Preempted));
     check(rule, Deferred, BlocksTaken, Some(Preempted));
     let rule = "a paused sequence stays what it is: its reader is the reason";

@@ -81,10 +81,13 @@ fn every_running_sequence_that_decodes_gets_its_token() {
     let rule = "decodes may take more than the budget";
     let running = [('A', 1, 1), ('B', 1, 2), ('C', 1, 3)];
     check(rule, (2, 3, 0), (&running, &[]), "A 1 logits, B 1 logits, C 1 logits");
-    let rule = "decodes come first, whoever arrived first";
+    let running: Vec<Short> = ('A'..='L').map(|name| (name, 1, 1)).collect();
+    let expected: Vec<String> = ('A'..='L').map(|name| format!("{name} 1 logits")).collect();
+    check("however many decode", (2, 12, 0), (&running, &[]), &expected.join(", "));
+    let rule = "decodes come first, whichever arrived first";
     let running = [('A', 9, 0), ('B', 3, 3)];
     check(rule, (4, 2, 0), (&running, &[]), "B 1 logits, A 3");
-    check("nobody is there", (8, 2, 9), (&[], &[]), "");
+    check("no sequence is there", (8, 2, 9), (&[], &[]), "");
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn a_prompt_goes_on_by_one_token_at_least() {
 
 #[test]
 fn who_waits_gets_what_is_left() {
-    let rule = "who joins takes a chunk out of what is left";
+    let rule = "a sequence that joins takes a chunk out of what is left";
     let waiting = [('B', 9, 0), ('C', 2, 0)];
     check(rule, (6, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 5");
     check(
@@ -124,11 +127,10 @@ fn who_waits_gets_what_is_left() {
         "A 1 logits, B 9 logits, C 2 logits",
     );
     check(rule, (11, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 9 logits, C 1");
-    let rule = "where the prompts take all that is left nobody joins";
+    let rule = "where the prompts take all that is left, none joins";
     check(rule, (3, 4, 9), (&[('A', 9, 3)], &waiting), "A 3");
     check(rule, (1, 4, 9), (&[('A', 1, 1), ('D', 3, 1)], &waiting), "A 1 logits, D 1");
-    let rule =
-        "where the decodes leave nothing and no prompt is read, the one token is for who joins";
+    let rule = "where the decodes leave nothing and no prompt is read, the one token is for the first that joins";
     check(rule, (1, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 1");
     check(
         rule,
@@ -140,14 +142,15 @@ fn who_waits_gets_what_is_left() {
 
 #[test]
 fn no_more_run_than_may() {
-    let rule = "who joins runs too: no more than max_running do";
+    let rule = "a sequence that joins runs too: no more than max_running do";
     let waiting = [('B', 1, 0), ('C', 1, 0), ('D', 1, 0)];
     check(rule, (9, 1, 9), (&[('A', 1, 1)], &waiting), "A 1 logits");
     check(rule, (9, 2, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 1 logits");
     check(rule, (9, 3, 9), (&[], &waiting), "B 1 logits, C 1 logits, D 1 logits");
-    let rule = "nobody joins where more run than may";
+    let rule = "none joins where more run than may";
     let running = [('A', 1, 1), ('E', 1, 1)];
     check(rule, (9, 1, 9), (&running, &waiting), "A 1 logits, E 1 logits");
+    check("where none may run, none joins", (9, 0, 9), (&[], &waiting), "");
     let rule = "a running sequence counts, also where it gets no token at this step";
     let running = [('A', 9, 0), ('E', 9, 0)];
     check(rule, (9, 3, 9), (&running, &waiting), "A 9 logits");

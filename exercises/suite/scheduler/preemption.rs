@@ -42,7 +42,7 @@ impl Debug for After {
 }
 
 /// Blocks are numbered from 10 on, in the order of running, paused and free. All positions of a block
-/// are computed but the last. Who waits has computed nothing.
+/// are computed but the last. A sequence that waits has computed nothing.
 fn state(running: &[Short], paused: &[Short], waiting: &[(char, usize)], free: u32) -> State {
     let mut next = 10;
     let mut sequences = |short: &[Short]| -> Vec<Sequence> {
@@ -176,11 +176,11 @@ fn of_the_running_ones_the_youngest_is_preempted() {
 #[test]
 fn nobody_older_is_preempted() {
     let rule =
-        "the one in need is the youngest that runs: nobody is preempted, and it keeps its blocks";
+        "the one in need is the youngest that runs: none is preempted, and it keeps its blocks";
     let running = [('A', 0, 4), ('B', 1, 1)];
     check(rule, state(&running, &[], &[], 0), ('B', 1), ("", false));
     check(rule, state(&running, &[], &[('C', 2)], 1), ('B', 3), ("", false));
-    let rule = "those younger than the one in need were not enough: nobody older is preempted";
+    let rule = "those younger than the one in need were not enough: no older one is preempted";
     let running = [('A', 0, 9), ('B', 1, 1), ('C', 2, 1)];
     check(rule, state(&running, &[], &[], 0), ('B', 2), ("C", false));
     let rule = "the paused ones gave up theirs, and it was not enough";

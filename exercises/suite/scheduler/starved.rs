@@ -22,7 +22,7 @@ fn case(rule: &str, token_budget: usize, running: &[Short]) -> Case {
 
 /// One step. `expected`: who got a token, and who runs after it.
 fn check(rule: &str, token_budget: usize, running: &[Short], expected: (&str, &[Short])) {
-    let case = case(&format!("{rule}: (who got a token, who runs)"), token_budget, running);
+    let case = case(&format!("{rule}: (which got a token, which run)"), token_budget, running);
     let mut sequences = sequences(running);
     let got: String = step(&mut sequences, token_budget).into_iter().collect();
     case.equal((expected.0.to_owned(), expected.1.to_vec()), (got, short(&sequences)));
@@ -44,7 +44,7 @@ fn a_long_prompt_holds_up_nobody() {
         vec![('C', 40, 2), ('A', 0, 30), ('B', 0, 30)],
         vec![('A', 0, 30), ('C', 40, 2), ('B', 0, 30)],
     ] {
-        let case = case(&format!("{rule}: who got a token"), 8, &running);
+        let case = case(&format!("{rule}: which got a token"), 8, &running);
         let mut sequences = sequences(&running);
         for count in 1..=6 {
             let got: String = step(&mut sequences, 8).into_iter().collect();
@@ -55,7 +55,7 @@ fn a_long_prompt_holds_up_nobody() {
 
 #[test]
 fn more_may_decode_than_the_budget_has_tokens() {
-    let rule = "whoever decodes gets a token, however small the budget is";
+    let rule = "a sequence that decodes gets a token, however small the budget is";
     let running = [('A', 0, 2), ('B', 0, 2), ('C', 0, 2)];
     check(rule, 1, &running, ("ABC", &[('A', 0, 1), ('B', 0, 1), ('C', 0, 1)]));
     let running = [('P', 9, 1), ('A', 0, 2), ('B', 0, 2), ('C', 0, 2)];
@@ -82,7 +82,7 @@ fn prompts_take_what_is_left() {
     check(rule, 10, &running, ("AP", &[('A', 0, 8), ('Q', 5, 1)]));
     check(rule, 5, &running, ("A", &[('A', 0, 8), ('P', 1, 1), ('Q', 9, 1)]));
     check(rule, 99, &running, ("APQ", &[('A', 0, 8)]));
-    let rule = "where nobody decodes, prompts take the whole budget";
+    let rule = "where none decodes, prompts take the whole budget";
     check(rule, 8, &[('P', 20, 1)], ("", &[('P', 12, 1)]));
     check(rule, 8, &[('P', 8, 2)], ("P", &[('P', 0, 1)]));
     check(rule, 8, &[], ("", &[]));
@@ -93,7 +93,7 @@ fn the_step_that_ends_a_prompt_gives_its_first_token_and_no_more() {
     let rule = "one token at a step, also where budget is left";
     check(rule, 9, &[('P', 3, 2)], ("P", &[('P', 0, 1)]));
     check(rule, 9, &[('A', 0, 2)], ("A", &[('A', 0, 1)]));
-    let rule = "whoever has all its tokens leaves, and the others keep their order";
+    let rule = "a sequence with all its tokens leaves, and the others keep their order";
     let running = [('A', 0, 1), ('B', 0, 2), ('C', 1, 1), ('D', 0, 3)];
     check(rule, 9, &running, ("ABCD", &[('B', 0, 1), ('D', 0, 2)]));
 }
@@ -140,7 +140,8 @@ fn every_step_keeps_its_promises() {
             let wanted = format!("{} tokens of prompts read", before.min(left));
             case.holds(before - after == before.min(left), &wanted, before - after);
         }
-        let case = case("in the end all have their tokens: who still runs", token_budget, &running);
+        let case =
+            case("in the end all have their tokens: which still run", token_budget, &running);
         case.equal(Vec::new(), short(&sequences));
     }
 }

@@ -85,6 +85,12 @@ fn times_are_exact() {
         let gap = micros(10_000 + 100 * tokens);
         check_budget("0.1 ms is no binary number", tenth, gap, 0, Some(tokens as usize));
     }
+    let rule = "one nanosecond is missing for the third token";
+    let gap = micros(40_000) - Duration::from_nanos(1);
+    check_budget(rule, step(10_000, 10_000), gap, 0, Some(2));
+    let nano = Step { fixed: Duration::ZERO, per_token: Duration::from_nanos(1) };
+    let expected = Duration::from_nanos(999_999 * 999_999);
+    check_time("so many tokens are more than 2^32", nano, [999_999, 999_998, 999_999], expected);
     let hour = Duration::from_secs(3599);
     let slow = Step { fixed: hour, per_token: hour };
     let expected = Duration::from_secs(3599 * (999_999 + 2 * 999_999));

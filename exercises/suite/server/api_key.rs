@@ -18,6 +18,7 @@ fn the_key_of_a_header() {
     check_header(rule, "Bearer sk-1", Some("sk-1"));
     check_header(rule, "Bearer Bearer", Some("Bearer"));
     check_header(rule, "Bearer a=b:c~/+", Some("a=b:c~/+"));
+    check_header("a tab is no space: it belongs to the key", "Bearer a\tb", Some("a\tb"));
 }
 
 #[test]
@@ -83,6 +84,17 @@ fn the_right_key_and_others() {
     check_key("the same bytes in another order are not the key", "sk-54321", "sk-12345", false);
     check_key("two differences are not none", "aa", "bb", false);
     check_key("two differences are not none", "ab", "ba", false);
+}
+
+#[test]
+fn a_key_may_be_long() {
+    let key = "k".repeat(1000);
+    let given = "k".repeat(999) + "x";
+    let case = Case::rule("all bytes count, however many there are")
+        .given("key", "1000 times k")
+        .given("given", "999 times k, and x");
+    case.equal(false, same(&Counted::new(given.as_bytes()), &Counted::new(key.as_bytes())));
+    case.equal(true, same(&Counted::new(key.as_bytes()), &Counted::new(key.as_bytes())));
 }
 
 #[test]

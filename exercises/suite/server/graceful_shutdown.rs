@@ -30,7 +30,7 @@ fn case(rule: &str, slots: usize, requests: &[(char, usize)]) -> Case {
 fn a_server_that_runs() {
     let case = case(
         "without a shutdown every request gets its tokens, in turn, and the process goes on \
-         (shown: who ended at each step)",
+         (shown: which requests ended at each step)",
         2,
         &[('A', 1), ('B', 2), ('C', 1)],
     );
@@ -51,8 +51,8 @@ fn a_server_that_runs() {
 #[test]
 fn who_runs_is_finished() {
     let case = case(
-        "who runs at the shutdown is finished, and then the process may exit \
-         (shown: who ended at each step, and whether it may exit then)",
+        "a request that runs at the shutdown is finished, and then the process may exit \
+         (shown: which requests ended at each step, and whether it may exit then)",
         2,
         &[('A', 2), ('B', 3)],
     )
@@ -74,8 +74,8 @@ fn who_runs_is_finished() {
 #[test]
 fn who_waits_is_finished_too() {
     let case = case(
-        "who waits at the shutdown was accepted, and is finished too \
-         (shown: who ended at each step, and whether it may exit then)",
+        "a request that waits at the shutdown was accepted, and is finished too \
+         (shown: which requests ended at each step, and whether it may exit then)",
         1,
         &[('A', 2), ('B', 1)],
     )
@@ -98,7 +98,7 @@ fn who_waits_is_finished_too() {
 fn a_shutdown_before_the_first_step() {
     let case = case(
         "a request that was accepted just before the shutdown is finished (shown: whether the \
-         process may exit before the step, who ended, and whether it may exit then)",
+         process may exit before the step, what ended, and whether it may exit then)",
         2,
         &[('A', 1)],
     )
@@ -138,8 +138,8 @@ fn what_comes_after_the_shutdown() {
 fn the_deadline() {
     for late in [0, 1, 100] {
         let case = case(
-            "the step at the deadline or after it cuts off who runs, then who waits, and then \
-             the process may exit (shown: who ended before, whether it may exit then, who \
+            "the step at the deadline or after it cuts off what runs, then what waits, and then \
+             the process may exit (shown: what ended before, whether it may exit then, what \
              ended, and whether it may exit then)",
             2,
             &[('A', 9), ('B', 9), ('C', 9), ('D', 1)],
@@ -160,7 +160,7 @@ fn the_deadline() {
 #[test]
 fn nothing_is_computed_at_the_deadline() {
     let case = case(
-        "a request that lacks one token at the deadline is cut off, running or waiting (shown: who \
+        "a request that lacks one token at the deadline is cut off, running or waiting (shown: what \
          ended before, and at the deadline)",
         2,
         &[('A', 4), ('B', 9), ('C', 1)],
@@ -186,8 +186,8 @@ fn the_step_before_the_deadline() {
 #[test]
 fn only_who_waits_is_left() {
     let case = case(
-        "at the deadline, who waits is cut off, also where nobody runs (shown: whether the process \
-         may exit before the step, who ended, and whether it may exit then)",
+        "at the deadline, what waits is cut off, also where nothing runs (shown: whether the process \
+         may exit before the step, what ended, and whether it may exit then)",
         2,
         &[('A', 1)],
     )

@@ -63,6 +63,16 @@ fn histograms_are_added() {
 }
 
 #[test]
+fn an_empty_histogram_has_bounds_too() {
+    let case = Case::rule("with other bounds nothing changes, also where one of both is empty")
+        .given("one", Histogram::new(&[100, 250]))
+        .given("other", histogram(&[100], &[3, 4]));
+    let mut one = Histogram::new(&[100, 250]);
+    let added = one.add(&histogram(&[100], &[3, 4]));
+    case.equal((false, Histogram::new(&[100, 250])), (added, one));
+}
+
+#[test]
 fn percentiles_of_a_sum() {
     let mut one = observed(&[100, 250], &[10; 10]);
     one.add(&observed(&[100, 250], &[200; 90]));

@@ -89,6 +89,7 @@ fn it_doubles() {
         let rule = "half is certain, and the other half is multiplied with `random`";
         check(rule, patient, (503, None), (done, 0.5), seconds(backoff * 0.75));
         check(rule, patient, (503, None), (done, 0.25), seconds(backoff * 0.625));
+        check(rule, patient, (503, None), (done, 0.875), seconds(backoff * 0.9375));
     }
     let short = Policy { most: Duration::from_millis(300), ..USUAL };
     check("`most` may be below `base`", short, (503, None), (0, 0.5), seconds(0.225));
@@ -138,6 +139,9 @@ fn numbers_may_be_great() {
         (30, 0.0),
         seconds(1.073_741_824),
     );
+    // 2^80 nanoseconds, of which half is certain.
+    let expected = Duration::from_secs(((1_u128 << 80) / 1_000_000_000) as u64);
+    check("however often", small, (503, None), (80, 0.0), Some(expected));
 }
 
 #[test]

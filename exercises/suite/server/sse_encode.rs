@@ -21,6 +21,7 @@ fn an_event_with_a_name() {
     let rule = "a name may hold anything but CR and LF";
     check(rule, Some(" a "), "{}", Some("event:  a \ndata: {}\n\n"));
     check(rule, Some("a\tb: c"), "{}", Some("event: a\tb: c\ndata: {}\n\n"));
+    check(rule, Some("a\0\u{85}"), "{}", Some("event: a\0\u{85}\ndata: {}\n\n"));
 }
 
 #[test]
@@ -76,6 +77,9 @@ fn text_is_not_changed() {
         "\u{e9}\u{1f34e}\u{2028}\\n",
         Some("data: \u{e9}\u{1f34e}\u{2028}\\n\n\n"),
     );
+    let rule = "only LF, CR LF and CR end a line";
+    let data = "a\u{b}b\u{c}c\u{85}d\0e";
+    check(rule, None, data, Some("data: a\u{b}b\u{c}c\u{85}d\0e\n\n"));
 }
 
 #[test]

@@ -227,6 +227,7 @@ fn retry() {
     check(rule, "data: a\n\n", None);
     check(rule, "retry: 1500\n", Some(1500));
     check(rule, "retry: 1500", None);
+    check(rule, "retry: 10\nretry: 0\n", Some(0));
     check(rule, "retry:10\n\nretry: 007\n", Some(7));
     check(rule, "retry: 10\ndata: a\n\ndata: b\n\n", Some(10));
     let rule = "a value consists of ASCII digits alone, and fits in a u64";
@@ -243,6 +244,22 @@ fn retry() {
         check(rule, &format!("retry: 10\nretry: {other}\n"), Some(10));
     }
     check(rule, "retry: 18446744073709551615\n", Some(u64::MAX));
+}
+
+#[test]
+fn a_name_may_hold_anything() {
+    let rule = "only an id with a NUL is ignored";
+    check(rule, &[b"event: a\0b\ndata: c\n\n"], &[&[event("a\0b", "c", "")]]);
+}
+
+#[test]
+fn a_line_may_be_long() {
+    let text = "x".repeat(200_000);
+    let case = Case::rule("all of a line counts").given("stream", "a line of 200,000 characters");
+    let mut parser = Parser::default();
+    let events = parser.push(format!("data: {text}\n\n").as_bytes());
+    let lengths: Vec<usize> = events.iter().map(|event| event.data.len()).collect();
+    case.equal(vec![200_000], lengths);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn check(rule: &str, plan: Plan, expected: (&[&str], Ending)) {
     why.equal(expected.1, ending);
     let was_set = plan.set_during_step.is_some();
     let is_set = cancelled.load(Ordering::SeqCst);
-    case.holds(is_set == was_set, "the flag as whoever owns it has set it", is_set);
+    case.holds(is_set == was_set, "the flag as its owner has set it", is_set);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn read(reader: &Receiver<u32>) -> Vec<u32> {
 
 #[test]
 fn all_tokens_come_where_all_read() {
-    let case = Case::rule("one token for each at each step, and who has all its tokens leaves")
+    let case = Case::rule("one token for each at each step, and a job with all its tokens leaves")
         .given("jobs", "tokens 10, 11 and tokens 20, 21, 22, both read after each step")
         .given("steps", 3);
     let found = in_time(&case, || {
@@ -54,7 +54,7 @@ fn the_stream_is_closed_with_the_last_token() {
 fn a_reader_that_stops_holds_up_nobody() {
     for slow_place in 0..3 {
         let case =
-            Case::rule("a reader that does not read holds up nobody else, wherever it stands")
+            Case::rule("a reader that does not read holds up no other job, wherever it stands")
                 .given("streams", "3 jobs, each stream takes 2 tokens")
                 .given("place of the job that is not read, from 0", slow_place)
                 .given("steps", 6);
@@ -162,9 +162,10 @@ fn one_token_a_step() {
 
 #[test]
 fn a_slow_reader_gets_every_token_once() {
-    let case = Case::rule("who falls behind and catches up gets every token once, in order")
-        .given("job", "tokens 10 to 16, a stream that takes 2")
-        .given("read after the steps", [4, 5, 9, 12, 13, 14]);
+    let case =
+        Case::rule("a reader that falls behind and catches up gets every token once, in order")
+            .given("job", "tokens 10 to 16, a stream that takes 2")
+            .given("read after the steps", [4, 5, 9, 12, 13, 14]);
     let found = in_time(&case, || {
         let (slow, reader) = job(10, 7, 2);
         let mut jobs = vec![slow];
@@ -204,7 +205,7 @@ fn no_tokens_pile_up() {
 #[test]
 fn who_is_gone_leaves() {
     for unread in [0, 1, 2] {
-        let case = Case::rule("a job that nobody can read any more leaves at the next step")
+        let case = Case::rule("a job without a reader leaves at the next step")
             .given("job", "9 tokens, a stream that takes 2, the reader is dropped")
             .given("tokens in the stream when the reader is dropped", unread);
         let found = in_time(&case, move || {

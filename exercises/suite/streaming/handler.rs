@@ -111,6 +111,13 @@ fn the_first_lf_is_the_end() {
     let rule = "what comes before the first LF of a token belongs to the line";
     let events = [(0, Some("a b\nc\nd"))];
     check(rule, &["a"], &events, (&[r#"0 "a b""#, "line 0", "done 1"], &[false]));
+    let rule = "the line is what comes before its LF, and nothing of it is trimmed";
+    let events = [(0, Some("a \r\nb"))];
+    check(rule, &["a"], &events, (&[r#"0 "a \r""#, "line 0", "done 1"], &[false]));
+    let (long, events) = ("x".repeat(1000), "x".repeat(1000) + "\n");
+    let item = format!("0 {long:?}");
+    let items = [item.as_str(), "line 0", "done 1"];
+    check("a token may be long", &["a"], &[(0, Some(&events))], (&items, &[false]));
     let rule = "only an LF ends a line";
     let events = [(0, Some("a\r")), (0, Some("\u{2028}")), (0, Some("\n"))];
     let items = [r#"0 "a\r""#, r#"0 "\u{2028}""#, "line 0", "done 3"];

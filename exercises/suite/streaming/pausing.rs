@@ -69,7 +69,7 @@ fn each_running_job_gets_one_token() {
 
 #[test]
 fn first_come_first_served() {
-    let rule = "who came first joins first, while fewer than max_running get a token";
+    let rule = "the job that came first joins first, while fewer than max_running get a token";
     let waiting = [('C', 9, 0), ('A', 1, 0), ('B', 4, 0)];
     check(rule, (1, 9), (&[], &waiting), ("C", &[('C', 8, 1)], &waiting[1..]));
     let running = [('X', 3, 0)];
@@ -94,7 +94,7 @@ fn who_has_all_its_tokens_leaves() {
     let stay = [('B', 1, 1), ('C', 2, 1), ('E', 1, 1)];
     check(rule, (5, 9), (&running, &[]), ("ABCDE", &stay, &[]));
     let rule =
-        "a place that becomes free with a last token is given to nobody before the next step";
+        "a place that becomes free with a last token is given to no job before the next step";
     check(rule, (1, 9), (&[('A', 1, 0)], &[('C', 2, 0)]), ("A", &[], &[('C', 2, 0)]));
     let rule = "a job leaves with its last token, whether its tokens have been read or not";
     check(rule, (2, 3), (&[('A', 1, 2)], &[]), ("A", &[], &[]));
@@ -135,7 +135,7 @@ fn however_many_are_paused_others_join() {
 
 #[test]
 fn many_may_wait() {
-    let case = Case::rule("who waits goes on waiting, however many there are")
+    let case = Case::rule("jobs that wait go on waiting, however many there are")
         .given("waiting", "500 jobs")
         .given("max_running", 2);
     let waiting: Vec<Short> = vec![('A', 1, 0); 500];
@@ -161,6 +161,9 @@ fn who_has_caught_up_resumes_where_there_is_a_slot() {
         (&[('A', 5, 1), ('B', 5, 0), ('C', 2, 1), ('D', 1, 1)], &[('E', 2, 0)]);
     let running = [('A', 4, 2), ('B', 4, 1), ('C', 2, 1), ('D', 1, 1)];
     check(rule, (2, 3), before, ("AB", &running, &[('E', 2, 0)]));
+    let rule = "those that joined first go first, however much of theirs is unread";
+    let before: (&[Short], &[Short]) = (&[('A', 5, 2), ('B', 5, 1), ('C', 2, 0)], &[]);
+    check(rule, (2, 3), before, ("AB", &[('A', 4, 3), ('B', 4, 2), ('C', 2, 0)], &[]));
     let rule = "a paused job leaves its slot to the next that is not paused";
     let before: (&[Short], &[Short]) =
         (&[('A', 5, 3), ('B', 5, 0), ('C', 2, 1), ('D', 1, 1)], &[('E', 2, 0)]);
@@ -183,14 +186,15 @@ fn cancelled_jobs_go_before_the_step() {
 
 #[test]
 fn a_slow_reader_among_others() {
-    let case = Case::rule("a slow reader slows only itself (shown: who got a token at each step)")
-        .given(
-            "jobs",
-            "A with 8 tokens, B with 4, C with 3, D with 2, all there from the beginning",
-        )
-        .given("max_running", 2)
-        .given("capacity", 2)
-        .given("read", "all at once after each step, but A only after the steps 5 and 8");
+    let case =
+        Case::rule("a slow reader slows only itself (shown: which jobs got a token at each step)")
+            .given(
+                "jobs",
+                "A with 8 tokens, B with 4, C with 3, D with 2, all there from the beginning",
+            )
+            .given("max_running", 2)
+            .given("capacity", 2)
+            .given("read", "all at once after each step, but A only after the steps 5 and 8");
     let waiting = jobs(&[('A', 8, 0), ('B', 4, 0), ('C', 3, 0), ('D', 2, 0)]);
     let mut scheduler = Scheduler { waiting, running: Vec::new(), max_running: 2, capacity: 2 };
     let mut steps = Vec::new();

@@ -49,6 +49,8 @@ fn gaps_are_one_fewer_than_tokens() {
     check(rule, (0, 0, &[400, 500, 800, 1300]), (0, Some(400), Some(300)));
     check(rule, (0, 0, &[400, 410, 420, 1000]), (0, Some(400), Some(200)));
     check(rule, (0, 0, &[400, 400, 400]), (0, Some(400), Some(0)));
+    let tokens: Vec<u64> = (0..1001).map(|n| 400 + 3 * n).collect();
+    check("a text may be long", (0, 0, &tokens), (0, Some(400), Some(3)));
 }
 
 #[test]

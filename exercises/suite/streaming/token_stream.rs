@@ -11,7 +11,7 @@ fn token(text: &str) -> String {
 #[test]
 fn dropping_the_stream_does_not_wait() {
     for unread in [0, 2] {
-        let case = Case::rule("`drop` of the stream ends at once, whoever holds the sender")
+        let case = Case::rule("`drop` of the stream ends at once, wherever the sender is")
             .given("capacity", 2)
             .given("tokens in the stream when it is dropped", unread);
         in_time(&case, move || {

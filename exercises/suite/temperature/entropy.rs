@@ -12,6 +12,9 @@ fn equal_tokens_have_as_many_bits_as_it_takes_to_number_them() {
     check(rule, &[0.5, 0.5], 1.0);
     check(rule, &[0.25; 4], 2.0);
     check(rule, &[1.0 / 256.0; 256], 8.0);
+    let case = Case::rule(rule).given("probabilities", "2^18 times 2^-18");
+    let found = entropy(&vec![1.0 / (1 << 18) as f32; 1 << 18]);
+    case.close(&[18.0], &[found as f32], 1e-5);
 }
 
 #[test]

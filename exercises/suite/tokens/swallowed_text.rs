@@ -27,6 +27,9 @@ fn whole_tokens_come_at_once() {
     let tokens: [&[u8]; 3] = [b"Once", b" upon", b" a"];
     let case = Case::rule("a token of whole characters is a piece").given("tokens", shown(&tokens));
     case.equal(vec!["Once".to_owned(), " upon".into(), " a".into()], pieces(&tokens));
+    let tokens: [&[u8]; 3] = [b"a\0", "\u{feff}".as_bytes(), b"\x7f"];
+    let case = Case::rule("a character is one, whichever it is").given("tokens", shown(&tokens));
+    case.equal(vec!["a\0".to_owned(), "\u{feff}".into(), "\x7f".into()], pieces(&tokens));
 }
 
 #[test]

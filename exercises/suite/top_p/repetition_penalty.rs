@@ -32,6 +32,17 @@ fn a_score_below_zero_is_multiplied() {
 }
 
 #[test]
+fn a_score_of_zero_stays() {
+    let case = Case::rule("a score of 0 is neither above nor below 0: it stays")
+        .given("scores", [0.0, 1.0])
+        .given("penalty", 2.0)
+        .given("output", [0]);
+    let mut found = vec![0.0, 1.0];
+    repetition_penalty(&mut found, 2.0, &[], &[0]);
+    case.equal(vec![0.0, 1.0], found);
+}
+
+#[test]
 fn the_prompt_counts() {
     let rule = "a token of the prompt was said, as one of the output was";
     check(rule, &[3.0, 2.0, 1.0], 2.0, (&[1], &[]), &[3.0, 1.0, 1.0]);

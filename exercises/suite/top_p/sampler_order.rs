@@ -40,6 +40,27 @@ fn without_rules_it_is_the_models_distribution() {
 }
 
 #[test]
+fn k_may_be_large() {
+    let case = Case::rule("the 200 best of 300 tokens stay")
+        .given("logits", "200 times 1, then 100 times 0")
+        .given("top_k", 200);
+    let logits = [vec![1.0; 200], vec![0.0; 100]].concat();
+    let found = sampler_order(&logits, &[], &Rules { top_k: Some(200), ..OFF });
+    case.close(&[vec![0.005; 200], vec![0.0; 100]].concat(), &found, 2e-5);
+    let case = Case::rule("with k above 200, tokens of the second kind stay too")
+        .given("logits", "200 times 1, then 100 times 0")
+        .given("top_k", 201);
+    let found = sampler_order(&logits, &[], &Rules { top_k: Some(201), ..OFF });
+    case.close(&softmax(&logits), &found, 2e-5);
+}
+
+#[test]
+fn minus_zero_is_a_temperature_of_zero() {
+    let rules = Rules { temperature: -0.0, ..OFF };
+    check("-0.0 is 0 too: greedy", &LOGITS, &[], &rules, &[1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
 fn the_penalty_falls_on_each_token_once() {
     let rules = Rules { repetition_penalty: 2.0, ..OFF };
     let rule = "a token is penalised once, however often it was said: here the scores 1, -2 and 1";

@@ -50,7 +50,7 @@ fn operations(document: &mut OpenApi) -> impl Iterator<Item = &mut Operation> {
 pub(super) fn router(mut document: OpenApi) -> Router<App> {
     let refused: Vec<&str> = unsupported::names().collect();
     let refused = format!(
-        " Unknown fields of a request are ignored, but for these, which are refused: {}.",
+        " Unknown fields of a request are ignored, but for these, which are refused wherever a route does not describe them: {}.",
         refused.join(", "),
     );
     document.info.description.get_or_insert_default().push_str(&refused);
@@ -109,16 +109,13 @@ fn with_limits(mut document: Value, app: &App) -> Value {
         ("EmbeddingInput/oneOf/3", json!({ "minItems": 1, "maxItems": MAX_INPUTS })),
         ("PromptInput/oneOf/1", json!({ "maxItems": most })),
         ("PromptInput/oneOf/3", json!({ "maxItems": most })),
+        ("WithFormat_CompletionRequest/allOf/0/properties/n", json!({ "maximum": most })),
         (
-            "WithSampling_CompletionRequest/allOf/0/properties/n",
+            "WithFormat_CompletionRequest/allOf/0/properties/best_of",
             json!({ "maximum": most }),
         ),
         (
-            "WithSampling_CompletionRequest/allOf/0/properties/best_of",
-            json!({ "maximum": most }),
-        ),
-        (
-            "WithSampling_ChatCompletionRequest/allOf/0/properties/n",
+            "WithFormat_ChatCompletionRequest/allOf/0/properties/n",
             json!({ "maximum": most }),
         ),
         ("WithSampling_SglangSampling/allOf/0/properties/n", json!({ "maximum": most })),
@@ -127,9 +124,9 @@ fn with_limits(mut document: Value, app: &App) -> Value {
     }
     if let Some(most) = app.settings().max_tokens {
         for path in [
-            "WithSampling_CompletionRequest/allOf/0/properties/max_tokens",
-            "WithSampling_ChatCompletionRequest/allOf/0/properties/max_tokens",
-            "WithSampling_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
+            "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
+            "WithFormat_ChatCompletionRequest/allOf/0/properties/max_tokens",
+            "WithFormat_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
             "WithSampling_GenerateBody/allOf/0/properties/max_tokens",
             "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
             "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",

@@ -38,7 +38,7 @@ impl FromRequest<App> for AnyRequest {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = read_object(request, app).await?;
+        let body = read_object(request, app, &[]).await?;
         let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         if !has("prompt") && (has("text") || has("input_ids")) {
             return parse(&body).map(Self::Sglang);

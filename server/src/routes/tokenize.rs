@@ -76,7 +76,7 @@ fn tokens(service: &Service, request: TokenizeRequest) -> Result<Tokenized, ApiE
         }
         (None, None, Some(messages), None) => {
             let messages: Vec<_> = messages.into_iter().map(message).collect();
-            let ids = service.chat_ids(&messages, parse_special.unwrap_or(false))?;
+            let ids = service.chat_ids(&messages, &[], parse_special.unwrap_or(false))?;
             let tokens = as_ids(&ids);
             (ids, tokens)
         }

@@ -6,7 +6,10 @@ use slowburn::tokenizer::Role;
 use utoipa::ToSchema;
 
 use super::options::some_tokens;
-use super::{ChatLogprobs, StreamOptions, WireFinish, WireUsage};
+use super::{
+    ChatLogprobs, StreamOptions, Tool, ToolCallDelta, ToolChoice, WireFinish, WireToolCall,
+    WireUsage,
+};
 
 /// A conversation to answer.
 #[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
@@ -38,6 +41,13 @@ pub struct ChatCompletionRequest {
     #[garde(inner(range(max = 20)))]
     #[schema(maximum = 20)]
     pub top_logprobs: Option<usize>,
+    /// What the model may call.
+    pub tools: Option<Vec<Tool>>,
+    /// Whether it calls a tool. Default `auto`.
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether it may call several tools at once, where its format of calls has room for that. Default
+    /// true.
+    pub parallel_tool_calls: Option<bool>,
     /// Whether the texts of special tokens, such as `<|end|>`, are special tokens in the messages
     /// too. Default false: there they are text.
     pub parse_special: Option<bool>,
@@ -49,6 +59,12 @@ pub struct ChatCompletionRequest {
 pub struct ChatMessage {
     pub role: WireRole,
     pub content: Option<Content>,
+    /// Of an assistant: the tools that it has called.
+    pub tool_calls: Option<Vec<WireToolCall>>,
+    /// Of a tool: the id of the call that it answers.
+    pub tool_call_id: Option<String>,
+    /// For templates that write it.
+    pub name: Option<String>,
 }
 
 /// The author of a message, as far as the model's template knows it.
@@ -123,7 +139,10 @@ pub struct ChatChoice {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ReplyMessage {
     pub role: &'static str,
-    pub content: String,
+    /// Null where there are only calls.
+    pub content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<WireToolCall>,
 }
 
 /// An event of a stream.
@@ -151,11 +170,13 @@ pub struct ChatChunkChoice {
     pub finish_reason: Option<WireFinish>,
 }
 
-/// What a chunk adds to the message: the role at first, then text, and nothing at the end.
+/// What a chunk adds to the message: the role at first, then text or calls, and nothing at the end.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallDelta>,
 }

@@ -5,6 +5,7 @@
 mod chat;
 mod completion;
 mod embeddings;
+mod format;
 mod generate;
 mod info;
 mod logprobs;
@@ -14,6 +15,7 @@ mod prompt;
 mod responses;
 mod sglang;
 mod tokenize;
+mod tools;
 mod usage;
 
 pub use chat::{
@@ -25,6 +27,7 @@ pub use embeddings::{
     Embedding, EmbeddingInput, Embeddings, EmbeddingsRequest, EmbeddingsUsage, EncodingFormat,
     MAX_INPUTS, WireVector,
 };
+pub use format::{FormatOptions, ResponseFormat, StructuredOutputs};
 pub use generate::{
     Candidate, Candidates, CandidatesRequest, GenerateBody, Generated, GeneratedEnd, StreamedToken,
 };
@@ -34,7 +37,7 @@ pub use info::{
 pub use logprobs::{ChatLogprobs, ChatTokenLogprob, CompletionLogprobs, TopLogprob};
 pub use model::{ModelList, ModelObject};
 pub(super) use options::{MAX_STOPS, NO_LIMIT};
-pub use options::{SamplingOptions, StreamOptions, WithSampling};
+pub use options::{SamplingOptions, StreamOptions, WithFormat, WithSampling};
 pub use prompt::PromptInput;
 pub use responses::{
     EventBody, Incomplete, InputItem, OutputMessage, OutputText, ResponseEvent, ResponseObject,
@@ -46,5 +49,9 @@ pub use sglang::{
 };
 pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
+};
+pub use tools::{
+    FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode, WireFunctionCall,
+    WireToolCall,
 };
 pub use usage::{WireFinish, WireUsage};

@@ -6,6 +6,8 @@ use garde::Validate;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::FormatOptions;
+
 /// A request, with the fields of [`SamplingOptions`] beside its own. Each part is parsed by itself,
 /// so that an error names its field.
 #[derive(ToSchema)]
@@ -15,6 +17,18 @@ pub struct WithSampling<T> {
     pub request: T,
     #[serde(flatten)]
     pub sampling: SamplingOptions,
+}
+
+/// As [`WithSampling`], with the fields of [`FormatOptions`] too.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described")]
+pub struct WithFormat<T> {
+    #[serde(flatten)]
+    pub request: T,
+    #[serde(flatten)]
+    pub sampling: SamplingOptions,
+    #[serde(flatten)]
+    pub format: FormatOptions,
 }
 
 /// How each token is sampled. Ranges that the library checks are not checked here again.

@@ -58,6 +58,8 @@ pub enum WireFinish {
     Stop,
     /// It has as many tokens, or took as long, as it may.
     Length,
+    /// It is done with its calls of tools.
+    ToolCalls,
 }
 
 impl WireFinish {

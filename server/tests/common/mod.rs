@@ -4,6 +4,7 @@
 
 #[path = "../../../tests/common/counting.rs"]
 pub mod counting;
+pub mod faulty_proxy;
 pub mod http_client;
 pub mod test_server;
 #[path = "../../../tests/common/watchdog.rs"]

@@ -8,6 +8,7 @@ mod bodies;
 mod connections;
 mod counts;
 mod ends;
+mod faults;
 mod refusals;
 mod settings;
 mod words;

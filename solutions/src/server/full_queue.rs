@@ -14,8 +14,10 @@
 //! room. Another one is to free one slot in `drop`, whatever the request had: the server gets
 //! smaller with each request with `n` above 1, and a week later it is full and idle.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
+
+use shuttle::sync::{Arc, Mutex, MutexGuard};
 
 /// Counts the sequences in a server, those that run and those that wait.
 #[derive(Debug)]

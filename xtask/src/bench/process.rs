@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::measured::{Measured, Workload};
 
@@ -29,15 +31,7 @@ impl Process {
     }
 
     pub fn generate(&mut self, workload: &Workload) -> Result<Measured> {
-        let questions = self.questions.as_mut().context("the program has no input")?;
-        let mut answer = String::new();
-        // If the program has ended, reading the answer fails too.
-        if writeln!(questions, "{}", serde_json::to_string(workload)?).is_ok() {
-            self.answers.read_line(&mut answer)?;
-        }
-        ensure!(!answer.is_empty(), "it ended without an answer; what it said is above");
-        let measured: Measured = serde_json::from_str(&answer)
-            .with_context(|| format!("it answered `{}`", answer.trim_end()))?;
+        let measured: Measured = self.ask(workload)?;
         ensure!(
             measured.ids.len() == workload.new_tokens,
             "it generated {} tokens in place of {}",
@@ -45,6 +39,19 @@ impl Process {
             workload.new_tokens
         );
         Ok(measured)
+    }
+
+    /// Sends a line of JSON, and reads one.
+    pub fn ask<A: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<A> {
+        let questions = self.questions.as_mut().context("the program has no input")?;
+        let mut answer = String::new();
+        // If the program has ended, reading the answer fails too.
+        if writeln!(questions, "{}", serde_json::to_string(question)?).is_ok() {
+            self.answers.read_line(&mut answer)?;
+        }
+        ensure!(!answer.is_empty(), "it ended without an answer; what it said is above");
+        serde_json::from_str(&answer)
+            .with_context(|| format!("it answered `{}`", answer.trim_end()))
     }
 }
 

@@ -31,7 +31,8 @@ pub fn program(
     command
 }
 
-fn command(python: &str, script: &str) -> Command {
+/// The command that runs `script`.
+pub fn command(python: &str, script: &str) -> Command {
     let mut command = Command::new(python);
     // Writes no bytecode files beside the script.
     command.arg("-B").arg(Path::new(PACKAGE).join(script));

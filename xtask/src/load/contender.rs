@@ -23,6 +23,12 @@ impl Contender {
         Ok(Self { name: url.to_owned(), client: Rc::new(client), _server: None })
     }
 
+    /// The same with another name.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// A server that was started here.
     pub async fn started(name: &str, mut server: Server, key: Option<&str>) -> Result<Self> {
         let url = server.url.clone();

@@ -15,7 +15,7 @@ use crate::server::{self, Server};
 /// Measures each model, and prints its table and all goals.
 pub async fn run(args: &LoadArgs, prompts: &Prompts) -> Result<()> {
     println!("{}", machine::describe()?);
-    println!("{}", table::describe(args));
+    println!("{}", table::describe(&args.traffic, args.rounds()));
     let folder = bench::checkpoint(Shape::SmolLm2_135m)?;
     let folder = folder.to_str().context("the folder's name is not UTF-8")?;
     let program = server::program(args.server.as_deref())?;
@@ -28,7 +28,12 @@ pub async fn run(args: &LoadArgs, prompts: &Prompts) -> Result<()> {
         let server = Server::start_ours(&program, flags)?;
         let contender = Contender::started("Slow Burn", server, None).await?;
         let levels = [Level::Clients(1), Level::Clients(16)];
-        let rounds = Rounds { args, prompts, levels: &levels };
+        let rounds = Rounds {
+            traffic: &args.traffic,
+            rounds: args.rounds(),
+            prompts,
+            levels: &levels,
+        };
         let reports = rounds.measure(&[contender]).await?;
         print!("\n{}", table::reports(&reports));
         let [one, sixteen] = &reports[..] else {

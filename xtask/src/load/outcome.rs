@@ -22,6 +22,21 @@ pub struct Outcome {
 pub struct Usage {
     pub prompt_tokens: usize,
     pub completion_tokens: usize,
+    /// Of a server that says how much its prefix cache spared.
+    pub prompt_tokens_details: Option<PromptDetails>,
+}
+
+/// Where the tokens of a prompt came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+pub struct PromptDetails {
+    pub cached_tokens: Option<usize>,
+}
+
+impl Usage {
+    /// The prompt tokens that came from a prefix cache.
+    pub fn cached_tokens(&self) -> usize {
+        self.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0)
+    }
 }
 
 impl Outcome {

@@ -35,6 +35,8 @@ pub struct Report {
     /// What was said of those that failed, each once.
     pub failures: Vec<String>,
     pub prompt_tokens: usize,
+    /// How many of them came from prefix caches.
+    pub cached_tokens: usize,
     pub output_tokens: usize,
     /// Output tokens per second: the median of the rounds.
     pub throughput: f64,
@@ -60,6 +62,7 @@ pub struct Curves {
 impl Report {
     pub fn new(server: &str, level: Level, rounds: &[Vec<Outcome>]) -> Self {
         let all = || rounds.iter().flatten();
+        let usages = || all().filter_map(|found| found.usage);
         let mut statuses = BTreeMap::new();
         for outcome in all() {
             *statuses.entry(outcome.status()).or_insert(0) += 1;
@@ -78,10 +81,8 @@ impl Report {
             level,
             statuses,
             failures,
-            prompt_tokens: all()
-                .filter_map(|found| found.usage)
-                .map(|usage| usage.prompt_tokens)
-                .sum(),
+            prompt_tokens: usages().map(|usage| usage.prompt_tokens).sum(),
+            cached_tokens: usages().map(|usage| usage.cached_tokens()).sum(),
             output_tokens: all().map(Outcome::tokens).sum(),
             throughput: median(throughputs.iter().copied()),
             throughputs,
@@ -110,7 +111,7 @@ fn throughput(round: &[Outcome]) -> f64 {
 
 #[cfg(test)]
 pub mod tests {
-    use super::super::outcome::Usage;
+    use super::super::outcome::{PromptDetails, Usage};
     use super::*;
 
     /// A text that was due at `arrival`, with a token at each of the times.
@@ -122,7 +123,11 @@ pub mod tests {
             failure: None,
             chunks: chunks.to_vec(),
             end: chunks.last().copied().unwrap_or(arrival),
-            usage: Some(Usage { prompt_tokens: 10, completion_tokens: chunks.len() }),
+            usage: Some(Usage {
+                prompt_tokens: 10,
+                completion_tokens: chunks.len(),
+                prompt_tokens_details: Some(PromptDetails { cached_tokens: Some(4) }),
+            }),
         }
     }
 
@@ -148,6 +153,7 @@ pub mod tests {
         assert_eq!(report.throughputs, [1.0, 0.5]);
         assert_eq!(report.throughput, 0.75);
         assert_eq!((report.prompt_tokens, report.output_tokens), (30, 5));
+        assert_eq!(report.cached_tokens, 12);
         assert_eq!(report.curves.time_to_first_token, [1.0, 2.0, 2.0]);
         assert_eq!(report.curves.inter_token, [0.5, 1.5]);
         assert_eq!(report.end_to_end, Percentiles { p50: 2.0, p90: 3.0, p99: 3.0 });

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 
-use super::LoadArgs;
 use super::client::Request;
 use super::contender::Contender;
 use super::drive::{closed_loop, open_loop};
@@ -10,13 +9,15 @@ use super::level::Level;
 use super::outcome::Outcome;
 use super::prompts::Prompts;
 use super::report::Report;
+use super::traffic::Traffic;
 
 /// Requests before the first round, which are not counted.
 const WARM_UP: usize = 4;
 
 /// What is measured.
 pub struct Rounds<'a> {
-    pub args: &'a LoadArgs,
+    pub traffic: &'a Traffic,
+    pub rounds: usize,
     pub prompts: &'a Prompts,
     pub levels: &'a [Level],
 }
@@ -31,7 +32,7 @@ impl Rounds<'_> {
         let each = || contenders.iter().flat_map(|c| self.levels.iter().map(move |&l| (c, l)));
         let cases: Vec<(&Contender, Level)> = each().collect();
         let mut outcomes = vec![Vec::new(); cases.len()];
-        for round in 0..self.args.rounds() {
+        for round in 0..self.rounds {
             // The order rotates, in case one heats up the machine.
             for turn in 0..cases.len() {
                 let place = (round + turn) % cases.len();
@@ -55,12 +56,12 @@ impl Rounds<'_> {
         level: Level,
         number: u64,
     ) -> Result<Vec<Outcome>> {
-        let args = self.args;
-        let requests = self.requests(number, args.requests)?;
+        let traffic = self.traffic;
+        let requests = self.requests(number, traffic.requests)?;
         match level {
             Level::Rate(rate) => {
-                let seed = args.seed.wrapping_add(number);
-                let times = args.arrivals.times(args.requests, rate, seed);
+                let seed = traffic.seed.wrapping_add(number);
+                let times = traffic.arrivals.times(traffic.requests, rate, seed);
                 open_loop(&contender.client, requests, times).await
             }
             Level::Clients(clients) => closed_loop(&contender.client, requests, clients).await,
@@ -68,12 +69,12 @@ impl Rounds<'_> {
     }
 
     /// The requests of a round.
-    fn requests(&self, round: u64, count: usize) -> Result<Vec<Request>> {
+    pub fn requests(&self, round: u64, count: usize) -> Result<Vec<Request>> {
         let request = |k: u64| {
-            let number = round * self.args.requests as u64 + k;
-            let seed = self.args.seed.wrapping_add(number);
+            let number = round * self.traffic.requests as u64 + k;
+            let seed = self.traffic.seed.wrapping_add(number);
             let prompt = self.prompts.prompt(number)?;
-            Ok(Request { prompt, max_tokens: self.args.max_tokens, seed })
+            Ok(Request { prompt, max_tokens: self.traffic.max_tokens, seed })
         };
         (0..count as u64).map(request).collect()
     }

@@ -1,25 +1,26 @@
 //! Tables of reports.
 
-use super::LoadArgs;
 use super::report::{Percentiles, Report};
+use super::traffic::Traffic;
 use crate::simulate::table::{Table, time};
 
 /// Where the client was late by more than this, a line says so.
 const LATE: f64 = 0.005;
 
 /// What is sent, in a line.
-pub fn describe(args: &LoadArgs) -> String {
-    let shared = match args.shared_prefix {
-        0 => String::new(),
-        tokens => format!(", {tokens} of them shared"),
+pub fn describe(traffic: &Traffic, rounds: usize) -> String {
+    let shared = match (traffic.shared_prefix, traffic.prefixes) {
+        (0, _) => String::new(),
+        (tokens, 1) => format!(", {tokens} of them shared"),
+        (tokens, prefixes) => format!(", {tokens} of them one of {prefixes} prefixes"),
     };
-    let rounds = match args.rounds() {
+    let rounds = match rounds {
         1 => "1 round".to_owned(),
         rounds => format!("{rounds} rounds"),
     };
     format!(
         "{} requests a round, {} prompt tokens{shared}, {} new tokens, {rounds}, seed {}",
-        args.requests, args.prompt_tokens, args.max_tokens, args.seed
+        traffic.requests, traffic.prompt_tokens, traffic.max_tokens, traffic.seed
     )
 }
 
@@ -77,6 +78,15 @@ pub fn reports(reports: &[Report]) -> String {
                 time(report.latest)
             );
         }
+        if report.cached_tokens > 0 {
+            let share = report.cached_tokens as f64 / report.prompt_tokens.max(1) as f64;
+            text += &format!(
+                "\n{}, {}: {:.0} % of the prompt tokens came from prefix caches",
+                report.server,
+                report.level,
+                100.0 * share
+            );
+        }
         for failure in report.failures.iter().take(3) {
             text += &format!("\n{}, {}: {}", report.server, report.level, failure.trim_end());
         }
@@ -92,7 +102,7 @@ fn times(Percentiles { p50, p90, p99 }: Percentiles) -> [String; 3] {
 }
 
 /// Each status, and how many answers had it.
-fn statuses(report: &Report) -> String {
+pub fn statuses(report: &Report) -> String {
     let status = |(status, count): (&String, &usize)| format!("{status}: {count}");
     report.statuses.iter().map(status).collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,11 @@
 //! A bug that is planted on purpose, and the tests that must find it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
+use toml::{Table, Value};
 
 /// A bug: texts of files, and what takes their places.
 pub struct Mutant {
@@ -21,52 +22,32 @@ pub struct Edit {
     pub to: &'static str,
 }
 
-/// Tests, with a crate that holds only what they need: each mutant is compiled.
+/// Tests, and the bugs that they must find.
 pub struct Suite {
     pub name: &'static str,
-    /// The file that the tests are in.
-    pub target: &'static str,
-    /// Writes the crate into a folder.
-    pub write: fn(&Path) -> Result<()>,
+    /// Which tests, as arguments of `cargo test`.
+    pub tests: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
+
+/// A copy of the packages that the tests need, where bugs are planted.
+const FOLDER: &str = "target/mutants/workspace";
 
 impl Suite {
     /// # Errors
     /// A bug that no test finds; a test that fails without any; a mutant that cannot be planted.
     pub fn find_all(&self) -> Result<()> {
-        self.write()?;
+        write()?;
         ensure!(self.passes("")?, "the tests of the {} fail without a mutant", self.name);
         for mutant in self.mutants {
             let Mutant { name, test, edits } = mutant;
-            self.write()?;
+            write()?;
             for edit in *edits {
-                self.plant(edit).with_context(|| format!("mutant: {name}"))?;
+                plant(edit).with_context(|| format!("mutant: {name}"))?;
             }
             ensure!(!self.passes(test)?, "`{test}` does not find this bug: {name}");
             println!("found: {name}");
         }
-        Ok(())
-    }
-
-    fn folder(&self) -> PathBuf {
-        Path::new("target/mutants").join(self.name)
-    }
-
-    fn write(&self) -> Result<()> {
-        let folder = self.folder();
-        fs::create_dir_all(&folder)?;
-        // The versions that the project has: nothing is fetched.
-        fs::copy("Cargo.lock", folder.join("Cargo.lock"))?;
-        (self.write)(&folder)
-    }
-
-    fn plant(&self, edit: &Edit) -> Result<()> {
-        let path = self.folder().join("src").join(edit.file);
-        let text = fs::read_to_string(&path)?;
-        let places = text.matches(edit.from).count();
-        ensure!(places == 1, "`{}` is in src/{} {places} times, not once", edit.from, edit.file);
-        fs::write(&path, text.replace(edit.from, edit.to))?;
         Ok(())
     }
 
@@ -82,9 +63,57 @@ impl Suite {
 
     fn cargo(&self, arguments: &[&str]) -> Result<Output> {
         let mut command = Command::new(env!("CARGO"));
-        command.current_dir(self.folder()).args(["test", "--test", self.target]).args(arguments);
-        // One for all crates, so that what they have in common is built once.
-        command.env("CARGO_TARGET_DIR", "../target");
+        command.current_dir(FOLDER).arg("test").args(self.tests).args(arguments);
         command.output().context("cannot start cargo")
     }
+}
+
+/// Writes the copy, without any bug.
+fn write() -> Result<()> {
+    let folder = Path::new(FOLDER);
+    for part in ["src", "tests/interleavings", "workspace-hack"] {
+        copy(Path::new(part), &folder.join(part))?;
+    }
+    fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;
+    // The versions that the project has: nothing is fetched.
+    fs::copy("Cargo.lock", folder.join("Cargo.lock"))?;
+    fs::write(folder.join("Cargo.toml"), manifest()?)?;
+    Ok(())
+}
+
+/// The project's `Cargo.toml`, with what is in the copy.
+fn manifest() -> Result<String> {
+    let mut manifest: Table = fs::read_to_string("Cargo.toml")?.parse()?;
+    for key in ["bench", "dev-dependencies", "test"] {
+        manifest.remove(key);
+    }
+    let workspace = manifest.get_mut("workspace").and_then(Value::as_table_mut);
+    let workspace = workspace.context("Cargo.toml has no workspace")?;
+    workspace.remove("default-members");
+    let members = ["tests/interleavings", "workspace-hack"].map(Value::from);
+    workspace.insert("members".to_owned(), Value::Array(members.to_vec()));
+    Ok(manifest.to_string())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
+}
+
+fn plant(edit: &Edit) -> Result<()> {
+    let path = Path::new(FOLDER).join("src").join(edit.file);
+    let text = fs::read_to_string(&path)?;
+    let places = text.matches(edit.from).count();
+    ensure!(places == 1, "`{}` is in src/{} {places} times, not once", edit.from, edit.file);
+    fs::write(&path, text.replace(edit.from, edit.to))?;
+    Ok(())
 }

@@ -1,16 +1,17 @@
 //! Bugs of the scheduler that others had.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
-
 use super::planted::{Edit, Mutant, Suite};
 
 pub const SUITE: Suite = Suite {
     name: "scheduler",
-    target: "scheduler",
-    write,
+    // The library without its features: nothing else is compiled.
+    tests: &[
+        "--package",
+        "slowburn",
+        "--no-default-features",
+        "--test",
+        "scheduler",
+    ],
     mutants: &MUTANTS,
 };
 
@@ -24,7 +25,7 @@ const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 19] = [
+const MUTANTS: [Mutant; 21] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
@@ -218,6 +219,24 @@ const MUTANTS: [Mutant; 19] = [
         }],
     },
     Mutant {
+        name: "nobody knows of a prompt that is about to be admitted",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "next.is_some_and(has_blocks) || self.running",
+            to: "(next.is_some_and(has_blocks) && false) || self.running",
+        }],
+    },
+    Mutant {
+        name: "draft tokens exceed the token budget",
+        test: TEST,
+        edits: &[Edit {
+            file: PLANNING,
+            from: "            left -= drafted;\n            chunk.positions.end += drafted;",
+            to: "            chunk.positions.end += drafted;",
+        }],
+    },
+    Mutant {
         name: "the keys and values of an accepted token do not count",
         test: TEST,
         edits: &[Edit {
@@ -227,68 +246,3 @@ const MUTANTS: [Mutant; 19] = [
         }],
     },
 ];
-
-/// The crate that holds the scheduler alone: it needs no other part of the library.
-const MANIFEST: &str = r#"[package]
-name = "slowburn"
-version = "0.0.0"
-edition = "2024"
-
-[dependencies]
-rand_chacha = { version = "0.10", default-features = false }
-serde = { version = "1", features = ["derive"] }
-
-[workspace]
-
-[profile.dev]
-opt-level = 2
-"#;
-
-const LIBRARY: &str =
-    "#![allow(dead_code)]\npub mod engine;\npub mod error;\npub mod kv;\npub mod model;\n";
-
-const ENGINE: &str = "mod config;\nmod event;\nmod plan;\nmod planning;\nmod scheduler;\nmod sequence;\nmod stats;\n\
-    pub use config::*;\npub use event::*;\npub use plan::*;\npub use scheduler::*;\n\
-    pub use stats::*;\n";
-
-const KV: &str = "mod block;\nmod manager;\nmod pool;\nmod prefix;\nmod turn;\npub use block::*;\n\
-    pub use manager::*;\npub use pool::Pool;\npub use prefix::PrefixStats;\npub use turn::*;\n";
-
-const MODEL: &str = "mod logits;\npub use logits::*;\n";
-
-const ERROR: &str = "#[derive(Debug)]\npub enum Error {\n    KvPoolTooSmall { tokens: usize, capacity: usize },\n    \
-    KvPoolFull { budget: usize, in_use: usize, needed: usize },\n}\n\
-    impl std::fmt::Display for Error {\n    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
-    match self {\n            Self::KvPoolTooSmall { tokens, capacity } => {\n                \
-    write!(out, \"{tokens} tokens, room for {capacity}\")\n            }\n            \
-    full => write!(out, \"{full:?}\"),\n        }\n    }\n}\n\
-    pub type Result<T> = std::result::Result<T, Error>;\n";
-
-fn write(folder: &Path) -> Result<()> {
-    let source = folder.join("src");
-    for part in ["src/engine", "src/kv", "src/model", "tests"] {
-        fs::create_dir_all(folder.join(part))?;
-    }
-    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
-    fs::write(source.join("lib.rs"), LIBRARY)?;
-    fs::write(source.join("error.rs"), ERROR)?;
-    fs::write(source.join("engine/mod.rs"), ENGINE)?;
-    fs::write(source.join("kv/mod.rs"), KV)?;
-    fs::write(source.join("model/mod.rs"), MODEL)?;
-    let engine = [
-        "config",
-        "event",
-        "plan",
-        "planning",
-        "scheduler",
-        "sequence",
-        "stats",
-    ]
-    .map(|name| format!("engine/{name}.rs"));
-    let kv = ["block", "manager", "pool", "prefix", "turn"].map(|name| format!("kv/{name}.rs"));
-    for file in engine.into_iter().chain(kv).chain(["model/logits.rs".to_owned()]) {
-        fs::copy(Path::new("src").join(&file), source.join(&file)).with_context(|| file)?;
-    }
-    fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;
-    Ok(())
-}

@@ -1,13 +1,12 @@
 //! Bugs of threads: what was forgotten, and what is done in the wrong order.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
-
 use super::planted::{Edit, Mutant, Suite};
 
-pub const SUITE: Suite = Suite { name: "threads", target: "threads", write, mutants: &MUTANTS };
+pub const SUITE: Suite = Suite {
+    name: "threads",
+    tests: &["--package", "interleavings", "--test", "threads"],
+    mutants: &MUTANTS,
+};
 
 const CANCEL: &str = "inference/cancel.rs";
 const JOB: &str = "inference/job.rs";
@@ -180,47 +179,3 @@ const MUTANTS: [Mutant; 18] = [
         }],
     },
 ];
-
-/// The workspace of `tests/interleavings` alone, with what it takes from that of the project.
-const MANIFEST: &str = r#"[workspace]
-members = ["tests/interleavings"]
-resolver = "3"
-
-[workspace.package]
-edition = "2024"
-rust-version = "1.95"
-license = "MIT OR Apache-2.0"
-
-[workspace.dependencies]
-rand_chacha = { version = "0.10", default-features = false }
-serde = { version = "1", features = ["derive"] }
-serde_json = "1"
-
-[profile.dev]
-debug = false
-
-[profile.dev.package."*"]
-opt-level = 2
-"#;
-
-fn write(folder: &Path) -> Result<()> {
-    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
-    for part in ["src", "tests/interleavings"] {
-        copy(Path::new(part), &folder.join(part))?;
-    }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
-}

@@ -112,6 +112,7 @@ impl<'m> Schedule<'m> {
             arrival: 0.0,
             prompt,
             shared: 0,
+            prefix: 0,
             output: 1,
             seed: 0,
             index: self.prompts.len(),

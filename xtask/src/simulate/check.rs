@@ -27,6 +27,22 @@ pub struct Served {
 
 /// Serves `requests` with the engine of the library, each when it arrives.
 pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Served> {
+    let Recorded { recorder, counts, steps } = record(model, requests, setup)?;
+    Ok(Served {
+        report: Report::new(setup, requests.len(), recorder, &counts),
+        steps,
+    })
+}
+
+/// What came out of a run in real time.
+pub struct Recorded {
+    pub recorder: Recorder,
+    pub counts: Counts,
+    steps: Vec<Sample>,
+}
+
+/// As [`serve`], without the report.
+pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Recorded> {
     ensure!(
         setup.blocks() == model.kv_pool().max_blocks(),
         "the model has {} blocks in place of {}",
@@ -90,15 +106,12 @@ pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Serve
         }
     }
     counts.prefix = engine.scheduler().blocks().prefix_stats();
-    Ok(Served {
-        report: Report::new(setup, requests.len(), recorder, &counts),
-        steps,
-    })
+    Ok(Recorded { recorder, counts, steps })
 }
 
 /// A table of predictions and measurements.
-pub fn table(pairs: &[(String, Report, Report)]) -> String {
-    let mut table = Table::new(2, ["policy", "", "predicted", "measured", "difference"]);
+pub fn table(first: &str, pairs: &[(String, Report, Report)]) -> String {
+    let mut table = Table::new(2, [first, "", "predicted", "measured", "difference"]);
     for (label, predicted, measured) in pairs {
         for (n, (name, value, format)) in QUANTITIES.iter().enumerate() {
             let [predicted, measured] = [predicted, measured].map(value);
@@ -155,6 +168,7 @@ mod tests {
                 arrival: 0.0,
                 prompt: 40 + 7 * index,
                 shared: 32,
+                prefix: 0,
                 output: 1 + 3 * index,
                 seed: 1,
                 index,

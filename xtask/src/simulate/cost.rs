@@ -159,6 +159,7 @@ pub mod tests {
             arrival: 0.0,
             prompt: 7,
             shared: 0,
+            prefix: 0,
             output: 4,
             seed: 0,
             index: 0,

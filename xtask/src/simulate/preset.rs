@@ -12,23 +12,52 @@ pub enum Preset {
     Llama8bH100,
 }
 
-/// The dimensions of a Llama model in bf16.
-struct Model {
-    parameters: f64,
-    n_layers: f64,
-    n_heads: f64,
-    n_kv_heads: f64,
-    head_dim: f64,
+/// A model whose configuration is published, in bf16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    /// Llama 3 8B
+    #[value(name = "llama-8b")]
+    Llama8b,
+    /// Llama 3 70B, which does not fit into one H100
+    #[value(name = "llama-70b")]
+    Llama70b,
+}
+
+impl Shape {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Llama8b => "Llama 3 8B",
+            Self::Llama70b => "Llama 3 70B",
+        }
+    }
+
+    pub fn model(self) -> Model {
+        match self {
+            Self::Llama8b => LLAMA_8B,
+            Self::Llama70b => LLAMA_70B,
+        }
+    }
+}
+
+/// The dimensions of a Llama model in bf16. The hidden size is `n_heads * head_dim`.
+#[derive(Debug, Clone, Copy)]
+pub struct Model {
+    pub parameters: f64,
+    pub n_layers: f64,
+    pub n_heads: f64,
+    pub n_kv_heads: f64,
+    pub head_dim: f64,
 }
 
 /// The peaks of a GPU's data sheet.
-struct Gpu {
+#[derive(Debug, Clone, Copy)]
+pub struct Gpu {
     /// Bytes per second.
-    bandwidth: f64,
+    pub bandwidth: f64,
     /// Floating-point operations per second in dense bf16.
-    arithmetic: f64,
+    pub arithmetic: f64,
     /// Bytes.
-    memory: f64,
+    pub memory: f64,
 }
 
 /// The configuration in `meta-llama/Meta-Llama-3-8B`.
@@ -40,16 +69,25 @@ const LLAMA_8B: Model = Model {
     head_dim: 128.0,
 };
 
+/// The configuration in `meta-llama/Meta-Llama-3-70B`.
+const LLAMA_70B: Model = Model {
+    parameters: 70.6e9,
+    n_layers: 80.0,
+    n_heads: 64.0,
+    n_kv_heads: 8.0,
+    head_dim: 128.0,
+};
+
 /// NVIDIA H100 Tensor Core GPU data sheet, SXM: 3.35 TB/s, 989 Tflop/s (half of the number with
 /// sparsity), 80 GB.
-const H100: Gpu = Gpu { bandwidth: 3.35e12, arithmetic: 989e12, memory: 80e9 };
+pub const H100: Gpu = Gpu { bandwidth: 3.35e12, arithmetic: 989e12, memory: 80e9 };
 
-const BYTES: f64 = 2.0;
+pub const BYTES: f64 = 2.0;
 /// Assumptions: the shares of its peaks that a good engine reaches, and the share of the memory
 /// that holds weights, keys and values; the rest is for activations.
 const OF_BANDWIDTH: f64 = 0.8;
 const OF_ARITHMETIC: f64 = 0.5;
-const OF_MEMORY: f64 = 0.9;
+pub const OF_MEMORY: f64 = 0.9;
 
 impl Preset {
     fn parts(self) -> (Model, Gpu) {
@@ -76,36 +114,47 @@ impl Preset {
         }
     }
 
-    /// A step reads all weights once. A token multiplies by all of them: two operations each. A
-    /// decode reads the keys and values of every position that it attends to. A prompt token shares
-    /// that with many others, and multiplies: two operations for the elements of its queries with
-    /// the keys, and two with the values.
     pub fn cost(self) -> StepCost {
         let (model, gpu) = self.parts();
-        let bandwidth = OF_BANDWIDTH * gpu.bandwidth;
-        let arithmetic = OF_ARITHMETIC * gpu.arithmetic;
-        let token = 2.0 * model.parameters / arithmetic;
-        let queries = model.n_layers * model.n_heads * model.head_dim;
-        StepCost {
-            fixed: BYTES * model.parameters / bandwidth,
-            prefill_token: token,
-            decode_token: token,
-            decode_position: model.position_bytes() / bandwidth,
-            prefill_position: 4.0 * queries / arithmetic,
-        }
+        model.cost(&gpu)
     }
 
     /// The positions that fit beside the weights.
     pub fn kv_cache(self) -> usize {
         let (model, gpu) = self.parts();
-        let free = OF_MEMORY * gpu.memory - BYTES * model.parameters;
+        let free = OF_MEMORY * gpu.memory - model.weight_bytes();
         (free / model.position_bytes()) as usize
     }
 }
 
 impl Model {
+    /// A step reads all weights once. A token multiplies by all of them: two operations each. A
+    /// decode reads the keys and values of every position that it attends to. A prompt token shares
+    /// that with many others, and multiplies: two operations for the elements of its queries with
+    /// the keys, and two with the values.
+    pub fn cost(&self, gpu: &Gpu) -> StepCost {
+        let bandwidth = OF_BANDWIDTH * gpu.bandwidth;
+        let arithmetic = OF_ARITHMETIC * gpu.arithmetic;
+        let token = 2.0 * self.parameters / arithmetic;
+        StepCost {
+            fixed: self.weight_bytes() / bandwidth,
+            prefill_token: token,
+            decode_token: token,
+            decode_position: self.position_bytes() / bandwidth,
+            prefill_position: 4.0 * self.n_layers * self.hidden_size() / arithmetic,
+        }
+    }
+
+    pub fn weight_bytes(&self) -> f64 {
+        BYTES * self.parameters
+    }
+
+    pub fn hidden_size(&self) -> f64 {
+        self.n_heads * self.head_dim
+    }
+
     /// The keys and values of a position.
-    fn position_bytes(&self) -> f64 {
+    pub fn position_bytes(&self) -> f64 {
         2.0 * BYTES * self.n_layers * self.n_kv_heads * self.head_dim
     }
 }

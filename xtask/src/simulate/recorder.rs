@@ -21,6 +21,8 @@ pub struct Recorder {
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     tokens: usize,
+    /// When the first of them came out.
+    first: f64,
     /// When the last of them came out.
     last: f64,
 }
@@ -33,10 +35,27 @@ impl Recorder {
         }
     }
 
+    /// When each request had its first token and its last, by its index.
+    pub fn times(&self) -> Vec<Option<[f64; 2]>> {
+        let times =
+            |progress: &Progress| (progress.tokens > 0).then_some([progress.first, progress.last]);
+        self.progress.iter().map(times).collect()
+    }
+
+    /// Adds the times of another replica, whose clock is the same.
+    pub fn join(&mut self, other: Self) {
+        self.time_to_first_token.extend(other.time_to_first_token);
+        self.inter_token.extend(other.inter_token);
+        self.end_to_end.extend(other.end_to_end);
+        self.tokens += other.tokens;
+        self.end = self.end.max(other.end);
+    }
+
     /// Notes a token of `request`. Returns how many it has now.
     pub fn token(&mut self, request: &Request, now: f64) -> usize {
         let progress = &mut self.progress[request.index];
         if progress.tokens == 0 {
+            progress.first = now;
             self.time_to_first_token.push(now - request.arrival);
         } else {
             self.inter_token.push(now - progress.last);

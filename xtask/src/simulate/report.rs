@@ -66,6 +66,19 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The counts of two replicas together.
+    pub fn add(self, other: Self) -> Self {
+        Self {
+            refused: self.refused + other.refused,
+            steps: self.steps + other.steps,
+            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
+            cached_tokens: self.cached_tokens + other.cached_tokens,
+            preemptions: self.preemptions + other.preemptions,
+            peak_blocks: self.peak_blocks.max(other.peak_blocks),
+            prefix: self.prefix + other.prefix,
+        }
+    }
+
     /// Counts a sequence that is about to leave.
     pub fn leave<M: Memory>(&mut self, scheduler: &Scheduler<M>, id: SequenceId) {
         self.cached_tokens += scheduler.cached_tokens(id);

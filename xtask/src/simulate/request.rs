@@ -12,6 +12,8 @@ pub struct Request {
     pub prompt: usize,
     /// How many of them are the system prompt that others have too.
     pub shared: usize,
+    /// Which of the system prompts that is, from 0.
+    pub prefix: usize,
     /// The number of tokens to generate, at least 1.
     pub output: usize,
     /// The seed of all tokens of a run.
@@ -24,8 +26,10 @@ impl Request {
     /// The ids of its prompt: the system prompt, then tokens that no other request has.
     pub fn prompt_ids(&self, vocab: usize) -> Vec<u32> {
         let own = self.index as u64 + 1;
+        // The first has the number 0, the others come from the end.
+        let prefix = (self.prefix as u64).wrapping_neg();
         let mut ids = Vec::with_capacity(self.prompt);
-        for (stream, count) in [(0, self.shared), (own, self.prompt - self.shared)] {
+        for (stream, count) in [(prefix, self.shared), (own, self.prompt - self.shared)] {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(stream);
             ids.extend((0..count).map(|_| random.next_u32() % vocab as u32));
@@ -45,9 +49,19 @@ mod tests {
 
     #[test]
     fn only_the_system_prompt_is_shared() {
-        let request =
-            |index, shared| Request { arrival: 0.0, prompt: 40, shared, output: 1, seed: 7, index };
+        let of_prefix = |index, shared, prefix| Request {
+            arrival: 0.0,
+            prompt: 40,
+            shared,
+            prefix,
+            output: 1,
+            seed: 7,
+            index,
+        };
+        let request = |index, shared| of_prefix(index, shared, 0);
         let ids = |index, shared| request(index, shared).prompt_ids(1000);
+        let [first, second] = [0, 1].map(|prefix| of_prefix(0, 16, prefix).prompt_ids(1000));
+        assert!(first[..16] != second[..16] && first[16..] == second[16..]);
         assert_eq!(ids(0, 16).len(), 40);
         assert_eq!(ids(0, 16)[..16], ids(1, 16)[..16]);
         assert_ne!(ids(0, 16)[16..], ids(1, 16)[16..]);

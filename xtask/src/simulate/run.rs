@@ -1,68 +1,88 @@
-//! A run of the scheduler in virtual time.
+//! The simulation: requests arrive at replicas, and schedulers plan steps, in virtual time.
 
-use anyhow::{Result, bail};
-use slowburn::engine::{Event, SequenceId};
-use slowburn::model::Logits;
+use anyhow::{Result, bail, ensure};
 
 use super::cost::StepCost;
 use super::recorder::Recorder;
+use super::replica::Replica;
 use super::report::{Counts, Report};
 use super::request::Request;
+use super::router::{Route, Router};
 use super::setup::Setup;
-use super::work::Work;
+
+/// The seed of routers that choose at random.
+const SEED: u64 = 1;
+
+/// What came out of several replicas.
+pub struct Run {
+    pub report: Report,
+    /// When each request had its first token and its last, by its index; none for one that was
+    /// refused.
+    pub times: Vec<Option<[f64; 2]>>,
+    /// The tokens of the busiest replica over the mean.
+    pub busiest: f64,
+    /// The replica of each request, by its index.
+    pub chosen: Vec<usize>,
+}
 
 /// Serves `requests`, in order of arrival, with the scheduler of the library. Only time is
 /// simulated: a step takes what `cost` says, and its tokens come out at its end.
 pub fn run(requests: &[Request], setup: &Setup, cost: &StepCost, vocab: usize) -> Result<Report> {
-    let mut scheduler = setup.scheduler();
+    Ok(routed(requests, (1, Route::RoundRobin), setup, cost, vocab)?.report)
+}
+
+/// The same with several replicas, among which a router chooses.
+pub fn routed(
+    requests: &[Request],
+    (count, route): (usize, Route),
+    setup: &Setup,
+    cost: &StepCost,
+    vocab: usize,
+) -> Result<Run> {
+    ensure!(count >= 1, "a router has a replica at least");
+    let mut replicas: Vec<Replica> = (0..count).map(|_| Replica::new(setup)).collect();
+    let mut router = Router::new(route, SEED);
     let mut recorder = Recorder::new(requests.len());
-    let mut counts = Counts::default();
+    let mut chosen = Vec::with_capacity(requests.len());
     let mut coming = requests.iter().peekable();
-    let mut now = 0.0;
+    // ANCHOR: routed
     loop {
+        // The next thing that happens: a step ends, or a request arrives.
+        let ends = replicas.iter().filter_map(Replica::end);
+        let arrival = coming.peek().map(|request| request.arrival);
+        let Some(now) = ends.chain(arrival).reduce(f64::min) else {
+            break;
+        };
+        for replica in &mut replicas {
+            replica.finish(now, requests, vocab, &mut recorder)?;
+        }
         while let Some(request) = coming.next_if(|request| request.arrival <= now) {
-            let arrive = Event::Arrive {
-                id: SequenceId(request.index as u64),
-                prompt: request.prompt_ids(vocab),
-                max_tokens: request.output,
-                chunk: usize::MAX,
-                prompt_logits: false,
-            };
-            // Refused: it would not fit, whatever else runs.
-            match scheduler.handle(arrive) {
-                Ok(()) => counts.prompt_tokens += request.prompt,
-                Err(_) => counts.refused += 1,
-            }
+            let open: Vec<usize> = replicas.iter().map(|replica| replica.open).collect();
+            let replica = router.choose(request, &open);
+            chosen.push(replica);
+            replicas[replica].arrive(request, vocab);
         }
-        let plan = scheduler.plan();
-        if plan.chunks.is_empty() {
-            match coming.peek() {
-                // Nothing to do until the next arrival.
-                Some(request) => now = request.arrival,
-                None if scheduler.is_empty() => break,
-                None => bail!("the scheduler plans nothing for {} requests", scheduler.len()),
-            }
-            continue;
-        }
-        let request = |id: SequenceId| &requests[id.0 as usize];
-        now += cost.of(&Work::of(&plan.chunks, |chunk| request(chunk.id).prompt));
-        counts.steps += 1;
-        counts.peak_blocks = counts.peak_blocks.max(scheduler.blocks().owned());
-        scheduler.complete(&plan.chunks);
-        for chunk in plan.chunks.iter().filter(|chunk| chunk.logits == Logits::Last) {
-            let (id, request) = (chunk.id, request(chunk.id));
-            let tokens = recorder.token(request, now);
-            if tokens < request.output {
-                let token = request.output_id(tokens, vocab);
-                scheduler.handle(Event::Token { id, token })?;
-            } else {
-                counts.leave(&scheduler, id);
-                scheduler.handle(Event::Leave { id })?;
-            }
+        for replica in &mut replicas {
+            replica.start(now, cost, requests);
         }
     }
-    counts.prefix = scheduler.blocks().prefix_stats();
-    Ok(Report::new(setup, requests.len(), recorder, &counts))
+    // ANCHOR_END: routed
+    let left: usize = replicas.iter().map(Replica::len).sum();
+    if left > 0 {
+        bail!("the scheduler plans nothing for {left} requests");
+    }
+    let tokens: Vec<usize> = replicas.iter().map(|replica| replica.tokens).collect();
+    let most = tokens.iter().max().copied().unwrap_or(0) as f64;
+    let busiest = most * count as f64 / (tokens.iter().sum::<usize>() as f64).max(1.0);
+    let counts =
+        replicas.into_iter().map(Replica::into_counts).fold(Counts::default(), Counts::add);
+    let times = recorder.times();
+    Ok(Run {
+        report: Report::new(setup, requests.len(), recorder, &counts),
+        times,
+        busiest,
+        chosen,
+    })
 }
 
 #[cfg(test)]
@@ -72,6 +92,7 @@ mod tests {
     use super::super::cost::tests::cost;
     use super::super::traffic::Traffic;
     use super::super::traffic::tests::traffic;
+    use super::super::work::Work;
     use super::*;
 
     /// As many as fit are running, 300 positions for each on average.
@@ -129,6 +150,7 @@ mod tests {
             arrival: 5.0,
             prompt: 1000,
             shared: 0,
+            prefix: 0,
             output: 3,
             seed: 1,
             index: 0,
@@ -201,5 +223,41 @@ mod tests {
         for policy in Policy::ALL {
             assert_eq!(report(&shared, policy, false), report(&own, policy, false), "{policy}");
         }
+    }
+
+    #[test]
+    fn replicas_share_the_load_and_lose_no_request() {
+        let requests = requests(400, 30.0);
+        let expected: usize = requests.iter().map(|request| request.output).sum();
+        let setup = setup(Policy::ChunkedPrefill, true);
+        let routed = |count, route| routed(&requests, (count, route), &setup, &cost(), 1000);
+        let one = routed(1, Route::RoundRobin).unwrap();
+        for route in Route::ALL {
+            let four = routed(4, route).unwrap();
+            assert_eq!((four.report.finished, four.report.output_tokens), (400, expected));
+            let ratio = four.report.time_to_first_token.p99 / one.report.time_to_first_token.p99;
+            assert!(ratio < 0.5, "{route}: {ratio}");
+            assert!((1.0..2.0).contains(&four.busiest), "{route}: {}", four.busiest);
+        }
+        assert_eq!(one.busiest, 1.0);
+        // With nothing in common, what is known of the loads decides.
+        let [random, least] = [Route::Random, Route::LeastLoaded]
+            .map(|route| routed(4, route).unwrap().report.time_to_first_token.p99);
+        assert!(least < random, "{least} {random}");
+    }
+
+    #[test]
+    fn a_router_that_knows_the_prefixes_computes_each_of_them_once() {
+        let traffic = Traffic { scale: 0.1, shared_prompt: 640, prefixes: 16, ..traffic(400) };
+        let requests = traffic.requests().unwrap().at_rate(20.0).unwrap().list;
+        // Few of the prefixes fit into one replica.
+        let setup = Setup { kv_cache: 8000, ..setup(Policy::ChunkedPrefill, true) };
+        let share = |route| {
+            let run = routed(&requests, (4, route), &setup, &cost(), 1000).unwrap();
+            run.report.cached_share()
+        };
+        let [robin, hash, aware] =
+            [Route::RoundRobin, Route::PrefixHash, Route::CacheAware].map(share);
+        assert!(hash > robin + 0.1 && aware > robin + 0.1, "{robin} {hash} {aware}");
     }
 }

@@ -58,6 +58,8 @@ pub struct Traffic {
     pub shared_prompt: usize,
     /// The share of requests that begin with it, from 0 to 1.
     pub shared_share: f64,
+    /// How many different system prompts there are.
+    pub prefixes: usize,
 }
 
 /// So that the memory of this machine is not what ends a simulation.
@@ -108,6 +110,11 @@ impl Traffic {
             self.shared_prompt,
             self.context
         );
+        ensure!(
+            (1..=MOST_REQUESTS).contains(&self.prefixes),
+            "there are from 1 to {MOST_REQUESTS} system prompts, not {}",
+            self.prefixes
+        );
         // A gamma distribution with a mean of 1. With a variation of 1 it is exponential.
         let shape = self.arrivals.variation().powi(-2);
         let gap = Gamma::new(shape, 1.0 / shape).map_err(anyhow::Error::msg)?;
@@ -122,6 +129,11 @@ impl Traffic {
             let [own, output] = drawn.map(|tokens| (tokens as usize).clamp(1, self.context));
             // Drawn for every request, so that a share does not affect lengths.
             let is_shared = random_share(&mut random) < self.shared_share;
+            // Nothing is drawn where there is no choice.
+            let prefix = match self.prefixes {
+                1 => 0,
+                prefixes => (random_share(&mut random) * prefixes as f64) as usize,
+            };
             let shared = if is_shared { self.shared_prompt } else { 0 };
             // A long prompt leaves room for its output.
             let room = self.context - shared;
@@ -132,6 +144,7 @@ impl Traffic {
                 arrival: now,
                 prompt: shared + fitting,
                 shared,
+                prefix,
                 output: fitting_output,
                 seed: self.seed,
                 index,
@@ -183,6 +196,7 @@ pub mod tests {
             context: 4096,
             shared_prompt: 0,
             shared_share: 1.0,
+            prefixes: 1,
         }
     }
 
@@ -247,6 +261,8 @@ pub mod tests {
             Traffic { scale: f64::NAN, ..traffic(1) },
             Traffic { shared_share: 1.5, ..traffic(1) },
             Traffic { shared_prompt: 4095, ..traffic(1) },
+            Traffic { prefixes: 0, ..traffic(1) },
+            Traffic { prefixes: usize::MAX, ..traffic(1) },
         ];
         for traffic in refused {
             assert!(traffic.requests().is_err(), "{traffic:?}");

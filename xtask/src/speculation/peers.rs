@@ -26,7 +26,7 @@ pub fn run(args: &SpeculationArgs) -> Result<()> {
 
     println!("| | | plain, tokens/s | lookup, tokens/s | ratio |");
     println!("|---|---|---:|---:|---:|");
-    for text in ["told again", "on and on"] {
+    for text in ["told again", "most likely"] {
         let case = texts::case(&pretrained, text, 1)?;
         let new_tokens = case.options.max_tokens;
         let workload = Workload { prompt: case.prompts[0].clone(), new_tokens };

@@ -58,42 +58,61 @@ pub fn run(args: &SpeculationArgs) -> Result<()> {
     cells(relative.iter().map(|_| "---:".to_owned()).collect());
     cells(relative.iter().map(|cost| format!("{cost:.2}")).collect());
 
+    let pass = costs.of(1 + DRAFTED) / costs.of(1);
     let text = generate(&model, None)?.0.ids;
-    println!("\n| acceptance | tokens a step | by the formula | measured | auto |");
-    println!("|---:|---:|---:|---:|---:|");
+    println!(
+        "\n| acceptance | tokens a step | by the formula | measured | auto | a draft token may cost |"
+    );
+    println!("|---:|---:|---:|---:|---:|---:|");
     let (mut measured, mut auto) = (Vec::new(), Vec::new());
     for acceptance in ACCEPTANCES {
-        let lengths = || {
-            [
-                DraftLength::fixed(DRAFTED),
-                DraftLength::best(MOST, costs.clone(), 0.0),
-            ]
-        };
-        let mut rounds = Vec::new();
-        for round in 0..=args.rounds as u64 {
-            let (_, plain) = generate(&model, None)?;
-            let mut ratios = [0.0; 2];
-            for (length, ratio) in zip(lengths(), &mut ratios) {
-                let draft = Recorded {
-                    ids: text.clone(),
-                    acceptance,
-                    vocab: model.config().vocab_size as u32,
-                    generator: ChaCha8Rng::seed_from_u64(round),
-                };
-                *ratio = plain / generate(&model, Some(Speculator::new(draft, length)))?.1;
-            }
-            rounds.extend((round > 0).then_some(ratios));
-        }
-        let [fixed, best] = [0, 1].map(|way| median(rounds.iter().map(|ratios| ratios[way])));
+        let [fixed, best] = ratios(args, &model, &text, acceptance, &costs)?;
+        let tokens = gain::tokens_per_step(acceptance, DRAFTED);
+        // What is left of the time that the tokens save, for each draft token.
+        let may_cost = (tokens - pass) / DRAFTED as f64;
         println!(
-            "| {acceptance:.1} | {:.2} | {:.2} | {fixed:.2} | {best:.2} |",
-            gain::tokens_per_step(acceptance, DRAFTED),
-            gain::speed_up(acceptance, DRAFTED, costs.of(1 + DRAFTED) / costs.of(1), 0.0),
+            "| {acceptance:.1} | {tokens:.2} | {:.2} | {fixed:.2} | {best:.2} | {} |",
+            gain::speed_up(acceptance, DRAFTED, pass, 0.0),
+            if may_cost > 0.0 {
+                format!("{may_cost:.2}")
+            } else {
+                "-".to_owned()
+            },
         );
         measured.push((acceptance, fixed));
         auto.push((acceptance, best));
     }
     args.chart.as_deref().map_or(Ok(()), |file| draw(file, &costs, measured, auto))
+}
+
+/// How many times as fast the text is with as many draft tokens as ever, and with as many as pay.
+fn ratios(
+    args: &SpeculationArgs,
+    model: &Model,
+    text: &[u32],
+    acceptance: f64,
+    costs: &Arc<PassCosts>,
+) -> Result<[f64; 2]> {
+    let mut rounds = Vec::new();
+    for round in 0..=args.rounds as u64 {
+        let (_, plain) = generate(model, None)?;
+        let lengths = [
+            DraftLength::fixed(DRAFTED),
+            DraftLength::best(MOST, costs.clone(), 0.0),
+        ];
+        let mut ratios = [0.0; 2];
+        for (length, ratio) in zip(lengths, &mut ratios) {
+            let draft = Recorded {
+                ids: text.to_vec(),
+                acceptance,
+                vocab: model.config().vocab_size as u32,
+                generator: ChaCha8Rng::seed_from_u64(round),
+            };
+            *ratio = plain / generate(model, Some(Speculator::new(draft, length)))?.1;
+        }
+        rounds.extend((round > 0).then_some(ratios));
+    }
+    Ok([0, 1].map(|way| median(rounds.iter().map(|ratios| ratios[way]))))
 }
 
 /// The text, with draft tokens or without, and the seconds from its first token on.

@@ -1,6 +1,7 @@
 //! `cargo xtask widget-data`: writes the figures that stand in the places of the widgets where these
 //! cannot run, from the bundled model.
 
+mod allowed;
 mod open_distribution;
 mod pictures;
 
@@ -45,6 +46,7 @@ fn generated() -> Result<Vec<(&'static str, String)>> {
         ("book/src/figures/widget-anatomy.svg", pictures::anatomy(&distribution)?),
         ("book/src/figures/widget-way.svg", pictures::way(&distribution)?),
         ("book/src/figures/widget-tokens.svg", pictures::tokens(&distribution)?),
+        ("book/src/figures/widget-allowed.svg", allowed::picture(&distribution)?),
         ("book/src/figures/widget-greedy.svg", pictures::greedy(&distribution)?),
         ("book/src/figures/widget-top-k.svg", pictures::top_k(&distribution)?),
         ("book/src/figures/widget-temperature.svg", pictures::temperature(&distribution)?),

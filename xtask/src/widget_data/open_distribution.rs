@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use anyhow::{Context, Result};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Options};
+use slowburn::grammar::Grammar;
 use slowburn::model::{Input, LayerTrace};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{SamplingParams, statistics};
@@ -47,6 +48,17 @@ impl OpenDistribution {
         let ranked = statistics::ranked(&slowburn::sampling::softmax(&self.logits));
         let ids = ranked.into_iter().take(count).map(|(id, _)| id);
         ids.map(|id| Ok((id, self.pretrained.tokenizer.decode(&[id])?))).collect()
+    }
+
+    /// The tokens that may come after `text` under a regular expression, where the text follows what the
+    /// logits are behind, and their probabilities among them, best first.
+    pub fn allowed(&self, regex: &str, text: &str) -> Result<Vec<(String, f32)>> {
+        let constraint = self.pretrained.constraint(&Grammar::Regex(regex.to_owned()))?;
+        let output = self.pretrained.tokenizer.encode_bare(text)?;
+        let mut scores = self.logits.clone();
+        constraint.follow().next(&output)?.mask().apply(&mut scores);
+        let ranked = statistics::ranked(&slowburn::sampling::softmax(&scores));
+        Ok(ranked.into_iter().map(|(id, probability)| (self.text_of(id), probability)).collect())
     }
 
     /// The ids of a text, and what each stands for: a text, or the name of a special token.

@@ -16,14 +16,14 @@ const ROW: usize = 24;
 const CELL: usize = 26;
 
 /// A picture in the style of `book/figures.css`.
-struct Picture {
+pub(super) struct Picture {
     body: String,
     /// The lower edge of the content.
     bottom: usize,
 }
 
 impl Picture {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { body: String::new(), bottom: 0 }
     }
 
@@ -35,7 +35,7 @@ impl Picture {
         );
     }
 
-    fn text(&mut self, x: usize, y: usize, class: &str, text: &str) {
+    pub(super) fn text(&mut self, x: usize, y: usize, class: &str, text: &str) {
         self.bottom = self.bottom.max(y + 4);
         let text = text.replace('&', "&amp;").replace('<', "&lt;");
         let _ = writeln!(self.body, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{text}</text>");
@@ -71,7 +71,7 @@ impl Picture {
         }
     }
 
-    fn finish(self, title: &str) -> String {
+    pub(super) fn finish(self, title: &str) -> String {
         let height = self.bottom + 2;
         format!(
             "<svg class=\"fig\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
@@ -103,7 +103,7 @@ pub fn tokens(distribution: &OpenDistribution) -> Result<String> {
 
 /// Boxes with a token and a line below it, as many in a row as fit, from `top` down. Returns where they
 /// end.
-fn boxes(
+pub(super) fn boxes(
     picture: &mut Picture,
     tokens: impl Iterator<Item = (String, String, &'static str)>,
     top: usize,

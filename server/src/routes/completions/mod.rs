@@ -15,7 +15,8 @@ use self::stream::Encoder;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
 use crate::blocking::blocking;
 use crate::error::ApiError;
-use crate::json::SampledJson;
+use crate::formats::Format;
+use crate::json::FormattedJson;
 use crate::reply::{self, Reply};
 use crate::request::{check_model, check_sequences, generate_request, with_seeds};
 use crate::service::Service;
@@ -24,7 +25,7 @@ use crate::state::{App, unix_time};
 use crate::updates::Updates;
 use crate::wire::{
     Completion, CompletionChoice, CompletionLogprobs, CompletionRequest, PromptInput, WireFinish,
-    WireUsage, WithSampling,
+    WireUsage, WithFormat,
 };
 
 /// The length of a completion where the request has none, as in OpenAI's API.
@@ -50,14 +51,14 @@ struct Shape {
 }
 
 /// Continues prompts.
-#[utoipa::path(post, path = "/v1/completions", request_body = WithSampling<CompletionRequest>, responses(
+#[utoipa::path(post, path = "/v1/completions", request_body = WithFormat<CompletionRequest>, responses(
     (status = 200, content((Completion = "application/json"), (StreamEvent = "text/event-stream"))),
     Refusals,
     BodyRefusals,
 ))]
 pub(super) async fn complete(
     State(app): State<App>,
-    SampledJson(request, sampling): SampledJson<CompletionRequest>,
+    FormattedJson(request, sampling, format): FormattedJson<CompletionRequest>,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
@@ -69,6 +70,10 @@ pub(super) async fn complete(
 
     check_sequences(&app, request.prompt.count().saturating_mul(best_of))?;
 
+    let grammar = match Format::of(format)? {
+        Some(format) => Some(format.compiled(&service).await?),
+        None => None,
+    };
     let (input, of_prompts) = (request.prompt, service.clone());
     let parse_special = request.parse_special.unwrap_or(true);
     let prompts = blocking(move || prompts(&of_prompts, input, parse_special, is_echo)).await??;
@@ -81,6 +86,7 @@ pub(super) async fn complete(
         let base = GenerateRequest {
             // `best_of` ranks by the tokens' own log-probabilities.
             logprobs: request.logprobs.or((best_of > n).then_some(0)),
+            grammar: grammar.clone(),
             prompt_logprobs: wants_prompt.then(|| request.logprobs.unwrap_or(0)),
             ..base
         };

@@ -18,6 +18,7 @@ use super::chat::token_logprob;
 use super::refusals::{BodyRefusals, Refusals};
 use crate::blocking::blocking;
 use crate::error::ApiError;
+use crate::formats::Format;
 use crate::json::{SampledJson, parse_at};
 use crate::reply;
 use crate::request::{check_model, generate_request};
@@ -43,9 +44,6 @@ const UNSUPPORTED: &[Field] = &[
     ("truncation", &[r#""disabled""#]),
 ];
 
-/// The only format of a text.
-const UNSUPPORTED_FORMATS: &[Field] = &[("type", &[r#""text""#])];
-
 /// Answers a text or a conversation.
 #[utoipa::path(post, path = "/v1/responses", operation_id = "respond",
     request_body = WithSampling<ResponseRequest>, responses(
@@ -61,13 +59,15 @@ pub(super) async fn respond(
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
     let format = request.other.get("text").and_then(|text| text.get("format"));
-    if let Some(Value::Object(format)) = format {
-        check_fields(UNSUPPORTED_FORMATS, format, "text.format.")?;
-    }
+    let format = format.filter(|format| !format.is_null());
+    let grammar = match format.map_or(Ok(None), Format::of_response)? {
+        Some(format) => Some(format.compiled(&service).await?),
+        None => None,
+    };
     let messages = messages(request.instructions.as_deref(), request.input)?;
     let of_chat = service.clone();
     let prompt = move || {
-        let ids = of_chat.chat_ids(&messages, false)?;
+        let ids = of_chat.chat_ids(&messages, &[], false)?;
         of_chat.pretrained.model.check_prompt(&ids)?;
         Ok(ids)
     };
@@ -79,7 +79,7 @@ pub(super) async fn respond(
     let top_logprobs = request.top_logprobs.unwrap_or(0);
     let base = generate_request(&app, ids, request.max_output_tokens, None, &sampling)?;
     let logprobs = (wants_logprobs || top_logprobs > 0).then_some(top_logprobs);
-    let sequence = GenerateRequest { logprobs, ..base };
+    let sequence = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, vec![sequence]).await?;
 
     let answer = Answer {

@@ -11,7 +11,7 @@ use crate::page::devtools::Look;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 13] = [
+pub const PAGES: [&str; 14] = [
     "first-light.html",
     "tokens.html",
     "greedy.html",
@@ -25,6 +25,7 @@ pub const PAGES: [&str; 13] = [
     "scheduler.html",
     "paged-kv.html",
     "model.html",
+    "constrained.html",
 ];
 
 /// Of a window that moves by its whole height, the score is 1. Google calls 0.1 good.

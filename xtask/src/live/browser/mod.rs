@@ -4,6 +4,7 @@
 //! the same requests must have the same answers: the same tokens, and the same probabilities but for
 //! the last digits, which are the `exp` of another platform.
 
+mod allowed;
 mod anatomy;
 mod candidates;
 mod formats;
@@ -43,7 +44,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 12] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -51,6 +52,7 @@ const CHECKS: [(&str, Check); 11] = [
     ("formats", formats::check),
     ("scheduler", scheduler::check),
     ("guess", guess::check),
+    ("allowed", allowed::check),
     ("anatomy", anatomy::check),
     ("way", way::check),
     ("holds", holds::check),

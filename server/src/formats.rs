@@ -1,0 +1,172 @@
+//! From the fields of a request that say which texts are allowed to a grammar.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use slowburn::grammar::{Grammar, Schema};
+
+use super::blocking::blocking;
+use super::error::ApiError;
+use super::service::Service;
+use super::unsupported::{Field, check_fields};
+use super::wire::{FormatOptions, ResponseFormat, StructuredOutputs};
+
+/// The fields of a request that are read here.
+pub(super) const FIELDS: &[&str] = &[
+    "response_format",
+    "structured_outputs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+];
+
+/// What vLLM has beside the grammars.
+const UNSUPPORTED: &[Field] = &[
+    ("disable_fallback", &["false"]),
+    ("disable_any_whitespace", &["false"]),
+    ("disable_additional_properties", &["false"]),
+    ("whitespace_pattern", &[]),
+    ("structural_tag", &[]),
+];
+
+/// A grammar, and the field of the request that asks for it.
+#[derive(Debug, Clone)]
+pub(super) struct Format {
+    pub(super) grammar: Grammar,
+    pub(super) field: &'static str,
+}
+
+/// Compiles what an answer must look like, where it must look like anything. The model keeps it for the
+/// sequences that ask for it.
+///
+/// # Errors
+/// A grammar that is wrong or too large, or allows no text that the model can write.
+pub(super) async fn compile(service: &Arc<Service>, grammar: Grammar) -> Result<(), ApiError> {
+    let service = service.clone();
+    // A large schema takes longer than a token.
+    blocking(move || service.pretrained.constraint(&grammar)).await??;
+    Ok(())
+}
+
+impl Format {
+    /// The grammar, compiled.
+    ///
+    /// # Errors
+    /// A grammar that is wrong or too large, or allows no text that the model can write.
+    pub(super) async fn compiled(self, service: &Arc<Service>) -> Result<Grammar, ApiError> {
+        let compiled = compile(service, self.grammar.clone()).await;
+        compiled.map_err(|error| error.with_param(self.field))?;
+        Ok(self.grammar)
+    }
+
+    /// What the fields ask for; None for any text.
+    ///
+    /// # Errors
+    /// Two fields that ask for something; a schema that is no JSON; a grammar in another syntax.
+    pub(super) fn of(options: FormatOptions) -> Result<Option<Self>, ApiError> {
+        let FormatOptions { response_format, structured_outputs, .. } = options;
+        let mut asked = vec![
+            ("response_format.json_schema.schema", response_format.and_then(of_response)),
+            (
+                "guided_json",
+                options.guided_json.map(|json| schema("guided_json", json)).transpose()?,
+            ),
+            ("guided_regex", options.guided_regex.map(Grammar::Regex)),
+            ("guided_choice", options.guided_choice.map(Grammar::Choice)),
+            ("guided_grammar", options.guided_grammar.map(Grammar::Lark)),
+        ];
+        if let Some(structured) = structured_outputs {
+            asked.extend(of_structured(structured)?);
+        }
+        let mut asked = asked
+            .into_iter()
+            .filter_map(|(field, grammar)| Some(Self { field, grammar: grammar? }));
+        let first = asked.next();
+        if let (Some(first), Some(second)) = (&first, asked.next()) {
+            let message = format!(
+                "{} and {} both say which texts are allowed: send one of them",
+                first.field, second.field
+            );
+            return Err(ApiError::invalid(second.field, message));
+        }
+        first.iter().try_for_each(Self::check_syntax)?;
+        Ok(first)
+    }
+
+    /// What `text.format` of `/v1/responses` asks for; None for any text.
+    ///
+    /// # Errors
+    /// A type that is none of OpenAI's.
+    pub(super) fn of_response(format: &Value) -> Result<Option<Self>, ApiError> {
+        let schema = match format.get("type").and_then(Value::as_str) {
+            Some("text") => return Ok(None),
+            Some("json_object") => Schema::object(),
+            Some("json_schema") => {
+                format.get("schema").cloned().map_or_else(Schema::object, Schema::from)
+            }
+            _ => {
+                let message =
+                    "text.format.type must be \"text\", \"json_object\" or \"json_schema\"";
+                return Err(ApiError::invalid("text.format.type", message));
+            }
+        };
+        Ok(Some(Self {
+            grammar: Grammar::JsonSchema(schema),
+            field: "text.format.schema",
+        }))
+    }
+
+    fn check_syntax(&self) -> Result<(), ApiError> {
+        match &self.grammar {
+            Grammar::Lark(text) if text.contains("::=") => {
+                let message = format!(
+                    "{} has `::=`, as grammars of llama.cpp have: write it in the syntax of Lark, `start: ...`",
+                    self.field
+                );
+                Err(ApiError::invalid(self.field, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn of_response(format: ResponseFormat) -> Option<Grammar> {
+    match format {
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(Grammar::JsonSchema(Schema::object())),
+        ResponseFormat::JsonSchema { json_schema } => {
+            let schema = json_schema.schema.map_or_else(Schema::object, Schema::from);
+            Some(Grammar::JsonSchema(schema))
+        }
+    }
+}
+
+type Asked = Vec<(&'static str, Option<Grammar>)>;
+
+fn of_structured(structured: StructuredOutputs) -> Result<Asked, ApiError> {
+    check_fields(UNSUPPORTED, &structured.other, "structured_outputs.")?;
+    let object = structured.json_object.unwrap_or(false);
+    let json = "structured_outputs.json";
+    Ok(vec![
+        (json, structured.json.map(|value| schema(json, value)).transpose()?),
+        (
+            "structured_outputs.json_object",
+            object.then(|| Grammar::JsonSchema(Schema::object())),
+        ),
+        ("structured_outputs.regex", structured.regex.map(Grammar::Regex)),
+        ("structured_outputs.choice", structured.choice.map(Grammar::Choice)),
+        ("structured_outputs.grammar", structured.grammar.map(Grammar::Lark)),
+    ])
+}
+
+/// A schema, as an object or as its text.
+fn schema(field: &'static str, json: Value) -> Result<Grammar, ApiError> {
+    let schema = match json {
+        Value::String(text) => serde_json::from_str(&text).map_err(|error| {
+            ApiError::invalid(field, format!("{field} is a text that is no JSON: {error}"))
+        })?,
+        json => json,
+    };
+    Ok(Grammar::JsonSchema(Schema::from(schema)))
+}

@@ -1,0 +1,226 @@
+//! `/v1/chat/completions`: conversations to answer.
+
+mod stream;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use slowburn::inference::{GenerateRequest, TokenOutput};
+use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
+use uuid::Uuid;
+
+use self::stream::Encoder;
+use super::refusals::{BodyRefusals, Refusals, StreamEvent};
+use crate::blocking::blocking;
+use crate::error::ApiError;
+use crate::formats::Format;
+use crate::json::FormattedJson;
+use crate::reply::{self, Reply};
+use crate::request::{check_model, check_sequences, generate_request, with_seeds};
+use crate::service::Service;
+use crate::sse;
+use crate::state::{App, unix_time};
+use crate::tools::{Piece, Splitter, Toolbox};
+use crate::updates::Updates;
+use crate::wire::{
+    ChatChoice, ChatCompletion, ChatCompletionRequest, ChatLogprobs, ChatMessage, ChatTokenLogprob,
+    Content, ReplyMessage, ToolKind, TopLogprob, WireFinish, WireFunctionCall, WireToolCall,
+    WireUsage, WithFormat,
+};
+
+const ASSISTANT: &str = "assistant";
+
+/// Answers a conversation.
+#[utoipa::path(post, path = "/v1/chat/completions", operation_id = "chat", request_body = WithFormat<ChatCompletionRequest>, responses(
+    (status = 200, content((ChatCompletion = "application/json"), (StreamEvent = "text/event-stream"))),
+    Refusals,
+    BodyRefusals,
+))]
+pub(super) async fn complete(
+    State(app): State<App>,
+    FormattedJson(request, sampling, format): FormattedJson<ChatCompletionRequest>,
+) -> Result<Response, ApiError> {
+    let service = app.service()?.clone();
+    check_model(&app, request.model.as_deref())?;
+    let n = request.n.unwrap_or(1);
+    check_sequences(&app, n)?;
+
+    let wants_logprobs = request.logprobs.unwrap_or(false);
+    check_top_logprobs(request.top_logprobs, wants_logprobs)?;
+
+    let tools = request.tools.unwrap_or_default();
+    let (choice, parallel) = (request.tool_choice, request.parallel_tool_calls.unwrap_or(true));
+    let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel)?;
+    let grammar = match (&toolbox, Format::of(format)?) {
+        (Some(toolbox), format) => Some(toolbox.compiled(&service, format).await?),
+        (None, Some(format)) => Some(format.compiled(&service).await?),
+        (None, None) => None,
+    };
+
+    let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
+    let (of_chat, parse_special) = (service.clone(), request.parse_special.unwrap_or(false));
+    let ids = blocking(move || of_chat.chat_ids(&messages, &tools, parse_special)).await??;
+    let max_tokens = request.max_completion_tokens.or(request.max_tokens);
+    let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
+    let base = generate_request(&app, ids, max_tokens, None, &sampling)?;
+    let base = GenerateRequest { logprobs, grammar, ..base };
+    let updates = Updates::start(&app, &service, with_seeds(base, n).collect()).await?;
+
+    let answer = Answer::new(&app, service, logprobs.is_some(), toolbox.as_ref());
+    if request.stream.unwrap_or(false) {
+        let wants_usage = request.stream_options.and_then(|options| options.include_usage);
+        let encoder = Encoder::new(answer, n, wants_usage.unwrap_or(false));
+        return Ok(sse::respond(updates, encoder));
+    }
+    Ok(Json(answer.whole(reply::collect(updates, n).await?)?).into_response())
+}
+
+/// Checks fields that depend on each other.
+fn check_top_logprobs(top: Option<usize>, wants_logprobs: bool) -> Result<(), ApiError> {
+    match top {
+        Some(1..) if !wants_logprobs => {
+            let message = "top_logprobs needs \"logprobs\": true beside it";
+            Err(ApiError::invalid("top_logprobs", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A message for the library.
+pub(super) fn message(message: ChatMessage) -> Message {
+    let calls = message.tool_calls.into_iter().flatten();
+    Message {
+        tool_calls: calls.map(tool_call).collect(),
+        tool_call_id: message.tool_call_id,
+        name: message.name,
+        ..Message::new(
+            message.role.into(),
+            message.content.map_or_else(String::new, Content::into_text),
+        )
+    }
+}
+
+/// A call for the library, whose arguments are JSON and no text.
+fn tool_call(WireToolCall { id, function, .. }: WireToolCall) -> ToolCall {
+    let text = function.arguments;
+    let arguments = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    ToolCall {
+        id,
+        function: FunctionCall { name: function.name, arguments },
+    }
+}
+
+/// What all parts of an answer have in common.
+struct Answer {
+    service: Arc<Service>,
+    id: String,
+    created: u64,
+    model: String,
+    wants_logprobs: bool,
+    /// Finds calls of tools, where there are any; it has read nothing.
+    splitter: Option<Splitter>,
+}
+
+impl Answer {
+    fn new(
+        app: &App,
+        service: Arc<Service>,
+        wants_logprobs: bool,
+        toolbox: Option<&Toolbox>,
+    ) -> Self {
+        Self {
+            service,
+            id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
+            created: unix_time(),
+            model: app.name().to_owned(),
+            wants_logprobs,
+            splitter: toolbox.map(Splitter::new),
+        }
+    }
+
+    fn whole(self, replies: Vec<Reply>) -> Result<ChatCompletion, ApiError> {
+        let mut usage = WireUsage::default();
+        let mut choices = Vec::new();
+        for (index, reply) in replies.into_iter().enumerate() {
+            usage.add(&reply.completion.usage, index == 0);
+            let ended = || ApiError::internal("a sequence was ended by the server");
+            let reason = WireFinish::of(&reply.completion.finish_reason).ok_or_else(ended)?;
+            let message = self.message(&reply.text());
+            let finish_reason = finish(reason, !message.tool_calls.is_empty());
+            let logprobs = self.logprobs(&reply.tokens);
+            choices.push(ChatChoice { index, message, logprobs, finish_reason });
+        }
+        let Self { id, created, model, .. } = self;
+        Ok(ChatCompletion {
+            id,
+            object: "chat.completion",
+            created,
+            model,
+            choices,
+            usage,
+        })
+    }
+
+    /// The message of a text.
+    fn message(&self, text: &str) -> ReplyMessage {
+        let mut splitter = self.splitter.clone();
+        let pieces = match &mut splitter {
+            None => vec![Piece::Text(text.to_owned())],
+            Some(splitter) => {
+                let mut pieces = splitter.push(text);
+                pieces.extend(splitter.finish());
+                pieces
+            }
+        };
+        let (mut content, mut tool_calls) = (String::new(), Vec::<WireToolCall>::new());
+        for piece in pieces {
+            match (piece, tool_calls.last_mut()) {
+                (Piece::Text(text), _) => content.push_str(&text),
+                (Piece::Call { name }, _) => tool_calls.push(WireToolCall {
+                    id: call_id(),
+                    kind: ToolKind::Function,
+                    function: WireFunctionCall { name, arguments: String::new() },
+                }),
+                (Piece::Arguments(text), call) => {
+                    call.into_iter().for_each(|call| call.function.arguments.push_str(&text));
+                }
+            }
+        }
+        let content = (!content.is_empty() || tool_calls.is_empty()).then_some(content);
+        ReplyMessage { role: ASSISTANT, content, tool_calls }
+    }
+
+    fn logprobs(&self, tokens: &[TokenOutput]) -> Option<ChatLogprobs> {
+        let token = |token| token_logprob(&self.service, token);
+        let content = || tokens.iter().map(token).collect();
+        self.wants_logprobs.then(|| ChatLogprobs { content: content() })
+    }
+}
+
+/// Why an answer ended. One that ended by itself, and has calls, ended for them.
+fn finish(reason: WireFinish, has_calls: bool) -> WireFinish {
+    match reason {
+        WireFinish::Stop if has_calls => WireFinish::ToolCalls,
+        reason => reason,
+    }
+}
+
+fn call_id() -> String {
+    format!("call_{}", Uuid::new_v4().simple())
+}
+
+/// The log-probability of a token, and those of the most likely ones.
+pub(super) fn token_logprob(service: &Service, token: &TokenOutput) -> ChatTokenLogprob {
+    let entry = |&(id, logprob): &(u32, f32)| TopLogprob {
+        token: service.token_text(id),
+        logprob,
+        bytes: service.pretrained.tokenizer.token_bytes(id),
+    };
+    ChatTokenLogprob {
+        chosen: entry(&(token.token_id, token.logprob.unwrap_or_default())),
+        top_logprobs: token.top_logprobs.iter().map(entry).collect(),
+    }
+}

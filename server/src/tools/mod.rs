@@ -1,0 +1,226 @@
+//! Tools: how a model is made to call them, and how its calls are found in what it writes.
+
+mod grammar;
+mod scan;
+mod split;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use slowburn::grammar::{Grammar, Schema};
+use slowburn::pretrained::Pretrained;
+use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
+
+use super::error::ApiError;
+use super::formats::{self, Format};
+use super::service::Service;
+use super::wire::{Tool, ToolChoice, ToolMode};
+pub(super) use split::{Piece, Splitter};
+
+/// The most tools of a request.
+const MOST: usize = 128;
+
+/// How a model writes calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Style {
+    /// Before a call.
+    open: &'static str,
+    /// The name of the field with the arguments.
+    arguments: &'static str,
+    /// After a call.
+    close: &'static str,
+}
+
+/// A call alone: `{"name": "now", "arguments": {}}`.
+const PLAIN: Style = Style { open: "", arguments: "arguments", close: "" };
+
+/// The same as the models of Meta write it.
+const LLAMA: Style = Style { arguments: "parameters", ..PLAIN };
+
+/// Calls in tags, as Hermes and Qwen write them.
+const HERMES: Style = Style { open: "<tool_call>\n", close: "\n</tool_call>", ..PLAIN };
+
+impl Style {
+    /// The style that a model's chat template describes; the plain one, where it describes none that is
+    /// known here.
+    fn of(pretrained: &Pretrained) -> Self {
+        let template = pretrained.tokenizer.chat_template();
+        let says = |text| template.is_some_and(|template| template.source().contains(text));
+        if says("<tool_call>") {
+            HERMES
+        } else if says(r#""parameters": dictionary"#) {
+            LLAMA
+        } else {
+            PLAIN
+        }
+    }
+
+    /// What comes before the arguments of a call.
+    fn header(self, name: &str) -> String {
+        format!(r#"{{"name": {}, "{}": "#, json!(name), self.arguments)
+    }
+
+    /// Whether text may come before a call, and another call behind it.
+    fn has_tags(self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+/// The tools that a request lets the model call.
+#[derive(Debug, Clone)]
+pub(super) struct Toolbox {
+    style: Style,
+    tools: Vec<Callable>,
+    /// The answer is a call.
+    is_required: bool,
+    /// More than one call.
+    is_parallel: bool,
+}
+
+/// A tool that may be called.
+#[derive(Debug, Clone)]
+struct Callable {
+    /// Its index in the request.
+    index: usize,
+    name: String,
+    /// The schema of its arguments.
+    parameters: Value,
+}
+
+impl Toolbox {
+    /// The tools of a request; None where the model is to call none.
+    ///
+    /// # Errors
+    /// Tools that [`check`] refuses; a choice of a tool that is not there.
+    pub(super) fn of(
+        pretrained: &Pretrained,
+        tools: &[Tool],
+        choice: Option<&ToolChoice>,
+        is_parallel: bool,
+    ) -> Result<Option<Self>, ApiError> {
+        check(tools)?;
+        let choice = match choice {
+            Some(ToolChoice::Mode(ToolMode::None)) => return Ok(None),
+            None | Some(ToolChoice::Mode(ToolMode::Auto)) if tools.is_empty() => return Ok(None),
+            choice => choice,
+        };
+        if tools.is_empty() {
+            let message = "tool_choice asks for a call, but there are no tools";
+            return Err(ApiError::invalid("tool_choice", message));
+        }
+        let named = match choice {
+            Some(ToolChoice::Named(tool)) => Some(&tool.function.name),
+            _ => None,
+        };
+        let is_chosen = |tool: &Tool| named.is_none_or(|name| tool.function.name == *name);
+        let chosen = tools.iter().enumerate().filter(|(_, tool)| is_chosen(tool));
+        let tools: Vec<Callable> = chosen.map(|(index, tool)| Callable::of(index, tool)).collect();
+        if let (Some(name), true) = (named, tools.is_empty()) {
+            let name = slowburn::outside::quoted(name);
+            let message = format!("tool_choice names {name}, which is none of the tools");
+            return Err(ApiError::invalid("tool_choice", message));
+        }
+        let style = Style::of(pretrained);
+        Ok(Some(Self {
+            style,
+            tools,
+            is_required: !matches!(choice, None | Some(ToolChoice::Mode(ToolMode::Auto))),
+            is_parallel: is_parallel && style.has_tags() && named.is_none(),
+        }))
+    }
+
+    /// The grammar of an answer, compiled. `format` says which answers are allowed that are no call.
+    ///
+    /// # Errors
+    /// Parameters of a tool whose schema cannot be used; an answer that is not JSON.
+    pub(super) async fn compiled(
+        &self,
+        service: &Arc<Service>,
+        format: Option<Format>,
+    ) -> Result<Grammar, ApiError> {
+        let schema = match &format {
+            None => None,
+            Some(Format { grammar: Grammar::JsonSchema(schema), .. }) => Some(schema),
+            Some(Format { field, .. }) => {
+                let message = format!(
+                    "{field} and tools cannot be combined: an answer beside calls is text, or JSON by a schema"
+                );
+                return Err(ApiError::invalid(*field, message));
+            }
+        };
+        let grammar = self.grammar(schema);
+        let Err(error) = formats::compile(service, grammar.clone()).await else {
+            return Ok(grammar);
+        };
+        // One of its parts, by itself, says what is wrong with it.
+        for tool in &self.tools {
+            let place = format!("tools[{}].function.parameters", tool.index);
+            let part = Grammar::JsonSchema(Schema::from(tool.parameters.clone()));
+            formats::compile(service, part).await.map_err(|error| error.within(&place))?;
+        }
+        if let Some(format) = format {
+            format.compiled(service).await?;
+        }
+        Err(error.with_param("tools"))
+    }
+
+    /// What comes behind the arguments of a call.
+    fn footer(&self) -> String {
+        format!("}}{}", self.style.close)
+    }
+}
+
+impl Callable {
+    fn of(index: usize, tool: &Tool) -> Self {
+        let nothing = || json!({ "type": "object", "additionalProperties": false });
+        let mut parameters = tool.function.parameters.clone().unwrap_or_else(nothing);
+        if let Value::Object(fields) = &mut parameters {
+            fields.entry("type").or_insert_with(|| json!("object"));
+        }
+        Self { index, name: tool.function.name.clone(), parameters }
+    }
+}
+
+/// A message as a model without a chat template reads it: its text and its calls, each on a line.
+pub(super) fn lines(message: &Message) -> Vec<String> {
+    let call = |call: &ToolCall| {
+        let FunctionCall { name, arguments } = &call.function;
+        format!("{}{arguments}{}", PLAIN.header(name), "}")
+    };
+    let calls = message.tool_calls.iter().map(call);
+    let text = (!message.content.is_empty() || message.tool_calls.is_empty())
+        .then(|| message.content.clone());
+    text.into_iter().chain(calls).collect()
+}
+
+/// Checks the tools of a request: their number, names and kinds of parameters.
+///
+/// # Errors
+/// The first field that is wrong.
+fn check(tools: &[Tool]) -> Result<(), ApiError> {
+    if tools.len() > MOST {
+        let message = format!("there are {} tools, but at most {MOST} are allowed", tools.len());
+        return Err(ApiError::invalid("tools", message));
+    }
+    for (index, Tool { function, .. }) in tools.iter().enumerate() {
+        let wrong = |field: &str, problem: &str| {
+            let place = format!("tools[{index}].function.{field}");
+            let message = format!("{place} {problem}");
+            Err(ApiError::invalid(place, message))
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        if !(1..=64).contains(&function.name.len()) || !function.name.chars().all(is_name) {
+            return wrong("name", "must be 1 to 64 letters, digits, `_`, `-` or `.`");
+        }
+        if tools[..index].iter().any(|tool| tool.function.name == function.name) {
+            return wrong("name", "is that of a tool before it");
+        }
+        match &function.parameters {
+            Some(Value::Object(schema))
+                if schema.get("type").is_none_or(|kind| kind == "object") => {}
+            None => {}
+            Some(_) => return wrong("parameters", "must be a schema with `\"type\": \"object\"`"),
+        }
+    }
+    Ok(())
+}

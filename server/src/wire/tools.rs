@@ -1,0 +1,110 @@
+//! Tools, and their calls.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Something that the model may call.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct Tool {
+    #[serde(rename = "type")]
+    pub kind: ToolKind,
+    pub function: Function,
+}
+
+/// The only kind of tool that is supported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    Function,
+}
+
+/// A function of the caller's.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct Function {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The schema of its arguments, an object. None: it has no arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Value>,
+    /// Has no effect: arguments are always valid under the schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+}
+
+/// Whether the model calls a tool, and which.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(
+    untagged,
+    expecting = "\"none\", \"auto\", \"required\", or an object with the type `function` and the name of one"
+)]
+pub enum ToolChoice {
+    Mode(ToolMode),
+    /// This one.
+    Named(NamedTool),
+}
+
+/// Whether the model calls a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolMode {
+    /// It writes a text.
+    None,
+    /// It writes a text, or calls tools.
+    Auto,
+    /// It calls at least one.
+    Required,
+}
+
+/// The choice of a tool.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub struct NamedTool {
+    #[serde(rename = "type")]
+    #[expect(dead_code, reason = "another type does not parse")]
+    pub kind: ToolKind,
+    pub function: FunctionName,
+}
+
+/// The name of a function.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub struct FunctionName {
+    pub name: String,
+}
+
+/// A call in an assistant's message.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct WireToolCall {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: ToolKind,
+    pub function: WireFunctionCall,
+}
+
+/// A function with its arguments.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct WireFunctionCall {
+    pub name: String,
+    /// A JSON object as text. It ends early where the answer does.
+    pub arguments: String,
+}
+
+/// What a chunk adds to a call. Its first has the id and the name.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ToolCallDelta {
+    /// Of the calls of this answer, from 0.
+    pub index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ToolKind>,
+    pub function: FunctionDelta,
+}
+
+/// What a chunk adds to a call's function.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct FunctionDelta {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub arguments: String,
+}

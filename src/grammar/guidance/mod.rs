@@ -1,0 +1,147 @@
+//! JSON schemas and Lark grammars, by `llguidance`: an Earley parser over tokens that a lexer of
+//! derivatives of regular expressions finds.
+
+mod place;
+mod reader;
+
+use std::fmt;
+use std::sync::Arc;
+
+use llguidance::api::{ParserLimits, TopLevelGrammar};
+use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
+use llguidance::{Matcher, ParserFactory};
+use serde_json::Value;
+
+use self::reader::Reader;
+use super::schema::{Schema, with_whitespace};
+use crate::constrained::{Constraint, Vocabulary};
+use crate::error::{Error, RequestError, Result};
+use crate::panics;
+
+/// The most bytes of a schema or a grammar.
+const LONGEST: usize = 256 << 10;
+
+/// The deepest nesting of a schema. `llguidance` reads it by a function that calls itself.
+const DEEPEST: usize = 64;
+
+/// The bytes of a token that no text has: of UTF-8 no byte is this one, by which `llguidance` marks
+/// special tokens, and its trie has room for 1024.
+const MARKER: u8 = 0xff;
+const LONGEST_TOKEN: usize = 1024;
+
+/// Reads grammars for one vocabulary.
+pub(super) struct Guidance {
+    vocabulary: Arc<Vocabulary>,
+    factory: ParserFactory,
+}
+
+impl Guidance {
+    /// Sorts the tokens of a vocabulary.
+    ///
+    /// # Errors
+    /// A vocabulary with more tokens than `llguidance` has room for.
+    pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Result<Self> {
+        let factory =
+            contained(|| factory(&vocabulary)).map_err(|problem| refused("vocabulary", problem))?;
+        Ok(Self { vocabulary, factory })
+    }
+
+    /// # Errors
+    /// A schema that is wrong, too large or too deep, or asks for what `llguidance` does not know, with
+    /// its place; one that no value satisfies.
+    pub(super) fn json_schema(&self, schema: &Schema) -> Result<Constraint> {
+        let schema = schema.json();
+        check_size(schema.to_string().len())?;
+        let wrong = |problem| refused("JSON schema", problem);
+        if let Some(place) = place::too_deep(schema, DEEPEST) {
+            return Err(wrong(format!("{place} is nested deeper than {DEEPEST} levels")));
+        }
+        let matcher = self.read_schema(schema).map_err(|problem| {
+            let same = |part: &Value| self.read_schema(part).err().as_ref() == Some(&problem);
+            wrong(format!("{}: {problem}", place::of_problem(schema, same)))
+        })?;
+        self.constraint(matcher)
+    }
+
+    /// # Errors
+    /// A grammar that is wrong or too large; one that allows no text.
+    pub(super) fn lark(&self, grammar: &str) -> Result<Constraint> {
+        check_size(grammar.len())?;
+        let matcher = self.read(TopLevelGrammar::from_lark(grammar.to_owned()));
+        self.constraint(matcher.map_err(|problem| refused("Lark grammar", problem))?)
+    }
+
+    fn constraint(&self, matcher: Matcher) -> Result<Constraint> {
+        let reader = Reader::new(matcher, self.vocabulary.size());
+        Constraint::by_parser(Box::new(reader), self.vocabulary.clone())
+    }
+
+    fn read_schema(&self, schema: &Value) -> Result<Matcher, String> {
+        if !schema.is_object() && !schema.is_boolean() {
+            return Err("schema must be an object or boolean".to_owned());
+        }
+        self.read(TopLevelGrammar::from_json_schema(with_whitespace(schema)))
+    }
+
+    fn read(&self, grammar: TopLevelGrammar) -> Result<Matcher, String> {
+        let parser = contained(|| self.factory.create_parser(grammar))?;
+        Ok(Matcher::new(Ok(parser)))
+    }
+}
+
+impl fmt::Debug for Guidance {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Guidance").finish_non_exhaustive()
+    }
+}
+
+/// The words of a vocabulary for `llguidance`. One more id than the vocabulary has stands for the end
+/// of a text.
+fn factory(vocabulary: &Vocabulary) -> Result<ParserFactory, String> {
+    let size = vocabulary.size() as u32;
+    let word = |id| {
+        let bytes = vocabulary.bytes(id);
+        let has_room = bytes.len() < LONGEST_TOKEN && !bytes.contains(&MARKER);
+        bytes.get(..).filter(|_| has_room).unwrap_or_default().to_vec()
+    };
+    let words: Vec<Vec<u8>> = (0..=size).map(word).collect();
+    let trie = TokTrie::from(&TokRxInfo::new(size + 1, size), &words);
+    // Not canonical: of several ways to spell a text by tokens, all are allowed.
+    let tokens: TokEnv = Arc::new(ApproximateTokEnv::new(trie));
+    let mut factory = ParserFactory::new_simple(&tokens).map_err(|error| line(&error))?;
+    factory.quiet();
+    *factory.limits_mut() = ParserLimits {
+        max_lexer_states: 20_000,
+        verbose_errors: false,
+        ..ParserLimits::default()
+    };
+    Ok(factory)
+}
+
+fn check_size(bytes: usize) -> Result<()> {
+    match bytes {
+        0..=LONGEST => Ok(()),
+        _ => Err(RequestError::GrammarTooLarge { limit: LONGEST }.into()),
+    }
+}
+
+/// Calls `llguidance`, which may panic on what nobody has tried. Of its error the line that says what is
+/// wrong.
+fn contained<T, E: fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match panics::contain_quietly("llguidance", call) {
+        Ok(result) => result.map_err(|error| line(&error)),
+        Err(panicked) => Err(panicked.to_string()),
+    }
+}
+
+/// The first line of an error, as behind it are traces. That of a regular expression has the expression
+/// first, in lines of its own.
+fn line(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once("\nerror: ").map_or(&*text, |(_, problem)| problem);
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn refused(kind: &'static str, problem: String) -> Error {
+    Error::Request(RequestError::Grammar { kind, problem })
+}

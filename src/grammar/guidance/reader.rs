@@ -1,0 +1,66 @@
+//! The texts of one grammar.
+
+use std::fmt;
+
+use llguidance::Matcher;
+
+use super::{contained, refused};
+use crate::constrained::{Parser, TokenMask};
+use crate::error::Result;
+
+/// How `llguidance` begins its error where no token continues a text.
+const NO_TOKEN: &str = "NoExtensionBias";
+
+/// Reads a text under a grammar. Its lexer finds its states as it goes; a copy has a lexer of its own, so
+/// that what one text costs does not depend on others.
+pub(super) struct Reader {
+    matcher: Matcher,
+    vocab_size: usize,
+}
+
+impl Reader {
+    pub(super) fn new(matcher: Matcher, vocab_size: usize) -> Self {
+        Self { matcher, vocab_size }
+    }
+
+    fn ask<T, E: fmt::Display>(
+        &mut self,
+        ask: impl FnOnce(&mut Matcher) -> Result<T, E>,
+    ) -> Result<T> {
+        contained(|| ask(&mut self.matcher)).map_err(|problem| refused("grammar", problem))
+    }
+}
+
+impl Parser for Reader {
+    fn read(&mut self, token: u32) -> Result<bool> {
+        Ok(self.ask(|matcher| matcher.try_consume_tokens(&[token]))? == 1)
+    }
+
+    fn undo(&mut self, tokens: usize) -> Result<()> {
+        self.ask(|matcher| matcher.rollback(tokens))
+    }
+
+    fn next(&mut self) -> Result<(TokenMask, bool)> {
+        let none = TokenMask::none(self.vocab_size);
+        if self.matcher.is_stopped() && !self.matcher.is_error() {
+            return Ok((none, true));
+        }
+        let mask = contained(|| self.matcher.compute_mask());
+        match mask {
+            // One more bit, which says whether the text may end.
+            Ok(mask) => Ok((
+                TokenMask::from_words(mask.as_slice(), self.vocab_size),
+                mask.is_allowed(self.vocab_size as u32),
+            )),
+            Err(problem) if problem.starts_with(NO_TOKEN) => Ok((none, false)),
+            Err(problem) => Err(refused("grammar", problem)),
+        }
+    }
+
+    fn copy(&self) -> Box<dyn Parser> {
+        Box::new(Self {
+            matcher: self.matcher.deep_clone(),
+            vocab_size: self.vocab_size,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Loads a model and its tokenizer.
+
+use std::path::Path;
+
+use burn::tensor::{DType, Device};
+
+use super::Pretrained;
+use crate::checkpoint::folder::{not_a_model, read};
+use crate::checkpoint::gguf::{GgufFile, find_in_folder};
+use crate::checkpoint::{GenerationConfig, Shards, Weights};
+use crate::device::OpenDevice;
+use crate::error::{LoadError, Result};
+use crate::grammar::Grammars;
+use crate::model::{Model, ModelConfig};
+use crate::storage::Storage;
+use crate::tokenizer::{ChatTemplate, Tokenizer};
+
+/// The files of a folder, and their names in errors.
+struct Files<'a> {
+    name: &'a dyn Fn(&str) -> String,
+    config: &'a [u8],
+    generation_config: Option<&'a [u8]>,
+    weights: &'a dyn Fn(&Device, DType) -> Result<Weights<'a>>,
+    tokenizer: &'a [u8],
+    tokenizer_config: Option<&'a [u8]>,
+    chat_template: Option<&'a [u8]>,
+}
+
+impl Pretrained {
+    /// The model embedded in this crate: `models/ember`.
+    ///
+    /// # Errors
+    /// A device that cannot compute in this precision, or not with quantized weights.
+    pub fn bundled(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let config = include_bytes!("../../models/ember/config.json");
+        let weights = include_bytes!("../../models/ember/model.safetensors");
+        Self::from_bundled(&|file| format!("the bundled {file}"), config, weights, device, storage)
+    }
+
+    /// The small model embedded in this crate, which guesses ahead for the [bundled](Self::bundled) one:
+    /// `models/ember/draft`. See [`speculation`](crate::speculation).
+    ///
+    /// # Errors
+    /// As [`bundled`](Self::bundled).
+    #[cfg(not(target_family = "wasm"))]
+    pub fn bundled_draft(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let config = include_bytes!("../../models/ember/draft/config.json");
+        let weights = include_bytes!("../../models/ember/draft/model.safetensors");
+        let name = &|file: &str| format!("the bundled draft model's {file}");
+        Self::from_bundled(name, config, weights, device, storage)
+    }
+
+    /// A model that has the tokenizer of ember.
+    fn from_bundled(
+        name: &dyn Fn(&str) -> String,
+        config: &[u8],
+        weights: &[u8],
+        device: &OpenDevice,
+        storage: impl Into<Storage>,
+    ) -> Result<Self> {
+        let origin = name("model.safetensors");
+        let files = Files {
+            name,
+            config,
+            generation_config: None,
+            weights: &|device, dtype| Weights::from_safetensors(weights, &origin, device, dtype),
+            tokenizer: include_bytes!("../../models/ember/tokenizer.json"),
+            tokenizer_config: None,
+            chat_template: None,
+        };
+        Self::from_files(&files, device, storage.into())
+    }
+
+    /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
+    /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
+    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
+    /// path that ends in `.gguf` is a file that holds all of this, or any of the files that such a
+    /// one was split into; a folder without `config.json` may hold one such model. Its quantized
+    /// weights are kept as they are on the CPU, value by value, and dequantized on other devices.
+    ///
+    /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
+    /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
+    /// on the mapped bytes. That saves no memory, because the weights are copied either way, and a
+    /// program that truncates the file ends yours (SIGBUS).
+    ///
+    /// # Errors
+    /// Files that are missing, damaged, or describe a model that this crate does not implement;
+    /// weights that do not fit into memory; a system that refuses to start threads.
+    pub fn load(path: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
+        let storage = storage.into();
+        let is_gguf = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("gguf"));
+        if is_gguf && !path.is_dir() {
+            Self::load_gguf(path, device, storage)
+        } else if let Some(file) = find_in_folder(path)? {
+            Self::load_gguf(&file, device, storage)
+        } else {
+            Self::load_folder(path, device, storage)
+        }
+    }
+
+    fn load_folder(folder: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let required = |name| read(folder, name)?.ok_or_else(|| not_a_model(folder, name));
+        let config = required("config.json")?;
+        let generation_config = read(folder, "generation_config.json")?;
+        let tokenizer_config = read(folder, "tokenizer_config.json")?;
+        let chat_template = read(folder, "chat_template.jinja")?;
+        let shards = Shards::open(folder)?;
+        let files = Files {
+            name: &|file| format!("{:?}", folder.join(file)),
+            config: &config,
+            generation_config: generation_config.as_deref(),
+            weights: &|device, dtype| shards.weights(device, dtype),
+            tokenizer: &required("tokenizer.json")?,
+            tokenizer_config: tokenizer_config.as_deref(),
+            chat_template: chat_template.as_deref(),
+        };
+        Self::from_files(&files, device, storage)
+    }
+
+    fn load_gguf(path: &Path, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        Self::from_gguf_file(&GgufFile::open(path)?, device, storage)
+    }
+
+    /// Loads a GGUF file that is in memory, where there are no files: in a browser. `origin` names
+    /// it in errors.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_gguf(
+        bytes: &[u8],
+        origin: &str,
+        device: &OpenDevice,
+        storage: impl Into<Storage>,
+    ) -> Result<Self> {
+        let file = GgufFile::from_bytes(bytes, origin)?;
+        Self::from_gguf_file(&file, device, storage.into())
+    }
+
+    fn from_gguf_file(file: &GgufFile<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let dtype = device.check(storage)?;
+        let config = ModelConfig::from_gguf(file)?;
+        let tokenizer = Tokenizer::from_gguf(file, config.vocab_size)?;
+        check_ids_fit(&tokenizer, &config, file.origin())?;
+        let weights = Weights::from_gguf(file, &config, &device.device, dtype)?;
+        let weights = weights.stored_as(storage);
+        Self::from_parts(config, tokenizer, &weights)
+    }
+
+    fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
+        let dtype = device.check(storage)?;
+        let name = files.name;
+        let mut config = ModelConfig::from_json(files.config, &name("config.json"))?;
+        if let Some(json) = files.generation_config {
+            GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
+        }
+        let file = name("tokenizer.json");
+        let mut tokenizer = Tokenizer::from_json_for(files.tokenizer, &file, config.vocab_size)?;
+        check_ids_fit(&tokenizer, &config, &file)?;
+        if let Some(json) = files.tokenizer_config {
+            tokenizer = tokenizer.with_config(json, &name("tokenizer_config.json"))?;
+        }
+        if let Some(source) = files.chat_template {
+            let template = String::from_utf8_lossy(source);
+            let template = ChatTemplate::new(template, name("chat_template.jinja"));
+            tokenizer = tokenizer.with_chat_template(template);
+        }
+        let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
+        Self::from_parts(config, tokenizer, &weights)
+    }
+
+    fn from_parts(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        weights: &Weights<'_>,
+    ) -> Result<Self> {
+        weights.check_memory(config.vocab_size)?;
+        let model = Model::load(config, weights)?;
+        weights.check_activations()?;
+        let unused = weights.unused(&model);
+        let dequantized = weights.were_dequantized();
+        Ok(Self {
+            model,
+            tokenizer,
+            unused,
+            dequantized,
+            grammars: Grammars::default(),
+        })
+    }
+}
+
+/// Checks that every id of the tokenizer has a row in the embedding matrix.
+fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> Result<()> {
+    let vocab_size = config.vocab_size;
+    match tokenizer.largest_id() {
+        Some(id) if id as usize >= vocab_size => {
+            Err(LoadError::TokenizerTooLarge { origin: origin.to_owned(), id, vocab_size }.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,398 @@
+//! JSON schemas and Lark grammars: every text is inside its grammar, and has the same bits however it is
+//! computed.
+
+#![cfg(feature = "flex")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use common::{bundled, device};
+use serde_json::{Value, json};
+use slowburn::constrained::{Constraint, Vocabulary};
+use slowburn::engine::EngineConfig;
+use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
+use slowburn::grammar::{Grammar, Schema};
+use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
+use slowburn::model::Model;
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::{Sampler, SamplingParams};
+use slowburn::speculation::{
+    DraftLength, DraftSource, ForcedTokens, PromptLookup, Speculation, Speculator,
+};
+use slowburn::{Error, RequestError};
+
+fn schema(json: Value) -> Grammar {
+    Grammar::JsonSchema(Schema::from(json))
+}
+
+fn animal() -> Grammar {
+    schema(json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "pattern": "^[A-Z][a-z]{2,8}$"},
+            "kind": {"enum": ["cat", "dog", "fox"]},
+            "age": {"type": "integer", "minimum": 0, "maximum": 20},
+            "friends": {"type": "array", "items": {"$ref": "#"}, "maxItems": 2},
+        },
+        "required": ["name", "kind", "age"],
+        "additionalProperties": false,
+    }))
+}
+
+/// Brackets that nest: no regular expression matches these texts and no others.
+const NESTED: &str = r#"
+start: "(" start* ")" | WORD
+WORD: /[a-z]{1,4}/
+"#;
+
+fn options(constraint: &Constraint, temperature: f32, seed: u64) -> Options {
+    Options {
+        max_tokens: 80,
+        sampling: SamplingParams { temperature, seed, ..SamplingParams::default() },
+        constraint: Some(constraint.clone()),
+        logprobs: Some(3),
+        hash_logits: true,
+        ..Options::default()
+    }
+}
+
+fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
+    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn text(vocabulary: &Vocabulary, ids: &[u32]) -> String {
+    let bytes = ids.iter().flat_map(|&id| vocabulary.bytes(id)).copied().collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// A text of tokens that are drawn from all that are allowed: what no model would write, too. None if
+/// it does not end, or takes too much work.
+fn random(constraint: &Constraint, seed: u64, steps: usize) -> Option<Vec<u32>> {
+    let vocabulary = constraint.vocabulary();
+    let params = SamplingParams { seed, ..SamplingParams::default() };
+    let mut sampler = Sampler::new(&params).unwrap().with_constraint(constraint);
+    let mut output = Vec::new();
+    for _ in 0..steps {
+        let follower = sampler.constraint().unwrap();
+        if follower.next(&output).ok()?.is_complete() {
+            return Some(output);
+        }
+        let token = sampler.sample(&vec![0.0; vocabulary.size()], &[], &output).unwrap();
+        if vocabulary.end_ids().contains(&token) {
+            return Some(output);
+        }
+        output.push(token);
+    }
+    None
+}
+
+fn problem(grammar: &Grammar, pretrained: &Pretrained) -> String {
+    match pretrained.constraint(grammar) {
+        Err(Error::Request(RequestError::Grammar { problem, .. })) => problem,
+        other => panic!("{grammar:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_object_has_the_fields_of_its_schema_in_their_order() {
+    let pretrained = bundled(&device());
+    let constraint = pretrained.constraint(&animal()).unwrap();
+    let prompt = pretrained.prompt_ids("There was a fox called Mira. ").unwrap();
+    for seed in 0..4 {
+        let found = alone(&pretrained.model, &prompt, &options(&constraint, 1.0, seed));
+        let text = pretrained.tokenizer.decode(&found.ids).unwrap();
+        match found.finish_reason {
+            FinishReason::Eos => {
+                let animal: Value = serde_json::from_str(&text).unwrap();
+                let names: Vec<_> = animal.as_object().unwrap().keys().collect();
+                assert_eq!(names[..3], ["name", "kind", "age"], "{text}");
+                assert!((0..=20).contains(&animal["age"].as_i64().unwrap()), "{text}");
+            }
+            FinishReason::Length => assert!(text.starts_with('{'), "{text}"),
+            reason => panic!("{reason:?}"),
+        }
+    }
+    // The same fields in another order are another grammar.
+    let ordered = |names: [&str; 2]| {
+        let required = json!(names);
+        let properties: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({"const": 1}))).collect();
+        let grammar = schema(json!({
+            "type": "object", "properties": properties, "required": required,
+            "additionalProperties": false,
+        }));
+        let constraint = pretrained.constraint(&grammar).unwrap();
+        let text = text(constraint.vocabulary(), &random(&constraint, 0, 100).unwrap());
+        text.split_whitespace().collect::<String>()
+    };
+    assert_eq!(ordered(["a", "b"]), r#"{"a":1,"b":1}"#);
+    assert_eq!(ordered(["b", "a"]), r#"{"b":1,"a":1}"#);
+}
+
+#[test]
+fn a_constrained_text_has_the_bits_that_it_has_alone_in_a_batch_speculated_and_preempted() {
+    let pretrained = bundled(&device());
+    let model = &pretrained.model;
+    let grammars = [
+        animal(),
+        Grammar::Lark(NESTED.to_owned()),
+        schema(json!({"type": "object"})),
+        schema(
+            json!({"type": "array", "items": {"enum": ["forty winks", "a long way"]}, "minItems": 4}),
+        ),
+    ];
+    let prompt = pretrained.prompt_ids("Once there was a fox, and").unwrap();
+    let requests: Vec<(Vec<u32>, Options)> = (0..8)
+        .map(|i| {
+            let constraint = pretrained.constraint(&grammars[i % 4]).unwrap();
+            (prompt.clone(), options(&constraint, [0.0, 0.9][i / 4], i as u64))
+        })
+        .collect();
+    let expected: Vec<_> = requests.iter().map(|(prompt, o)| alone(model, prompt, o)).collect();
+    let same = |found: &Generation, expected: &Generation, what: &str| {
+        assert_eq!(found.ids, expected.ids, "{what}");
+        assert_eq!(found.logprobs, expected.logprobs, "{what}");
+        assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
+        assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
+    };
+
+    let mut forced = 0;
+    for ((prompt, options), expected) in requests.iter().zip(&expected) {
+        let naive = generate::naive(model, prompt, options, &mut |_| ControlFlow::Continue(()));
+        same(&naive.unwrap(), expected, "naive");
+        let draft = ForcedTokens::or(PromptLookup::default());
+        let mut by = Speculator::new(draft, DraftLength::fixed(6));
+        let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
+        let found = generate::speculated(model, &mut by, prompt, options, go_on).unwrap();
+        same(&found, expected, "speculated");
+        forced += found.accepted;
+    }
+    assert!(forced > 40, "{forced}");
+
+    // Three blocks more than the longest sequence needs.
+    let block_bytes = model.kv_pool().block_bytes();
+    let tight = bundled(&device()).model.with_kv_cache_bytes(7 * block_bytes);
+    let mut preemptions = 0;
+    for speculation in [None, Some(Speculation::new(DraftSource::Lookup, 4))] {
+        for model in [model, &tight] {
+            let config = EngineConfig { prefix_cache: false, ..EngineConfig::default() };
+            let mut batch = Batch::with_config(model, config);
+            batch.set_speculation(speculation.clone());
+            let ids: Vec<_> = requests.iter().map(|(p, o)| batch.join(p, o).unwrap()).collect();
+            let mut found = BTreeMap::new();
+            while !batch.is_empty() {
+                for (id, event) in batch.step() {
+                    match event {
+                        Event::Token(_) => {}
+                        Event::Finished(generation) => drop(found.insert(id, generation)),
+                        Event::Failed(error) => panic!("{error}"),
+                    }
+                }
+            }
+            for (id, expected) in ids.iter().zip(&expected) {
+                same(&found[id], expected, "in a batch");
+                preemptions += found[id].preemptions;
+            }
+        }
+    }
+    assert!(preemptions > 0);
+}
+
+/// A follower that was asked for other texts before answers as a new one.
+#[test]
+fn what_may_come_next_depends_on_the_text_alone() {
+    let pretrained = bundled(&device());
+    for grammar in [animal(), Grammar::Lark(NESTED.to_owned())] {
+        let constraint = pretrained.constraint(&grammar).unwrap();
+        let texts: Vec<Vec<u32>> =
+            (0..6).filter_map(|seed| random(&constraint, seed, 200)).take(3).collect();
+        let follower = constraint.follow();
+        let mut asked = 0;
+        for text in texts.iter().chain(&texts) {
+            // Forwards, backwards, and ahead of itself.
+            for length in (0..=text.len()).chain((0..text.len()).rev()) {
+                let output = &text[..length];
+                let forced = follower.forced(output, 4).unwrap();
+                let found = follower.next(output).unwrap();
+                let expected = constraint.follow().next(output).unwrap();
+                assert_eq!(found.mask(), expected.mask());
+                assert_eq!(found.is_complete(), expected.is_complete());
+                let mut ahead = output.to_vec();
+                for token in forced {
+                    assert_eq!(
+                        constraint.follow().next(&ahead).unwrap().mask().only(),
+                        Some(token)
+                    );
+                    ahead.push(token);
+                }
+                asked += 1;
+            }
+        }
+        assert!(asked > 20, "{asked}");
+        // What fails leaves no trace.
+        let outside = follower.next(&[texts[0][0], u32::MAX]);
+        assert!(matches!(outside, Err(Error::Request(_))), "{outside:?}");
+        let again = follower.next(&texts[0]).unwrap();
+        assert_eq!(again.mask(), constraint.follow().next(&texts[0]).unwrap().mask());
+    }
+}
+
+#[test]
+fn brackets_nest_as_deep_as_they_like_and_all_are_closed() {
+    let pretrained = bundled(&device());
+    let constraint = pretrained.constraint(&Grammar::Lark(NESTED.to_owned())).unwrap();
+    assert!(constraint.automaton().is_none());
+    let (end_ids, follower) = (constraint.vocabulary().end_ids(), constraint.follow());
+    for depth in 1..20 {
+        let text = format!("{}fox{}", "(".repeat(depth), ")".repeat(depth));
+        let ids = pretrained.tokenizer.encode_bare(&text).unwrap();
+        for length in 0..=ids.len() {
+            let next = follower.next(&ids[..length]).unwrap();
+            assert!(ids.get(length).is_none_or(|id| next.mask().contains(*id)), "{text}");
+            let may_end = end_ids.iter().any(|&id| next.mask().contains(id));
+            assert_eq!(may_end, length == ids.len(), "{text}");
+        }
+        assert!(follower.next(&ids).unwrap().is_complete());
+    }
+}
+
+#[test]
+fn white_space_does_not_go_on_for_ever() {
+    let pretrained = bundled(&device());
+    let constraint = pretrained.constraint(&schema(json!({"type": "object"}))).unwrap();
+    let space = |text: &str| pretrained.tokenizer.encode_bare(text).unwrap();
+    let open = space("{");
+    let follower = constraint.follow();
+    let bytes = |ids: &[u32]| text(constraint.vocabulary(), ids);
+    assert_eq!(bytes(&open), "{");
+    let next = |output: &[u32]| -> Vec<String> {
+        let mask = follower.next(output).unwrap();
+        mask.mask()
+            .ids()
+            .filter(|id| !constraint.vocabulary().bytes(*id).is_empty())
+            .map(|id| String::from_utf8_lossy(constraint.vocabulary().bytes(id)).into_owned())
+            .collect()
+    };
+    assert!(next(&open).iter().any(|token| token == " "));
+    let spaced = [open, space(" ")].concat();
+    assert_eq!(bytes(&spaced), "{ ");
+    let behind = next(&spaced);
+    assert!(
+        !behind.is_empty() && behind.iter().all(|token| !token.starts_with(char::is_whitespace))
+    );
+}
+
+#[test]
+fn an_error_names_its_place_in_the_schema() {
+    let pretrained = bundled(&device());
+    let nested = |part: Value| {
+        schema(json!({
+            "type": "object",
+            "properties": {"a/b": {"type": "array", "items": {"anyOf": [{"type": "null"}, part]}}},
+        }))
+    };
+    for (part, expected) in [
+        (
+            json!({"if": {}}),
+            r#"#/properties/a~1b/items/anyOf/1: Unimplemented keys: ["if"]"#,
+        ),
+        (
+            json!({"type": "strange"}),
+            "#/properties/a~1b/items/anyOf/1: Invalid type: strange",
+        ),
+        (
+            json!({"type": "string", "pattern": "("}),
+            "#/properties/a~1b/items/anyOf/1: unclosed group",
+        ),
+        (json!(3), "#/properties/a~1b/items/anyOf/1: schema must be"),
+    ] {
+        let found = problem(&nested(part), &pretrained);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let referred = schema(json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/b"}},
+        "$defs": {"c": {"type": "null"}, "b": {"not": {}}},
+    }));
+    let found = problem(&referred, &pretrained);
+    assert!(found.starts_with("#/$defs/b: Unimplemented keys: [\"not\"]"), "{found}");
+    for (wrong, expected) in [
+        (json!([]), "#: schema must be an object or boolean"),
+        (json!(false), "#: Unsatisfiable schema"),
+        (json!({"type": "integer", "minimum": 3, "maximum": 2}), "#: "),
+    ] {
+        let found = problem(&schema(wrong), &pretrained);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let found = problem(&Grammar::Lark("start: a\nb: \"x\"".to_owned()), &pretrained);
+    assert!(found.contains("unknown name"), "{found}");
+}
+
+#[test]
+fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
+    let pretrained = bundled(&device());
+    let many: serde_json::Map<_, _> =
+        (0..20_000).map(|i| (format!("field-number-{i}"), json!({"type": "null"}))).collect();
+    let large = pretrained.constraint(&schema(json!({"type": "object", "properties": many})));
+    assert!(matches!(large, Err(Error::Request(RequestError::GrammarTooLarge { .. }))));
+    let long = Grammar::Lark(format!("start: \"{}\"", "a".repeat(1 << 20)));
+    let long = pretrained.constraint(&long);
+    assert!(matches!(long, Err(Error::Request(RequestError::GrammarTooLarge { .. }))));
+
+    let mut deep = json!({"type": "null"});
+    for _ in 0..40 {
+        deep = json!({"type": "array", "items": deep});
+    }
+    assert!(pretrained.constraint(&schema(deep.clone())).is_ok());
+    for _ in 0..30 {
+        deep = json!({"type": "array", "items": deep});
+    }
+    let found = problem(&schema(deep), &pretrained);
+    assert!(found.contains("deeper than 64 levels"), "{found}");
+
+    // What a grammar asks for is found out bit by bit, and each bit is small.
+    for hostile in [
+        schema(json!({"type": "string", "pattern": "(((a{1,60}){1,60}){1,60}){1,60}"})),
+        schema(json!({"type": "string", "minLength": 1_000_000_000, "maxLength": 2_000_000_000})),
+        schema(json!({"type": "array", "minItems": 1_000_000_000})),
+        Grammar::Lark("start: /a/{100000}".to_owned()),
+        Grammar::Lark(format!("start: /(.*a.{{{}}}|.*b.{{{}}})+/", 400, 401)),
+    ] {
+        let start = Instant::now();
+        let _ = pretrained.constraint(&hostile).map(|constraint| random(&constraint, 1, 5));
+        let time = start.elapsed();
+        assert!(time.as_secs() < 20, "{hostile:?}: {time:?}");
+    }
+    for wrong in [
+        format!("start: {}\"a\"{}", "(".repeat(10_000), ")".repeat(10_000)),
+        "start: start \"a\"".to_owned(),
+        String::new(),
+    ] {
+        assert!(pretrained.constraint(&Grammar::Lark(wrong.clone())).is_err(), "{wrong:.60}");
+    }
+}
+
+#[test]
+fn requests_take_a_schema() {
+    let inference =
+        InferenceBuilder::new().with_model(bundled(&device())).build(streaming_handler).unwrap();
+    let request: GenerateRequest = serde_json::from_value(json!({
+        "prompt": "Once", "max_tokens": 40,
+        "grammar": {"json_schema": {"enum": ["upon a time", {"more": [1, 2]}]}},
+    }))
+    .unwrap();
+    for seed in 0..4 {
+        let found = inference.infer(request.clone().with_seed(seed)).run().unwrap();
+        let text: String = found.outputs.iter().map(|token| token.token.as_str()).collect();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(value == json!("upon a time") || value == json!({"more": [1, 2]}), "{text}");
+    }
+    let wrong = request.with_grammar(Grammar::Lark("start: \"a".to_owned()));
+    assert!(matches!(
+        inference.infer(wrong).run(),
+        Err(Error::Request(RequestError::Grammar { .. }))
+    ));
+}

@@ -1,0 +1,242 @@
+//! What a constraint lets through is valid JSON under its schema: by another reader of schemas, on random
+//! schemas, and on those of the official test suite.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use schemas::{allows, bundled, walk};
+use serde_json::{Map, Value, json};
+use slowburn::constrained::Constraint;
+use slowburn::grammar::{Grammar, Schema};
+use slowburn::pretrained::Pretrained;
+use slowburn::{Error, RequestError};
+
+/// How many random schemas; the environment variable `SLOWBURN_SCHEMAS` asks for others.
+const SCHEMAS: u32 = 300;
+
+fn compile(pretrained: &Pretrained, schema: &Value) -> Result<Constraint, String> {
+    let grammar = Grammar::JsonSchema(Schema::from(schema.clone()));
+    pretrained.constraint(&grammar).map_err(|error| match error {
+        Error::Request(
+            RequestError::Grammar { .. }
+            | RequestError::GrammarEmpty
+            | RequestError::GrammarUnspellable,
+        ) => error.to_string(),
+        error => panic!("{schema}: {error}"),
+    })
+}
+
+fn validator(schema: &Value) -> jsonschema::Validator {
+    jsonschema::options().should_validate_formats(true).build(schema).unwrap()
+}
+
+fn leaf() -> impl Strategy<Value = Value> {
+    let bounds = (-30..30i64, 0..40i64);
+    let lengths = (0..4u64, 0..6u64);
+    prop_oneof![
+        Just(json!({"type": "null"})),
+        Just(json!({"type": "boolean"})),
+        Just(json!({"type": "string"})),
+        Just(json!({"type": "number"})),
+        Just(json!({"type": ["integer", "null"]})),
+        bounds.clone().prop_map(
+            |(least, more)| json!({"type": "integer", "minimum": least, "maximum": least + more})
+        ),
+        bounds.prop_map(|(least, more)| {
+            let (least, most) = (least as f64 / 4.0, (least + more) as f64 / 4.0 + 0.1);
+            json!({"type": "number", "exclusiveMinimum": least, "maximum": most})
+        }),
+        (1..9u64).prop_map(|of| json!({"type": "integer", "multipleOf": of, "minimum": 0})),
+        lengths.prop_map(
+            |(least, more)| json!({"type": "string", "minLength": least, "maxLength": least + more})
+        ),
+        prop::sample::select(vec!["^[a-c]+$", "x", "^(fox|é)?$", r"\d{2,3}", "^[^a]{1,3}$"])
+            .prop_map(|pattern| json!({"type": "string", "pattern": pattern, "maxLength": 12})),
+        prop::sample::select(vec!["duration", "ipv4", "uuid"])
+            .prop_map(|format| json!({"type": "string", "format": format})),
+        prop::collection::vec(scalar(), 1..4).prop_map(|values| json!({"enum": values})),
+        scalar().prop_map(|value| json!({"const": value})),
+        Just(json!({"const": {"b": [1, {"a": null}], "a": "x"}})),
+    ]
+}
+
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-1000..1000i64).prop_map(Value::from),
+        "[a-c\"\\\\é\n]{0,4}".prop_map(Value::from),
+    ]
+}
+
+/// Schemas whose values are small, made of what schemas are made of.
+fn schema() -> impl Strategy<Value = Value> {
+    let body = leaf().prop_recursive(3, 14, 4, |inner| {
+        let fields = prop::collection::vec(
+            (
+                prop::sample::select(vec!["a", "b", "long name", "é\"", "d/e"]),
+                inner.clone(),
+                any::<bool>(),
+            ),
+            0..4,
+        );
+        prop_oneof![
+            3 => (fields, 0..3u8).prop_map(|(fields, additional)| object(&fields, additional)),
+            2 => (inner.clone(), 0..2u64, 0..3u64).prop_map(|(items, least, more)| json!({
+                "type": "array", "items": items, "minItems": least, "maxItems": least + more,
+            })),
+            1 => prop::collection::vec(inner.clone(), 1..3).prop_map(|first| json!({
+                "type": "array", "minItems": first.len(), "prefixItems": first, "items": false,
+            })),
+            1 => prop::collection::vec(inner.clone(), 1..4).prop_map(|any| json!({"anyOf": any})),
+            1 => (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({"allOf": [a, b]})),
+            1 => Just(json!({"$ref": "#/$defs/again"})),
+        ]
+    });
+    (body, leaf()).prop_map(|(mut body, leaf)| {
+        let again = json!({
+            "type": "object",
+            "properties": {"value": leaf, "more": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/again"}]}},
+            "required": ["value", "more"],
+            "additionalProperties": false,
+        });
+        body["$defs"] = json!({ "again": again });
+        body
+    })
+}
+
+fn object(fields: &[(&str, Value, bool)], additional: u8) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, schema, _)| ((*name).to_owned(), schema.clone())).collect();
+    let is_required = |name: &&str| fields.iter().any(|(of, _, required)| of == name && *required);
+    let mut names: Vec<&str> =
+        fields.iter().map(|(name, _, _)| *name).filter(is_required).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut schema = json!({"type": "object", "properties": properties, "required": names});
+    match additional {
+        0 => {}
+        1 => schema["additionalProperties"] = json!(false),
+        _ => schema["additionalProperties"] = json!({"type": "integer"}),
+    }
+    schema
+}
+
+#[test]
+fn values_under_random_schemas_are_valid() {
+    let cases = std::env::var("SLOWBURN_SCHEMAS").map_or(SCHEMAS, |cases| cases.parse().unwrap());
+    let pretrained = bundled().unwrap();
+    let config = Config { cases, ..Config::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let (ended, refused) = (Cell::new(0), Cell::new(0));
+    runner
+        .run(&(schema(), any::<u64>()), |(schema, seed)| {
+            let constraint = match compile(&pretrained, &schema) {
+                Ok(constraint) => constraint,
+                Err(error) => {
+                    // Two of `allOf` that have no value in common, and nothing else.
+                    prop_assert!(schema.to_string().contains("allOf"), "{}: {}", schema, error);
+                    refused.set(refused.get() + 1);
+                    return Ok(());
+                }
+            };
+            let validator = validator(&schema);
+            for walked in 0..4 {
+                let Some(text) = walk(&constraint, seed.wrapping_add(walked), 300).unwrap() else {
+                    continue;
+                };
+                let value: Value = serde_json::from_str(&text)
+                    .map_err(|error| TestCaseError::fail(format!("{schema}: {text:?}: {error}")))?;
+                let problem = validator.validate(&value).err().map(|error| error.to_string());
+                prop_assert!(problem.is_none(), "{}: {:?}: {:?}", schema, text, problem);
+                ended.set(ended.get() + 1);
+            }
+            Ok(())
+        })
+        .unwrap();
+    println!("{cases} schemas, {} values, {} schemas refused", ended.get(), refused.get());
+    assert!(ended.get() > 3 * cases && refused.get() < cases / 5, "{ended:?} {refused:?}");
+}
+
+/// What the official tests found.
+#[derive(Debug, Default)]
+struct Found {
+    schemas: usize,
+    /// Schemas that are refused, with an error that names the place.
+    refused: usize,
+    /// Values that are valid, and those of them that are allowed.
+    valid: (usize, usize),
+    /// Values that are not valid, and those of them that are not allowed.
+    invalid: (usize, usize),
+    walked: usize,
+    wrong: Vec<String>,
+}
+
+/// Of the suite at <https://github.com/json-schema-org/JSON-Schema-Test-Suite>, commit 44401e0: draft
+/// 2020-12, the keywords and formats that `llguidance` knows.
+#[test]
+fn the_official_suite_finds_no_value_that_is_not_valid() {
+    let pretrained = bundled().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite");
+    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    assert_eq!(files.len(), 38);
+    let mut found = Found::default();
+    for file in files {
+        let cases: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        for case in cases.as_array().unwrap() {
+            let name = format!("{}: {}", file.file_stem().unwrap().display(), case["description"]);
+            check(&pretrained, &name, case, &mut found);
+        }
+    }
+    println!("{found:#?}");
+    assert_eq!(found.wrong, Vec::<String>::new());
+}
+
+/// Dates and times are regular expressions there: every February has 29 days, and every minute may have a
+/// leap second.
+fn is_known(text: &str) -> bool {
+    text.contains("-02-29") || text.contains(":60")
+}
+
+fn check(pretrained: &Arc<Pretrained>, name: &str, case: &Value, found: &mut Found) {
+    let schema = &case["schema"];
+    found.schemas += 1;
+    let Ok(constraint) = compile(pretrained, schema) else {
+        found.refused += 1;
+        return;
+    };
+    for test in case["tests"].as_array().unwrap() {
+        let text = test["data"].to_string();
+        let tokens = pretrained.tokenizer.encode_bare(&text).unwrap();
+        let is_allowed = allows(&constraint, &tokens).unwrap();
+        if test["valid"] == true {
+            found.valid.0 += 1;
+            found.valid.1 += usize::from(is_allowed);
+        } else {
+            found.invalid.0 += 1;
+            found.invalid.1 += usize::from(!is_allowed);
+            if is_allowed && !is_known(&text) {
+                found.wrong.push(format!("{name}: {text} is allowed"));
+            }
+        }
+    }
+    let Ok(validator) = jsonschema::options().should_validate_formats(true).build(schema) else {
+        return;
+    };
+    for seed in 0..4 {
+        let Some(text) = walk(&constraint, seed, 200).unwrap() else {
+            continue;
+        };
+        found.walked += 1;
+        match serde_json::from_str::<Value>(&text) {
+            Ok(value) if validator.is_valid(&value) || is_known(&text) => {}
+            _ => found.wrong.push(format!("{name}: {text} was written")),
+        }
+    }
+}
