@@ -38,7 +38,7 @@ fn llama_of(config: &ModelConfig) -> &LlamaConfig {
 }
 
 fn rope(theta: f64, scaling: RopeScaling) -> RopeConfig {
-    RopeConfig { theta, scaling }
+    RopeConfig { scaling, ..RopeConfig::new(theta) }
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn both_spellings_of_rope_mean_the_same() {
         json!({"rope_parameters": absent, "rope_theta": 500000.0, "rope_scaling": both_names}),
     ] {
         let config = read(&with("llama-gqa", &changes)).unwrap();
-        assert_eq!(llama_of(&config).rope, llama3, "{changes}");
+        assert_eq!(*llama_of(&config).layers[0].rope.as_ref().unwrap(), llama3, "{changes}");
         assert_eq!(config.context_length, 256);
     }
 
@@ -83,7 +83,7 @@ fn both_spellings_of_rope_mean_the_same() {
         json!({"rope_parameters": absent, "rope_scaling": {"type": "linear", "factor": 4.0}}),
     ] {
         let config = read(&with("llama-gqa", &changes)).unwrap();
-        assert_eq!(llama_of(&config).rope, linear, "{changes}");
+        assert_eq!(*llama_of(&config).layers[0].rope.as_ref().unwrap(), linear, "{changes}");
     }
 
     for changes in [
@@ -92,7 +92,11 @@ fn both_spellings_of_rope_mean_the_same() {
         json!({"rope_parameters": absent, "rope_theta": 10000.0, "rope_scaling": {"rope_type": "default"}}),
     ] {
         let config = read(&with("llama-gqa", &changes)).unwrap();
-        assert_eq!(llama_of(&config).rope, rope(10_000.0, RopeScaling::None), "{changes}");
+        assert_eq!(
+            *llama_of(&config).layers[0].rope.as_ref().unwrap(),
+            rope(10_000.0, RopeScaling::None),
+            "{changes}"
+        );
     }
 }
 
@@ -175,7 +179,6 @@ fn windows_that_are_not_used_do_no_harm() {
 /// Field, value and what is supported: the three things that the message has to say.
 #[test]
 fn what_is_not_computed_is_refused_by_name() {
-    let long = json!({"model_type": "mistral", "max_position_embeddings": 32768});
     for (model, changes, expected_field, expected_value) in [
         ("llama-gqa", json!({"model_type": "mamba"}), "model_type", "\"mamba\""),
         (
@@ -193,16 +196,45 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
         (
             "llama-gqa",
-            json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+            json!({"rope_parameters": {"rope_type": "proportional", "factor": 4.0}}),
             "rope_type",
-            "\"yarn\"",
+            "\"proportional\"",
+        ),
+        ("llama-gqa", json!({"rope_scaling": {"type": "ntk"}}), "rope_type", "\"ntk\""),
+        (
+            "phi3",
+            json!({"rope_parameters": {"rope_type": "longrope", "short_factor": [1.0], "long_factor": [1.0]}}),
+            "short_factor",
+            "[1.0]",
         ),
         (
-            "llama-gqa",
-            json!({"rope_scaling": {"type": "dynamic"}}),
-            "rope_type",
-            "\"dynamic\"",
+            "phi3",
+            json!({"rope_parameters": {"partial_rotary_factor": 0.7, "rope_type": "yarn"}}),
+            "partial_rotary_factor",
+            "0.7",
         ),
+        (
+            "gemma3",
+            json!({"use_bidirectional_attention": true}),
+            "use_bidirectional_attention",
+            "true",
+        ),
+        (
+            "gemma3",
+            json!({"final_logit_softcapping": 0.0}),
+            "final_logit_softcapping",
+            "0.0",
+        ),
+        (
+            "gemma3",
+            json!({"layer_types": ["full_attention"]}),
+            "layer_types",
+            "[\"full_attention\"]",
+        ),
+        ("smollm3", json!({"no_rope_layers": [1, 0]}), "no_rope_layers", "[1,0]"),
+        ("qwen3-moe", json!({"num_experts_per_tok": 9}), "num_experts_per_tok", "9"),
+        ("qwen3-moe", json!({"num_local_experts": 0}), "num_experts", "0"),
+        ("mistral-window", json!({"sliding_window": 0}), "sliding_window", "0"),
         (
             "llama3-scaled",
             json!({"rope_parameters": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}}),
@@ -235,30 +267,12 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
         ("llama-gqa", json!({"num_local_experts": 8}), "num_local_experts", "8"),
         ("qwen3", json!({"num_experts": 128}), "num_experts", "128"),
-        (
-            "llama-gqa",
-            json!({"model_type": "mistral", "sliding_window": 4096}),
-            "sliding_window",
-            "4096",
-        ),
-        ("llama-gqa", long, "sliding_window", "4096"),
-        (
-            "qwen2",
-            json!({"use_sliding_window": true, "sliding_window": 64}),
-            "sliding_window",
-            "64",
-        ),
-        (
-            "qwen2",
-            json!({"use_sliding_window": true, "sliding_window": "absent"}),
-            "use_sliding_window",
-            "true",
-        ),
+        ("llama-gqa", json!({"sliding_window": 64}), "sliding_window", "64"),
         (
             "qwen3",
-            json!({"layer_types": ["full_attention", "sliding_attention", "full_attention"]}),
+            json!({"layer_types": ["full_attention", "linear_attention", "full_attention"]}),
             "layer_types",
-            "\"sliding_attention\"",
+            "\"linear_attention\"",
         ),
         ("gpt2", json!({"scale_attn_weights": false}), "scale_attn_weights", "false"),
         (
@@ -283,4 +297,72 @@ fn what_is_not_computed_is_refused_by_name() {
         assert_eq!((*field, value.as_str()), (expected_field, expected_value), "{changes}");
         assert!(error.to_string().ends_with(&format!("only {supported} is supported")));
     }
+}
+
+/// What each layer does: its window, and the base of its RoPE.
+fn layers_of(model: &str, changes: &Value) -> Vec<(Option<usize>, Option<f64>)> {
+    let config = read(&with(model, changes)).unwrap();
+    let llama = llama_of(&config);
+    let layers = (0..config.n_layers).map(|i| llama.layer(i));
+    layers.map(|layer| (layer.window, layer.rope.as_ref().map(|rope| rope.theta))).collect()
+}
+
+#[test]
+fn each_layer_has_its_window_and_its_rope() {
+    let absent = "absent";
+    let long = json!({"max_position_embeddings": 32768, "sliding_window": absent});
+    assert_eq!(layers_of("mistral-window", &json!({})), [(Some(8), Some(1e4)); 3]);
+    assert_eq!(layers_of("mistral-window", &long), [(Some(4096), Some(1e4)); 3]);
+    let all_qwen = json!({
+        "use_sliding_window": true, "sliding_window": 64, "layer_types": absent,
+        "max_window_layers": 2,
+    });
+    let (full, slides) = ((None, Some(1e4)), (Some(64), Some(1e4)));
+    assert_eq!(layers_of("qwen3", &all_qwen), [full, full, slides]);
+    let listed = json!({
+        "use_sliding_window": true, "sliding_window": 64,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+    });
+    assert_eq!(layers_of("qwen3", &listed), [full, slides, full]);
+
+    let gemma = [
+        (Some(9), Some(1e4)),
+        (Some(9), Some(1e4)),
+        (None, Some(1e6)),
+        (Some(9), Some(1e4)),
+    ];
+    assert_eq!(layers_of("gemma3", &json!({})), gemma);
+    let old = json!({
+        "rope_parameters": absent, "rope_theta": 5e5, "rope_local_base_freq": 2e4,
+        "layer_types": absent, "sliding_window_pattern": 2, "_sliding_window_pattern": absent,
+    });
+    let (slides, full) = ((Some(9), Some(2e4)), (None, Some(5e5)));
+    assert_eq!(layers_of("gemma3", &old), [slides, full, slides, full]);
+
+    let (turned, still) = ((None, Some(2e6)), (None, None));
+    let every_second = json!({"no_rope_layers": absent, "no_rope_layer_interval": 2});
+    assert_eq!(layers_of("smollm3", &json!({})), [turned, turned, turned, still]);
+    assert_eq!(layers_of("smollm3", &every_second), [turned, still, turned, still]);
+}
+
+/// A text beyond the original context would need other frequencies from its first token on.
+#[test]
+fn longrope_takes_texts_of_the_original_context() {
+    let factors = |factor: f32| vec![factor; 6];
+    let config = read(&with(
+        "phi3",
+        &json!({
+            "original_max_position_embeddings": 64,
+            "rope_parameters": {
+                "rope_type": "longrope", "partial_rotary_factor": 0.75,
+                "short_factor": factors(1.25), "long_factor": factors(4.0),
+            },
+        }),
+    ));
+    let config = config.unwrap();
+    assert_eq!(config.context_length, 64);
+    let rope = llama_of(&config).layers[0].rope.clone().unwrap();
+    assert_eq!((rope.rotated, rope.scaling), (Some(12), RopeScaling::Factors(factors(1.25))));
+    let expected = (1.0 + 4f64.ln() / 64f64.ln()).sqrt();
+    assert!((rope.attention_factor - expected).abs() < 1e-12);
 }

@@ -83,8 +83,9 @@ fn forget_scaling(config: &mut ModelConfig) {
     let Family::Llama(llama) = &mut config.family else {
         panic!("not of the Llama family");
     };
-    assert!(llama.rope.scaling != RopeScaling::None);
-    llama.rope.scaling = RopeScaling::None;
+    let rope = llama.layers[0].rope.as_mut().unwrap();
+    assert!(rope.scaling != RopeScaling::None);
+    rope.scaling = RopeScaling::None;
 }
 
 /// In F32, both compute in f32, but llama.cpp looks up GELU in a table of f16. Where weights are

@@ -5,7 +5,7 @@
 use half::{bf16, f16};
 use slowburn::kernels::{
     self, Activations, Arena, BLOCK, Bend, Block, BlockLayout, Cpu, Format, GROUP, KvFormat, Layer,
-    Panels, Quantized, Queries, Rounding, Simd,
+    Panels, Quantized, Queries, Rounding, Scoring, Simd,
 };
 
 const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
@@ -578,10 +578,13 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
             for (start, rows) in [(0, 1), (0, 70), (31, 2), (250, 13), (299, 1)] {
                 let q: Vec<f32> = numbers.take(rows * n_heads * head_dim);
                 let q: Vec<f32> = q.iter().map(|q| 4.0 * q).collect();
+                let scoring = Scoring::new(head_dim);
                 let run = |cpu: &Cpu| {
                     let blocks = blocks.iter().collect();
-                    let queries = Queries { blocks, start, rows: 0..rows };
-                    cpu.enter(|| kernels::attention(&q, n_heads, layer, layout, &[queries]))
+                    let queries = Queries { blocks, first_block: 0, start, rows: 0..rows };
+                    cpu.enter(|| {
+                        kernels::attention(&q, n_heads, layer, layout, scoring, &[queries])
+                    })
                 };
                 let reference = run(cpus.last().unwrap());
                 for cpu in &cpus {
@@ -609,6 +612,56 @@ fn attention_is_near_its_formula_and_the_same_everywhere() {
     }
 }
 
+/// Blocks behind the window need not be there, and a row has the same bits alone and among others.
+#[test]
+fn a_window_reads_its_tiles_only() {
+    let layout = BlockLayout {
+        n_layers: 1,
+        n_kv_heads: 1,
+        head_dim: 16,
+        format: KvFormat::F32,
+    };
+    const POSITIONS: usize = 700;
+    let mut numbers = Numbers::new(12, false);
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    let mut blocks: Vec<Block> = (0..POSITIONS.div_ceil(32)).map(|_| Block::new(layout)).collect();
+    for position in 0..POSITIONS {
+        let (key, value) = (numbers.take(16), numbers.take(16));
+        blocks[position / 32].write(0, position % 32, &key, &value);
+        keys.push(key);
+        values.push(value);
+    }
+    let q: Vec<f32> = numbers.take(POSITIONS * 2 * 16);
+    for window in [1, 8, 31, 32, 33, 100, 256, 300, 699] {
+        let scoring = Scoring { window: Some(window), ..Scoring::new(16) };
+        let run = |cpu: &Cpu, rows: std::ops::Range<usize>| {
+            let first_block = (rows.start + 1).saturating_sub(window) / 32;
+            let kept = blocks[first_block..].iter().collect();
+            let count = rows.len();
+            let queries = Queries { blocks: kept, first_block, start: rows.start, rows: 0..count };
+            let q = &q[rows.start * 32..rows.end * 32];
+            cpu.enter(|| kernels::attention(q, 2, 0, layout, scoring, &[queries]))
+        };
+        let cpus = cpus();
+        let whole = run(&cpus[0], 0..POSITIONS);
+        for cpu in &cpus {
+            for rows in [0..40, 250..263, 300..301, 640..700, 699..700] {
+                let expected = &whole[rows.start * 32..rows.end * 32];
+                assert_eq!(bits(&run(cpu, rows.clone())), bits(expected), "{window} {rows:?}");
+            }
+        }
+        for (i, found) in whole.chunks(16).enumerate().step_by(97) {
+            let position = i / 2;
+            let seen = (position + 1).saturating_sub(window)..position + 1;
+            let q = &q[i * 16..(i + 1) * 16];
+            let expected = attend(q, &keys[seen.clone()], &values[seen]);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
+            }
+        }
+    }
+}
+
 /// A value that is infinite, or not a number, reaches those that may look at it and no other.
 #[test]
 fn what_comes_later_is_not_seen() {
@@ -630,8 +683,9 @@ fn what_comes_later_is_not_seen() {
     }
     let q = numbers.take(20 * 16);
     for cpu in cpus() {
-        let queries = Queries { blocks: vec![&block], start: 0, rows: 0..20 };
-        let found = cpu.enter(|| kernels::attention(&q, 1, 0, layout, &[queries]));
+        let queries = Queries { blocks: vec![&block], first_block: 0, start: 0, rows: 0..20 };
+        let scoring = Scoring::new(16);
+        let found = cpu.enter(|| kernels::attention(&q, 1, 0, layout, scoring, &[queries]));
         for (position, row) in found.chunks(16).enumerate() {
             assert_eq!(row[3].is_finite(), position < 10, "{cpu:?}, {position}");
             assert_eq!(row[4].is_nan(), position >= 10, "{cpu:?}, {position}");

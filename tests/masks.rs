@@ -253,8 +253,8 @@ fn spellings(vocabulary: &Vocabulary, text: &[u8]) -> usize {
     let mut ways = vec![1];
     for end in 1..=text.len() {
         let is_last = |begin: &usize| {
-            let ids = 0..vocabulary.size() as u32;
-            ids.into_iter().any(|id| vocabulary.bytes(id) == &text[*begin..end])
+            let mut ids = 0..vocabulary.size() as u32;
+            ids.any(|id| *vocabulary.bytes(id) == text[*begin..end])
         };
         ways.push((0..end).filter(is_last).map(|begin| ways[begin]).sum());
     }

@@ -20,13 +20,18 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 6] = [
+const MODELS: [&str; 11] = [
     "ember",
     "gpt2",
     "llama-gqa",
     "llama3-scaled",
     "qwen2",
     "qwen3",
+    "mistral-window",
+    "gemma3",
+    "smollm3",
+    "phi3",
+    "qwen3-moe",
 ];
 
 /// What a model is stored in: weights, and keys and values.

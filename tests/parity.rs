@@ -11,7 +11,18 @@ use slowburn::sampling::SamplingParams;
 
 /// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
 /// in shards.
-const MODELS: [&str; 5] = ["llama-gqa", "llama3-scaled", "qwen2", "qwen3", "gpt2"];
+const MODELS: [&str; 10] = [
+    "llama-gqa",
+    "llama3-scaled",
+    "qwen2",
+    "qwen3",
+    "gpt2",
+    "mistral-window",
+    "gemma3",
+    "smollm3",
+    "phi3",
+    "qwen3-moe",
+];
 
 /// How far a logit may be from the reference. Both compute in f32, but sum in another order.
 const TOLERANCE: f32 = 1e-3;

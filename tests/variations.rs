@@ -201,7 +201,7 @@ fn rope_that_is_stretched_by_one_is_not_stretched() {
 #[test]
 fn linear_scaling_moves_positions_together() {
     let device = Device::flex();
-    let rope = |scaling| Rope::new(&RopeConfig { theta: 10_000.0, scaling }, 16);
+    let rope = |scaling| Rope::new(&RopeConfig { scaling, ..RopeConfig::new(10_000.0) }, 16);
     let options = (&device, DType::F32);
     let x = Tensor::<4>::random([1, 1, 2, 16], Distribution::Normal(0.0, 1.0), options);
     let turn = |scaling, position: usize| {

@@ -1,33 +1,45 @@
 //! Reads `config.json` and `generation_config.json` into a [`ModelConfig`].
 
+mod experts;
 mod file;
+mod gemma3;
 mod gpt2;
 mod llama;
+mod phi3;
+mod rope;
+mod smollm3;
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, LoadError, Result};
-use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
+use crate::model::config::{Family, LlamaConfig, ModelConfig};
 
 impl ModelConfig {
     /// Reads a `config.json` in the format of Hugging Face. `origin` names it in errors.
     ///
     /// # Errors
     /// Malformed JSON, or a field whose value is not supported: an unknown `model_type`, activation
-    /// or RoPE scaling, quantization, experts, a sliding window.
+    /// or RoPE scaling, quantization, experts or a window in a family that has none.
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let kind: Kind = parse(json, origin)?;
         kind.check_supported(origin)?;
-        let config = match kind.model_type.as_str() {
+        let mut config = match kind.model_type.as_str() {
             "llama" | "mistral" | "qwen2" | "qwen3" => llama::read(&kind.model_type, json, origin)?,
+            "gemma3_text" => gemma3::read(json, origin)?,
+            "smollm3" => smollm3::read(json, origin)?,
+            "phi3" => phi3::read(json, origin)?,
+            "qwen3_moe" => experts::read_qwen3(json, origin)?,
+            "mixtral" => experts::read_mixtral(json, origin)?,
             "gpt2" => gpt2::read(json, origin)?,
             other => {
-                let known = "`llama`, `mistral`, `qwen2`, `qwen3` or `gpt2`";
+                let known = "`llama`, `mistral`, `mixtral`, `qwen2`, `qwen3`, `qwen3_moe`, \
+                             `gemma3_text`, `smollm3`, `phi3` or `gpt2`";
                 return Err(unsupported(origin, "model_type", other, known));
             }
         };
         config.check_sizes(origin)?;
+        config.drop_wide_windows();
         Ok(config)
     }
 
@@ -48,6 +60,11 @@ impl ModelConfig {
                 return Err(unsupported(origin, field, size, "a size from 1 to 2^31 - 1"));
             }
         }
+        if let Family::Llama(llama) = &self.family
+            && llama.layers.iter().any(|layer| layer.window == Some(0))
+        {
+            return Err(unsupported(origin, "sliding_window", 0, "at least 1 position"));
+        }
         if matches!(self.family, Family::Llama(_)) && !self.head_dim.is_multiple_of(2) {
             let even = "an even size (RoPE turns pairs)";
             return Err(unsupported(origin, "head_dim", self.head_dim, even));
@@ -58,6 +75,15 @@ impl ModelConfig {
         }
         Ok(())
     }
+
+    /// A window that holds the whole context is none.
+    pub(super) fn drop_wide_windows(&mut self) {
+        if let Family::Llama(llama) = &mut self.family {
+            for layer in &mut llama.layers {
+                layer.window = layer.window.filter(|window| *window < self.context_length);
+            }
+        }
+    }
 }
 
 /// The fields of a `config.json` that decide how the rest is read, or whether.
@@ -65,9 +91,6 @@ impl ModelConfig {
 struct Kind {
     model_type: String,
     quantization_config: Option<Value>,
-    num_experts: Option<Value>,
-    num_local_experts: Option<Value>,
-    n_routed_experts: Option<Value>,
 }
 
 impl Kind {
@@ -75,16 +98,6 @@ impl Kind {
         if let Some(value) = &self.quantization_config {
             let plain = "a checkpoint of plain F32, F16 or BF16 weights, without this field,";
             return Err(unsupported(origin, "quantization_config", value.clone(), plain));
-        }
-        for (field, value) in [
-            ("num_experts", &self.num_experts),
-            ("num_local_experts", &self.num_local_experts),
-            ("n_routed_experts", &self.n_routed_experts),
-        ] {
-            if let Some(value) = value.as_ref().filter(|value| *value != 0) {
-                let dense = "a model without experts";
-                return Err(unsupported(origin, field, value.clone(), dense));
-            }
         }
         Ok(())
     }

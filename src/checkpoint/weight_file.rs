@@ -65,41 +65,64 @@ impl WeightFile<'_> {
     /// # Errors
     /// A tensor that is missing, has another shape, or is stored in a type that is not read.
     pub(super) fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
-        Ok(match self {
-            Self::Safetensors(file) => StoredTensor::Safetensors(file.tensor(name, shape)?),
-            Self::Gguf(file) => StoredTensor::Gguf(file.tensor(name, shape)?),
-        })
+        let stored = match self {
+            Self::Safetensors(file) => Stored::Safetensors(file.tensor(name, shape)?),
+            Self::Gguf(file) => Stored::Gguf(file.tensor(name, shape)?),
+        };
+        Ok(StoredTensor { stored, part: None })
     }
 }
 
-/// A tensor of a file, as numbers in F32, F16 or BF16.
-pub(super) enum StoredTensor<'a> {
+/// A tensor of a file, or some of its rows, as numbers in F32, F16 or BF16.
+pub(super) struct StoredTensor<'a> {
+    stored: Stored<'a>,
+    part: Option<Rows>,
+}
+
+enum Stored<'a> {
     Safetensors(safetensors::StoredTensor<'a>),
     Gguf(gguf::StoredTensor<'a>),
 }
 
+/// Some rows of a matrix.
+struct Rows {
+    first: usize,
+    /// Where they begin, in bytes.
+    start: usize,
+    /// Their size, in bytes.
+    length: usize,
+}
+
 impl StoredTensor<'_> {
+    /// The `rows` from `first` on of a matrix with so many `columns`.
+    pub(super) fn rows(mut self, first: usize, [rows, columns]: [usize; 2]) -> Self {
+        let row = columns * self.dtype().size();
+        self.part = Some(Rows { first, start: first * row, length: rows * row });
+        self
+    }
+
     /// The type of each number.
     pub(super) fn dtype(&self) -> DType {
-        match self {
-            Self::Safetensors(tensor) => tensor.dtype,
-            Self::Gguf(tensor) => tensor.dtype(),
+        match &self.stored {
+            Stored::Safetensors(tensor) => tensor.dtype,
+            Stored::Gguf(tensor) => tensor.dtype(),
         }
     }
 
     /// The size of the numbers, in bytes.
     pub(super) fn length(&self) -> usize {
-        match self {
-            Self::Safetensors(tensor) => tensor.length,
-            Self::Gguf(tensor) => tensor.length(),
+        match (&self.part, &self.stored) {
+            (Some(part), _) => part.length,
+            (None, Stored::Safetensors(tensor)) => tensor.length,
+            (None, Stored::Gguf(tensor)) => tensor.length(),
         }
     }
 
     /// The format of panels that holds what is stored in quantized blocks.
     pub(super) fn group_format(&self) -> Option<GroupFormat> {
-        match self {
-            Self::Safetensors(_) => None,
-            Self::Gguf(tensor) => tensor.group_format(),
+        match &self.stored {
+            Stored::Safetensors(_) => None,
+            Stored::Gguf(tensor) => tensor.group_format(),
         }
     }
 
@@ -108,9 +131,12 @@ impl StoredTensor<'_> {
     /// # Errors
     /// As [`bytes`](Self::bytes).
     pub(super) fn read_groups(&self, row: usize, groups: &mut [Group]) -> Result<()> {
-        match self {
-            Self::Safetensors(_) => Ok(()),
-            Self::Gguf(tensor) => tensor.read_groups(row, groups),
+        match &self.stored {
+            Stored::Safetensors(_) => Ok(()),
+            Stored::Gguf(tensor) => {
+                let first = self.part.as_ref().map_or(0, |part| part.first);
+                tensor.read_groups(first + row, groups)
+            }
         }
     }
 
@@ -125,9 +151,11 @@ impl StoredTensor<'_> {
         range: Range<usize>,
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8]> {
-        match self {
-            Self::Safetensors(tensor) => tensor.bytes(range, buffer),
-            Self::Gguf(tensor) => tensor.bytes(range, buffer),
+        let start = self.part.as_ref().map_or(0, |part| part.start);
+        let range = start + range.start..start + range.end;
+        match &self.stored {
+            Stored::Safetensors(tensor) => tensor.bytes(range, buffer),
+            Stored::Gguf(tensor) => tensor.bytes(range, buffer),
         }
     }
 }

@@ -148,7 +148,10 @@ impl<'a> Weights<'a> {
     fn format_of(&self, role: Role, has_blocks: bool) -> Option<MatrixFormat> {
         let storage = self.storage?;
         match role {
-            Role::Layer | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
+            Role::Layer | Role::Part { .. } | Role::Transposed => {
+                storage.layers.map(MatrixFormat::Quantized)
+            }
+            Role::Router => None,
             Role::Embedding => storage.embedding_format(has_blocks),
         }
     }
@@ -459,6 +462,10 @@ impl Files<'_> {
         [n_out, n_in]: [usize; 2],
         role: Role,
     ) -> Result<StoredTensor<'_>> {
+        if let Role::Part { first, total } = role {
+            let whole = self.find(name, &[total, n_in])?;
+            return Ok(whole.rows(first, [n_out, n_in]));
+        }
         let shape = if self.has_transposed(role) {
             [n_in, n_out]
         } else {

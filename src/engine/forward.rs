@@ -17,6 +17,12 @@ pub trait Forward {
     /// it may need when it is admitted.
     fn is_paged(&self) -> bool;
 
+    /// How many positions the network reads of a sequence, up to the next one and with it, if no layer
+    /// reads all of them.
+    fn window(&self) -> Option<usize> {
+        None
+    }
+
     /// Checks that a generation could start from `prompt`.
     ///
     /// # Errors

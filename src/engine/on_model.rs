@@ -19,6 +19,10 @@ impl Forward for Model {
         self.kv_pool().is_paged()
     }
 
+    fn window(&self) -> Option<usize> {
+        self.config().window()
+    }
+
     fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
         self.check_prompt(prompt)
     }

@@ -201,7 +201,7 @@ impl<M: Memory> Scheduler<M> {
                 draft.plan.decisions.extend(self.preempt(later));
             } else {
                 // No later sequence is left: as much as there is room for.
-                let blocks = self.sequences[&id].table.blocks().len() + self.blocks.available();
+                let blocks = self.sequences[&id].table.end() + self.blocks.available();
                 end = blocks * self.blocks.block_size();
                 if end == start {
                     draft.shortage.get_or_insert((id, 1));
@@ -241,7 +241,7 @@ impl<M: Memory> Scheduler<M> {
                 continue;
             };
             let end = chunk.positions.end;
-            let blocks = sequence.table.blocks().len() + self.blocks.idle();
+            let blocks = sequence.table.end() + self.blocks.idle();
             let most = [
                 left,
                 sequence.max_length.saturating_sub(end + 1),

@@ -24,6 +24,8 @@ pub struct Scheduler<M: Memory = ()> {
     pub(super) blocks: BlockManager<M>,
     /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
     pub(super) is_paged: bool,
+    /// How many positions the network still reads, up to the next one and with it. None: all of them.
+    pub(super) window: Option<usize>,
     pub(super) sequences: BTreeMap<SequenceId, Sequence<M>>,
     /// Those that were never admitted.
     pub(super) queued: BTreeSet<SequenceId>,
@@ -64,6 +66,7 @@ impl<M: Memory> Scheduler<M> {
             config,
             blocks: BlockManager::new(pool, block_size, config.prefix_cache),
             is_paged: true,
+            window: None,
             sequences: BTreeMap::new(),
             queued: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -81,6 +84,12 @@ impl<M: Memory> Scheduler<M> {
     pub(super) fn contiguous(config: EngineConfig, block_size: usize, pool: Pool<M>) -> Self {
         let config = EngineConfig { prefix_cache: false, ..config };
         Self { is_paged: false, ..Self::with_pool(config, block_size, pool) }
+    }
+
+    /// For a network whose queries attend to no more than `window` positions, up to their own and with
+    /// it: sequences give back the blocks behind the window.
+    pub fn with_window(self, window: usize) -> Self {
+        Self { window: Some(window).filter(|_| self.is_paged), ..self }
     }
 
     /// The blocks: who owns them, and what the prefix cache has done.
@@ -370,6 +379,9 @@ impl<M: Memory> Scheduler<M> {
                 };
                 *computed += (end - positions.start) as u64;
                 self.blocks.commit(&mut sequence.table, &sequence.tokens[..end]);
+                if let Some(window) = self.window {
+                    self.blocks.slide(&mut sequence.table, window);
+                }
                 sequence.scored = sequence.scored.max(end.min(sequence.prompt));
                 sequence.has_computed = true;
                 sequence.unchecked = sequence.draft.drain(..).take(*drafted).collect();

@@ -53,6 +53,10 @@ impl<'m, F: Forward> Engine<'m, F> {
         } else {
             Scheduler::contiguous(config, BLOCK, pool.clone())
         };
+        let scheduler = match model.window() {
+            Some(window) => scheduler.with_window(window),
+            None => scheduler,
+        };
         let holdings = Holdings { scheduler, computes: false, record: None };
         let holdings = Arc::new(RwLock::new(holdings));
         let lender: Arc<RwLock<dyn Lender>> = Arc::clone(&holdings) as _;

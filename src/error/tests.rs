@@ -207,6 +207,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Request(RequestError::Grammar { .. })
         | Error::Request(RequestError::GrammarTooLarge { .. })
         | Error::Request(RequestError::GrammarNotCompiled { .. })
+        | Error::Request(RequestError::HealingByParser)
         | Error::Request(RequestError::GrammarEmpty)
         | Error::Request(RequestError::GrammarUnspellable)
         | Error::Request(RequestError::NoTokenFits { .. })

@@ -39,7 +39,8 @@ impl From<Value> for Schema {
 /// The order of the fields counts.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 && self.0.to_string() == other.0.to_string()
+        let [this, that] = [&self.0, &other.0].map(Value::to_string);
+        this == that
     }
 }
 

@@ -7,7 +7,7 @@ use super::block::{BLOCK, Block, BlockLayout, VALUE_LANES};
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::elementwise::sum_lanes;
-use super::exp::exp;
+use super::exp::{exp, tanh};
 use super::microkernel::{LANES, accumulate_rows, product};
 use super::simd::{Isa, RowKernel, Simd, fma};
 
@@ -18,12 +18,37 @@ const SPAN: usize = 8 * BLOCK;
 
 /// The queries of one sequence, and the KV blocks that they attend to.
 pub struct Queries<'a> {
-    /// The KV blocks of the sequence, in order, at least up to its last new position.
+    /// The KV blocks of the sequence, in order, from the first that a query attends to, or an earlier
+    /// one, at least up to its last new position.
     pub blocks: Vec<&'a Block>,
+    /// The number of the first of these blocks in the sequence.
+    pub first_block: usize,
     /// The position of the first query.
     pub start: usize,
     /// The rows of the queries in `q`.
     pub rows: Range<usize>,
+}
+
+/// How scores are made, and which positions a query attends to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scoring {
+    /// What the product of a query and a key is multiplied by.
+    pub scale: f32,
+    /// Bounds a score: `cap * tanh(score / cap)`.
+    pub softcap: Option<f32>,
+    /// How many positions a query attends to, up to its own and with it. None: all of them.
+    pub window: Option<usize>,
+}
+
+impl Scoring {
+    /// Scores divided by `sqrt(head_dim)`, over all positions.
+    pub fn new(head_dim: usize) -> Self {
+        Self {
+            scale: 1.0 / (head_dim as f32).sqrt(),
+            softcap: None,
+            window: None,
+        }
+    }
 }
 
 /// Causal attention: for each query, the mean of the values up to its position, weighted by the
@@ -41,14 +66,22 @@ pub fn attention(
     n_heads: usize,
     layer: usize,
     layout: BlockLayout,
+    scoring: Scoring,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
     let cpu = Cpu::current();
     let mut out = vec![0.0; q.len()];
     let group = n_heads / layout.n_kv_heads;
-    let heads = Heads { q, width: n_heads * layout.head_dim, group, layer, layout };
+    let heads = Heads {
+        q,
+        width: n_heads * layout.head_dim,
+        group,
+        layer,
+        layout,
+        scoring,
+    };
     let tasks = tasks(sequences, layout.n_kv_heads, group, cpu.simd());
-    let spans = tasks.iter().map(|task| task.spans(group)).max().unwrap_or(0);
+    let spans = tasks.iter().map(|task| heads.spans(task).len()).max().unwrap_or(0);
 
     if cpu.threads() == 1 || spans == 1 || tasks.len() >= 2 * cpu.threads() {
         let out = Disjoint::new(&mut out);
@@ -56,7 +89,7 @@ pub fn attention(
             // Longest tasks first, so that the threads finish together: the last rows attend to the
             // most positions.
             let task = &tasks[tasks.len() - 1 - i];
-            let spans = 0..task.spans(group);
+            let spans = heads.spans(task);
             let means =
                 cpu.simd().dispatch_rows(task.queries, Attend { heads: &heads, task, spans });
             means.write(&heads, task, &out);
@@ -65,7 +98,7 @@ pub fn attention(
         // Few rows and a long context: the spans of a row are computed in parallel.
         let mut parts = Vec::new();
         for (i, task) in tasks.iter().enumerate() {
-            parts.extend((0..task.spans(group)).map(|span| (i, span, None)));
+            parts.extend(heads.spans(task).map(|span| (i, span, None)));
         }
         let cells = Disjoint::new(&mut parts);
         cpu.for_each(cells.len(), |i| {
@@ -101,6 +134,7 @@ struct Heads<'a> {
     group: usize,
     layer: usize,
     layout: BlockLayout,
+    scoring: Scoring,
 }
 
 /// A tile of queries of one key/value head: all query heads of its group at one position, then at
@@ -136,14 +170,25 @@ impl Task<'_> {
     fn position(&self, query: usize, group: usize) -> usize {
         self.sequence.start + (self.first + query) / group
     }
-
-    /// The number of spans that the last query attends to.
-    fn spans(&self, group: usize) -> usize {
-        self.position(self.queries - 1, group) / SPAN + 1
-    }
 }
 
 impl Heads<'_> {
+    // ANCHOR: positions
+    /// The positions that a query of the task attends to: none before its window, none after it.
+    #[inline(always)]
+    fn positions(&self, task: &Task<'_>, query: usize) -> Range<usize> {
+        let end = task.position(query, self.group) + 1;
+        end.saturating_sub(self.scoring.window.unwrap_or(end))..end
+    }
+
+    /// The spans that a task computes: from where the window of the first query begins to the position
+    /// of the last query.
+    fn spans(&self, task: &Task<'_>) -> Range<usize> {
+        let first = self.positions(task, 0).start;
+        first / SPAN..self.positions(task, task.queries - 1).end.div_ceil(SPAN)
+    }
+    // ANCHOR_END: positions
+
     /// The range of a query of the task in `q`.
     #[inline(always)]
     fn range(&self, task: &Task<'_>, query: usize) -> Range<usize> {
@@ -176,6 +221,12 @@ impl Means {
         {
             let ((max, sum), (later_max, later_sum)) = (*row, *later_row);
             if later_sum == 0.0 {
+                continue;
+            }
+            if sum == 0.0 {
+                // All earlier spans are before the window.
+                *row = *later_row;
+                sums.copy_from_slice(later_sums);
                 continue;
             }
             let greatest = if later_max > max { later_max } else { max };
@@ -232,8 +283,7 @@ impl Attend<'_> {
     /// Scales the queries and packs them for the microkernel: `[head_dim][M]`.
     #[inline(always)]
     fn packed<const M: usize>(&self) -> Vec<[f32; M]> {
-        let head_dim = self.heads.layout.head_dim;
-        let scale = 1.0 / (head_dim as f32).sqrt();
+        let (head_dim, scale) = (self.heads.layout.head_dim, self.heads.scoring.scale);
         let mut packed = vec![[0.0; M]; head_dim];
         for query in 0..M {
             let q = &self.heads.q[self.heads.range(self.task, query)];
@@ -246,67 +296,103 @@ impl Attend<'_> {
 
     #[inline(always)]
     fn span<I: Isa, const M: usize>(&self, q: &[[f32; M]], span: usize) -> Means {
-        let Heads { group, layer, layout, .. } = *self.heads;
-        // Positions of the span that each query attends to, never fewer than the query before it.
+        // The positions of the span that each query attends to. Neither their first nor their last
+        // lies before that of an earlier query.
         let start = span * SPAN;
-        let visible: [usize; M] = array::from_fn(|query| {
-            let end = self.task.position(query, group) + 1;
-            end.saturating_sub(start).min(SPAN)
+        let visible: [Range<usize>; M] = array::from_fn(|query| {
+            let positions = self.heads.positions(self.task, query);
+            let [first, end] = [positions.start, positions.end];
+            first.saturating_sub(start).min(SPAN)..end.saturating_sub(start).min(SPAN)
         });
-        let blocks = &self.task.sequence.blocks[start / BLOCK..];
-        let blocks = &blocks[..visible[M - 1].div_ceil(BLOCK)];
-
-        // Scores: the keys are panels, the queries are rows.
-        let head = self.task.head;
-        let mut key_room = Vec::new();
+        let tiles = visible[0].start / BLOCK..visible[M - 1].end.div_ceil(BLOCK);
         let mut scores = [[0.0; SPAN]; M];
-        for (i, block) in blocks.iter().enumerate() {
-            let keys = block.keys::<I>(layer, head, &mut key_room);
+        let rows = self.scores::<I, M>(q, start, tiles.clone(), &visible, &mut scores);
+        let sums = self.sums_of_values::<I, M>(start, tiles, &visible, &scores);
+        Means { rows, sums }
+    }
+
+    /// The block of the span from position `start` on, by its number in the span.
+    #[inline(always)]
+    fn block(&self, start: usize, tile: usize) -> &Block {
+        let sequence = self.task.sequence;
+        sequence.blocks[start / BLOCK + tile - sequence.first_block]
+    }
+
+    /// Replaces `scores` by softmax weights relative to the maximum of each query. Returns the maxima
+    /// and the sums of the weights.
+    #[inline(always)]
+    fn scores<I: Isa, const M: usize>(
+        &self,
+        q: &[[f32; M]],
+        start: usize,
+        tiles: Range<usize>,
+        visible: &[Range<usize>; M],
+        scores: &mut [[f32; SPAN]; M],
+    ) -> Vec<(f32, f32)> {
+        let Heads { layer, scoring, .. } = *self.heads;
+        // The keys are panels, the queries are rows.
+        let mut room = Vec::new();
+        for tile in tiles.clone() {
+            let keys = self.block(start, tile).keys::<I>(layer, self.task.head, &mut room);
             let sums = product::<I, M>(keys, q);
             for (scores, sums) in scores.iter_mut().zip(&sums) {
-                scores[i * BLOCK..(i + 1) * BLOCK].copy_from_slice(sums);
+                scores[tile * BLOCK..(tile + 1) * BLOCK].copy_from_slice(sums);
             }
         }
-
-        // Softmax weights: `exp` of the scores relative to the maximum.
+        // `exp` of the scores relative to the maximum.
         let mut rows = vec![(f32::NEG_INFINITY, 0.0); M];
         for ((scores, row), visible) in scores.iter_mut().zip(&mut rows).zip(visible) {
-            if visible > 0 {
-                let scores = &mut scores[..blocks.len() * BLOCK];
-                scores[visible..].fill(f32::NEG_INFINITY);
-                *row = weigh(scores);
+            if !visible.is_empty() {
+                if let Some(cap) = scoring.softcap {
+                    scores[visible.clone()].iter_mut().for_each(|score| *score = soft(*score, cap));
+                }
+                scores[tiles.start * BLOCK..visible.start].fill(f32::NEG_INFINITY);
+                scores[visible.end..tiles.end * BLOCK].fill(f32::NEG_INFINITY);
+                *row = weigh(&mut scores[tiles.start * BLOCK..tiles.end * BLOCK]);
             }
         }
+        rows
+    }
 
-        // Sums of values: the values are panels, the weights are rows.
+    /// The sums of values, times the weights in `scores`: the values are panels, the weights are rows.
+    #[inline(always)]
+    fn sums_of_values<I: Isa, const M: usize>(
+        &self,
+        start: usize,
+        tiles: Range<usize>,
+        visible: &[Range<usize>; M],
+        scores: &[[f32; SPAN]; M],
+    ) -> Vec<f32> {
+        let Heads { layer, layout, .. } = *self.heads;
         let width = layout.value_width();
         let mut sums = vec![0.0; M * width];
-        let mut value_room = Vec::new();
+        let mut room = Vec::new();
+        // All queries attend to these positions. Each adds those before and after them separately. A
+        // weight of zero would not mask a value: the value may be infinite.
+        let first = visible[M - 1].start;
+        let shared = first..visible[0].end.max(first);
         for panel in 0..width / VALUE_LANES {
             let mut acc = [[0.0; VALUE_LANES]; M];
-            for (i, block) in blocks.iter().enumerate() {
-                let start = i * BLOCK;
-                let values = block.values::<I>(layer, head, panel, &mut value_room);
-                // All queries attend to at least the positions of the first. Each adds its further
-                // ones separately. A weight of zero would not mask a value: the value may be
-                // infinite.
-                let shared = visible[0].clamp(start, start + BLOCK) - start;
-                accumulate_rows::<VALUE_LANES, M, SPAN>(
-                    &mut acc,
-                    &values[..shared],
-                    &scores,
-                    start,
-                );
+            for tile in tiles.clone() {
+                let from = tile * BLOCK;
+                let values =
+                    self.block(start, tile).values::<I>(layer, self.task.head, panel, &mut room);
+                let within = |positions: Range<usize>| {
+                    let clamp = |position: usize| position.clamp(from, from + BLOCK) - from;
+                    clamp(positions.start)..clamp(positions.end)
+                };
+                for query in 0..M - 1 {
+                    let before = within(visible[query].start..shared.start.min(visible[query].end));
+                    accumulate_row(&mut acc[query], values, before, &scores[query], from);
+                }
+                let all = within(shared.clone());
+                if !all.is_empty() {
+                    let start = from + all.start;
+                    accumulate_rows::<VALUE_LANES, M, SPAN>(&mut acc, &values[all], scores, start);
+                }
                 for query in 1..M {
-                    let end = visible[query].clamp(start, start + BLOCK) - start;
-                    if shared < end {
-                        accumulate_rows::<VALUE_LANES, 1, SPAN>(
-                            array::from_mut(&mut acc[query]),
-                            &values[shared..end],
-                            array::from_ref(&scores[query]),
-                            start + shared,
-                        );
-                    }
+                    let after = within(shared.end.max(visible[query].start)..visible[query].end);
+                    accumulate_row(&mut acc[query], values, after, &scores[query], from);
                 }
             }
             for (query, acc) in acc.iter().enumerate() {
@@ -314,8 +400,30 @@ impl Attend<'_> {
                 sums[start..start + VALUE_LANES].copy_from_slice(acc);
             }
         }
-        Means { rows, sums }
+        sums
     }
+}
+
+/// Adds the values at `positions` of a tile that begins at `from` to the sum of one query.
+#[inline(always)]
+fn accumulate_row(
+    acc: &mut [f32; VALUE_LANES],
+    values: &[[f32; VALUE_LANES]],
+    positions: Range<usize>,
+    scores: &[f32; SPAN],
+    from: usize,
+) {
+    if !positions.is_empty() {
+        let start = from + positions.start;
+        let (acc, scores) = (array::from_mut(acc), array::from_ref(scores));
+        accumulate_rows::<VALUE_LANES, 1, SPAN>(acc, &values[positions], scores, start);
+    }
+}
+
+/// A score bounded by a soft cap.
+#[inline(always)]
+fn soft(score: f32, cap: f32) -> f32 {
+    cap * tanh(score / cap)
 }
 
 /// Replaces scores, whole registers of them, by softmax weights relative to the maximum score.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
-use super::exp::{gelu, gelu_tanh, silu};
+use super::exp::{gelu, gelu_tanh, silu, tanh};
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
 
@@ -26,22 +26,22 @@ pub fn layer_norm(x: &mut [f32], weight: &[f32], bias: &[f32], eps: f32) {
     by_row(x, weight.len(), |x| Norm { x, weight, bias: Some(bias), eps });
 }
 
-/// Rotates queries or keys (RoPE): in each head of `x`, `[rows, heads, head_dim]`, the numbers `i`
-/// and `i + head_dim / 2` are a point that is rotated by an angle. `cos` and `sin` are those of the
-/// angles, `[rows, head_dim / 2]`.
+/// Rotates queries or keys (RoPE): of the first `rotated` numbers in each head of `x`,
+/// `[rows, heads, head_dim]`, the numbers `i` and `i + rotated / 2` are a point that is rotated by an
+/// angle. `cos` and `sin` are those of the angles, `[rows, rotated / 2]`.
 pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f32]) {
     if rows == 0 {
         return;
     }
     let width = x.len() / rows;
     let x = Disjoint::new(x);
-    let half = head_dim / 2;
+    let half = cos.len() / rows;
     in_rows(rows, width, |rows| {
         // SAFETY: `in_rows` gives each row to one task.
         let x = unsafe { x.part(rows.start * width..rows.end * width) };
         let angles = rows.start * half..rows.end * half;
         let (cos, sin) = (&cos[angles.clone()], &sin[angles]);
-        Rotate { x, width, head_dim, cos, sin }
+        Rotate { x, width, head_dim, half, cos, sin }
     });
 }
 
@@ -60,6 +60,11 @@ pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
         let x = unsafe { gate.part(range.clone()) };
         Bent { x, times: Some(&up[range]), bend }
     });
+}
+
+/// Bounds each number of `x`: `cap * tanh(x / cap)`.
+pub(super) fn cap(x: &mut [f32], cap: f32) {
+    by_row(x, 1, |x| Capped { x, cap });
 }
 
 fn by_row<'a, K: Kernel<Output = ()>>(
@@ -158,6 +163,8 @@ struct Rotate<'a> {
     x: &'a mut [f32],
     width: usize,
     head_dim: usize,
+    /// The numbers of angles of a position.
+    half: usize,
     cos: &'a [f32],
     sin: &'a [f32],
 }
@@ -167,12 +174,11 @@ impl Kernel for Rotate<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self) {
-        let Self { x, width, head_dim, cos, sin } = self;
-        let half = head_dim / 2;
+        let Self { x, width, head_dim, half, cos, sin } = self;
         let angles = cos.chunks_exact(half).zip(sin.chunks_exact(half));
         for (row, (cos, sin)) in x.chunks_exact_mut(width).zip(angles) {
             for head in row.chunks_exact_mut(head_dim) {
-                let (first, second) = head.split_at_mut(half);
+                let (first, second) = head[..2 * half].split_at_mut(half);
                 let points = first.iter_mut().zip(second);
                 for ((x, y), (cos, sin)) in points.zip(cos.iter().zip(sin)) {
                     let (turned_x, turned_y) =
@@ -181,6 +187,20 @@ impl Kernel for Rotate<'_> {
                 }
             }
         }
+    }
+}
+
+struct Capped<'a> {
+    x: &'a mut [f32],
+    cap: f32,
+}
+
+impl Kernel for Capped<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.x.iter_mut().for_each(|x| *x = self.cap * tanh(*x / self.cap));
     }
 }
 

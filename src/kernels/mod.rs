@@ -24,7 +24,7 @@ mod threads;
 pub mod trace;
 
 pub use arena::Arena;
-pub use attention::{Queries, attention};
+pub use attention::{Queries, Scoring, attention};
 pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub use cpu::Cpu;
 pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};

@@ -1,6 +1,6 @@
 //! The kernels as the forward pass calls them: each call reports its cost to a [`trace`](super::trace).
 
-use super::attention::{self, Queries};
+use super::attention::{self, Queries, Scoring};
 use super::block::{BLOCK, BlockLayout};
 use super::elementwise::{self, Bend};
 use super::linear::{self, Layer};
@@ -80,11 +80,13 @@ pub fn attention(
     n_heads: usize,
     layer: usize,
     layout: BlockLayout,
+    scoring: Scoring,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
-    let cost = || sequences.iter().map(|sequence| attention_cost(sequence, n_heads, layout)).sum();
+    let cost = |sequence| attention_cost(sequence, n_heads, layout, scoring.window);
+    let cost = || sequences.iter().map(cost).sum();
     call(Operation::Attention, cost, || {
-        attention::attention(q, n_heads, layer, layout, sequences)
+        attention::attention(q, n_heads, layer, layout, scoring, sequences)
     })
 }
 
@@ -111,14 +113,26 @@ fn linear_cost(weights: &Panels, rows: usize) -> Cost {
 }
 
 /// Counts the keys and values of a head as read once for all queries.
-fn attention_cost(sequence: &Queries<'_>, n_heads: usize, layout: BlockLayout) -> Cost {
+fn attention_cost(
+    sequence: &Queries<'_>,
+    n_heads: usize,
+    layout: BlockLayout,
+    window: Option<usize>,
+) -> Cost {
     let (rows, width) = (sequence.rows.len(), n_heads * layout.head_dim);
-    let positions = sequence.start + rows;
+    let window = window.unwrap_or(usize::MAX);
+    let hidden = (sequence.start + 1).saturating_sub(window);
+    let positions = sequence.start + rows - hidden;
     let stored = (positions * layout.bytes() / (layout.n_layers * BLOCK)) as u64;
-    // Each row attends to all positions up to its own.
-    let looks = rows * sequence.start + rows * (rows + 1) / 2;
+    // Each row attends to the positions up to its own.
+    let looks: usize = (1..=rows).map(|row| window.min(sequence.start + row)).sum();
     Cost {
         bytes: stored + floats(2 * rows * width),
         flops: (looks * n_heads) as u64 * (4 * layout.head_dim as u64 + BEND_FLOPS),
     }
+}
+
+/// Bounds each number of `x`: `cap * tanh(x / cap)`.
+pub fn cap(x: &mut [f32], cap: f32) {
+    call(Operation::Activation, cost_of_each(BEND_FLOPS, x), || elementwise::cap(x, cap));
 }

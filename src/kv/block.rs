@@ -93,10 +93,12 @@ impl<M: Memory> Drop for Block<M> {
 }
 
 /// The block table of one sequence: its blocks in the order of their positions. Several tables may
-/// share a block.
+/// share a block. Where all layers have a window, it begins with the first block that one still reads.
 #[derive(Debug, Default)]
 pub struct BlockTable<M: Memory = ()> {
     pub(super) blocks: Vec<Arc<Block<M>>>,
+    /// How many blocks before these were given back.
+    pub(super) first: usize,
     /// The number of positions that were written.
     pub(super) length: usize,
     /// The chain of each block that the prefix cache knows.
@@ -104,9 +106,19 @@ pub struct BlockTable<M: Memory = ()> {
 }
 
 impl<M: Memory> BlockTable<M> {
-    /// All blocks.
+    /// The blocks that it has, from number [`first`](Self::first) on.
     pub fn blocks(&self) -> &[Arc<Block<M>>] {
         &self.blocks
+    }
+
+    /// The number of the first block: how many before it were given back, behind the window.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The number of blocks so far, with those that were given back.
+    pub(crate) fn end(&self) -> usize {
+        self.first + self.blocks.len()
     }
 
     /// The number of positions that were written.
@@ -129,8 +141,8 @@ impl<M: Memory> BlockTable<M> {
         written: Range<usize>,
         take: impl FnOnce(usize) -> Result<Vec<Block<M>>>,
     ) -> Result<()> {
-        let first = written.start.min(self.blocks.len());
-        let missing = written.end.saturating_sub(self.blocks.len());
+        let first = written.start.saturating_sub(self.first).min(self.blocks.len());
+        let missing = written.end.saturating_sub(self.end());
         let is_shared = |block: &&mut Arc<Block<M>>| Arc::strong_count(block) > 1;
         let shared = self.blocks[first..].iter_mut().filter(is_shared);
         let shared: Vec<&mut Arc<Block<M>>> = shared.collect();
@@ -149,7 +161,7 @@ impl<M: Memory> BlockTable<M> {
 
     /// Memory that belongs to this table alone: [`reserve`](Self::reserve) has copied what it shared.
     pub(super) fn block_mut(&mut self, index: usize) -> &mut M {
-        match Arc::get_mut(&mut self.blocks[index]) {
+        match Arc::get_mut(&mut self.blocks[index - self.first]) {
             Some(block) => block,
             None => unreachable!("`reserve` has copied every shared block that is written to"),
         }

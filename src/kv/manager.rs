@@ -140,7 +140,7 @@ impl<M: Memory> BlockManager<M> {
 
     /// The number of blocks that `table` lacks to hold `length` positions.
     pub(crate) fn missing(&self, table: &BlockTable<M>, length: usize) -> usize {
-        length.div_ceil(self.block_size).saturating_sub(table.blocks.len())
+        length.div_ceil(self.block_size).saturating_sub(table.end())
     }
 
     // ANCHOR: reserve
@@ -192,7 +192,7 @@ impl<M: Memory> BlockManager<M> {
         let Some(prefixes) = &mut self.prefixes else {
             return extension;
         };
-        if !table.length.is_multiple_of(size) || table.blocks.len() != table.length / size {
+        if !table.length.is_multiple_of(size) || table.end() != table.length / size {
             return extension;
         }
         while table.length + size < tokens.len() {
@@ -224,7 +224,7 @@ impl<M: Memory> BlockManager<M> {
         for block in table.blocks.split_off(kept).into_iter().rev() {
             self.give_back(block);
         }
-        table.links.truncate(kept);
+        table.links.truncate(table.links.len() - extension.found);
         table.length -= extension.found * self.block_size;
     }
 
@@ -256,7 +256,8 @@ impl<M: Memory> BlockManager<M> {
         };
         let full = tokens.chunks_exact(self.block_size).enumerate().skip(table.links.len());
         for (index, tokens) in full {
-            let link = prefixes.register(table.last_link(), tokens, &table.blocks[index]);
+            let link =
+                prefixes.register(table.last_link(), tokens, &table.blocks[index - table.first]);
             table.links.push(link);
         }
     }
@@ -274,9 +275,22 @@ impl<M: Memory> BlockManager<M> {
         }
     }
 
+    // ANCHOR: slide
+    /// Gives back the blocks that are behind the window of the next position: no query of the sequence
+    /// reads them again. Those that are full stay in the prefix cache until their memory is needed.
+    pub(crate) fn slide(&mut self, table: &mut BlockTable<M>, window: usize) {
+        let behind = (table.length + 1).saturating_sub(window) / self.block_size;
+        let count = behind.saturating_sub(table.first).min(table.blocks.len());
+        for block in table.blocks.drain(..count).collect::<Vec<_>>() {
+            self.give_back(block);
+        }
+        table.first += count;
+    }
+    // ANCHOR_END: slide
+
     /// Gives back the blocks behind the positions that count.
     pub(crate) fn truncate(&mut self, table: &mut BlockTable<M>) {
-        let kept = table.length.div_ceil(self.block_size);
+        let kept = table.length.div_ceil(self.block_size) - table.first;
         for block in table.blocks.drain(kept..).collect::<Vec<_>>().into_iter().rev() {
             self.give_back(block);
         }

@@ -183,6 +183,11 @@ impl KvCache {
         })
     }
 
+    /// The number of the first block that the cache still has.
+    pub(crate) fn first_block(&self) -> usize {
+        self.table.first
+    }
+
     /// The layout of the blocks, on the CPU.
     pub(crate) fn panel_layout(&self) -> BlockLayout {
         self.pool.layout().panels

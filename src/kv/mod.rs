@@ -57,7 +57,7 @@ impl KvCache {
 
     /// The cache of a sequence whose table has all blocks that it needs.
     pub(crate) fn with_table(pool: &KvPool, table: BlockTable<KvMemory>) -> Self {
-        let capacity = table.blocks.len() * BLOCK;
+        let capacity = table.end() * BLOCK;
         Self { pool: pool.clone(), table, capacity }
     }
 
@@ -90,7 +90,9 @@ impl KvCache {
     pub fn truncate(&mut self, length: usize) {
         self.table.length = self.table.length.min(length);
         if self.pool.is_paged() {
-            self.table.blocks.truncate(self.table.length.div_ceil(BLOCK));
+            self.table
+                .blocks
+                .truncate(self.table.length.div_ceil(BLOCK).saturating_sub(self.table.first));
         }
     }
 
@@ -107,8 +109,9 @@ impl KvCache {
             capacity: self.capacity,
         };
         if self.pool.is_paged() {
-            let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK)];
+            let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK) - self.table.first];
             fork.table.blocks = blocks.to_vec(); // references, and no memory
+            fork.table.first = self.table.first;
         } else {
             fork.copy_whole(self)?;
         }

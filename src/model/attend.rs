@@ -7,15 +7,17 @@ use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
 ///
 /// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are
 /// `[batch, n_kv_heads, total, head_dim]`; `mask` is `[seq, total]`, true where a query must not
-/// attend to a key. Returns `[batch, n_heads, seq, head_dim]`.
+/// attend to a key. A `softcap` bounds the scores, in models that ask for it. Returns
+/// `[batch, n_heads, seq, head_dim]`.
 pub fn attend(
     q: Tensor<4>,
     k: Tensor<4>,
     v: Tensor<4>,
     mask: Option<&Tensor<2, Bool>>,
+    softcap: Option<f32>,
 ) -> Tensor<4> {
     let shape = q.dims();
-    attention_weights(q, k, mask).matmul(v).reshape(shape)
+    attention_weights(q, k, mask, softcap).matmul(v).reshape(shape)
 }
 
 /// The weights by which each query takes up the values, which sum to 1:
@@ -23,7 +25,12 @@ pub fn attend(
 ///
 /// Keys and values are not repeated for the query heads that share them. Instead, the query heads
 /// of a group are stacked along `seq`.
-pub fn attention_weights(q: Tensor<4>, k: Tensor<4>, mask: Option<&Tensor<2, Bool>>) -> Tensor<4> {
+pub fn attention_weights(
+    q: Tensor<4>,
+    k: Tensor<4>,
+    mask: Option<&Tensor<2, Bool>>,
+    softcap: Option<f32>,
+) -> Tensor<4> {
     let [batch, n_heads, seq, head_dim] = q.dims();
     let [_, n_kv_heads, total, _] = k.dims();
     let group = n_heads / n_kv_heads;
@@ -32,6 +39,7 @@ pub fn attention_weights(q: Tensor<4>, k: Tensor<4>, mask: Option<&Tensor<2, Boo
     let q = q * (head_dim as f64).powf(-0.5);
     let q = q.reshape([batch, n_kv_heads, group * seq, head_dim]);
     let scores = q.matmul(k.transpose()); // [batch, n_kv_heads, group * seq, total]
+    let scores = capped(scores, softcap);
 
     let scores = match mask {
         None => scores,
@@ -46,6 +54,14 @@ pub fn attention_weights(q: Tensor<4>, k: Tensor<4>, mask: Option<&Tensor<2, Boo
 }
 // ANCHOR_END: attend
 
+/// Bounds each number: `cap * tanh(x / cap)`.
+pub(super) fn capped<const D: usize>(x: Tensor<D>, cap: Option<f32>) -> Tensor<D> {
+    match cap {
+        Some(cap) => (x / cap).tanh() * cap,
+        None => x,
+    }
+}
+
 // ANCHOR: causal_mask
 /// The causal mask, `[seq, start + seq]`: true above the diagonal that ends in the lower right
 /// corner, where a key comes after its query. A single new position attends to every key, so it
@@ -54,3 +70,25 @@ pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2
     (seq > 1).then(|| Tensor::tril_mask([seq, start + seq], start as i64, device))
 }
 // ANCHOR_END: causal_mask
+
+// ANCHOR: window_mask
+/// As [`causal_mask`], where a query attends to `window` positions, up to its own and with it: also
+/// true below the diagonal of those that are behind the window.
+pub fn window_mask(
+    seq: usize,
+    start: usize,
+    window: Option<usize>,
+    device: &Device,
+) -> Option<Tensor<2, Bool>> {
+    let after = causal_mask(seq, start, device);
+    let Some(window) = window.filter(|window| start + seq > *window) else {
+        return after;
+    };
+    let diagonal = (start + 1) as i64 - window as i64;
+    let before = Tensor::triu_mask([seq, start + seq], diagonal, device);
+    Some(match after {
+        Some(after) => after.bool_or(before),
+        None => before,
+    })
+}
+// ANCHOR_END: window_mask

@@ -8,8 +8,9 @@ use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::rope::Rotation;
-use super::source::{Role, Source};
+use super::source::{Role, Source, parts};
 use crate::error::Result;
+use crate::kernels::Scoring;
 
 /// Grouped-query attention: several query heads share one key/value head (Ainslie et al.,
 /// arXiv 2305.13245). With as many key/value heads as query heads it is plain multi-head
@@ -23,6 +24,20 @@ pub struct Attention {
     q_norm: Option<RmsNorm>,
     k_norm: Option<RmsNorm>,
     pub(super) head_dim: usize,
+    #[module(skip)]
+    pub(super) scoring: Scoring,
+}
+
+impl LlamaConfig {
+    /// How attention of layer `index` scores, in heads of this size.
+    pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring {
+        let scalar = self.query_scalar.map_or(head_dim as f32, |scalar| scalar as f32);
+        Scoring {
+            scale: 1.0 / scalar.sqrt(),
+            softcap: self.attention_softcap.map(|cap| cap as f32),
+            window: self.layer(index).window,
+        }
+    }
 }
 
 impl Attention {
@@ -31,29 +46,33 @@ impl Attention {
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
+        layer: usize,
     ) -> Result<Self> {
         let d_model = config.d_model;
         let d_q = config.n_heads * config.head_dim;
         let d_kv = config.n_kv_heads * config.head_dim;
-        let linear = |part: &str, shape, bias| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+        let linear = |(part, role): (&str, Role), shape, bias| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
         };
         let norm = |part: &str| {
             if llama.qk_norm {
                 let name = format!("{name}.{part}");
-                RmsNorm::load(weights, &name, config.head_dim, config.norm_eps).map(Some)
+                RmsNorm::load_in(weights, &name, config.head_dim, config, llama).map(Some)
             } else {
                 Ok(None)
             }
         };
+        let whole = llama.fused.then_some("qkv_proj");
+        let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
         Ok(Self {
-            q_proj: linear("q_proj", [d_q, d_model], llama.qkv_bias)?,
-            k_proj: linear("k_proj", [d_kv, d_model], llama.qkv_bias)?,
-            v_proj: linear("v_proj", [d_kv, d_model], llama.qkv_bias)?,
-            o_proj: linear("o_proj", [d_model, d_q], llama.o_bias)?,
+            q_proj: linear(q, [d_q, d_model], llama.qkv_bias)?,
+            k_proj: linear(k, [d_kv, d_model], llama.qkv_bias)?,
+            v_proj: linear(v, [d_kv, d_model], llama.qkv_bias)?,
+            o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             q_norm: norm("q_norm")?,
             k_norm: norm("k_norm")?,
             head_dim: config.head_dim,
+            scoring: llama.scoring(layer, config.head_dim),
         })
     }
 
@@ -65,16 +84,16 @@ impl Attention {
     pub fn forward(
         &self,
         x: Tensor<3>,
-        rotation: &Rotation,
+        rotation: Option<&Rotation>,
         layer: usize,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let [q, k, v] = [&self.q_proj, &self.k_proj, &self.v_proj]
             .map(|linear| split_heads(linear.forward(x.clone()), self.head_dim));
-        let q = rotation.apply(normed(&self.q_norm, q));
-        let k = rotation.apply(normed(&self.k_norm, k));
+        let q = rotated(rotation, normed(&self.q_norm, q));
+        let k = rotated(rotation, normed(&self.k_norm, k));
 
-        let mixed = pass.attend(layer, q, k, v);
+        let mixed = pass.attend(layer, q, k, v, self.scoring);
         self.o_proj.forward(merge_heads(mixed))
     }
     // ANCHOR_END: forward
@@ -88,6 +107,14 @@ impl Attention {
 fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
     match norm {
         Some(norm) => norm.forward(x),
+        None => x,
+    }
+}
+
+/// Queries or keys after RoPE, where the layer has it.
+pub(super) fn rotated(rotation: Option<&Rotation>, x: Tensor<4>) -> Tensor<4> {
+    match rotation {
+        Some(rotation) => rotation.apply(x),
         None => x,
     }
 }

@@ -64,8 +64,8 @@ impl Activation {
 /// The model families that this crate implements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Family {
-    /// RMSNorm, RoPE, grouped-query attention, a gated feed-forward network: `llama`,
-    /// `mistral`, `qwen2`, `qwen3`.
+    /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
+    /// `mixtral`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -74,11 +74,13 @@ pub enum Family {
     Encoder,
 }
 
-/// The differences between the members of the Llama family.
+/// The differences between the members of the Llama family: what each layer does, and what all of them
+/// have in common. The network reads no name of a family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlamaConfig {
-    /// The rotary position embedding.
-    pub rope: RopeConfig,
+    /// What the layers do, as a pattern that repeats: layer `i` is as entry `i % layers.len()` says.
+    /// There is at least one.
+    pub layers: Vec<LayerConfig>,
     /// Whether the query, key and value projections have biases.
     pub qkv_bias: bool,
     /// Whether the output projection of attention has a bias.
@@ -87,6 +89,78 @@ pub struct LlamaConfig {
     pub mlp_bias: bool,
     /// Whether each head's queries and keys are normalized by an RMSNorm (QK-norm).
     pub qk_norm: bool,
+    /// Whether a norm multiplies by `1 + weight`, with weights around 0, instead of by `weight`.
+    pub one_plus_norms: bool,
+    /// Whether the checkpoint has the query, key and value projections as one matrix, and the gate and
+    /// up projections as another.
+    pub fused: bool,
+    /// What embeddings are multiplied by.
+    pub embedding_scale: Option<f64>,
+    /// The number by whose square root scores are divided: `head_dim`, where it is none.
+    pub query_scalar: Option<f64>,
+    /// Bounds the scores of attention: `cap * tanh(score / cap)`.
+    pub attention_softcap: Option<f64>,
+    /// Bounds the logits in the same way.
+    pub logit_softcap: Option<f64>,
+}
+
+// ANCHOR: layer
+/// What a layer does, where the layers of a model, or the models of the family, differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerConfig {
+    /// How many positions a query attends to, up to its own and with it. None: all of them.
+    pub window: Option<usize>,
+    /// How queries and keys are rotated. None: not at all (NoPE).
+    pub rope: Option<RopeConfig>,
+    /// Where the norms are.
+    pub norms: Norms,
+    /// What follows attention.
+    pub mlp: Mlp,
+}
+// ANCHOR_END: layer
+
+/// Where the norms of a layer are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Norms {
+    /// Before attention, and before the feed-forward network.
+    Before,
+    /// Before each of them and after it, ahead of the residual connection.
+    Around,
+}
+
+/// What transforms each position after attention.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mlp {
+    /// One feed-forward network, of the model's `d_ff`.
+    Dense,
+    /// Several, of which each token takes a few (mixture of experts).
+    Experts(Experts),
+}
+
+/// The experts of a layer, and how tokens are sent to them (Shazeer et al., arXiv 1701.06538).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experts {
+    /// How many there are.
+    pub count: usize,
+    /// How many each token takes.
+    pub per_token: usize,
+    /// The inner size of each.
+    pub d_ff: usize,
+    /// Whether the weights of those that a token takes are scaled so that their sum is 1.
+    pub renormalized: bool,
+    /// What the checkpoint calls their tensors.
+    pub names: ExpertNames,
+}
+
+/// What a checkpoint calls the tensors of experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpertNames {
+    /// `mlp.experts.3.up_proj`, with the router `mlp.gate`.
+    Mlp,
+    /// `block_sparse_moe.experts.3.w3`, with the router `block_sparse_moe.gate`.
+    BlockSparse,
+    /// As `Mlp`, with the matrices of all experts in one tensor, `mlp.experts.up_proj`.
+    Stacked,
 }
 
 /// The frequencies of RoPE.
@@ -94,8 +168,25 @@ pub struct LlamaConfig {
 pub struct RopeConfig {
     /// The base of the frequencies (`rope_theta`).
     pub theta: f64,
+    /// How many numbers of a head are rotated, from its first on. None: all of them.
+    pub rotated: Option<usize>,
     /// The scaling that extends the context beyond the training length.
     pub scaling: RopeScaling,
+    /// What cosines and sines are multiplied by (`attention_factor`): 1, but for scalings that also
+    /// sharpen attention.
+    pub attention_factor: f64,
+}
+
+impl RopeConfig {
+    /// Whole heads, without scaling.
+    pub const fn new(theta: f64) -> Self {
+        Self {
+            theta,
+            rotated: None,
+            scaling: RopeScaling::None,
+            attention_factor: 1.0,
+        }
+    }
 }
 
 /// Ways to scale RoPE to a longer context.
@@ -105,8 +196,8 @@ pub enum RopeScaling {
     None,
     /// All wavelengths are multiplied by `factor` (`linear`; Chen et al., arXiv 2306.15595).
     Linear { factor: f64 },
-    /// Each wavelength is multiplied by a factor of its own, `[head_dim / 2]`, as GGUF files store
-    /// the outcome of `llama3`.
+    /// Each wavelength is multiplied by a factor of its own, `[rotated / 2]` (`longrope`; Ding et al.,
+    /// arXiv 2402.13753), as GGUF files also store the outcome of `llama3`.
     Factors(Vec<f32>),
     /// Long wavelengths are multiplied by `factor`, short ones are kept, those between are
     /// interpolated (`llama3`; Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783).
@@ -119,9 +210,63 @@ pub enum RopeScaling {
         /// The context length before scaling, in tokens (`original_max_position_embeddings`).
         original_context: f64,
     },
+    /// As `Llama3`, with an interpolation that is linear in the number of the pair
+    /// (`yarn`; Peng et al., arXiv 2309.00071).
+    Yarn {
+        factor: f64,
+        /// A wavelength is short when more periods than this fit into the original context.
+        beta_fast: f64,
+        /// A wavelength is long when fewer periods than this fit.
+        beta_slow: f64,
+        /// The context length before scaling, in tokens (`original_max_position_embeddings`).
+        original_context: f64,
+        /// Whether the pairs at which the interpolation begins and ends are whole numbers.
+        truncate: bool,
+    },
+}
+
+impl LlamaConfig {
+    /// A Llama without optional features, all of whose layers attend to the whole sequence.
+    pub fn plain(rope: RopeConfig) -> Self {
+        let (window, rope, norms, mlp) = (None, Some(rope), Norms::Before, Mlp::Dense);
+        Self {
+            layers: vec![LayerConfig { window, rope, norms, mlp }],
+            qkv_bias: false,
+            o_bias: false,
+            mlp_bias: false,
+            qk_norm: false,
+            one_plus_norms: false,
+            fused: false,
+            embedding_scale: None,
+            query_scalar: None,
+            attention_softcap: None,
+            logit_softcap: None,
+        }
+    }
+
+    /// What layer `index` does.
+    pub fn layer(&self, index: usize) -> &LayerConfig {
+        &self.layers[index % self.layers.len()]
+    }
+
+    /// The positions that a sequence must keep, up to its next one: the widest window, if no layer
+    /// attends to the whole sequence.
+    pub fn window(&self) -> Option<usize> {
+        let windows = self.layers.iter().map(|layer| layer.window);
+        windows.reduce(|a, b| Some(a?.max(b?))).flatten()
+    }
 }
 
 impl ModelConfig {
+    /// The positions that a sequence must keep, up to its next one and with it, if no layer reads all
+    /// of them.
+    pub fn window(&self) -> Option<usize> {
+        match &self.family {
+            Family::Llama(llama) => llama.window(),
+            Family::Gpt2 | Family::Encoder => None,
+        }
+    }
+
     /// How many query heads share one key/value head.
     pub fn group_size(&self) -> usize {
         self.n_heads / self.n_kv_heads

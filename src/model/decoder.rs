@@ -3,14 +3,16 @@
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
+use super::attend::capped;
 use super::attention::Attention;
-use super::config::{LlamaConfig, ModelConfig};
+use super::config::{LlamaConfig, Mlp, ModelConfig, Norms};
 use super::embedding::Embedding;
+use super::experts::Experts;
 use super::feed_forward::FeedForward;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
-use super::rope::{Rope, Rotation};
+use super::rope::{Ropes, Rotation};
 use super::source::{Role, Source};
 use crate::error::Result;
 
@@ -22,6 +24,9 @@ pub struct Decoder {
     pub(super) norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
     lm_head: Option<Linear>,
+    embedding_scale: Option<f64>,
+    #[module(skip)]
+    logit_softcap: Option<f32>,
 }
 
 /// A transformer block: attention moves information between positions, then the feed-forward
@@ -30,8 +35,25 @@ pub struct Decoder {
 pub(super) struct Block {
     pub(super) input_layernorm: RmsNorm,
     pub(super) self_attn: Attention,
+    /// What attention adds is normed too, in some models.
+    pub(super) attention_output_norm: Option<RmsNorm>,
     pub(super) post_attention_layernorm: RmsNorm,
-    pub(super) mlp: FeedForward,
+    pub(super) mlp: Network,
+    /// As after attention.
+    pub(super) mlp_output_norm: Option<RmsNorm>,
+    /// Which of the rotations queries and keys take, if any.
+    pub(super) rope: Option<usize>,
+}
+
+/// What transforms each position.
+#[derive(Module, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a layer has one, and most models have no other"
+)]
+pub(super) enum Network {
+    Dense(FeedForward),
+    Experts(Experts),
 }
 
 impl Decoder {
@@ -43,16 +65,22 @@ impl Decoder {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
-        let layer = |i| Block::load(weights, &name(&format!("layers.{i}")), config, llama);
+        let ropes = Ropes::of(config, llama);
+        let layer = |i| {
+            let name = name(&format!("layers.{i}"));
+            Block::load(weights, &name, config, llama, i, ropes.index(llama.layer(i)))
+        };
         Ok(Self {
             embed_tokens: Embedding::load(weights, &name("embed_tokens"), vocab, d_model)?,
             layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
-            norm: RmsNorm::load(weights, &name("norm"), d_model, config.norm_eps)?,
+            norm: RmsNorm::load_in(weights, &name("norm"), d_model, config, llama)?,
             lm_head: if config.tied_head {
                 None
             } else {
                 Some(Linear::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
             },
+            embedding_scale: llama.embedding_scale,
+            logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
         })
     }
 
@@ -71,25 +99,36 @@ impl Decoder {
     pub fn hidden_states(
         &self,
         ids: Tensor<2, Int>,
-        rope: &Rope,
+        ropes: &Ropes,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
-        let rotation = rope.rotation(&pass.positions(), &ids.device());
-        let mut x = self.embed_tokens.forward(ids);
+        let rotations = ropes.rotations(&pass.positions(), &ids.device());
+        let mut x = self.embed(ids);
         for (i, layer) in self.layers.iter().enumerate() {
-            x = layer.forward(x, &rotation, i, pass);
+            let rotation = layer.rope.map(|rope| &rotations[rope]);
+            x = layer.forward(x, rotation, i, pass);
         }
         self.norm.forward(x)
     }
 
     /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
     pub fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
-        match &self.lm_head {
+        let logits = match &self.lm_head {
             Some(head) => head.forward(hidden),
             None => self.embed_tokens.tied_head().forward(hidden),
-        }
+        };
+        capped(logits, self.logit_softcap)
     }
     // ANCHOR_END: hidden
+
+    /// The embeddings of token ids: `[batch, seq]` -> `[batch, seq, d_model]`.
+    pub(super) fn embed(&self, ids: Tensor<2, Int>) -> Tensor<3> {
+        let x = self.embed_tokens.forward(ids);
+        match self.embedding_scale {
+            Some(scale) => x * scale,
+            None => x,
+        }
+    }
 }
 
 impl Block {
@@ -98,16 +137,30 @@ impl Block {
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
+        index: usize,
+        rope: Option<usize>,
     ) -> Result<Self> {
+        let layer = llama.layer(index);
         let norm = |part: &str| {
             let name = format!("{name}.{part}");
-            RmsNorm::load(weights, &name, config.d_model, config.norm_eps)
+            RmsNorm::load_in(weights, &name, config.d_model, config, llama)
         };
+        let names = layer.norms.names();
+        let optional = |part: Option<&str>| part.map(norm).transpose();
         Ok(Self {
             input_layernorm: norm("input_layernorm")?,
-            self_attn: Attention::load(weights, &format!("{name}.self_attn"), config, llama)?,
-            post_attention_layernorm: norm("post_attention_layernorm")?,
-            mlp: FeedForward::load(weights, &format!("{name}.mlp"), config, llama)?,
+            self_attn: Attention::load(
+                weights,
+                &format!("{name}.self_attn"),
+                config,
+                llama,
+                index,
+            )?,
+            attention_output_norm: optional(names.after_attention)?,
+            post_attention_layernorm: norm(names.before_mlp)?,
+            mlp: Network::load(weights, name, config, llama, &layer.mlp)?,
+            mlp_output_norm: optional(names.after_mlp)?,
+            rope,
         })
     }
 
@@ -116,14 +169,73 @@ impl Block {
     fn forward(
         &self,
         x: Tensor<3>,
-        rotation: &Rotation,
+        rotation: Option<&Rotation>,
         layer: usize,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let normed = self.input_layernorm.forward(x.clone());
-        let x = x + self.self_attn.forward(normed, rotation, layer, pass);
+        let attended = self.self_attn.forward(normed, rotation, layer, pass);
+        let x = x + normed_output(&self.attention_output_norm, attended);
         let normed = self.post_attention_layernorm.forward(x.clone());
-        x + self.mlp.forward(normed)
+        x + normed_output(&self.mlp_output_norm, self.mlp.forward(normed))
     }
     // ANCHOR_END: block
+}
+
+/// What a part of a block adds, after its norm where it has one.
+pub(super) fn normed_output(norm: &Option<RmsNorm>, x: Tensor<3>) -> Tensor<3> {
+    match norm {
+        Some(norm) => norm.forward(x),
+        None => x,
+    }
+}
+
+impl Network {
+    fn load(
+        weights: &dyn Source,
+        layer: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        mlp: &Mlp,
+    ) -> Result<Self> {
+        match mlp {
+            Mlp::Dense => {
+                FeedForward::load(weights, &format!("{layer}.mlp"), config, llama).map(Self::Dense)
+            }
+            Mlp::Experts(experts) => {
+                Experts::load(weights, layer, config, experts).map(Self::Experts)
+            }
+        }
+    }
+
+    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Dense(network) => network.forward(x),
+            Self::Experts(experts) => experts.forward(x),
+        }
+    }
+}
+
+/// What a checkpoint calls the norms of a layer, but for the one before attention.
+pub(super) struct NormNames {
+    pub(super) after_attention: Option<&'static str>,
+    pub(super) before_mlp: &'static str,
+    pub(super) after_mlp: Option<&'static str>,
+}
+
+impl Norms {
+    pub(super) fn names(self) -> NormNames {
+        match self {
+            Self::Before => NormNames {
+                after_attention: None,
+                before_mlp: "post_attention_layernorm",
+                after_mlp: None,
+            },
+            Self::Around => NormNames {
+                after_attention: Some("post_attention_layernorm"),
+                before_mlp: "pre_feedforward_layernorm",
+                after_mlp: Some("post_feedforward_layernorm"),
+            },
+        }
+    }
 }

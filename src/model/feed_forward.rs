@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use super::activation::Activation;
 use super::config::{LlamaConfig, ModelConfig};
 use super::linear::Linear;
-use super::source::{Role, Source};
+use super::source::{Role, Source, parts};
 use crate::error::Result;
 
 /// `down(silu(gate(x)) * up(x))`: the activated gate projection scales the up projection, element
@@ -29,14 +29,29 @@ impl FeedForward {
         config: &ModelConfig,
         llama: &LlamaConfig,
     ) -> Result<Self> {
-        let (d_model, d_ff, bias) = (config.d_model, config.d_ff, llama.mlp_bias);
-        let linear = |part: &str, shape| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
-        };
+        let d_ff = config.d_ff;
+        let whole = llama.fused.then_some("gate_up_proj");
+        let [gate, up] = parts(["gate_proj", "up_proj"], [d_ff, d_ff], whole);
+        let places = [gate, up, ("down_proj", Role::Layer)];
+        let places = places.map(|(part, role)| (format!("{name}.{part}"), role));
+        Self::load_from(weights, places, config, d_ff, llama.mlp_bias)
+    }
+
+    /// Loads the gate, up and down projections from these tensors.
+    pub(super) fn load_from(
+        weights: &dyn Source,
+        [gate, up, down]: [(String, Role); 3],
+        config: &ModelConfig,
+        d_ff: usize,
+        bias: bool,
+    ) -> Result<Self> {
+        let d_model = config.d_model;
+        let linear =
+            |(name, role): (String, Role), shape| Linear::load(weights, &name, shape, role, bias);
         Ok(Self {
-            gate_proj: linear("gate_proj", [d_ff, d_model])?,
-            up_proj: linear("up_proj", [d_ff, d_model])?,
-            down_proj: linear("down_proj", [d_model, d_ff])?,
+            gate_proj: linear(gate, [d_ff, d_model])?,
+            up_proj: linear(up, [d_ff, d_model])?,
+            down_proj: linear(down, [d_model, d_ff])?,
             activation: config.activation,
         })
     }

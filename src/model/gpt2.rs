@@ -17,6 +17,7 @@ use super::norm::LayerNorm;
 use super::pass::Pass;
 use super::source::{Role, Source};
 use crate::error::Result;
+use crate::kernels::Scoring;
 
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
@@ -156,7 +157,7 @@ impl Attention {
             let columns = i * d_model..(i + 1) * d_model;
             split_heads(qkv.clone().slice(s![.., .., columns]), self.head_dim)
         };
-        let mixed = pass.attend(layer, part(0), part(1), part(2));
+        let mixed = pass.attend(layer, part(0), part(1), part(2), Scoring::new(self.head_dim));
         self.c_proj.forward(merge_heads(mixed))
     }
 }

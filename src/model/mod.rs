@@ -1,8 +1,8 @@
 //! The model: from `config.json` and weights to logits.
 //!
-//! There are two model families: [`decoder`] (Llama, Mistral, Qwen) and [`gpt2`]. Both use
+//! There are two model families: [`decoder`] (Llama and its many relatives) and [`gpt2`]. Both use
 //! [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`]. The Llama family adds
-//! [`rope`] and a gated [`feed_forward`]. [`encoder`] is a simpler model, assembled from Burn's own
+//! [`rope`], a gated [`feed_forward`] and [`experts`]. [`encoder`] is a simpler model, assembled from Burn's own
 //! modules. A [`pass`] holds the sequences of a forward pass and their KV caches. A [`config`]
 //! holds the hyperparameters, and a [`Source`] supplies the weights.
 //!
@@ -16,6 +16,7 @@ pub mod config;
 pub mod decoder;
 pub mod embedding;
 pub mod encoder;
+pub mod experts;
 pub mod feed_forward;
 pub mod gpt2;
 mod host;

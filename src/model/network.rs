@@ -8,7 +8,7 @@ use super::encoder::Encoder;
 use super::gpt2::Gpt2;
 use super::host::{Host, Stop};
 use super::pass::Pass;
-use super::rope::Rope;
+use super::rope::Ropes;
 use super::source::Source;
 use super::trace::Trace;
 use crate::device;
@@ -31,7 +31,7 @@ pub(super) enum Network {
 /// A network of Burn's operations, with the RoPE frequencies where it uses them.
 #[derive(Debug)]
 pub(super) enum Architecture {
-    Llama { decoder: Decoder, rope: Rope },
+    Llama { decoder: Decoder, ropes: Ropes },
     Gpt2(Gpt2),
     Encoder(Encoder),
 }
@@ -114,6 +114,19 @@ impl Network {
         }
     }
 
+    /// The weights of the experts, `[seq, experts]`, in each layer that has some, on the CPU.
+    pub(super) fn routing(&self, row: &[u32], pass: &mut Pass<'_>) -> Vec<Vec<f32>> {
+        let mut routing = Vec::new();
+        if let Self::Host(host) = self {
+            host.hidden_states(row, pass, &mut |stop, x| {
+                if stop == Stop::Routing {
+                    routing.push(x.to_vec());
+                }
+            });
+        }
+        routing
+    }
+
     /// The way of the last token of a row, `[seq]`, through a network of the Llama family.
     ///
     /// # Errors
@@ -128,9 +141,9 @@ impl Network {
             Self::Host(Host::Llama(llama)) => Ok(Some(llama.trace(row, pass, config))),
             Self::Host(_) => Ok(None),
             Self::Tensors { architecture, device } => match architecture {
-                Architecture::Llama { decoder, rope } => {
+                Architecture::Llama { decoder, ropes } => {
                     let ids = tensor_of(row, device).unsqueeze();
-                    decoder.trace(ids, rope, pass, config).map(Some)
+                    decoder.trace(ids, ropes, pass, config).map(Some)
                 }
                 _ => Ok(None),
             },
@@ -162,7 +175,7 @@ impl Architecture {
         match &config.family {
             Family::Llama(llama) => Ok(Self::Llama {
                 decoder: Decoder::load(weights, config, llama)?,
-                rope: Rope::new(&llama.rope, config.head_dim),
+                ropes: Ropes::of(config, llama),
             }),
             Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
             Family::Encoder if weights.is_random() => {
@@ -212,7 +225,7 @@ impl Architecture {
     /// A KV cache for an architecture that does not support one.
     fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Tensor<3>> {
         match self {
-            Self::Llama { decoder, rope } => Ok(decoder.hidden_states(ids, rope, pass)),
+            Self::Llama { decoder, ropes } => Ok(decoder.hidden_states(ids, ropes, pass)),
             Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
             Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
             Self::Encoder(_) => Err(RequestError::NoKvCache.into()),

@@ -3,6 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
 
+use super::config::{LlamaConfig, ModelConfig};
 use super::source::Source;
 use crate::error::Result;
 
@@ -20,6 +21,23 @@ impl RmsNorm {
     pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
         let weight = weights.vector(&format!("{name}.weight"), d)?;
         Ok(Self { weight, eps })
+    }
+
+    /// As [`load`](Self::load), for a model of the Llama family: where its norms multiply by
+    /// `1 + weight`, the sum is what is kept.
+    pub(super) fn load_in(
+        weights: &dyn Source,
+        name: &str,
+        d: usize,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+    ) -> Result<Self> {
+        let norm = Self::load(weights, name, d, config.norm_eps)?;
+        if !llama.one_plus_norms {
+            return Ok(norm);
+        }
+        let weight = Param::from_tensor(norm.weight.val() + 1.0);
+        Ok(Self { weight, ..norm })
     }
 
     /// `[..., d]` -> `[..., d]`

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bool, Tensor, s};
+use burn::tensor::{Tensor, s};
 
-use super::attend::{attend, causal_mask};
-use crate::kernels::{Queries, recorded};
+use super::attend::{attend, window_mask};
+use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
 
 /// The sequences of one forward pass, with their new tokens concatenated into one row. Only
@@ -79,12 +79,14 @@ impl<'a> Pass<'a> {
         q: Tensor<4>,
         k: Tensor<4>,
         v: Tensor<4>,
+        scoring: Scoring,
     ) -> Tensor<4> {
         if let Some(seen) = &mut self.seen {
             seen.push([q.clone(), k.clone()]);
         }
         let device = q.device();
         let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
+        let q = scaled(q, scoring.scale);
         let alone = self.segments.len() == 1;
         let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
             let part = |all: &Tensor<4>| {
@@ -98,8 +100,8 @@ impl<'a> Pass<'a> {
                 Some(layers) => layers.layer_mut(layer).append(part(&k), part(&v), *start),
                 None => (part(&k), part(&v)),
             };
-            let mask: Option<Tensor<2, Bool>> = causal_mask(columns.len(), *start, &device);
-            attend(part(&q), k, v, mask.as_ref())
+            let mask = window_mask(columns.len(), *start, scoring.window, &device);
+            attend(part(&q), k, v, mask.as_ref(), scoring.softcap)
         });
         Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
     }
@@ -115,6 +117,7 @@ impl<'a> Pass<'a> {
         q: &[f32],
         k: &[f32],
         v: &[f32],
+        scoring: Scoring,
     ) -> Vec<f32> {
         let seq = self.segments.last().map_or(0, |segment| segment.columns.end);
         let width = k.len() / seq;
@@ -130,12 +133,17 @@ impl<'a> Pass<'a> {
             return q.to_vec(); // no sequences, no rows
         };
         let queries = self.segments.iter().filter_map(|segment| {
-            let blocks = segment.cache.as_deref()?.panels().collect();
-            Some(Queries { blocks, start: segment.start, rows: segment.columns.clone() })
+            let cache = segment.cache.as_deref()?;
+            Some(Queries {
+                blocks: cache.panels().collect(),
+                first_block: cache.first_block(),
+                start: segment.start,
+                rows: segment.columns.clone(),
+            })
         });
         let queries: Vec<_> = queries.collect();
         let n_heads = q.len() / (seq * layout.head_dim);
-        recorded::attention(q, n_heads, layer, layout, &queries)
+        recorded::attention(q, n_heads, layer, layout, scoring, &queries)
     }
     // ANCHOR_END: attend_in_blocks
 
@@ -147,4 +155,14 @@ impl<'a> Pass<'a> {
             }
         }
     }
+}
+
+/// Queries, `[batch, heads, seq, head_dim]`, such that scores divided by `sqrt(head_dim)` are those
+/// that are multiplied by `scale`.
+fn scaled(q: Tensor<4>, scale: f32) -> Tensor<4> {
+    let [_, _, _, head_dim] = q.dims();
+    if scale == Scoring::new(head_dim).scale {
+        return q;
+    }
+    q * scale * (head_dim as f32).sqrt()
 }

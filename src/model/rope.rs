@@ -1,20 +1,24 @@
 //! Rotary position embedding (RoPE; Su et al., RoFormer, arXiv 2104.09864).
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
-use super::config::{RopeConfig, RopeScaling};
+use super::config::{LayerConfig, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
 
 /// The rotation frequency of each pair of entries of a head.
 ///
 /// Entry `i` of a head is paired with entry `i + head_dim / 2` (`rotate_half`, the layout of
 /// Hugging Face checkpoints). Each position rotates the pair further by the angle
-/// `theta^(-2i / head_dim)`.
+/// `theta^(-2i / head_dim)`. Where only the first `rotated` entries of a head are rotated, that number
+/// takes the place of `head_dim`.
 #[derive(Debug, Clone)]
 pub struct Rope {
-    /// Radians per position, `[head_dim / 2]`.
+    /// Radians per position, `[rotated / 2]`.
     frequencies: Vec<f64>,
+    /// What cosines and sines are multiplied by.
+    factor: f64,
 }
 
 /// The cosines and sines that rotate the queries and keys at some positions.
@@ -22,18 +26,22 @@ pub struct Rope {
 /// Always in f32: f16 cannot tell apart positions beyond 2,048.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// `[seq, head_dim / 2]`
+    /// `[seq, rotated / 2]`
     cos: Tensor<2>,
-    /// `[seq, head_dim / 2]`
+    /// `[seq, rotated / 2]`
     sin: Tensor<2>,
 }
 
 impl Rope {
     /// The frequencies for heads of an even size.
     pub fn new(rope: &RopeConfig, head_dim: usize) -> Self {
-        let frequency = |i: usize| libm::pow(rope.theta, -(2.0 * i as f64) / head_dim as f64);
-        let scaled = |i| scale(i, frequency(i), &rope.scaling);
-        Self { frequencies: (0..head_dim / 2).map(scaled).collect() }
+        let rotated = rope.rotated.unwrap_or(head_dim);
+        let frequency = |i: usize| libm::pow(rope.theta, -(2.0 * i as f64) / rotated as f64);
+        let scaled = |i| scale(i, frequency(i), rope, rotated);
+        Self {
+            frequencies: (0..rotated / 2).map(scaled).collect(),
+            factor: rope.attention_factor,
+        }
     }
 
     /// The rotation for each of `positions`.
@@ -44,23 +52,59 @@ impl Rope {
         Rotation { cos, sin }
     }
 
-    /// The cosines and the sines of the angles at each of `positions`, both `[seq, head_dim / 2]`.
+    /// The cosines and the sines of the angles at each of `positions`, both `[seq, rotated / 2]`.
     /// Angles are f64, with sines and cosines by `libm`, which gives the same bits on every machine.
     pub(super) fn tables(&self, positions: &[usize]) -> [Vec<f32>; 2] {
         [libm::cos, libm::sin].map(|of: fn(f64) -> f64| {
             let values = positions.iter().flat_map(|&position| {
                 let angles = self.frequencies.iter().map(move |turn| position as f64 * turn);
-                angles.map(move |angle| of(angle) as f32)
+                angles.map(move |angle| (of(angle) * self.factor) as f32)
             });
             values.collect()
         })
     }
 }
 
+/// The frequencies of all layers: one set for each [`RopeConfig`] that a layer has.
+#[derive(Debug, Clone)]
+pub struct Ropes {
+    configs: Vec<RopeConfig>,
+    ropes: Vec<Rope>,
+}
+
+impl Ropes {
+    /// The frequencies that the layers of a model take.
+    pub fn of(config: &ModelConfig, llama: &LlamaConfig) -> Self {
+        let mut configs: Vec<RopeConfig> = Vec::new();
+        for rope in llama.layers.iter().filter_map(|layer| layer.rope.as_ref()) {
+            if !configs.contains(rope) {
+                configs.push(rope.clone());
+            }
+        }
+        let ropes = configs.iter().map(|rope| Rope::new(rope, config.head_dim)).collect();
+        Self { configs, ropes }
+    }
+
+    /// Which of the sets a layer takes.
+    pub(super) fn index(&self, layer: &LayerConfig) -> Option<usize> {
+        let rope = layer.rope.as_ref()?;
+        self.configs.iter().position(|config| config == rope)
+    }
+
+    /// The rotations for each of `positions`, one for each set.
+    pub fn rotations(&self, positions: &[usize], device: &Device) -> Vec<Rotation> {
+        self.ropes.iter().map(|rope| rope.rotation(positions, device)).collect()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Rope> {
+        self.ropes.iter()
+    }
+}
+
 /// Lowers the frequency of pair `i`, so that the angles of a longer context stay in the range of the
 /// training context.
-fn scale(i: usize, frequency: f64, scaling: &RopeScaling) -> f64 {
-    match scaling {
+fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
+    match &rope.scaling {
         RopeScaling::None => frequency,
         RopeScaling::Linear { factor } => frequency / factor,
         RopeScaling::Factors(factors) => frequency / f64::from(factors[i]),
@@ -68,6 +112,21 @@ fn scale(i: usize, frequency: f64, scaling: &RopeScaling) -> f64 {
             let turns = original_context * frequency / TAU; // in the original context
             let kept = (turns - low_freq_factor) / (high_freq_factor - low_freq_factor);
             let kept = kept.clamp(0.0, 1.0);
+            kept * frequency + (1.0 - kept) * frequency / factor
+        }
+        &RopeScaling::Yarn { factor, beta_fast, beta_slow, original_context, truncate } => {
+            // The pair that turns so often in the original context.
+            let pair = |turns: f64| {
+                let ratio = original_context / (turns * TAU);
+                rotated as f64 * libm::log(ratio) / (2.0 * libm::log(rope.theta))
+            };
+            let (mut low, mut high) = (pair(beta_fast), pair(beta_slow));
+            if truncate {
+                (low, high) = (low.floor(), high.ceil());
+            }
+            (low, high) = (low.max(0.0), high.min(rotated as f64 - 1.0));
+            let width = if low == high { 0.001 } else { high - low };
+            let kept = 1.0 - ((i as f64 - low) / width).clamp(0.0, 1.0);
             kept * frequency + (1.0 - kept) * frequency / factor
         }
     }
@@ -78,20 +137,22 @@ impl Rotation {
     /// Rotates queries or keys: `[batch, seq, heads, head_dim]` -> the same shape.
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
         let dtype = x.dtype();
-        let [first, second] = halves(x.cast(DType::F32));
+        let (first, second, rest) = self.halves(x.cast(DType::F32));
         let [cos, sin] = [&self.cos, &self.sin].map(|table| table.clone().unsqueeze_dim::<3>(1));
-        // [1, seq, 1, head_dim / 2]
+        // [1, seq, 1, rotated / 2]
         let [cos, sin] = [cos, sin].map(|table| table.unsqueeze::<4>());
         let turned_first = first.clone() * cos.clone() - second.clone() * sin.clone();
         let turned_second = second * cos + first * sin;
-        Tensor::cat(vec![turned_first, turned_second], 3).cast(dtype)
+        let turned = [Some(turned_first), Some(turned_second), rest].into_iter().flatten();
+        Tensor::cat(turned.collect(), 3).cast(dtype)
     }
     // ANCHOR_END: rotate
-}
 
-fn halves(x: Tensor<4>) -> [Tensor<4>; 2] {
-    let [_, _, _, head_dim] = x.dims();
-    let first = x.clone().slice(s![.., .., .., ..head_dim / 2]);
-    let second = x.slice(s![.., .., .., head_dim / 2..]);
-    [first, second]
+    /// The two halves of what is rotated, and the rest of each head.
+    fn halves(&self, x: Tensor<4>) -> (Tensor<4>, Tensor<4>, Option<Tensor<4>>) {
+        let ([_, half], [_, _, _, head_dim]) = (self.cos.dims(), x.dims());
+        let part = |entries: Range<usize>| x.clone().slice(s![.., .., .., entries]);
+        let rest = (2 * half < head_dim).then(|| part(2 * half..head_dim));
+        (part(0..half), part(half..2 * half), rest)
+    }
 }

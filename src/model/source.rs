@@ -1,5 +1,7 @@
 //! The source of a network's weights.
 
+use std::array;
+
 use burn::module::Param;
 use burn::tensor::{DType, Device, Tensor};
 
@@ -12,10 +14,29 @@ use crate::storage::Storage;
 pub enum Role {
     /// A linear layer, stored as `[out, in]`.
     Layer,
+    /// The rows from `first` on of a linear layer that is stored with others as one tensor, of `total`
+    /// rows.
+    Part { first: usize, total: usize },
+    /// The linear layer that chooses experts: it is small, and never quantized.
+    Router,
     /// A linear layer that a checkpoint may store as `[in, out]`.
     Transposed,
     /// An embedding, with a row for each token or position, or the head.
     Embedding,
+}
+
+/// Where a checkpoint has matrices of so many `rows`: each in a tensor of its own, or, where there is
+/// one called `whole`, one after the other in that.
+pub(super) fn parts<const N: usize>(
+    names: [&'static str; N],
+    rows: [usize; N],
+    whole: Option<&'static str>,
+) -> [(&'static str, Role); N] {
+    let total = rows.iter().sum();
+    array::from_fn(|i| match whole {
+        None => (names[i], Role::Layer),
+        Some(whole) => (whole, Role::Part { first: rows[..i].iter().sum(), total }),
+    })
 }
 
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or

@@ -2,15 +2,16 @@
 
 use burn::tensor::{Int, Tensor, s};
 
-use super::attention::{merge_heads, split_heads};
-use super::config::ModelConfig;
-use super::decoder::{Block, Decoder};
+use super::attention::{merge_heads, rotated, split_heads};
+use super::config::{Family, ModelConfig};
+use super::decoder::{Block, Decoder, Network, normed_output};
 use super::host::{Llama, Stop};
 use super::network::to_host;
 use super::pass::Pass;
-use super::rope::{Rope, Rotation};
+use super::rope::{Ropes, Rotation};
 use super::{Input, Model};
 use crate::error::Result;
+use crate::kernels::Scoring;
 
 /// What becomes of the last token of a text, from its embedding to the logits. Keys and values are those
 /// of this token; the earlier ones take part in `weights` and `mixed`.
@@ -48,7 +49,10 @@ pub struct LayerTrace {
     pub after_attention: Vec<f32>,
     /// `[d_model]`, normed.
     pub feed_forward_input: Vec<f32>,
-    /// `[d_ff]`
+    /// `[experts]`: the weight of each expert, and 0 for those that the token does not take. Empty in a
+    /// layer with one feed-forward network.
+    pub routing: Vec<f32>,
+    /// `[d_ff]`. Empty in a layer with experts, and so are the next two.
     pub gate: Vec<f32>,
     /// `[d_ff]`
     pub up: Vec<f32>,
@@ -71,18 +75,20 @@ impl Model {
     /// As [`forward`](Self::forward).
     pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
         let layers = self.watched(ids, |pass| self.network.queries_and_keys(ids, pass))?;
-        let of_layer = |[q, k]: [Vec<f32>; 2]| {
+        let of_layer = |(layer, [q, k]): (usize, [Vec<f32>; 2])| {
+            let scoring = scoring_of(&self.config, layer);
             let mut heads = vec![Vec::new(); self.config.n_heads];
             for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
                 let seen = &k[..k.len() / ids.len() * (position + 1)];
-                for (head, mut weights) in heads.iter_mut().zip(weights_of(&self.config, q, seen)) {
+                let weights = weights_of(&self.config, scoring, q, seen);
+                for (head, mut weights) in heads.iter_mut().zip(weights) {
                     weights.resize(ids.len(), 0.0);
                     head.push(weights);
                 }
             }
             heads
         };
-        Ok(layers.into_iter().map(of_layer).collect())
+        Ok(layers.into_iter().enumerate().map(of_layer).collect())
     }
 
     /// Follows the last token of a text through the network. None for a family whose blocks have other
@@ -95,6 +101,15 @@ impl Model {
     /// As [`forward`](Self::forward).
     pub fn trace(&self, ids: &[u32]) -> Result<Option<Trace>> {
         self.watched(ids, |pass| self.network.trace(ids, pass, &self.config))
+    }
+
+    /// Which experts each position of a text takes: for each layer with experts, `[seq, experts]`
+    /// weights, which are 0 for those that it does not take. Empty on other devices than the CPU.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    pub fn routing(&self, ids: &[u32]) -> Result<Vec<Vec<f32>>> {
+        self.watched(ids, |pass| Ok(self.network.routing(ids, pass)))
     }
 
     /// Runs `watch` with a pass for one whole text.
@@ -121,10 +136,13 @@ impl Llama {
             let Some(layer) = layers.last_mut() else {
                 return;
             };
-            if stop == Stop::RotatedKey {
-                layer.weights = weights_of(config, &layer.rotated_query, x);
-            }
             *layer.at(stop) = last(x);
+            if stop == Stop::RotatedKey {
+                let scoring = scoring_of(config, layers.len() - 1);
+                if let Some(layer) = layers.last_mut() {
+                    layer.weights = weights_of(config, scoring, &layer.rotated_query, x);
+                }
+            }
         });
         let norm = last(&hidden);
         Trace {
@@ -149,6 +167,7 @@ impl LayerTrace {
             Stop::Attention => &mut self.attention,
             Stop::AfterAttention => &mut self.after_attention,
             Stop::FeedForwardInput => &mut self.feed_forward_input,
+            Stop::Routing => &mut self.routing,
             Stop::Gate => &mut self.gate,
             Stop::Up => &mut self.up,
             Stop::Gated => &mut self.gated,
@@ -164,16 +183,17 @@ impl Decoder {
     pub(super) fn trace(
         &self,
         ids: Tensor<2, Int>,
-        rope: &Rope,
+        ropes: &Ropes,
         pass: &mut Pass<'_>,
         config: &ModelConfig,
     ) -> Result<Trace> {
-        let rotation = rope.rotation(&pass.positions(), &ids.device());
-        let mut x = self.embed_tokens.forward(ids);
+        let rotations = ropes.rotations(&pass.positions(), &ids.device());
+        let mut x = self.embed(ids);
         let embedding = last(&x)?;
         let mut layers = Vec::new();
         for (i, layer) in self.layers.iter().enumerate() {
-            let (output, trace) = layer.trace(x, &rotation, i, pass, config)?;
+            let rotation = layer.rope.map(|rope| &rotations[rope]);
+            let (output, trace) = layer.trace(x, rotation, i, pass, config)?;
             x = output;
             layers.push(trace);
         }
@@ -192,7 +212,7 @@ impl Block {
     fn trace(
         &self,
         x: Tensor<3>,
-        rotation: &Rotation,
+        rotation: Option<&Rotation>,
         layer: usize,
         pass: &mut Pass<'_>,
         config: &ModelConfig,
@@ -203,23 +223,22 @@ impl Block {
         let [q, k, v] = projections
             .map(|linear| split_heads(linear.forward(attention_input.clone()), attention.head_dim));
         let (q, k) = attention.norm_heads(q, k);
-        let [rotated_q, rotated_k] = [&q, &k].map(|x| rotation.apply(x.clone()));
-        let mixed =
-            merge_heads(pass.attend(layer, rotated_q.clone(), rotated_k.clone(), v.clone()));
+        let [rotated_q, rotated_k] = [&q, &k].map(|x| rotated(rotation, x.clone()));
+        let (turned_q, turned_k) = (rotated_q.clone(), rotated_k.clone());
+        let mixed = pass.attend(layer, turned_q, turned_k, v.clone(), attention.scoring);
+        let mixed = merge_heads(mixed);
         let attended = attention.o_proj.forward(mixed.clone());
+        let attended = normed_output(&self.attention_output_norm, attended);
         let after_attention = x + attended.clone();
 
-        let network = &self.mlp;
         let feed_forward_input = self.post_attention_layernorm.forward(after_attention.clone());
-        let [gate, up] = [&network.gate_proj, &network.up_proj]
-            .map(|linear| linear.forward(feed_forward_input.clone()));
-        let gated = network.activation.forward(gate.clone()) * up.clone();
-        let feed_forward = network.down_proj.forward(gated.clone());
+        let (mut trace, feed_forward) = self.mlp.trace(feed_forward_input.clone())?;
+        let feed_forward = normed_output(&self.mlp_output_norm, feed_forward);
         let output = after_attention.clone() + feed_forward.clone();
         let rotated_query = last(&merge_heads(rotated_q))?;
         let keys = to_host(merge_heads(rotated_k.clone()))?;
-        let trace = LayerTrace {
-            weights: weights_of(config, &rotated_query, &keys),
+        trace = LayerTrace {
+            weights: weights_of(config, attention.scoring, &rotated_query, &keys),
             attention_input: last(&attention_input)?,
             query: last(&merge_heads(q))?,
             key: last(&merge_heads(k))?,
@@ -230,27 +249,65 @@ impl Block {
             attention: last(&attended)?,
             after_attention: last(&after_attention)?,
             feed_forward_input: last(&feed_forward_input)?,
-            gate: last(&gate)?,
-            up: last(&up)?,
-            gated: last(&gated)?,
             feed_forward: last(&feed_forward)?,
             output: last(&output)?,
+            ..trace
         };
         Ok((output, trace))
     }
 }
 
+impl Network {
+    /// As `forward`, with its own part of a trace.
+    fn trace(&self, x: Tensor<3>) -> Result<(LayerTrace, Tensor<3>)> {
+        let network = match self {
+            Self::Dense(network) => network,
+            Self::Experts(experts) => {
+                let routing = last(&experts.routing(x.clone()))?;
+                return Ok((LayerTrace { routing, ..LayerTrace::default() }, experts.forward(x)));
+            }
+        };
+        let [gate, up] =
+            [&network.gate_proj, &network.up_proj].map(|linear| linear.forward(x.clone()));
+        let gated = network.activation.forward(gate.clone()) * up.clone();
+        let trace = LayerTrace {
+            gate: last(&gate)?,
+            up: last(&up)?,
+            gated: last(&gated)?,
+            ..LayerTrace::default()
+        };
+        Ok((trace, network.down_proj.forward(gated)))
+    }
+}
+
+/// How a layer scores.
+fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring {
+    match &config.family {
+        Family::Llama(llama) => llama.scoring(layer, config.head_dim),
+        Family::Gpt2 | Family::Encoder => Scoring::new(config.head_dim),
+    }
+}
+
 /// What a query attends to: for each head, a weight for each of the positions in `keys`,
 /// `[seq, n_kv_heads * head_dim]`. `q` is `[n_heads * head_dim]`.
-fn weights_of(config: &ModelConfig, q: &[f32], keys: &[f32]) -> Vec<Vec<f32>> {
+fn weights_of(config: &ModelConfig, scoring: Scoring, q: &[f32], keys: &[f32]) -> Vec<Vec<f32>> {
     let &ModelConfig { n_kv_heads, head_dim, .. } = config;
+    let seq = keys.len() / (n_kv_heads * head_dim);
+    let hidden = seq.saturating_sub(scoring.window.unwrap_or(seq)); // behind the window
     let of_head = |(head, q): (usize, &[f32])| {
         let start = head / config.group_size() * head_dim;
-        let score = |keys: &[f32]| {
+        let score = |(position, keys): (usize, &[f32])| {
             let products = q.iter().zip(&keys[start..start + head_dim]).map(|(q, key)| q * key);
-            products.sum::<f32>() / (head_dim as f32).sqrt()
+            let score = products.sum::<f32>() * scoring.scale;
+            let score = scoring.softcap.map_or(score, |cap| cap * (score / cap).tanh());
+            if position < hidden {
+                f32::NEG_INFINITY
+            } else {
+                score
+            }
         };
-        let scores: Vec<f32> = keys.chunks_exact(n_kv_heads * head_dim).map(score).collect();
+        let keys = keys.chunks_exact(n_kv_heads * head_dim).enumerate();
+        let scores: Vec<f32> = keys.map(score).collect();
         let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let weights: Vec<f32> = scores.iter().map(|score| (score - greatest).exp()).collect();
         let sum: f32 = weights.iter().sum();
@@ -277,7 +334,7 @@ mod tests {
     use crate::model::Logits;
     use crate::model::network::{Architecture, Network};
 
-    const STOPS: [Stop; 15] = [
+    const STOPS: [Stop; 16] = [
         Stop::AttentionInput,
         Stop::Query,
         Stop::Key,
@@ -288,6 +345,7 @@ mod tests {
         Stop::Attention,
         Stop::AfterAttention,
         Stop::FeedForwardInput,
+        Stop::Routing,
         Stop::Gate,
         Stop::Up,
         Stop::Gated,
@@ -323,8 +381,19 @@ mod tests {
     /// Burn's operations are the definition. The kernels add in another order.
     #[test]
     fn the_kernels_compute_what_the_tensors_define() {
-        let ids = [5, 99, 17, 42, 260, 3];
-        for name in ["gpt2", "llama-gqa", "llama3-scaled", "qwen2", "qwen3"] {
+        let ids = [5, 99, 17, 42, 260, 3, 8, 120, 77, 1, 200, 54];
+        for name in [
+            "gpt2",
+            "llama-gqa",
+            "llama3-scaled",
+            "qwen2",
+            "qwen3",
+            "mistral-window",
+            "gemma3",
+            "smollm3",
+            "phi3",
+            "qwen3-moe",
+        ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {
                 model.forward(&mut [Input::whole(&ids).with_logits(Logits::All)]).unwrap()

@@ -60,8 +60,8 @@ fn configurations_that_are_not_understood_exit_with_1() {
         "quantization_config",
     );
     fail_with_config(
-        |config| config["rope_scaling"] = json!({"type": "yarn", "factor": 2.0}),
-        "yarn",
+        |config| config["rope_scaling"] = json!({"type": "ntk", "factor": 2.0}),
+        "ntk",
     );
     let generation_config = |folder: &Path| write(folder, "generation_config.json", b"{");
     fail_with_damage(generation_config, "generation_config.json");

@@ -74,22 +74,19 @@ impl FaultyProxy {
 /// Passes bytes on, piece by piece, until one side ends.
 fn pass_on(mut from: TcpStream, mut into: TcpStream, fault: &Mutex<Option<Fault>>) {
     let mut piece = [0; 4096];
+    let fault = || *fault.lock().unwrap();
     loop {
-        let now = *fault.lock().unwrap();
-        match now {
-            Some(Fault::Delay(time)) => thread::sleep(time),
-            Some(Fault::Partition) => {
-                // Bytes that nobody reads pile up in the buffers of the system, as on a dead wire.
-                thread::sleep(Duration::from_millis(5));
-                continue;
-            }
-            None => {}
+        if fault() == Some(Fault::Partition) {
+            // Bytes that nobody reads pile up in the buffers of the system, as on a dead wire.
+            thread::sleep(Duration::from_millis(5));
+            continue;
         }
         let read = from.read(&mut piece).unwrap_or(0);
-        // It may have begun while this waited for bytes.
-        let is_lost = *fault.lock().unwrap() == Some(Fault::Partition);
-        if is_lost && read > 0 {
-            continue;
+        match fault() {
+            Some(Fault::Delay(time)) => thread::sleep(time),
+            // It began while this waited for bytes.
+            Some(Fault::Partition) if read > 0 => continue,
+            _ => {}
         }
         if read == 0 || into.write_all(&piece[..read]).is_err() {
             let _ = into.shutdown(Shutdown::Write);

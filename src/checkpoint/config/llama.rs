@@ -1,63 +1,57 @@
-//! `config.json` of the Llama family.
+//! `config.json` of the Llama family: the fields that its members share.
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::file::{activation, given, positive};
-use super::{Family, LlamaConfig, ModelConfig, OneOrMany, RopeConfig, RopeScaling};
+use super::file::{activation, given};
+use super::rope::{RopeFile, RopeShape};
+use super::{Family, LlamaConfig, ModelConfig, OneOrMany};
 use super::{parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
+use crate::model::config::{LayerConfig, Mlp, Norms, RopeConfig};
 
 /// The window that transformers assumes where the file has no `sliding_window`.
 const DEFAULT_WINDOW: usize = 4096;
 
 /// The fields of the file that affect the logits or the tokens.
 #[derive(Debug, Deserialize)]
-struct LlamaFile {
-    vocab_size: usize,
-    hidden_size: usize,
-    num_hidden_layers: usize,
-    num_attention_heads: usize,
-    num_key_value_heads: Option<usize>,
-    head_dim: Option<usize>,
-    intermediate_size: usize,
-    max_position_embeddings: usize,
-    rms_norm_eps: f64,
+pub(super) struct LlamaFile {
+    pub(super) vocab_size: usize,
+    pub(super) hidden_size: usize,
+    pub(super) num_hidden_layers: usize,
+    pub(super) num_attention_heads: usize,
+    pub(super) num_key_value_heads: Option<usize>,
+    pub(super) head_dim: Option<usize>,
+    pub(super) intermediate_size: usize,
+    pub(super) max_position_embeddings: usize,
+    pub(super) rms_norm_eps: f64,
     hidden_act: Option<String>,
     tie_word_embeddings: Option<bool>,
-    attention_bias: Option<bool>,
-    mlp_bias: Option<bool>,
+    pub(super) attention_bias: Option<bool>,
+    pub(super) mlp_bias: Option<bool>,
     /// RoPE as of transformers 5; older files have the two fields below.
     rope_parameters: Option<RopeFile>,
     rope_theta: Option<f64>,
     rope_scaling: Option<RopeFile>,
     partial_rotary_factor: Option<f64>,
+    pub(super) original_max_position_embeddings: Option<f64>,
     #[serde(default, deserialize_with = "given")]
-    sliding_window: Option<Option<usize>>,
-    use_sliding_window: Option<bool>,
-    layer_types: Option<Vec<String>>,
+    pub(super) sliding_window: Option<Option<usize>>,
+    pub(super) use_sliding_window: Option<bool>,
+    max_window_layers: Option<usize>,
+    pub(super) layer_types: Option<Vec<String>>,
     bos_token_id: Option<u32>,
     eos_token_id: Option<OneOrMany>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RopeFile {
-    rope_type: Option<String>,
-    /// The older name of `rope_type`. Some files have both.
-    #[serde(rename = "type")]
-    old_type: Option<String>,
-    rope_theta: Option<f64>,
-    partial_rotary_factor: Option<f64>,
-    factor: Option<f64>,
-    low_freq_factor: Option<f64>,
-    high_freq_factor: Option<f64>,
-    original_max_position_embeddings: Option<f64>,
+    num_experts: Option<Value>,
+    num_local_experts: Option<Value>,
+    n_routed_experts: Option<Value>,
 }
 
 /// Reads the file of a model whose `model_type` is `llama`, `mistral`, `qwen2` or `qwen3`.
 pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelConfig> {
     let file: LlamaFile = parse(json, origin)?;
-    file.check_window(model_type, origin)?;
+    file.check_dense(origin)?;
     // Some biases are fixed by the architecture, others are set in the file.
     let attention_bias = file.attention_bias.unwrap_or(false);
     let (qkv_bias, o_bias, mlp_bias, qk_norm) = match model_type {
@@ -67,111 +61,234 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         _ => (false, false, false, false), // mistral
     };
     let head_dim = match (file.head_dim, model_type) {
-        (Some(head_dim), _) => head_dim,
         (None, "qwen3") => 128,
-        (None, _) => file.hidden_size / file.num_attention_heads.max(1),
+        _ => file.head_dim(),
     };
-    Ok(ModelConfig {
-        family: Family::Llama(LlamaConfig {
-            rope: file.rope(origin)?,
-            qkv_bias,
-            o_bias,
-            mlp_bias,
-            qk_norm,
-        }),
-        vocab_size: file.vocab_size,
-        d_model: file.hidden_size,
-        n_layers: file.num_hidden_layers,
-        n_heads: file.num_attention_heads,
-        n_kv_heads: file.num_key_value_heads.unwrap_or(file.num_attention_heads),
-        head_dim,
-        d_ff: file.intermediate_size,
-        context_length: file.max_position_embeddings,
-        norm_eps: file.rms_norm_eps,
-        activation: activation(file.hidden_act.as_deref(), Activation::Silu, "hidden_act", origin)?,
-        tied_head: file.tie_word_embeddings.unwrap_or(false),
-        bos_token_id: file.bos_token_id,
-        eos_token_ids: file.eos_token_id.map(OneOrMany::into_vec).unwrap_or_default(),
-    })
+    let (rope, context) = file.rope(Defaults { head_dim, ..Defaults::default() }, origin)?;
+    let mut layer = LayerConfig {
+        window: None,
+        rope: Some(rope.clone()),
+        norms: Norms::Before,
+        mlp: Mlp::Dense,
+    };
+    let layers = match model_type {
+        "mistral" => {
+            layer.window = file.sliding_window.unwrap_or(Some(DEFAULT_WINDOW));
+            vec![layer]
+        }
+        "qwen2" | "qwen3" => file.windows_of_some_layers(layer, origin)?,
+        _ => {
+            file.check_full_attention(origin)?;
+            vec![layer]
+        }
+    };
+    let llama = LlamaConfig {
+        layers,
+        qkv_bias,
+        o_bias,
+        mlp_bias,
+        qk_norm,
+        ..LlamaConfig::plain(rope)
+    };
+    let config = file.model(llama, head_dim, origin)?;
+    Ok(ModelConfig { context_length: context, ..config })
+}
+
+/// What a file of a family that says nothing of it means.
+pub(super) struct Defaults {
+    pub(super) head_dim: usize,
+    pub(super) theta: f64,
+    /// Whether a part of each head may be left as it is.
+    pub(super) partial: bool,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Self { head_dim: 0, theta: 10_000.0, partial: false }
+    }
 }
 
 impl LlamaFile {
-    /// Rejects sliding-window attention, which this crate does not implement.
-    fn check_window(&self, model_type: &str, origin: &str) -> Result<()> {
+    /// The config of a model with these layers, where the fields mean what they do for Llama.
+    pub(super) fn model(
+        self,
+        llama: LlamaConfig,
+        head_dim: usize,
+        origin: &str,
+    ) -> Result<ModelConfig> {
+        let hidden_act = self.hidden_act.as_deref();
+        Ok(ModelConfig {
+            family: Family::Llama(llama),
+            vocab_size: self.vocab_size,
+            d_model: self.hidden_size,
+            n_layers: self.num_hidden_layers,
+            n_heads: self.num_attention_heads,
+            n_kv_heads: self.num_key_value_heads.unwrap_or(self.num_attention_heads),
+            head_dim,
+            d_ff: self.intermediate_size,
+            context_length: self.max_position_embeddings,
+            norm_eps: self.rms_norm_eps,
+            activation: activation(hidden_act, Activation::Silu, "hidden_act", origin)?,
+            tied_head: self.tie_word_embeddings.unwrap_or(false),
+            bos_token_id: self.bos_token_id,
+            eos_token_ids: self.eos_token_id.map(OneOrMany::into_vec).unwrap_or_default(),
+        })
+    }
+
+    /// As [`model`](Self::model), for a family whose head is tied where the file does not say.
+    pub(super) fn tied_model(
+        mut self,
+        llama: LlamaConfig,
+        head_dim: usize,
+        origin: &str,
+    ) -> Result<ModelConfig> {
+        self.tie_word_embeddings = self.tie_word_embeddings.or(Some(true));
+        self.model(llama, head_dim, origin)
+    }
+
+    pub(super) fn head_dim(&self) -> usize {
+        self.head_dim.unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
+    }
+
+    /// Rejects experts, for a family that has none.
+    pub(super) fn check_dense(&self, origin: &str) -> Result<()> {
+        for (field, value) in [
+            ("num_experts", &self.num_experts),
+            ("num_local_experts", &self.num_local_experts),
+            ("n_routed_experts", &self.n_routed_experts),
+        ] {
+            if let Some(value) = value.as_ref().filter(|value| **value != 0) {
+                let dense = "a model without experts, or `qwen3_moe` or `mixtral`,";
+                return Err(unsupported(origin, field, value.clone(), dense));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rejects windows, for a family that has none.
+    fn check_full_attention(&self, origin: &str) -> Result<()> {
         let full = "attention over the whole sequence (no sliding window)";
-        let is_qwen = matches!(model_type, "qwen2" | "qwen3");
-        // Qwen's files give a window size even where the window is not used.
-        if self.use_sliding_window.unwrap_or(!is_qwen) {
-            if let Some(Some(window)) = self.sliding_window {
-                return Err(unsupported(origin, "sliding_window", window, full));
-            }
-            if is_qwen && self.sliding_window.is_none() {
-                return Err(unsupported(origin, "use_sliding_window", true, full));
-            }
+        if let Some(Some(window)) = self.sliding_window
+            && self.use_sliding_window != Some(false)
+        {
+            return Err(unsupported(origin, "sliding_window", window, full));
         }
-        let silent = model_type == "mistral" && self.sliding_window.is_none();
-        if silent && self.max_position_embeddings > DEFAULT_WINDOW {
-            return Err(unsupported(origin, "sliding_window", DEFAULT_WINDOW, full));
-        }
+        self.check_layer_types(&["full_attention"], "`full_attention`", origin)
+    }
+
+    fn check_layer_types(
+        &self,
+        known: &[&str],
+        supported: &'static str,
+        origin: &str,
+    ) -> Result<()> {
         let mut types = self.layer_types.iter().flatten();
-        match types.find(|layer| *layer != "full_attention") {
-            Some(other) => {
-                Err(unsupported(origin, "layer_types", other.as_str(), "`full_attention`"))
-            }
+        match types.find(|layer| !known.contains(&layer.as_str())) {
+            Some(other) => Err(unsupported(origin, "layer_types", other.as_str(), supported)),
             None => Ok(()),
         }
     }
 
-    /// Where a file has both spellings, the older one decides, as in transformers.
-    fn rope(&self, origin: &str) -> Result<RopeConfig> {
+    /// The layers where `layer_types` says which have the window; where there is none, those from
+    /// `max_window_layers` on. Files give a window also where `use_sliding_window` is false.
+    fn windows_of_some_layers(&self, layer: LayerConfig, origin: &str) -> Result<Vec<LayerConfig>> {
+        /// That of Qwen's configuration classes.
+        const FULL_LAYERS: usize = 28;
+        let is_used = self.use_sliding_window.unwrap_or(false);
+        let window = self.sliding_window.unwrap_or(Some(DEFAULT_WINDOW)).filter(|_| is_used);
+        let full = self.max_window_layers.unwrap_or(FULL_LAYERS);
+        self.layers(origin, |i, layer_type| LayerConfig {
+            window: match layer_type {
+                Some(layer_type) => window.filter(|_| layer_type == SLIDING),
+                None => window.filter(|_| i >= full),
+            },
+            ..layer.clone()
+        })
+    }
+
+    /// What each layer is, by its number and its entry in `layer_types`: one where all are the same.
+    pub(super) fn layers(
+        &self,
+        origin: &str,
+        layer: impl Fn(usize, Option<&str>) -> LayerConfig,
+    ) -> Result<Vec<LayerConfig>> {
+        /// Many times what the deepest models have.
+        const MOST: usize = 10_000;
+        self.check_layer_types(
+            &[SLIDING, FULL],
+            "`full_attention` or `sliding_attention`",
+            origin,
+        )?;
+        let count = self.num_hidden_layers;
+        let types = self.layer_types.as_deref();
+        if let Some(types) = types.filter(|types| types.len() != count) {
+            let each = "an entry for each layer";
+            return Err(unsupported(origin, "layer_types", types.to_vec(), each));
+        }
+        if count == 0 || count > MOST {
+            return Err(unsupported(origin, "num_hidden_layers", count, "1 to 10000 layers"));
+        }
+        let of = |i: usize| layer(i, types.map(|types| types[i].as_str()));
+        let mut layers: Vec<LayerConfig> = (0..count).map(of).collect();
+        if layers.iter().all(|layer| *layer == layers[0]) {
+            layers.truncate(1);
+        }
+        Ok(layers)
+    }
+
+    /// RoPE, and the longest text. Where a file has both spellings, the older one decides, as in
+    /// transformers.
+    pub(super) fn rope(&self, defaults: Defaults, origin: &str) -> Result<(RopeConfig, usize)> {
         let spellings = [&self.rope_scaling, &self.rope_parameters].map(Option::as_ref);
         let nested = |field: fn(&RopeFile) -> Option<f64>| {
             spellings.iter().flatten().find_map(|rope| field(rope))
         };
-        let theta = nested(|rope| rope.rope_theta).or(self.rope_theta).unwrap_or(10_000.0);
+        let theta = nested(|rope| rope.rope_theta).or(self.rope_theta).unwrap_or(defaults.theta);
         let part = nested(|rope| rope.partial_rotary_factor).or(self.partial_rotary_factor);
-        if let Some(part) = part.filter(|part| *part != 1.0) {
+        let part = part.filter(|part| *part != 1.0);
+        if let Some(part) = part.filter(|_| !defaults.partial) {
             let whole = "1 (whole heads turn)";
             return Err(unsupported(origin, "partial_rotary_factor", part, whole));
         }
-        let scaling = match spellings.into_iter().flatten().next() {
-            Some(rope) => rope.scaling(origin)?,
-            None => RopeScaling::None,
+        let rotated = part.map(|part| (defaults.head_dim as f64 * part) as usize);
+        if let Some(rotated) = rotated
+            && (rotated == 0 || !rotated.is_multiple_of(2) || rotated > defaults.head_dim)
+        {
+            let even = "a share of the head that is an even number of entries";
+            return Err(unsupported(origin, "partial_rotary_factor", part, even));
+        }
+        let shape = RopeShape {
+            theta,
+            rotated,
+            head_dim: defaults.head_dim,
+            context: self.max_position_embeddings,
+            original: self.original_max_position_embeddings,
         };
-        let theta = positive(Some(theta), "rope_theta", origin)?;
-        Ok(RopeConfig { theta, scaling })
+        let file = spellings.into_iter().flatten().next().cloned().unwrap_or_default();
+        Ok((file.config(shape, origin)?, file.context(shape)))
+    }
+
+    /// As [`rope`](Self::rope), with its fields taken from elsewhere.
+    pub(super) fn rope_of(&self, file: &RopeFile, theta: f64, origin: &str) -> Result<RopeConfig> {
+        let shape = RopeShape {
+            theta: file.rope_theta.unwrap_or(theta),
+            rotated: None,
+            head_dim: self.head_dim(),
+            context: self.max_position_embeddings,
+            original: None,
+        };
+        file.config(shape, origin)
+    }
+
+    pub(super) fn old_theta(&self) -> Option<f64> {
+        self.rope_theta
+    }
+
+    pub(super) fn old_rope(&self) -> Option<&RopeFile> {
+        self.rope_scaling.as_ref()
     }
 }
 
-impl RopeFile {
-    fn scaling(&self, origin: &str) -> Result<RopeScaling> {
-        let rope_type = self.rope_type.as_ref().or(self.old_type.as_ref());
-        match rope_type.map_or("default", String::as_str) {
-            "default" => Ok(RopeScaling::None),
-            "linear" => {
-                Ok(RopeScaling::Linear { factor: positive(self.factor, "factor", origin)? })
-            }
-            "llama3" => self.llama3(origin),
-            other => {
-                let known = "`default`, `linear` or `llama3`";
-                Err(unsupported(origin, "rope_type", other, known))
-            }
-        }
-    }
-
-    fn llama3(&self, origin: &str) -> Result<RopeScaling> {
-        let low = positive(self.low_freq_factor, "low_freq_factor", origin)?;
-        let high = positive(self.high_freq_factor, "high_freq_factor", origin)?;
-        if high <= low {
-            let above = "a number above low_freq_factor";
-            return Err(unsupported(origin, "high_freq_factor", high, above));
-        }
-        let original = self.original_max_position_embeddings;
-        Ok(RopeScaling::Llama3 {
-            factor: positive(self.factor, "factor", origin)?,
-            low_freq_factor: low,
-            high_freq_factor: high,
-            original_context: positive(original, "original_max_position_embeddings", origin)?,
-        })
-    }
-}
+/// The entries of `layer_types`.
+pub(super) const SLIDING: &str = "sliding_attention";
+const FULL: &str = "full_attention";

@@ -14,28 +14,43 @@ use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeSca
 /// The tensor of RoPE's factors: each frequency is divided by its own.
 pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
 
+/// As [`ROPE_FACTORS`], for texts within the original context (`longrope`), and beyond it.
+pub(super) const SHORT_FACTORS: &str = "rope_factors_short.weight";
+pub(super) const LONG_FACTORS: &str = "rope_factors_long.weight";
+
+const ORIGINAL_CONTEXT: &str = "rope.scaling.original_context_length";
+
 const ARCHITECTURE: &str = "general.architecture";
 
 /// The architectures that this crate implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Architecture {
-    /// Files of Mistral models say `llama` too.
+pub(super) enum Architecture {
+    /// Files of Mistral and Mixtral models say `llama` too.
     Llama,
     Mistral,
     Qwen2,
     Qwen3,
+    Qwen3Moe,
+    Gemma3,
+    SmolLm3,
+    Phi3,
     Gpt2,
 }
 
 impl Architecture {
-    fn of(file: &GgufFile<'_>) -> Result<Self> {
-        const KNOWN: &str = "`llama`, `mistral`, `qwen2`, `qwen3` or `gpt2`";
+    pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
+        const KNOWN: &str = "`llama`, `mistral`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
+                             `smollm3`, `phi3` or `gpt2`";
         let metadata = &file.metadata;
         Ok(match metadata.text(ARCHITECTURE)? {
             Some("llama") => Self::Llama,
             Some("mistral") => Self::Mistral,
             Some("qwen2") => Self::Qwen2,
             Some("qwen3") => Self::Qwen3,
+            Some("qwen3moe") => Self::Qwen3Moe,
+            Some("gemma3") => Self::Gemma3,
+            Some("smollm3") => Self::SmolLm3,
+            Some("phi3") => Self::Phi3,
             Some("gpt2") => Self::Gpt2,
             Some(other) => {
                 return Err(LoadError::Unsupported {
@@ -57,6 +72,10 @@ impl Architecture {
             Self::Mistral => "mistral",
             Self::Qwen2 => "qwen2",
             Self::Qwen3 => "qwen3",
+            Self::Qwen3Moe => "qwen3moe",
+            Self::Gemma3 => "gemma3",
+            Self::SmolLm3 => "smollm3",
+            Self::Phi3 => "phi3",
             Self::Gpt2 => "gpt2",
         }
     }
@@ -64,7 +83,11 @@ impl Architecture {
 
 /// Whether the file has the rows of queries and keys in the order of interleaved RoPE.
 pub(super) fn interleaves_heads(file: &GgufFile<'_>) -> Result<bool> {
-    Ok(matches!(Architecture::of(file)?, Architecture::Llama | Architecture::Mistral))
+    let architecture = Architecture::of(file)?;
+    Ok(matches!(
+        architecture,
+        Architecture::Llama | Architecture::Mistral | Architecture::SmolLm3
+    ))
 }
 
 impl ModelConfig {
@@ -72,23 +95,24 @@ impl ModelConfig {
     ///
     /// # Errors
     /// A key that is missing, or whose value is not supported: an unknown architecture, RoPE
-    /// scaling, experts, a sliding window.
+    /// scaling, experts or a window in an architecture that has none.
     pub fn from_gguf(file: &GgufFile<'_>) -> Result<Self> {
         let architecture = Architecture::of(file)?;
         let keys = Keys { metadata: &file.metadata, prefix: architecture.prefix() };
-        keys.check_supported()?;
-        let config = match architecture {
+        keys.check_supported(architecture)?;
+        let mut config = match architecture {
             Architecture::Gpt2 => keys.gpt2(file)?,
             _ => keys.llama(architecture, file)?,
         };
         config.check_sizes(file.origin())?;
+        config.drop_wide_windows();
         Ok(config)
     }
 }
 
 /// The keys of an architecture.
-struct Keys<'a> {
-    metadata: &'a Metadata,
+pub(super) struct Keys<'a> {
+    pub(super) metadata: &'a Metadata,
     prefix: &'static str,
 }
 
@@ -100,24 +124,36 @@ impl Keys<'_> {
             Some(head_dim) => head_dim,
             None => d_model / n_heads,
         };
-        self.check_heads(head_dim)?;
+        let rotated = self.check_heads(architecture, head_dim)?;
         let has = |tensor: &str| file.holds(&format!("blk.0.{tensor}"));
+        let rope = RopeConfig { rotated, ..self.rope(rotated.unwrap_or(head_dim), file)? };
         // Some biases are fixed by the architecture; for others, the file decides.
-        let qkv_bias = architecture == Architecture::Qwen2 || has("attn_q.bias");
-        let family = Family::Llama(LlamaConfig {
-            rope: self.rope(head_dim, file)?,
-            qkv_bias,
+        let llama = LlamaConfig {
+            qkv_bias: architecture == Architecture::Qwen2 || has("attn_q.bias"),
             o_bias: has("attn_output.bias"),
             mlp_bias: has("ffn_gate.bias"),
-            qk_norm: architecture == Architecture::Qwen3 || has("attn_q_norm.weight"),
-        });
+            qk_norm: matches!(architecture, Architecture::Qwen3 | Architecture::Qwen3Moe)
+                || has("attn_q_norm.weight"),
+            ..LlamaConfig::plain(rope)
+        };
+        let llama = match architecture {
+            Architecture::Gemma3 => self.gemma3(llama, d_model, head_dim)?,
+            Architecture::SmolLm3 => self.smollm3(llama)?,
+            Architecture::Phi3 => self.phi3(llama)?,
+            _ => self.experts(llama)?,
+        };
         let n_kv_heads = self.optional_size("attention.head_count_kv")?.unwrap_or(n_heads);
         let eps = "attention.layer_norm_rms_epsilon";
+        let config = self.common(Family::Llama(llama), d_model, n_heads, eps, file)?;
         Ok(ModelConfig {
             n_kv_heads,
             head_dim,
-            activation: Activation::Silu,
-            ..self.common(family, d_model, n_heads, eps, file)?
+            activation: match architecture {
+                Architecture::Gemma3 => Activation::GeluTanh,
+                _ => Activation::Silu,
+            },
+            context_length: self.context(config.context_length, file)?,
+            ..config
         })
     }
 
@@ -165,61 +201,96 @@ impl Keys<'_> {
     }
 
     /// Rejects what this crate does not implement.
-    fn check_supported(&self) -> Result<()> {
-        for (key, expected) in [
-            ("expert_count", "0, a model without experts"),
-            ("attention.sliding_window", "0, attention over the whole sequence"),
+    fn check_supported(&self, architecture: Architecture) -> Result<()> {
+        use Architecture::{Gemma3, Llama, Mistral, Phi3, Qwen3Moe};
+        let has_experts = matches!(architecture, Llama | Mistral | Qwen3Moe);
+        let has_windows = matches!(architecture, Gemma3 | Phi3);
+        for (key, is_supported, expected) in [
+            ("expert_count", has_experts, "0, a model without experts"),
+            ("attention.sliding_window", has_windows, "0, attention over the whole sequence"),
         ] {
-            if self.metadata.size(&self.key(key))?.is_some_and(|value| value != 0) {
+            let size = self.metadata.size(&self.key(key))?;
+            if !is_supported && size.is_some_and(|value| value != 0) {
                 return Err(self.wrong(key, expected));
             }
         }
         Ok(())
     }
 
-    /// Values and rotations take the whole of a head.
-    fn check_heads(&self, head_dim: usize) -> Result<()> {
-        for key in ["attention.value_length", "rope.dimension_count"] {
-            if self.optional_size(key)?.is_some_and(|size| size != head_dim) {
-                return Err(self.wrong(key, format!("{head_dim}, the size of a head")));
+    /// Values take the whole of a head, and so do rotations in most architectures. Returns how much of
+    /// it is rotated, where that is less.
+    fn check_heads(&self, architecture: Architecture, head_dim: usize) -> Result<Option<usize>> {
+        let rotated = self.optional_size("rope.dimension_count")?.filter(|size| *size != head_dim);
+        if let Some(rotated) = rotated {
+            let is_partial = architecture == Architecture::Phi3;
+            if !is_partial || rotated > head_dim || !rotated.is_multiple_of(2) {
+                let whole = format!("{head_dim}, the size of a head");
+                return Err(self.wrong("rope.dimension_count", whole));
             }
         }
-        Ok(())
+        let key = "attention.value_length";
+        if self.optional_size(key)?.is_some_and(|size| size != head_dim) {
+            return Err(self.wrong(key, format!("{head_dim}, the size of a head")));
+        }
+        Ok(rotated)
     }
 
-    fn rope(&self, head_dim: usize, file: &GgufFile<'_>) -> Result<RopeConfig> {
-        let theta = self.positive("rope.freq_base", Some(10_000.0))?;
-        let kind = self.metadata.text(&self.key("rope.scaling.type"))?;
-        let scaling = match kind.unwrap_or("none") {
-            "none" => RopeScaling::None,
-            "linear" => RopeScaling::Linear { factor: self.positive("rope.scaling.factor", None)? },
-            _ => return Err(self.wrong("rope.scaling.type", "`none` or `linear`")),
-        };
-        if !file.holds(ROPE_FACTORS) {
-            return Ok(RopeConfig { theta, scaling });
+    fn rope(&self, rotated: usize, file: &GgufFile<'_>) -> Result<RopeConfig> {
+        let plain = RopeConfig::new(self.positive("rope.freq_base", Some(10_000.0))?);
+        let kind = self.metadata.text(&self.key("rope.scaling.type"))?.unwrap_or("none");
+        let sharper = self.positive("rope.scaling.attn_factor", Some(1.0))?;
+        let factors = [ROPE_FACTORS, SHORT_FACTORS].into_iter().find(|name| file.holds(name));
+        if let Some(tensor) = factors {
+            let is_long = tensor == SHORT_FACTORS;
+            if kind != "none" && !(is_long && kind == "longrope") {
+                let none = format!("`none` beside a tensor {tensor}");
+                return Err(self.wrong("rope.scaling.type", none));
+            }
+            let scaling = RopeScaling::Factors(rope_factors(tensor, rotated, file)?);
+            return Ok(RopeConfig { scaling, attention_factor: sharper, ..plain });
         }
-        if scaling != RopeScaling::None {
-            let none = format!("`none` beside a tensor {ROPE_FACTORS}");
-            return Err(self.wrong("rope.scaling.type", none));
-        }
-        let factors = rope_factors(head_dim, file)?;
-        Ok(RopeConfig { theta, scaling: RopeScaling::Factors(factors) })
+        let factor = || self.positive("rope.scaling.factor", None);
+        Ok(match kind {
+            "none" => plain,
+            "linear" => RopeConfig { scaling: RopeScaling::Linear { factor: factor()? }, ..plain },
+            "yarn" => {
+                let scaling = RopeScaling::Yarn {
+                    factor: factor()?,
+                    beta_fast: 32.0,
+                    beta_slow: 1.0,
+                    original_context: self.positive(ORIGINAL_CONTEXT, None)?,
+                    truncate: true,
+                };
+                let attention_factor = sharper * (1.0 + 0.1 * libm::log(factor()?.max(1.0)));
+                RopeConfig { scaling, attention_factor, ..plain }
+            }
+            _ => return Err(self.wrong("rope.scaling.type", "`none`, `linear` or `yarn`")),
+        })
     }
 
-    fn key(&self, name: &str) -> String {
+    /// The longest text: with two sets of factors, one for short texts and one for long ones, that to
+    /// which the first belongs, as for [`config.json`](ModelConfig::from_json).
+    fn context(&self, context: usize, file: &GgufFile<'_>) -> Result<usize> {
+        if !file.holds(SHORT_FACTORS) {
+            return Ok(context);
+        }
+        Ok(self.positive(ORIGINAL_CONTEXT, None)?.min(context as f64) as usize)
+    }
+
+    pub(super) fn key(&self, name: &str) -> String {
         format!("{}.{name}", self.prefix)
     }
 
-    fn wrong(&self, key: &str, expected: impl Display) -> Error {
+    pub(super) fn wrong(&self, key: &str, expected: impl Display) -> Error {
         self.metadata.wrong(&self.key(key), expected)
     }
 
     /// A size above 0.
-    fn size(&self, key: &str) -> Result<usize> {
+    pub(super) fn size(&self, key: &str) -> Result<usize> {
         self.optional_size(key)?.ok_or_else(|| self.wrong(key, SIZE))
     }
 
-    fn optional_size(&self, key: &str) -> Result<Option<usize>> {
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>> {
         match self.metadata.size(&self.key(key))? {
             Some(size) if size == 0 || size > i32::MAX as usize => Err(self.wrong(key, SIZE)),
             size => Ok(size),
@@ -227,7 +298,7 @@ impl Keys<'_> {
     }
 
     /// A number above 0, because it is a divisor.
-    fn positive(&self, key: &str, default: Option<f64>) -> Result<f64> {
+    pub(super) fn positive(&self, key: &str, default: Option<f64>) -> Result<f64> {
         match self.metadata.number(&self.key(key))?.or(default) {
             Some(number) if number.is_finite() && number > 0.0 => Ok(number),
             _ => Err(self.wrong(key, "a number above 0")),
@@ -237,13 +308,13 @@ impl Keys<'_> {
 
 const SIZE: &str = "a size from 1 to 2^31 - 1";
 
-/// The factors of RoPE's frequencies, `[head_dim / 2]`.
-fn rope_factors(head_dim: usize, file: &GgufFile<'_>) -> Result<Vec<f32>> {
-    let (origin, tensor) = (file.origin().to_owned(), ROPE_FACTORS.to_owned());
-    let Some((name, info)) = file.tensors.get_key_value(ROPE_FACTORS) else {
+/// The factors of RoPE's frequencies, `[rotated / 2]`, from this tensor.
+fn rope_factors(tensor: &str, rotated: usize, file: &GgufFile<'_>) -> Result<Vec<f32>> {
+    let (origin, tensor) = (file.origin().to_owned(), tensor.to_owned());
+    let Some((name, info)) = file.tensors.get_key_value(&tensor) else {
         return Err(LoadError::TensorMissing { origin, tensor }.into());
     };
-    let expected = vec![head_dim / 2];
+    let expected = vec![rotated / 2];
     if info.shape != expected {
         let found = info.shape.clone();
         return Err(LoadError::TensorShape { origin, tensor, found, expected }.into());

@@ -44,6 +44,7 @@ mod access;
 mod blocks;
 mod config;
 mod cursor;
+mod families;
 mod file;
 mod folder;
 mod metadata;

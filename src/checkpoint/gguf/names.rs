@@ -1,6 +1,6 @@
 //! The names of tensors: in a Hugging Face checkpoint, and in a GGUF file.
 
-use crate::model::config::Family;
+use super::config::Architecture;
 
 /// Parts of names, in a checkpoint and in a file.
 type Parts = &'static [(&'static str, &'static str)];
@@ -34,7 +34,44 @@ const LLAMA: Names = Names {
         ("mlp.gate_proj", "ffn_gate"),
         ("mlp.up_proj", "ffn_up"),
         ("mlp.down_proj", "ffn_down"),
+        ("mlp.gate", "ffn_gate_inp"),
+        ("mlp.experts.gate_proj", "ffn_gate_exps"),
+        ("mlp.experts.up_proj", "ffn_up_exps"),
+        ("mlp.experts.down_proj", "ffn_down_exps"),
     ],
+};
+
+/// With norms after attention and after the feed-forward network.
+const GEMMA3: Names = Names {
+    parts: &[
+        ("input_layernorm", "attn_norm"),
+        ("self_attn.q_proj", "attn_q"),
+        ("self_attn.k_proj", "attn_k"),
+        ("self_attn.v_proj", "attn_v"),
+        ("self_attn.o_proj", "attn_output"),
+        ("self_attn.q_norm", "attn_q_norm"),
+        ("self_attn.k_norm", "attn_k_norm"),
+        ("post_attention_layernorm", "post_attention_norm"),
+        ("pre_feedforward_layernorm", "ffn_norm"),
+        ("mlp.gate_proj", "ffn_gate"),
+        ("mlp.up_proj", "ffn_up"),
+        ("mlp.down_proj", "ffn_down"),
+        ("post_feedforward_layernorm", "post_ffw_norm"),
+    ],
+    ..LLAMA
+};
+
+/// With fused matrices.
+const PHI3: Names = Names {
+    parts: &[
+        ("input_layernorm", "attn_norm"),
+        ("self_attn.qkv_proj", "attn_qkv"),
+        ("self_attn.o_proj", "attn_output"),
+        ("post_attention_layernorm", "ffn_norm"),
+        ("mlp.gate_up_proj", "ffn_up"),
+        ("mlp.down_proj", "ffn_down"),
+    ],
+    ..LLAMA
 };
 
 const GPT2: Names = Names {
@@ -56,10 +93,12 @@ const GPT2: Names = Names {
 };
 
 impl Names {
-    pub(super) fn of(family: &Family) -> &'static Self {
-        match family {
-            Family::Gpt2 => &GPT2,
-            Family::Llama(_) | Family::Encoder => &LLAMA,
+    pub(super) fn of(architecture: Architecture) -> &'static Self {
+        match architecture {
+            Architecture::Gpt2 => &GPT2,
+            Architecture::Gemma3 => &GEMMA3,
+            Architecture::Phi3 => &PHI3,
+            _ => &LLAMA,
         }
     }
 
@@ -108,6 +147,13 @@ mod tests {
             (LLAMA, "model.embed_tokens.weight", "token_embd.weight"),
             (LLAMA, "model.layers.12.self_attn.q_proj.bias", "blk.12.attn_q.bias"),
             (LLAMA, "lm_head.weight", "output.weight"),
+            (LLAMA, "model.layers.3.mlp.experts.up_proj.weight", "blk.3.ffn_up_exps.weight"),
+            (
+                GEMMA3,
+                "model.layers.3.pre_feedforward_layernorm.weight",
+                "blk.3.ffn_norm.weight",
+            ),
+            (PHI3, "model.layers.3.mlp.gate_up_proj.weight", "blk.3.ffn_up.weight"),
             (GPT2, "transformer.h.0.attn.c_attn.weight", "blk.0.attn_qkv.weight"),
             (GPT2, "transformer.ln_f.bias", "output_norm.bias"),
         ] {

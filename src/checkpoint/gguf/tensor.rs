@@ -116,8 +116,8 @@ impl StoredTensor<'_> {
     /// The length of a row: 1 in a vector, each of whose numbers is one output.
     fn columns(&self) -> usize {
         match self.info.shape.as_slice() {
-            [_, columns] => *columns,
-            _ => 1,
+            [] | [_] => 1,
+            [.., columns] => *columns,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{ROPE_FACTORS, interleaves_heads};
+use super::config::{Architecture, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS, interleaves_heads};
 use super::file::GgufFile;
 use super::names::Names;
 use super::tensor::StoredTensor;
@@ -27,9 +27,10 @@ impl<'a> GgufWeights<'a> {
     /// # Errors
     /// Metadata of the wrong type.
     pub(crate) fn new(file: &'a GgufFile<'a>, config: &ModelConfig) -> Result<Self> {
-        let names = Names::of(&config.family);
+        let names = Names::of(Architecture::of(file)?);
         // The factors belong to the config, which has read them.
-        let tensors = file.tensors.keys().filter(|name| *name != ROPE_FACTORS);
+        let factors = [ROPE_FACTORS, SHORT_FACTORS, LONG_FACTORS];
+        let tensors = file.tensors.keys().filter(|name| !factors.contains(&name.as_str()));
         let renamed = |name: &'a String| {
             (names.in_checkpoint(name).unwrap_or_else(|| name.clone()), name.as_str())
         };
@@ -79,7 +80,14 @@ impl<'a> GgufWeights<'a> {
             }
             .into());
         };
-        if info.shape != shape {
+        // The matrices of experts, `[experts, rows, columns]`, are one above the other.
+        let is_stack = match (info.shape.as_slice(), shape) {
+            ([experts, rows, columns], [all, width]) => {
+                experts.checked_mul(*rows) == Some(*all) && columns == width
+            }
+            _ => false,
+        };
+        if info.shape != shape && !is_stack {
             let (found, expected) = (info.shape.clone(), shape.to_vec());
             let tensor = in_file.clone();
             return Err(LoadError::TensorShape { origin: origin(), tensor, found, expected }.into());

@@ -2,7 +2,7 @@
 
 use super::{Linear, Stop, Watch, add, bend_of, embedding, head, linear};
 use crate::error::Result;
-use crate::kernels::{Bend, Panels, recorded};
+use crate::kernels::{Bend, Panels, Scoring, recorded};
 use crate::model::config::ModelConfig;
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source};
@@ -29,6 +29,7 @@ struct Block {
     up: Linear,
     down: Linear,
     activation: Bend,
+    scoring: Scoring,
 }
 
 #[derive(Debug)]
@@ -109,6 +110,7 @@ impl Block {
             up: linear("mlp.c_fc", [d_ff, d_model])?,
             down: linear("mlp.c_proj", [d_model, d_ff])?,
             activation: bend_of(config.activation),
+            scoring: Scoring::new(config.head_dim),
         })
     }
 
@@ -134,7 +136,7 @@ impl Block {
         });
         watch(Stop::RotatedQuery, &q);
         watch(Stop::RotatedKey, &k);
-        let mixed = pass.attend_in_blocks(layer, &q, &k, &v);
+        let mixed = pass.attend_in_blocks(layer, &q, &k, &v, self.scoring);
         linear([&self.output], &mixed, seq, [added]);
         add(x, added);
 

@@ -1,22 +1,26 @@
 //! The Llama family on the CPU, as [`decoder`](crate::model::decoder) defines it.
 
-use super::{Linear, Stop, Watch, add, bend_of, embedding, head, linear};
+use super::experts::Experts;
+use super::gated::{Gated, GatedScratch};
+use super::{Linear, Stop, Watch, add, embedding, head, linear};
 use crate::error::Result;
-use crate::kernels::{Bend, Panels, recorded};
-use crate::model::config::{LlamaConfig, ModelConfig};
+use crate::kernels::{Panels, Scoring, recorded};
+use crate::model::config::{LlamaConfig, Mlp, ModelConfig};
 use crate::model::pass::Pass;
-use crate::model::rope::Rope;
-use crate::model::source::{Role, Source};
+use crate::model::rope::Ropes;
+use crate::model::source::{Role, Source, parts};
 
 /// A Llama-style decoder.
 #[derive(Debug)]
 pub(in crate::model) struct Llama {
     embedding: Panels,
+    embedding_scale: Option<f32>,
     blocks: Vec<Block>,
     norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
     head: Option<Panels>,
-    rope: Rope,
+    logit_softcap: Option<f32>,
+    ropes: Ropes,
     head_dim: usize,
 }
 
@@ -30,11 +34,22 @@ struct Block {
     output: Linear,
     query_norm: Option<RmsNorm>,
     key_norm: Option<RmsNorm>,
+    /// Which of the angles queries and keys are rotated by, if any.
+    rope: Option<usize>,
+    scoring: Scoring,
+    /// What attention adds is normed too, in some models.
+    attention_output_norm: Option<RmsNorm>,
     feed_forward_norm: RmsNorm,
-    gate: Linear,
-    up: Linear,
-    down: Linear,
-    activation: Bend,
+    feed_forward: FeedForward,
+    /// As after attention.
+    feed_forward_output_norm: Option<RmsNorm>,
+}
+
+/// What transforms each position.
+#[derive(Debug)]
+enum FeedForward {
+    Dense(Gated),
+    Experts(Experts),
 }
 
 #[derive(Debug)]
@@ -46,10 +61,11 @@ struct RmsNorm {
 
 /// The RoPE angles of the positions in a pass.
 struct Angles {
+    seq: usize,
     head_dim: usize,
-    /// `[seq, head_dim / 2]`
+    /// `[seq, rotated / 2]`
     cos: Vec<f32>,
-    /// `[seq, head_dim / 2]`
+    /// `[seq, rotated / 2]`
     sin: Vec<f32>,
 }
 
@@ -60,8 +76,7 @@ struct Scratch {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    gate: Vec<f32>,
-    up: Vec<f32>,
+    gated: GatedScratch,
     /// What a part adds to the residual stream.
     added: Vec<f32>,
 }
@@ -75,18 +90,24 @@ impl Llama {
         let shape = [config.vocab_size, config.d_model];
         let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
-        let block = |i| Block::load(weights, &name(&format!("layers.{i}")), config, llama);
+        let ropes = Ropes::of(config, llama);
+        let block = |i| {
+            let name = name(&format!("layers.{i}"));
+            Block::load(weights, &name, config, llama, i, ropes.index(llama.layer(i)))
+        };
         Ok(Self {
             embedding: weights.panels(&name("embed_tokens.weight"), shape, Role::Embedding)?,
+            embedding_scale: llama.embedding_scale.map(|scale| scale as f32),
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
-            norm: RmsNorm::load(weights, &name("norm"), config.d_model, config.norm_eps)?,
+            norm: RmsNorm::load(weights, &name("norm"), config.d_model, config, llama)?,
             head: if config.tied_head {
                 None
             } else {
                 Some(weights.panels("lm_head.weight", shape, Role::Embedding)?)
             },
-            rope: Rope::new(&llama.rope, config.head_dim),
+            logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
             head_dim: config.head_dim,
+            ropes,
         })
     }
 
@@ -97,12 +118,15 @@ impl Llama {
         pass: &mut Pass<'_>,
         watch: &mut Watch<'_>,
     ) -> Vec<f32> {
-        let [cos, sin] = self.rope.tables(&pass.positions());
-        let angles = Angles { head_dim: self.head_dim, cos, sin };
+        let (seq, positions) = (row.len(), pass.positions());
+        let tables = self.ropes.iter().map(|rope| rope.tables(&positions));
+        let angles = tables.map(|[cos, sin]| Angles { seq, head_dim: self.head_dim, cos, sin });
+        let angles: Vec<Angles> = angles.collect();
         let mut x = self.embed(row);
         let mut scratch = Scratch::default();
         for (i, block) in self.blocks.iter().enumerate() {
-            block.forward(&mut x, &angles, i, pass, &mut scratch, watch);
+            let angles = block.rope.map(|rope| &angles[rope]);
+            block.forward(&mut x, angles, i, pass, &mut scratch, watch);
         }
         self.norm.apply(&mut x);
         x
@@ -110,12 +134,20 @@ impl Llama {
 
     /// The embeddings of token ids: `[seq, d_model]`.
     pub(in crate::model) fn embed(&self, row: &[u32]) -> Vec<f32> {
-        embedding(&self.embedding, row)
+        let mut x = embedding(&self.embedding, row);
+        if let Some(scale) = self.embedding_scale {
+            x.iter_mut().for_each(|x| *x *= scale);
+        }
+        x
     }
 
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
     pub(in crate::model) fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
-        head(self.head.as_ref().unwrap_or(&self.embedding), hidden, rows)
+        let mut logits = head(self.head.as_ref().unwrap_or(&self.embedding), hidden, rows);
+        if let Some(cap) = self.logit_softcap {
+            recorded::cap(&mut logits, cap);
+        }
+        logits
     }
 }
 
@@ -125,29 +157,37 @@ impl Block {
         name: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
+        index: usize,
+        rope: Option<usize>,
     ) -> Result<Self> {
-        let (d_model, d_ff, head_dim) = (config.d_model, config.d_ff, config.head_dim);
+        let (d_model, head_dim) = (config.d_model, config.head_dim);
         let (d_q, d_kv) = (config.n_heads * head_dim, config.n_kv_heads * head_dim);
-        let linear = |part: &str, shape, bias| {
-            Linear::load(weights, &format!("{name}.{part}"), shape, Role::Layer, bias)
+        let layer = llama.layer(index);
+        let linear = |(part, role): (&str, Role), shape, bias| {
+            Linear::load(weights, &format!("{name}.self_attn.{part}"), shape, role, bias)
         };
         let norm =
-            |part: &str, d| RmsNorm::load(weights, &format!("{name}.{part}"), d, config.norm_eps);
+            |part: &str, d| RmsNorm::load(weights, &format!("{name}.{part}"), d, config, llama);
         let head_norm = |part: &str| llama.qk_norm.then(|| norm(part, head_dim)).transpose();
+        let names = layer.norms.names();
+        let optional = |part: Option<&str>| part.map(|part| norm(part, d_model)).transpose();
+        let whole = llama.fused.then_some("qkv_proj");
+        let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
         // In the order of the decoder, so that random weights are the same.
         Ok(Self {
             attention_norm: norm("input_layernorm", d_model)?,
-            query: linear("self_attn.q_proj", [d_q, d_model], llama.qkv_bias)?,
-            key: linear("self_attn.k_proj", [d_kv, d_model], llama.qkv_bias)?,
-            value: linear("self_attn.v_proj", [d_kv, d_model], llama.qkv_bias)?,
-            output: linear("self_attn.o_proj", [d_model, d_q], llama.o_bias)?,
+            query: linear(q, [d_q, d_model], llama.qkv_bias)?,
+            key: linear(k, [d_kv, d_model], llama.qkv_bias)?,
+            value: linear(v, [d_kv, d_model], llama.qkv_bias)?,
+            output: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             query_norm: head_norm("self_attn.q_norm")?,
             key_norm: head_norm("self_attn.k_norm")?,
-            feed_forward_norm: norm("post_attention_layernorm", d_model)?,
-            gate: linear("mlp.gate_proj", [d_ff, d_model], llama.mlp_bias)?,
-            up: linear("mlp.up_proj", [d_ff, d_model], llama.mlp_bias)?,
-            down: linear("mlp.down_proj", [d_model, d_ff], llama.mlp_bias)?,
-            activation: bend_of(config.activation),
+            rope,
+            scoring: llama.scoring(index, head_dim),
+            attention_output_norm: optional(names.after_attention)?,
+            feed_forward_norm: norm(names.before_mlp, d_model)?,
+            feed_forward: FeedForward::load(weights, name, config, llama, &layer.mlp)?,
+            feed_forward_output_norm: optional(names.after_mlp)?,
         })
     }
 
@@ -156,32 +196,34 @@ impl Block {
     fn forward(
         &self,
         x: &mut Vec<f32>,
-        angles: &Angles,
+        angles: Option<&Angles>,
         layer: usize,
         pass: &mut Pass<'_>,
         scratch: &mut Scratch,
         watch: &mut Watch<'_>,
     ) {
-        let Scratch { normed, q, k, v, gate, up, added } = scratch;
-        let seq = angles.seq();
+        let Scratch { normed, q, k, v, gated, added } = scratch;
+        let seq = x.len() / self.attention_norm.weight.len();
 
         normed.clone_from(x);
         self.attention_norm.apply(normed);
         watch(Stop::AttentionInput, normed);
         linear([&self.query, &self.key, &self.value], normed, seq, [q, k, v]);
-        for (x, norm) in [(&mut *q, &self.query_norm), (&mut *k, &self.key_norm)] {
-            norm.iter().for_each(|norm| norm.apply(x));
-        }
+        norm_output(&self.query_norm, q);
+        norm_output(&self.key_norm, k);
         watch(Stop::Query, q);
         watch(Stop::Key, k);
         watch(Stop::Value, v);
-        angles.rotate(q);
-        angles.rotate(k);
+        if let Some(angles) = angles {
+            angles.rotate(q);
+            angles.rotate(k);
+        }
         watch(Stop::RotatedQuery, q);
         watch(Stop::RotatedKey, k);
-        let mixed = pass.attend_in_blocks(layer, q, k, v);
+        let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring);
         watch(Stop::Mixed, &mixed);
         linear([&self.output], &mixed, seq, [added]);
+        norm_output(&self.attention_output_norm, added);
         watch(Stop::Attention, added);
         add(x, added);
         watch(Stop::AfterAttention, x);
@@ -189,12 +231,11 @@ impl Block {
         normed.clone_from(x);
         self.feed_forward_norm.apply(normed);
         watch(Stop::FeedForwardInput, normed);
-        linear([&self.gate, &self.up], normed, seq, [gate, up]);
-        watch(Stop::Gate, gate);
-        watch(Stop::Up, up);
-        recorded::bend_times(gate, up, self.activation);
-        watch(Stop::Gated, gate);
-        linear([&self.down], gate, seq, [added]);
+        match &self.feed_forward {
+            FeedForward::Dense(network) => network.forward(normed, seq, added, gated, watch),
+            FeedForward::Experts(experts) => experts.forward(normed, seq, added, gated, watch),
+        }
+        norm_output(&self.feed_forward_output_norm, added);
         watch(Stop::FeedForward, added);
         add(x, added);
         watch(Stop::Output, x);
@@ -202,10 +243,46 @@ impl Block {
     // ANCHOR_END: block
 }
 
+impl FeedForward {
+    fn load(
+        weights: &dyn Source,
+        layer: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        mlp: &Mlp,
+    ) -> Result<Self> {
+        if let Mlp::Experts(experts) = mlp {
+            return Experts::load(weights, layer, config, experts).map(Self::Experts);
+        }
+        let d_ff = config.d_ff;
+        let whole = llama.fused.then_some("gate_up_proj");
+        let [gate, up] = parts(["gate_proj", "up_proj"], [d_ff, d_ff], whole);
+        let places = [gate, up, ("down_proj", Role::Layer)];
+        let places = places.map(|(part, role)| (format!("{layer}.mlp.{part}"), role));
+        Gated::load(weights, places, config, d_ff, llama.mlp_bias).map(Self::Dense)
+    }
+}
+
+/// Applies a norm where there is one.
+fn norm_output(norm: &Option<RmsNorm>, x: &mut [f32]) {
+    if let Some(norm) = norm {
+        norm.apply(x);
+    }
+}
+
 impl RmsNorm {
-    fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
-        let weight = weights.numbers(&format!("{name}.weight"), d)?;
-        Ok(Self { weight, eps: eps as f32 })
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        d: usize,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+    ) -> Result<Self> {
+        let mut weight = weights.numbers(&format!("{name}.weight"), d)?;
+        if llama.one_plus_norms {
+            weight.iter_mut().for_each(|weight| *weight += 1.0);
+        }
+        Ok(Self { weight, eps: config.norm_eps as f32 })
     }
 
     /// Normalizes each vector of `[..., d]`.
@@ -215,12 +292,8 @@ impl RmsNorm {
 }
 
 impl Angles {
-    fn seq(&self) -> usize {
-        self.cos.len() / (self.head_dim / 2)
-    }
-
     /// Rotates queries or keys, `[seq, heads * head_dim]`.
     fn rotate(&self, x: &mut [f32]) {
-        recorded::rotate(x, self.seq(), self.head_dim, &self.cos, &self.sin);
+        recorded::rotate(x, self.seq, self.head_dim, &self.cos, &self.sin);
     }
 }

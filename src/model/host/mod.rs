@@ -3,6 +3,8 @@
 //!
 //! All vectors are row-major. `seq` is the number of positions in the pass, of all sequences.
 
+mod experts;
+mod gated;
 mod gpt2;
 mod llama;
 
@@ -39,6 +41,9 @@ pub(super) enum Stop {
     Attention,
     AfterAttention,
     FeedForwardInput,
+    /// The weight of each expert, `[seq, experts]`, where the layer has these. It has no `Gate`, `Up` and
+    /// `Gated` then: each token has others.
+    Routing,
     Gate,
     Up,
     Gated,

@@ -400,7 +400,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-early-exit.txt",
         "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 20"),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 3"),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
@@ -432,7 +432,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     timed(
         "constrained-times.txt",
-        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 400 --measure | tail -n 4",
+        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
     on_request(
         "constrained-masks.md",

@@ -133,7 +133,7 @@ const MUTANTS: [Mutant; 21] = [
         test: TEST,
         edits: &[Edit {
             file: MANAGER,
-            from: "if !table.length.is_multiple_of(size) || table.blocks.len() != table.length / size {",
+            from: "if !table.length.is_multiple_of(size) || table.end() != table.length / size {",
             to: "if size == 0 {",
         }],
     },

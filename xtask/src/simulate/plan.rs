@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(large.together(Layout::Whole, None).unwrap(), None);
         let wire = Some(Interconnect::NVLINK);
         let need = large.together(Layout::Tensor(4), wire).unwrap().unwrap();
-        assert!(need.gpus.total() % 4 == 0, "{}", need.gpus);
+        assert!(need.gpus.total().is_multiple_of(4), "{}", need.gpus);
     }
 
     #[test]

@@ -164,7 +164,8 @@ mod tests {
             let mut router = Router::new(route, 1);
             let mut open = vec![0; 4];
             for index in 0..400 {
-                open[router.choose(&request(index, 0, 0), &open)] += 1;
+                let chosen = router.choose(&request(index, 0, 0), &open);
+                open[chosen] += 1;
             }
             let [least, most] = [open.iter().min(), open.iter().max()].map(|n| *n.unwrap());
             let expected = match route {

@@ -7,11 +7,11 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::json;
-use slowburn::model::config::LlamaConfig;
+use slowburn::model::config::RopeConfig;
 use slowburn::model::{ModelConfig, decoder::Decoder};
 
 /// `config.json` for a decoder of this shape.
-pub fn config_json(config: &ModelConfig, llama: &LlamaConfig) -> String {
+pub fn config_json(config: &ModelConfig, rope: &RopeConfig) -> String {
     let value = json!({
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -26,7 +26,7 @@ pub fn config_json(config: &ModelConfig, llama: &LlamaConfig) -> String {
         "hidden_act": "silu",
         "max_position_embeddings": config.context_length,
         "rms_norm_eps": config.norm_eps,
-        "rope_parameters": { "rope_type": "default", "rope_theta": llama.rope.theta },
+        "rope_parameters": { "rope_type": "default", "rope_theta": rope.theta },
         "attention_bias": false,
         "mlp_bias": false,
         "tie_word_embeddings": config.tied_head,
@@ -69,11 +69,20 @@ impl ModuleVisitor for Collector {
         self.tensors.push((name, data));
     }
 
-    fn enter_module(&mut self, name: &str, _container_type: &str) {
-        self.path.push(name.to_owned());
+    fn enter_module(&mut self, name: &str, container_type: &str) {
+        if !is_variant(container_type) {
+            self.path.push(name.to_owned());
+        }
     }
 
-    fn exit_module(&mut self, _name: &str, _container_type: &str) {
-        self.path.pop();
+    fn exit_module(&mut self, _name: &str, container_type: &str) {
+        if !is_variant(container_type) {
+            self.path.pop();
+        }
     }
+}
+
+/// Whether a module is what a variant of an enum holds: a checkpoint does not name that.
+fn is_variant(container_type: &str) -> bool {
+    container_type.starts_with("Enum:")
 }

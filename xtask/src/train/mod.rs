@@ -26,10 +26,10 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use slowburn::model::activation::Activation;
-use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
+use slowburn::model::config::{Family, LlamaConfig, RopeConfig};
 
 use slowburn::checkpoint::Weights;
-use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Rope};
+use slowburn::model::{ModelConfig, decoder::Decoder, pass::Pass, rope::Ropes};
 
 use crate::corpus::{self, HELD_OUT, SEED, TRAINED_STORIES};
 use checkpoint::Checkpoint;
@@ -72,14 +72,7 @@ pub struct TrainArgs {
 
 const WEIGHT_DECAY: f32 = 0.05;
 
-/// A Llama without optional features.
-const LLAMA: LlamaConfig = LlamaConfig {
-    rope: RopeConfig { theta: 10_000.0, scaling: RopeScaling::None },
-    qkv_bias: false,
-    o_bias: false,
-    mlp_bias: false,
-    qk_norm: false,
-};
+const ROPE: RopeConfig = RopeConfig::new(10_000.0);
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Shape {
@@ -114,7 +107,7 @@ fn draft() -> ModelConfig {
 /// The shape of the bundled model.
 fn ember() -> ModelConfig {
     ModelConfig {
-        family: Family::Llama(LLAMA),
+        family: Family::Llama(LlamaConfig::plain(ROPE)),
         vocab_size: 2048,
         d_model: 192,
         n_layers: 5,
@@ -197,7 +190,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
 
     std::fs::create_dir_all(&args.out)?;
     folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
-    std::fs::write(args.out.join("config.json"), folder::config_json(&config, &LLAMA))?;
+    std::fs::write(args.out.join("config.json"), folder::config_json(&config, &ROPE))?;
     tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
     eprintln!("the model is in {}", args.out.display());
     Ok(())
@@ -215,7 +208,7 @@ fn training_device() -> Device {
 struct Trainer {
     model: Decoder,
     optimizer: ModuleOptimizer,
-    rope: Rope,
+    ropes: Ropes,
     loss: CrossEntropyLoss,
     device: Device,
 }
@@ -224,6 +217,7 @@ impl Trainer {
     fn new(config: &ModelConfig, device: &Device, args: &TrainArgs) -> Result<Self> {
         let trained = device.clone().autodiff();
         trained.seed(args.seed);
+        let llama = LlamaConfig::plain(ROPE);
         // ANCHOR: optimizer
         // Burn's own epsilon, 1e-5, is larger than many gradients here.
         let vectors = AdamWConfig::new()
@@ -240,9 +234,9 @@ impl Trainer {
         let optimizer = vectors.init().with_group(inside_blocks, matrices.build(), None);
         // ANCHOR_END: optimizer
         Ok(Self {
-            model: Decoder::load(&Weights::random(&trained), config, &LLAMA)?,
+            model: Decoder::load(&Weights::random(&trained), config, &llama)?,
             optimizer,
-            rope: Rope::new(&LLAMA.rope, config.head_dim),
+            ropes: Ropes::of(config, &llama),
             loss: CrossEntropyLossConfig::new().init(device),
             device: device.clone(),
         })
@@ -283,7 +277,7 @@ impl Trainer {
             Tensor::<2, Int>::from_data(TensorData::new(ids, [rows.len(), seq]), &self.device)
         };
         let mut pass = Pass::whole(seq);
-        let hidden = model.hidden_states(ids(0), &self.rope, &mut pass); // [batch, seq, d_model]
+        let hidden = model.hidden_states(ids(0), &self.ropes, &mut pass); // [batch, seq, d_model]
         let logits = model.logits(hidden).flatten::<2>(0, 1); // [batch * seq, vocab]
         self.loss.forward(logits, ids(1).flatten(0, 1))
     }

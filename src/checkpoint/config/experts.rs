@@ -1,0 +1,104 @@
+//! `config.json` of Qwen3-MoE and of Mixtral: a Qwen3 and a Mistral with experts.
+
+use serde::Deserialize;
+
+use super::llama::{Defaults, LlamaFile};
+use super::{LlamaConfig, ModelConfig, parse, unsupported};
+use crate::error::Result;
+use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp, Norms};
+
+/// The fields about experts.
+#[derive(Debug, Deserialize)]
+struct ExpertsFile {
+    num_experts: Option<usize>,
+    num_local_experts: Option<usize>,
+    num_experts_per_tok: Option<usize>,
+    moe_intermediate_size: Option<usize>,
+    norm_topk_prob: Option<bool>,
+    decoder_sparse_step: Option<usize>,
+    mlp_only_layers: Option<Vec<usize>>,
+}
+
+/// Reads the file of a model whose `model_type` is `qwen3_moe`.
+pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: ExpertsFile = parse(json, origin)?;
+    let file: LlamaFile = parse(json, origin)?;
+    let experts = Experts {
+        count: own.num_experts.or(own.num_local_experts).unwrap_or(128),
+        per_token: own.num_experts_per_tok.unwrap_or(8),
+        d_ff: own.moe_intermediate_size.unwrap_or(768),
+        renormalized: own.norm_topk_prob.unwrap_or(false),
+        names: ExpertNames::Mlp,
+    };
+    experts.check("num_experts", origin)?;
+    let (head_dim, theta) = (file.head_dim(), Defaults::default().theta);
+    let (rope, context) = file.rope(Defaults { head_dim, theta, partial: false }, origin)?;
+    let step = own.decoder_sparse_step.unwrap_or(1).max(1);
+    let is_dense = own.mlp_only_layers.unwrap_or_default();
+    let window = file.sliding_window.flatten().filter(|_| file.use_sliding_window == Some(true));
+    let layers = file.layers(origin, |i, _| LayerConfig {
+        window,
+        rope: Some(rope.clone()),
+        norms: Norms::Before,
+        mlp: if is_dense.contains(&i) || !(i + 1).is_multiple_of(step) {
+            Mlp::Dense
+        } else {
+            Mlp::Experts(experts.clone())
+        },
+    })?;
+    let attention_bias = file.attention_bias.unwrap_or(false);
+    let llama = LlamaConfig {
+        layers,
+        qkv_bias: attention_bias,
+        o_bias: attention_bias,
+        qk_norm: true,
+        ..LlamaConfig::plain(rope)
+    };
+    let config = file.model(llama, head_dim, origin)?;
+    Ok(ModelConfig { context_length: context, ..config })
+}
+
+/// Reads the file of a model whose `model_type` is `mixtral`.
+pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: ExpertsFile = parse(json, origin)?;
+    let file: LlamaFile = parse(json, origin)?;
+    let experts = Experts {
+        count: own.num_local_experts.or(own.num_experts).unwrap_or(8),
+        per_token: own.num_experts_per_tok.unwrap_or(2),
+        d_ff: file.intermediate_size,
+        renormalized: true,
+        names: ExpertNames::BlockSparse,
+    };
+    experts.check("num_local_experts", origin)?;
+    let head_dim = file.head_dim();
+    let defaults = Defaults { head_dim, theta: 1_000_000.0, partial: false };
+    let (rope, context) = file.rope(defaults, origin)?;
+    let layer = LayerConfig {
+        window: file.sliding_window.flatten(),
+        rope: Some(rope.clone()),
+        norms: Norms::Before,
+        mlp: Mlp::Experts(experts),
+    };
+    let llama = LlamaConfig { layers: vec![layer], ..LlamaConfig::plain(rope) };
+    let config = file.model(llama, head_dim, origin)?;
+    Ok(ModelConfig { context_length: context, ..config })
+}
+
+impl Experts {
+    fn check(&self, count: &'static str, origin: &str) -> Result<()> {
+        /// Many times what the largest models have.
+        const MOST: usize = 10_000;
+        if self.count == 0 || self.count > MOST {
+            return Err(unsupported(origin, count, self.count, "1 to 10000 experts"));
+        }
+        if self.per_token == 0 || self.per_token > self.count {
+            let some = "1 or more, and no more than there are experts";
+            return Err(unsupported(origin, "num_experts_per_tok", self.per_token, some));
+        }
+        if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
+            let size = "a size from 1 to 2^31 - 1";
+            return Err(unsupported(origin, "moe_intermediate_size", self.d_ff, size));
+        }
+        Ok(())
+    }
+}

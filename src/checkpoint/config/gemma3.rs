@@ -1,0 +1,91 @@
+//! `config.json` of Gemma 3, the models of text alone.
+
+use serde::Deserialize;
+
+use super::file::{activation, positive};
+use super::llama::{LlamaFile, SLIDING};
+use super::rope::RopeFile;
+use super::{LlamaConfig, ModelConfig, parse, unsupported};
+use crate::error::Result;
+use crate::model::activation::Activation;
+use crate::model::config::{LayerConfig, Mlp, Norms};
+
+/// The fields that only this family has, or reads otherwise.
+#[derive(Debug, Deserialize)]
+struct Gemma3File {
+    hidden_activation: Option<String>,
+    query_pre_attn_scalar: Option<f64>,
+    attn_logit_softcapping: Option<f64>,
+    final_logit_softcapping: Option<f64>,
+    use_bidirectional_attention: Option<bool>,
+    /// As of transformers 5, by the type of a layer.
+    rope_parameters: Option<RopesFile>,
+    /// The older name of `rope_theta` of the layers with a window.
+    rope_local_base_freq: Option<f64>,
+    /// Of so many layers, the last attends to the whole sequence. `layer_types` says it otherwise.
+    #[serde(alias = "_sliding_window_pattern")]
+    sliding_window_pattern: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RopesFile {
+    full_attention: Option<RopeFile>,
+    sliding_attention: Option<RopeFile>,
+}
+
+pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let own: Gemma3File = parse(json, origin)?;
+    let mut file: LlamaFile = parse(json, origin)?;
+    file.check_dense(origin)?;
+    if own.use_bidirectional_attention == Some(true) {
+        let causal = "`false` (a text is read forwards)";
+        return Err(unsupported(origin, "use_bidirectional_attention", true, causal));
+    }
+    file.head_dim.get_or_insert(256);
+    let ropes = own.rope_parameters.unwrap_or_default();
+    let full = ropes.full_attention.or_else(|| file.old_rope().cloned()).unwrap_or_default();
+    let full = file.rope_of(&full, file.old_theta().unwrap_or(1_000_000.0), origin)?;
+    let sliding = ropes.sliding_attention.unwrap_or_default();
+    let local_theta = own.rope_local_base_freq.unwrap_or(10_000.0);
+    let sliding = file.rope_of(&sliding, local_theta, origin)?;
+
+    let pattern = own.sliding_window_pattern.unwrap_or(6).max(1);
+    let window = file.sliding_window.unwrap_or(Some(4096));
+    let layers = file.layers(origin, |i, layer_type| {
+        let every = !(i + 1).is_multiple_of(pattern);
+        let slides = layer_type.map_or(every, |layer_type| layer_type == SLIDING);
+        LayerConfig {
+            window: window.filter(|_| slides),
+            rope: Some(if slides {
+                sliding.clone()
+            } else {
+                full.clone()
+            }),
+            norms: Norms::Around,
+            mlp: Mlp::Dense,
+        }
+    })?;
+    let attention_bias = file.attention_bias.unwrap_or(false);
+    let cap = |value: Option<f64>, field| match value {
+        Some(_) => positive(value, field, origin).map(Some),
+        None => Ok(None),
+    };
+    let scalar = own.query_pre_attn_scalar.unwrap_or(256.0);
+    let llama = LlamaConfig {
+        layers,
+        qkv_bias: attention_bias,
+        o_bias: attention_bias,
+        qk_norm: true,
+        one_plus_norms: true,
+        embedding_scale: Some((file.hidden_size as f64).sqrt()),
+        query_scalar: Some(positive(Some(scalar), "query_pre_attn_scalar", origin)?),
+        attention_softcap: cap(own.attn_logit_softcapping, "attn_logit_softcapping")?,
+        logit_softcap: cap(own.final_logit_softcapping, "final_logit_softcapping")?,
+        ..LlamaConfig::plain(full)
+    };
+    let bend = own.hidden_activation.as_deref();
+    let bend = activation(bend, Activation::GeluTanh, "hidden_activation", origin)?;
+    let head_dim = file.head_dim();
+    let config = file.tied_model(llama, head_dim, origin)?;
+    Ok(ModelConfig { activation: bend, ..config })
+}

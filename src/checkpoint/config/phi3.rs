@@ -1,0 +1,25 @@
+//! `config.json` of Phi-3 and Phi-4-mini: fused matrices, heads that turn in part, `longrope`.
+
+use super::llama::{Defaults, LlamaFile};
+use super::{LlamaConfig, ModelConfig, parse};
+use crate::error::Result;
+use crate::model::config::{LayerConfig, Mlp, Norms};
+
+pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
+    let mut file: LlamaFile = parse(json, origin)?;
+    file.check_dense(origin)?;
+    // That of transformers.
+    file.original_max_position_embeddings.get_or_insert(4096.0);
+    let head_dim = file.head_dim();
+    let defaults = Defaults { head_dim, partial: true, ..Defaults::default() };
+    let (rope, context) = file.rope(defaults, origin)?;
+    let layer = LayerConfig {
+        window: file.sliding_window.flatten(),
+        rope: Some(rope.clone()),
+        norms: Norms::Before,
+        mlp: Mlp::Dense,
+    };
+    let llama = LlamaConfig { layers: vec![layer], fused: true, ..LlamaConfig::plain(rope) };
+    let config = file.model(llama, head_dim, origin)?;
+    Ok(ModelConfig { context_length: context, ..config })
+}

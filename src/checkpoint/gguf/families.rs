@@ -1,0 +1,104 @@
+//! What the metadata of some architectures says of their layers.
+
+use super::config::Keys;
+use crate::error::Result;
+use crate::model::config::{
+    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, RopeConfig,
+};
+
+/// Files do not say at what base layers with a window rotate.
+const LOCAL_THETA: f64 = 10_000.0;
+
+impl Keys<'_> {
+    /// Norms hold `1 + weight` in these files. llama.cpp takes much of the rest for granted.
+    pub(super) fn gemma3(
+        &self,
+        llama: LlamaConfig,
+        d_model: usize,
+        head_dim: usize,
+    ) -> Result<LlamaConfig> {
+        /// The layers of the model of 27 billion weights, which divides scores by another number.
+        const LAYERS_OF_27B: usize = 62;
+        let window = self.optional_size("attention.sliding_window")?;
+        let pattern = self.optional_size("attention.sliding_window_pattern")?.unwrap_or(6);
+        if pattern > 1000 {
+            return Err(self.wrong("attention.sliding_window_pattern", "at most 1000 layers"));
+        }
+        let local = self.positive("rope.freq_base_swa", Some(LOCAL_THETA))?;
+        let full = llama.layers[0].rope.clone();
+        let layer = |i: usize| {
+            let slides = i + 1 < pattern;
+            LayerConfig {
+                window: window.filter(|_| slides),
+                rope: if slides {
+                    Some(RopeConfig::new(local))
+                } else {
+                    full.clone()
+                },
+                norms: Norms::Around,
+                mlp: Mlp::Dense,
+            }
+        };
+        let heads = self.size("attention.head_count")?;
+        let scalar = match self.size("block_count")? {
+            LAYERS_OF_27B => d_model as f64 / heads as f64,
+            _ => head_dim as f64,
+        };
+        let cap = |key: &str| match self.metadata.number(&self.key(key))? {
+            Some(_) => self.positive(key, None).map(Some),
+            None => Ok(None),
+        };
+        Ok(LlamaConfig {
+            layers: (0..pattern).map(layer).collect(),
+            embedding_scale: Some((d_model as f64).sqrt()),
+            query_scalar: Some(scalar),
+            attention_softcap: cap("attn_logit_softcapping")?,
+            logit_softcap: cap("final_logit_softcapping")?,
+            ..llama
+        })
+    }
+
+    /// Every fourth layer has no RoPE.
+    pub(super) fn smollm3(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
+        let layer = llama.layers[0].clone();
+        llama.layers = vec![layer; 4];
+        llama.layers[3].rope = None;
+        Ok(llama)
+    }
+
+    pub(super) fn phi3(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
+        let key = "attention.sliding_window";
+        let window = self.metadata.size(&self.key(key))?.filter(|window| *window > 0);
+        llama.layers[0].window = window;
+        llama.fused = true;
+        Ok(llama)
+    }
+
+    /// Experts, where the file has some.
+    pub(super) fn experts(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
+        let key = "expert_count";
+        let count = self.metadata.size(&self.key(key))?.unwrap_or(0);
+        if count == 0 {
+            return Ok(llama);
+        }
+        if count > 10_000 {
+            return Err(self.wrong(key, "at most 10000 experts"));
+        }
+        let per_token = self.size("expert_used_count")?;
+        if per_token > count {
+            return Err(self.wrong("expert_used_count", format!("at most {count}")));
+        }
+        let d_ff = self.optional_size("expert_feed_forward_length")?;
+        llama.layers[0].mlp = Mlp::Experts(Experts {
+            count,
+            per_token,
+            d_ff: match d_ff {
+                Some(d_ff) => d_ff,
+                None => self.size("feed_forward_length")?,
+            },
+            renormalized: true,
+            names: ExpertNames::Stacked,
+        });
+        Ok(llama)
+    }
+}

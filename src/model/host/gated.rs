@@ -1,0 +1,62 @@
+//! The gated feed-forward network on the CPU.
+
+use super::{Linear, Stop, Watch, bend_of, linear};
+use crate::error::Result;
+use crate::kernels::{Bend, recorded};
+use crate::model::config::ModelConfig;
+use crate::model::source::{Role, Source};
+
+/// As [`feed_forward`](crate::model::feed_forward) defines it.
+#[derive(Debug)]
+pub(super) struct Gated {
+    gate: Linear,
+    up: Linear,
+    down: Linear,
+    activation: Bend,
+}
+
+/// The vectors of a gated network, `[seq, d_ff]`. All networks of a pass use the same memory.
+#[derive(Default)]
+pub(super) struct GatedScratch {
+    gate: Vec<f32>,
+    up: Vec<f32>,
+}
+
+impl Gated {
+    /// Loads the gate, up and down projections from these tensors.
+    pub(super) fn load(
+        weights: &dyn Source,
+        [gate, up, down]: [(String, Role); 3],
+        config: &ModelConfig,
+        d_ff: usize,
+        bias: bool,
+    ) -> Result<Self> {
+        let d_model = config.d_model;
+        let linear =
+            |(name, role): (String, Role), shape| Linear::load(weights, &name, shape, role, bias);
+        Ok(Self {
+            gate: linear(gate, [d_ff, d_model])?,
+            up: linear(up, [d_ff, d_model])?,
+            down: linear(down, [d_model, d_ff])?,
+            activation: bend_of(config.activation),
+        })
+    }
+
+    /// `x` is `[seq, d_model]`, and so is what `y` becomes.
+    pub(super) fn forward(
+        &self,
+        x: &[f32],
+        seq: usize,
+        y: &mut Vec<f32>,
+        scratch: &mut GatedScratch,
+        watch: &mut Watch<'_>,
+    ) {
+        let GatedScratch { gate, up } = scratch;
+        linear([&self.gate, &self.up], x, seq, [gate, up]);
+        watch(Stop::Gate, gate);
+        watch(Stop::Up, up);
+        recorded::bend_times(gate, up, self.activation);
+        watch(Stop::Gated, gate);
+        linear([&self.down], gate, seq, [y]);
+    }
+}

@@ -1,0 +1,389 @@
+//! What the newer members of the Llama family have that the fixtures of transformers do not show:
+//! other names, other scalings, GGUF files. Each is made from a fixture so that the answer is known.
+
+#![cfg(feature = "flex")]
+
+mod common;
+
+use burn::tensor::{DType, Device, Tensor};
+use common::gguf::{Gguf, Info, Meta};
+use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load, read_json};
+use serde_json::{Value, json};
+use slowburn::checkpoint::Weights;
+use slowburn::checkpoint::gguf::GgufFile;
+use slowburn::device::Precision;
+use slowburn::model::config::{RopeConfig, RopeScaling};
+use slowburn::model::rope::Rope;
+use slowburn::model::{Input, Logits, Model, ModelConfig};
+use slowburn::pretrained::Pretrained;
+
+fn prompt() -> Vec<u32> {
+    (0..40).map(|i| (i * 37 + 11) % 300).collect()
+}
+
+fn logits(model: &Model) -> Vec<Vec<f32>> {
+    model.forward(&mut [Input::whole(&prompt()).with_logits(Logits::All)]).unwrap()
+}
+
+fn checkpoint(name: &str) -> Checkpoint {
+    let path = fixture(&format!("models/{name}/model.safetensors"));
+    Checkpoint::parse(&std::fs::read(path).unwrap())
+}
+
+/// A fixture with another `config.json` and other weights.
+fn changed(
+    name: &str,
+    change: impl FnOnce(&mut Value),
+    change_weights: impl FnOnce(&mut Checkpoint),
+) -> Model {
+    let folder = copy_with_config(&fixture(&format!("models/{name}")), change);
+    let mut checkpoint = checkpoint(name);
+    change_weights(&mut checkpoint);
+    std::fs::write(folder.path().join("model.safetensors"), checkpoint.to_bytes()).unwrap();
+    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+    assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
+    pretrained.model
+}
+
+/// Experts that are all the same network are that network, whoever is chosen, since the weights of
+/// the chosen sum to 1. This also tests which of `w1`, `w2` and `w3` is which.
+#[test]
+fn a_mixtral_of_equal_experts_is_a_llama() {
+    const EXPERTS: usize = 4;
+    let model = changed(
+        "llama-gqa",
+        |config| {
+            config["model_type"] = "mixtral".into();
+            config["num_local_experts"] = EXPERTS.into();
+            config["num_experts_per_tok"] = 3.into();
+        },
+        |checkpoint| {
+            for layer in 0..3 {
+                let prefix = format!("model.layers.{layer}");
+                for (old, new, shape) in [
+                    ("gate_proj", "w1", [160, 64]),
+                    ("up_proj", "w3", [160, 64]),
+                    ("down_proj", "w2", [64, 160]),
+                ] {
+                    let name = format!("{prefix}.mlp.{old}.weight");
+                    let bytes = checkpoint.bytes(&name).to_vec();
+                    let of = |expert: usize| {
+                        format!("{prefix}.block_sparse_moe.experts.{expert}.{new}.weight")
+                    };
+                    checkpoint.rename(|old| if old == name { of(0) } else { old.to_owned() });
+                    for expert in 1..EXPERTS {
+                        checkpoint.add(&of(expert), "F32", &shape, &bytes);
+                    }
+                }
+                let router: Vec<u8> = (0..EXPERTS * 64)
+                    .flat_map(|i| ((i * 7919 % 101) as f32 / 50.0 - 1.0).to_le_bytes())
+                    .collect();
+                let name = format!("{prefix}.block_sparse_moe.gate.weight");
+                checkpoint.add(&name, "F32", &[EXPERTS, 64], &router);
+            }
+        },
+    );
+    for (found, expected) in logits(&model).iter().zip(logits(&load("llama-gqa", &device()).model))
+    {
+        assert_close(found, &expected, 1e-4, "mixtral");
+    }
+    let routing = model.routing(&prompt()).unwrap();
+    assert_eq!(routing.len(), 3);
+    for weights in routing.iter().flat_map(|layer| layer.chunks(EXPERTS)) {
+        assert_eq!(weights.iter().filter(|weight| **weight > 0.0).count(), 3);
+        assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
+}
+
+/// Without renormalization, the weights of the chosen sum to less than 1, and the answer is another.
+#[test]
+fn weights_are_renormalized_where_the_file_says_so() {
+    let model = changed("qwen3-moe", |config| config["norm_topk_prob"] = false.into(), |_| {});
+    let routing = model.routing(&prompt()).unwrap();
+    assert!(routing[0].chunks(8).all(|weights| weights.iter().sum::<f32>() < 1.0));
+    assert_ne!(logits(&model), logits(&load("qwen3-moe", &device()).model));
+}
+
+/// The cosines of one position, for each pair.
+fn cosines(rope: &RopeConfig, head_dim: usize) -> Vec<f32> {
+    let device = Device::flex();
+    let mut numbers = vec![1.0_f32; head_dim / 2];
+    numbers.resize(head_dim, 0.0);
+    let x = Tensor::<1>::from_floats(numbers.as_slice(), &device).reshape([1, 1, 1, head_dim]);
+    let turned = Rope::new(rope, head_dim).rotation(&[1], &device).apply(x);
+    turned.try_into_vec_as::<f32>().unwrap()[..head_dim / 2].to_vec()
+}
+
+/// The frequencies that `_compute_yarn_parameters` of transformers gives, to the digits shown.
+#[test]
+fn yarn_has_the_frequencies_of_transformers() {
+    for (original_context, truncate, expected) in [
+        (
+            64.0,
+            true,
+            [
+                1.0,
+                0.237_170_824_512_628_47,
+                0.05,
+                0.007_905_694_150_420_948,
+            ],
+        ),
+        (
+            512.0,
+            false,
+            [
+                1.0,
+                0.301_406_478_459_532_06,
+                0.070_398_636_634_604_79,
+                0.014_383_359_341_231_184,
+            ],
+        ),
+    ] {
+        let scaling = RopeScaling::Yarn {
+            factor: 4.0,
+            beta_fast: 32.0,
+            beta_slow: 1.0,
+            original_context,
+            truncate,
+        };
+        let attention_factor = 1.138_629_436_111_989;
+        let rope = RopeConfig { scaling, attention_factor, ..RopeConfig::new(10_000.0) };
+        let rest = [
+            0.0025,
+            0.000_790_569_415_042_094_7,
+            0.000_25,
+            7.905_694_150_420_948e-5,
+        ];
+        let expected = expected.into_iter().chain(rest);
+        for (found, frequency) in cosines(&rope, 16).into_iter().zip(expected) {
+            let expected = attention_factor * f64::cos(frequency);
+            assert!((f64::from(found) - expected).abs() < 1e-6, "{found}, {expected}");
+        }
+    }
+}
+
+/// A config says so by `rope_scaling`, and what it leaves out follows from the rest.
+#[test]
+fn yarn_and_dynamic_are_read_from_the_file() {
+    let plain = logits(&load("llama-gqa", &device()).model);
+    let with = |rope: Value| {
+        logits(&changed(
+            "llama-gqa",
+            |config| {
+                config["rope_parameters"] = Value::Null;
+                config["rope_scaling"] = rope;
+            },
+            |_| {},
+        ))
+    };
+    // Within the context of the file, `dynamic` changes nothing.
+    assert_eq!(with(json!({"type": "dynamic", "factor": 4.0})), plain);
+    // A factor of 1 neither stretches nor sharpens.
+    assert_eq!(with(json!({"rope_type": "yarn", "factor": 1.0})), plain);
+    let stretched =
+        with(json!({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}));
+    assert_ne!(stretched, plain);
+}
+
+/// Factors of 1, in a model whose context is the original one, are no factors.
+#[test]
+fn longrope_divides_frequencies_by_its_factors() {
+    let plain = logits(&load("phi3", &device()).model);
+    let with = |short: f64, long: f64| {
+        let rope = json!({
+            "rope_type": "longrope", "rope_theta": 10000.0, "partial_rotary_factor": 0.75,
+            "short_factor": vec![short; 6], "long_factor": vec![long; 6],
+        });
+        logits(&changed("phi3", |config| config["rope_parameters"] = rope, |_| {}))
+    };
+    assert_eq!(with(1.0, 2.0), plain);
+    assert_ne!(with(1.5, 2.0), plain);
+}
+
+/// Caps that no score reaches bound nothing; low ones change the answer.
+#[test]
+fn soft_caps_bound_scores_and_logits() {
+    let plain = logits(&load("gemma3", &device()).model);
+    let with = |field: &str, cap: f64| {
+        logits(&changed("gemma3", |config| config[field] = cap.into(), |_| {}))
+    };
+    for field in ["attn_logit_softcapping", "final_logit_softcapping"] {
+        for (found, expected) in with(field, 1e6).iter().zip(&plain) {
+            assert_close(found, expected, 2e-2, field);
+        }
+        assert_ne!(with(field, 0.5), plain);
+    }
+    let capped = with("final_logit_softcapping", 5.0);
+    for (capped, plain) in capped.iter().flatten().zip(plain.iter().flatten()) {
+        let expected = 5.0 * (plain / 5.0).tanh();
+        assert!((capped - expected).abs() < 1e-5, "{capped}, {expected}");
+    }
+}
+
+/// Makes a GGUF file of a fixture, as llama.cpp's converter does: its names and its metadata.
+fn in_gguf(
+    name: &str,
+    architecture: &str,
+    metadata: &[(&str, Meta)],
+    parts: &[(&str, &str)],
+) -> Gguf {
+    let checkpoint = checkpoint(name);
+    let config = read_json(&fixture(&format!("models/{name}/config.json")));
+    let size = |field: &str| Meta::U32(config[field].as_u64().unwrap() as u32);
+    let mut file = Gguf {
+        version: 3,
+        metadata: Vec::new(),
+        tensors: Vec::new(),
+        data: Vec::new(),
+    };
+    file.set("general.architecture", Meta::Text(architecture.to_owned()));
+    for (key, field) in [
+        ("block_count", "num_hidden_layers"),
+        ("context_length", "max_position_embeddings"),
+        ("embedding_length", "hidden_size"),
+        ("feed_forward_length", "intermediate_size"),
+        ("attention.head_count", "num_attention_heads"),
+        ("attention.head_count_kv", "num_key_value_heads"),
+    ] {
+        file.set(&format!("{architecture}.{key}"), size(field));
+    }
+    let eps = config["rms_norm_eps"].as_f64().unwrap() as f32;
+    file.set(&format!("{architecture}.attention.layer_norm_rms_epsilon"), Meta::F32(eps));
+    for (key, value) in metadata {
+        file.set(&format!("{architecture}.{key}"), value.clone());
+    }
+    let mut stacks: Vec<(String, Vec<u64>, Vec<f32>)> = Vec::new();
+    for (name, entry) in &checkpoint.header {
+        if name == "__metadata__" {
+            continue;
+        }
+        let shape = entry["shape"].as_array().unwrap().iter().rev();
+        let mut shape: Vec<u64> = shape.map(|size| size.as_u64().unwrap()).collect();
+        let mut numbers = widened(checkpoint.bytes(name), entry["dtype"].as_str().unwrap());
+        let name = name.replace("model.embed_tokens", "token_embd");
+        let name = name.replace("model.norm", "output_norm").replace("lm_head", "output");
+        let mut name = name.replace("model.layers.", "blk.");
+        for (from, to) in parts {
+            name = name.replace(from, to);
+        }
+        if architecture == "gemma3" && name.contains("norm") {
+            numbers.iter_mut().for_each(|number| *number += 1.0);
+        }
+        if architecture == "smollm3" && (name.contains("attn_q.") || name.contains("attn_k.")) {
+            numbers = interleaved(&numbers, shape[0] as usize, 16);
+        }
+        // The experts of a layer are one tensor. Their names are in order.
+        if let Some((before, expert)) = name.clone().split_once(".mlp.experts.") {
+            let (_, part) = expert.split_once('.').unwrap();
+            name = format!(
+                "{before}.{}",
+                part.replace("_proj", "_exps")
+                    .replace("gate", "ffn_gate")
+                    .replace("up", "ffn_up")
+                    .replace("down", "ffn_down")
+            );
+            shape.push(1);
+        }
+        match stacks.iter_mut().find(|(stacked, ..)| *stacked == name) {
+            Some((_, shape, all)) => {
+                shape[2] += 1;
+                all.extend(numbers);
+            }
+            None => stacks.push((name, shape, numbers)),
+        }
+    }
+    for (name, shape, numbers) in stacks {
+        let offset = file.data.len() as u64;
+        file.data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        file.data.resize(file.data.len().next_multiple_of(32), 0);
+        file.tensors.push(Info { name, shape, kind: 0, offset });
+    }
+    file
+}
+
+fn widened(bytes: &[u8], dtype: &str) -> Vec<f32> {
+    match dtype {
+        "F32" => bytes.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect(),
+        "F16" => {
+            let halves =
+                bytes.chunks(2).map(|b| burn::tensor::f16::from_le_bytes(b.try_into().unwrap()));
+            halves.map(|half| half.to_f32()).collect()
+        }
+        _ => {
+            let halves =
+                bytes.chunks(2).map(|b| burn::tensor::bf16::from_le_bytes(b.try_into().unwrap()));
+            halves.map(|half| half.to_f32()).collect()
+        }
+    }
+}
+
+/// The rows of heads in the order of files of `llama`: the two of a pair beside each other.
+fn interleaved(numbers: &[f32], columns: usize, head_dim: usize) -> Vec<f32> {
+    let rows: Vec<&[f32]> = numbers.chunks(columns).collect();
+    let row = |i: usize| {
+        let (head, in_head) = (i / head_dim * head_dim, i % head_dim);
+        rows[head + in_head % 2 * (head_dim / 2) + in_head / 2]
+    };
+    (0..rows.len()).flat_map(row).copied().collect()
+}
+
+const PARTS: &[(&str, &str)] = &[
+    ("input_layernorm", "attn_norm"),
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.o_proj", "attn_output"),
+    ("self_attn.qkv_proj", "attn_qkv"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("mlp.gate_up_proj", "ffn_up"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+    ("mlp.gate.", "ffn_gate_inp."),
+    ("pre_feedforward_layernorm", "ffn_norm"),
+    ("post_feedforward_layernorm", "post_ffw_norm"),
+];
+
+/// The same weights give the same bits from both formats.
+#[test]
+fn gguf_files_of_these_families_give_the_bits_of_their_folders() {
+    let number = Meta::U32;
+    let plain_norm: &[_] = &[("post_attention_layernorm", "ffn_norm")];
+    let output_norm: &[_] = &[("post_attention_layernorm", "post_attention_norm")];
+    let gemma = [
+        ("attention.key_length", number(24)),
+        ("attention.value_length", number(24)),
+        ("attention.sliding_window", number(9)),
+        ("attention.sliding_window_pattern", number(3)),
+        ("rope.freq_base", Meta::F32(1e6)),
+    ];
+    let phi = [
+        ("rope.dimension_count", number(12)),
+        ("attention.sliding_window", number(0)),
+    ];
+    let experts = [
+        ("expert_count", number(8)),
+        ("expert_used_count", number(2)),
+        ("expert_feed_forward_length", number(48)),
+        ("attention.key_length", number(16)),
+    ];
+    let smollm = [
+        ("rope.freq_base", Meta::F32(2e6)),
+        ("rope.dimension_count", number(16)),
+    ];
+    for (name, architecture, metadata, norms) in [
+        ("gemma3", "gemma3", &gemma[..], output_norm),
+        ("phi3", "phi3", &phi[..], plain_norm),
+        ("qwen3-moe", "qwen3moe", &experts[..], plain_norm),
+        ("smollm3", "smollm3", &smollm[..], plain_norm),
+    ] {
+        let bytes = in_gguf(name, architecture, metadata, &[PARTS, norms].concat()).to_bytes();
+        let file = GgufFile::from_bytes(&bytes, name).unwrap();
+        let config = ModelConfig::from_gguf(&file).unwrap();
+        let weights = Weights::from_gguf(&file, &config, &Device::flex(), DType::F32).unwrap();
+        let model = Model::load(config, &weights).unwrap();
+        assert!(weights.unused(&model).is_empty(), "{name}: {:?}", weights.unused(&model));
+        assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
+    }
+}
