@@ -46,7 +46,8 @@ fn leaf() -> impl Strategy<Value = Value> {
             |(least, more)| json!({"type": "integer", "minimum": least, "maximum": least + more})
         ),
         bounds.prop_map(|(least, more)| {
-            let (least, most) = (least as f64 / 4.0, (least + more) as f64 / 4.0 + 0.1);
+            // `llguidance` 1.9 allows an excluded bound of a number that is whole.
+            let (least, most) = (least as f64 / 4.0 + 0.1, (least + more) as f64 / 4.0 + 0.2);
             json!({"type": "number", "exclusiveMinimum": least, "maximum": most})
         }),
         (1..9u64).prop_map(|of| json!({
