@@ -400,12 +400,12 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-early-exit.txt",
         "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 3"),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 12"),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
             "guess-ahead-shape.md",
-            "cargo xtask speculation shape --chart guess-speed.svg",
+            "cargo xtask speculation shape --rounds 15 --chart guess-speed.svg",
         )
     },
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
