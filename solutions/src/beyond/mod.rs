@@ -1,4 +1,4 @@
-//! 15 Beyond one machine
+//! 16 Beyond one machine
 
 pub mod bounded_hash;
 
