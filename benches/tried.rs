@@ -1,5 +1,5 @@
 //! What was tried on the way to the kernels: number of rows, panels at once, prefetching, and when
-//! bf16 is widened. Chapter 11 says what came of it.
+//! bf16 is widened. Chapter 10 says what came of it.
 //!
 //! cargo bench --bench tried -- --quick
 

@@ -190,7 +190,10 @@ fn a_missing_tensor() {
     assert_says(&error, &[INDEX, SHARD, TENSOR]);
     // In the index and in all files.
     let error = refused(|folder| {
-        edit_json(folder, "config.json", |config| config["num_hidden_layers"] = 4.into());
+        edit_json(folder, "config.json", |config| {
+            config["num_hidden_layers"] = 4.into();
+            config["layer_types"] = Value::Null; // as many entries as layers
+        });
     });
     assert!(matches!(error, Error::Load(LoadError::TensorMissing { .. })), "{error:?}");
     assert_says(&error, &[INDEX, "model.layers.3."]);
@@ -349,12 +352,16 @@ fn sizes_that_are_out_of_all_proportion() {
         ("intermediate_size", 1_000_000_000),
     ] {
         let error = refused(|folder| {
-            edit_json(folder, "config.json", |config| config[field] = size.into());
+            edit_json(folder, "config.json", |config| {
+                config[field] = size.into();
+                config["layer_types"] = Value::Null; // as many entries as layers
+            });
         });
         let kind = matches!(
             error,
             Error::Load(LoadError::TensorShape { .. })
                 | Error::Load(LoadError::TensorMissing { .. })
+                | Error::Load(LoadError::Unsupported { field: "num_hidden_layers", .. })
         );
         assert!(kind, "{field}: {error:?}");
     }

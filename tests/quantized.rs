@@ -1,4 +1,4 @@
-//! What chapter 12 says of quantized weights, in small numbers.
+//! What chapter 11 says of quantized weights, in small numbers.
 
 use slowburn::kernels::{self, Arena, Format, Layer, Panels, Quantized, Roof, Rounding};
 use slowburn::kernels::{StoredMatrix, trace::Cost};
@@ -96,7 +96,7 @@ fn an_offset_costs_digits() {
     assert_eq!(format!("{:.8}", found[0]), "0.09999996");
 }
 
-/// Ember's `gate`, as in chapter 11, on a machine with round numbers.
+/// Ember's `gate`, as in chapter 10, on a machine with round numbers.
 #[test]
 fn a_decode_step_of_one_layer() {
     let [n_out, n_in] = [512, 192];

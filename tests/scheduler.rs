@@ -185,8 +185,8 @@ impl World {
         self.draft();
         let reads_prompts = self.scheduler.reads_prompts();
         let plan = self.scheduler.plan();
-        self.unchecked.clear();
         self.check_prompts(&plan, reads_prompts);
+        self.unchecked.clear();
         self.check_plan(&plan, &decoding);
         for chunk in &plan.chunks {
             if fails == Some(chunk.id) {
@@ -202,10 +202,13 @@ impl World {
     fn check_prompts(&mut self, plan: &Plan, said: bool) {
         self.without_prompts += usize::from(!said && !plan.chunks.is_empty());
         let reads = plan.decisions.iter().any(|of| matches!(of, Decision::Prefill { .. }));
-        // Only the plan finds what is in the prefix cache.
-        let is_cached = |of: &Decision| matches!(of, Decision::Admitted { cached: 1.., .. });
-        let is_found = plan.decisions.iter().any(is_cached);
-        assert!(said || !reads || is_found, "nobody knew of the prompts: {plan:?}");
+        // Only the plan finds what is in the prefix cache, and whom it preempts.
+        let frees = |of: &Decision| {
+            matches!(of, Decision::Admitted { cached: 1.., .. } | Decision::Preempted { .. })
+        };
+        // Blocks of rejected draft tokens may come back with the plan, too.
+        let is_freed = !self.unchecked.is_empty() || plan.decisions.iter().any(frees);
+        assert!(said || !reads || is_freed, "nobody knew of the prompts: {plan:?}");
     }
 
     /// Proposes draft tokens for some sequences, in whatever state these are. Most are right.

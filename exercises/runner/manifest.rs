@@ -84,13 +84,13 @@ pub enum Chapter {
     KvCache,
     Batching,
     Streaming,
-    Server,
     Scheduler,
     PagedKv,
     Kernels,
     Quantized,
     GuessAhead,
     Constrained,
+    Server,
     Beyond,
 }
 
@@ -106,13 +106,13 @@ impl Chapter {
         Self::KvCache,
         Self::Batching,
         Self::Streaming,
-        Self::Server,
         Self::Scheduler,
         Self::PagedKv,
         Self::Kernels,
         Self::Quantized,
         Self::GuessAhead,
         Self::Constrained,
+        Self::Server,
         Self::Beyond,
     ];
 
@@ -129,13 +129,13 @@ impl Chapter {
             Self::KvCache => "kv_cache",
             Self::Batching => "batching",
             Self::Streaming => "streaming",
-            Self::Server => "server",
             Self::Scheduler => "scheduler",
             Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
             Self::Constrained => "constrained",
+            Self::Server => "server",
             Self::Beyond => "beyond",
         }
     }

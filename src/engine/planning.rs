@@ -84,7 +84,7 @@ impl<M: Memory> Scheduler<M> {
 
     /// Whether the next plan reads prompts, as far as one can say before it is made: that of a running
     /// sequence, or of one for which there are a slot and blocks, not counting those that the prefix
-    /// cache may spare it.
+    /// cache may spare it, or that a preemption or a rejected draft gives back.
     pub fn reads_prompts(&self) -> bool {
         let next = self.next_to_admit().filter(|_| self.may_admit() && self.has_slot());
         let has_blocks = |id: SequenceId| {

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 const WHITESPACE: &str = r"\x20|\n\x20{0,32}";
 
 /// A JSON schema, in which the fields of objects are written in the order in which they stand here.
+///
+/// An `exclusiveMinimum` or `exclusiveMaximum` of a `number` that is whole does not exclude the bound itself:
+/// `llguidance` 1.9 allows it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Schema(Value);

@@ -173,7 +173,6 @@ impl Task<'_> {
 }
 
 impl Heads<'_> {
-    // ANCHOR: positions
     /// The positions that a query of the task attends to: none before its window, none after it.
     #[inline(always)]
     fn positions(&self, task: &Task<'_>, query: usize) -> Range<usize> {
@@ -187,7 +186,6 @@ impl Heads<'_> {
         let first = self.positions(task, 0).start;
         first / SPAN..self.positions(task, task.queries - 1).end.div_ceil(SPAN)
     }
-    // ANCHOR_END: positions
 
     /// The range of a query of the task in `q`.
     #[inline(always)]

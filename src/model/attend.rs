@@ -71,7 +71,6 @@ pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2
 }
 // ANCHOR_END: causal_mask
 
-// ANCHOR: window_mask
 /// As [`causal_mask`], where a query attends to `window` positions, up to its own and with it: also
 /// true below the diagonal of those that are behind the window.
 pub fn window_mask(
@@ -91,4 +90,3 @@ pub fn window_mask(
         None => before,
     })
 }
-// ANCHOR_END: window_mask

@@ -104,7 +104,6 @@ pub struct LlamaConfig {
     pub logit_softcap: Option<f64>,
 }
 
-// ANCHOR: layer
 /// What a layer does, where the layers of a model, or the models of the family, differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerConfig {
@@ -117,7 +116,6 @@ pub struct LayerConfig {
     /// What follows attention.
     pub mlp: Mlp,
 }
-// ANCHOR_END: layer
 
 /// Where the norms of a layer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

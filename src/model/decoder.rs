@@ -65,10 +65,9 @@ impl Decoder {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
-        let ropes = Ropes::of(config, llama);
         let layer = |i| {
             let name = name(&format!("layers.{i}"));
-            Block::load(weights, &name, config, llama, i, ropes.index(llama.layer(i)))
+            Block::load(weights, &name, config, llama, i)
         };
         Ok(Self {
             embed_tokens: Embedding::load(weights, &name("embed_tokens"), vocab, d_model)?,
@@ -138,7 +137,6 @@ impl Block {
         config: &ModelConfig,
         llama: &LlamaConfig,
         index: usize,
-        rope: Option<usize>,
     ) -> Result<Self> {
         let layer = llama.layer(index);
         let norm = |part: &str| {
@@ -160,7 +158,7 @@ impl Block {
             post_attention_layernorm: norm(names.before_mlp)?,
             mlp: Network::load(weights, name, config, llama, &layer.mlp)?,
             mlp_output_norm: optional(names.after_mlp)?,
-            rope,
+            rope: llama.rope_of(index),
         })
     }
 

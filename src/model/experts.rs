@@ -40,7 +40,6 @@ impl Experts {
         })
     }
 
-    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// This is the definition: each expert computes all tokens, and its result counts where it was
@@ -70,7 +69,6 @@ impl Experts {
         };
         shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add).cast(dtype)
     }
-    // ANCHOR_END: forward
 }
 
 impl ExpertNames {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
-use super::config::{LayerConfig, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
+use super::config::{LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
 
 /// The rotation frequency of each pair of entries of a head.
 ///
@@ -67,37 +67,41 @@ impl Rope {
 
 /// The frequencies of all layers: one set for each [`RopeConfig`] that a layer has.
 #[derive(Debug, Clone)]
-pub struct Ropes {
-    configs: Vec<RopeConfig>,
-    ropes: Vec<Rope>,
+pub struct Ropes(Vec<Rope>);
+
+impl LlamaConfig {
+    /// The ways in which layers rotate queries and keys, each of them once.
+    fn ropes(&self) -> Vec<&RopeConfig> {
+        let mut ropes = Vec::new();
+        for rope in self.layers.iter().filter_map(|layer| layer.rope.as_ref()) {
+            if !ropes.contains(&rope) {
+                ropes.push(rope);
+            }
+        }
+        ropes
+    }
+
+    /// Which of the sets of [`Ropes`] layer `index` takes.
+    pub(super) fn rope_of(&self, index: usize) -> Option<usize> {
+        let rope = self.layer(index).rope.as_ref()?;
+        self.ropes().iter().position(|other| *other == rope)
+    }
 }
 
 impl Ropes {
-    /// The frequencies that the layers of a model take.
+    /// The frequencies that the layers of a model take. Their number is that of the configuration: they are
+    /// made once the weights were found to have its sizes.
     pub fn of(config: &ModelConfig, llama: &LlamaConfig) -> Self {
-        let mut configs: Vec<RopeConfig> = Vec::new();
-        for rope in llama.layers.iter().filter_map(|layer| layer.rope.as_ref()) {
-            if !configs.contains(rope) {
-                configs.push(rope.clone());
-            }
-        }
-        let ropes = configs.iter().map(|rope| Rope::new(rope, config.head_dim)).collect();
-        Self { configs, ropes }
-    }
-
-    /// Which of the sets a layer takes.
-    pub(super) fn index(&self, layer: &LayerConfig) -> Option<usize> {
-        let rope = layer.rope.as_ref()?;
-        self.configs.iter().position(|config| config == rope)
+        Self(llama.ropes().into_iter().map(|rope| Rope::new(rope, config.head_dim)).collect())
     }
 
     /// The rotations for each of `positions`, one for each set.
     pub fn rotations(&self, positions: &[usize], device: &Device) -> Vec<Rotation> {
-        self.ropes.iter().map(|rope| rope.rotation(positions, device)).collect()
+        self.iter().map(|rope| rope.rotation(positions, device)).collect()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Rope> {
-        self.ropes.iter()
+        self.0.iter()
     }
 }
 

@@ -1,8 +1,8 @@
-//! `11_kernels`: the layers of a pass under the roof, and the bits of sums.
+//! `10_kernels`: the layers of a pass under the roof, and the bits of sums.
 
 use super::*;
 
-const KERNELS: &str = "11_kernels";
+const KERNELS: &str = "10_kernels";
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()

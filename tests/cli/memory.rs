@@ -117,7 +117,7 @@ fn a_record_holds_every_event_and_every_step() {
         |name: &str| entries.iter().filter(|entry| entry["event"].get(name).is_some()).count();
     assert_eq!((events("arrive"), events("token"), events("leave")), (3, 3 * 60, 3));
 
-    for name in ["09_scheduler", "10_paged_kv"] {
+    for name in ["08_scheduler", "09_paged_kv"] {
         run(name, &["--max-tokens", "5", "--record", file.to_str().unwrap()]);
         let record = std::fs::read_to_string(&file).unwrap();
         let lines: Vec<_> = record.lines().collect();

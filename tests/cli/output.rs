@@ -208,7 +208,7 @@ fn a_reader_that_goes_away_is_no_error() {
         ("04_top_p", &SHORT),
         ("07_streaming", &SHORT),
         ("06_batching", &SHORT),
-        ("09_scheduler", &SHORT),
+        ("08_scheduler", &SHORT),
         ("burn", &[]),
         ("tokens", &[]),
     ] {

@@ -1,8 +1,8 @@
-//! `10_paged_kv`: block tables, shared blocks, and the same logits with and without sharing.
+//! `09_paged_kv`: block tables, shared blocks, and the same logits with and without sharing.
 
 use super::*;
 
-const PAGED: &str = "10_paged_kv";
+const PAGED: &str = "09_paged_kv";
 
 /// On the CPU, where blocks are shared.
 const CPU: [&str; 2] = ["--device", "cpu"];

@@ -1,8 +1,8 @@
-//! `09_scheduler`: who takes part in which step, and what each policy makes of the same requests.
+//! `08_scheduler`: who takes part in which step, and what each policy makes of the same requests.
 
 use super::*;
 
-const SCHEDULER: &str = "09_scheduler";
+const SCHEDULER: &str = "08_scheduler";
 
 const POLICIES: [&str; 4] = [
     "one-at-a-time",

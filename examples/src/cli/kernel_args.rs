@@ -1,4 +1,4 @@
-//! The flags of `11_kernels`.
+//! The flags of `10_kernels`.
 
 use clap::Args;
 use slowburn::pretrained::Pretrained;

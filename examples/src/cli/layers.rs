@@ -1,4 +1,4 @@
-//! The output of `11_kernels`: the layers of a forward pass against the roofline.
+//! The output of `10_kernels`: the layers of a forward pass against the roofline.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The output of `10_paged_kv`: who holds which block, and what sharing has spared.
+//! The output of `09_paged_kv`: who holds which block, and what sharing has spared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

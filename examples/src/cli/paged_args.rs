@@ -1,4 +1,4 @@
-//! The flags of `10_paged_kv`.
+//! The flags of `09_paged_kv`.
 
 use clap::Args;
 use slowburn::engine::EngineConfig;

@@ -1,4 +1,4 @@
-//! The output of `10_paged_kv --compare`: with a prefix cache and without, and the memory of stories.
+//! The output of `09_paged_kv --compare`: with a prefix cache and without, and the memory of stories.
 
 use std::fmt::Write;
 use std::iter::zip;

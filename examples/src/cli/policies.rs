@@ -1,4 +1,4 @@
-//! The table of `09_scheduler --compare`.
+//! The table of `08_scheduler --compare`.
 
 use std::fmt::Write;
 use std::time::Duration;

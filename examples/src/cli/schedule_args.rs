@@ -1,4 +1,4 @@
-//! The flags of `09_scheduler`.
+//! The flags of `08_scheduler`.
 
 use clap::{Args, ValueEnum};
 use slowburn::engine::{EngineConfig, Policy};

@@ -1,4 +1,4 @@
-//! The output of `09_scheduler`: what each step did for each request.
+//! The output of `08_scheduler`: what each step did for each request.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! 13 Guess ahead
+//! 12 Guess ahead
 
 mod prompt_lookup;
 

@@ -1,4 +1,4 @@
-//! 11 Kernels
+//! 10 Kernels
 
 mod roofline;
 

@@ -1,4 +1,4 @@
-//! 10 Paged keys and values
+//! 09 Paged keys and values
 
 mod block_table;
 

@@ -1,4 +1,4 @@
-//! 12 Fewer bits
+//! 11 Fewer bits
 
 mod quantize_group;
 

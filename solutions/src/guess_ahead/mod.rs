@@ -1,4 +1,4 @@
-//! 13 Guess ahead
+//! 12 Guess ahead
 
 pub mod prompt_lookup;
 

@@ -1,4 +1,4 @@
-//! 11 Kernels
+//! 10 Kernels
 
 pub mod roofline;
 

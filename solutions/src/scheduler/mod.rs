@@ -1,4 +1,4 @@
-//! 09 The scheduler
+//! 08 The scheduler
 
 pub mod prompt_chunks;
 

@@ -1,4 +1,4 @@
-//! 08 A server
+//! 15 A server
 
 pub mod sse_encode;
 

@@ -36,7 +36,6 @@ impl Experts {
         })
     }
 
-    // ANCHOR: forward
     /// `x` is `[seq, d_model]`, and so is what `y` becomes. The rows that go to an expert are computed
     /// together, so that its weights are read once; an expert that no row goes to is not read.
     ///
@@ -77,10 +76,8 @@ impl Experts {
             }
         }
     }
-    // ANCHOR_END: forward
 }
 
-// ANCHOR: route
 /// Replaces the scores of the experts for one token by their weights: the softmax of the scores where
 /// an expert is among the `per_token` greatest, and 0 elsewhere. Of equal scores, the first is greater.
 /// `renormalized` scales the weights so that their sum is 1.
@@ -101,15 +98,12 @@ fn route(scores: &mut [f32], per_token: usize, renormalized: bool) {
         scores[expert] = 0.0;
     }
 }
-// ANCHOR_END: route
 
-// ANCHOR: rows_of
 /// The rows that take an expert, and its weight in each. `routing` is `[seq, experts]`.
 fn rows_of(routing: &[f32], experts: usize, expert: usize) -> Vec<(usize, f32)> {
     let weights = routing.iter().skip(expert).step_by(experts).copied().enumerate();
     weights.filter(|(_, weight)| *weight != 0.0).collect()
 }
-// ANCHOR_END: rows_of
 
 #[cfg(test)]
 mod tests {

@@ -90,10 +90,9 @@ impl Llama {
         let shape = [config.vocab_size, config.d_model];
         let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
-        let ropes = Ropes::of(config, llama);
         let block = |i| {
             let name = name(&format!("layers.{i}"));
-            Block::load(weights, &name, config, llama, i, ropes.index(llama.layer(i)))
+            Block::load(weights, &name, config, llama, i)
         };
         Ok(Self {
             embedding: weights.panels(&name("embed_tokens.weight"), shape, Role::Embedding)?,
@@ -107,7 +106,7 @@ impl Llama {
             },
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
             head_dim: config.head_dim,
-            ropes,
+            ropes: Ropes::of(config, llama), // after the weights, whose sizes were checked
         })
     }
 
@@ -158,7 +157,6 @@ impl Block {
         config: &ModelConfig,
         llama: &LlamaConfig,
         index: usize,
-        rope: Option<usize>,
     ) -> Result<Self> {
         let (d_model, head_dim) = (config.d_model, config.head_dim);
         let (d_q, d_kv) = (config.n_heads * head_dim, config.n_kv_heads * head_dim);
@@ -182,7 +180,7 @@ impl Block {
             output: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             query_norm: head_norm("self_attn.q_norm")?,
             key_norm: head_norm("self_attn.k_norm")?,
-            rope,
+            rope: llama.rope_of(index),
             scoring: llama.scoring(index, head_dim),
             attention_output_norm: optional(names.after_attention)?,
             feed_forward_norm: norm(names.before_mlp, d_model)?,

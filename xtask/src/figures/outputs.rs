@@ -2,13 +2,13 @@
 
 use super::output::{Output, asked, drawn, on_request, printed, refused, timed};
 
-/// The servers of chapter 08.
-const SERVER: &str = "cargo run --release --features serve --example 08_server";
-const SMALL_QUEUE: &str = "cargo run --release --features serve --example 08_server -- --max-running 1 --max-waiting 4 --max-sequences 4";
+/// The servers of chapter 15.
+const SERVER: &str = "cargo run --release --features serve --example 15_server";
+const SMALL_QUEUE: &str = "cargo run --release --features serve --example 15_server -- --max-running 1 --max-waiting 4 --max-sequences 4";
 const SHORT_DEADLINE: &str =
-    "cargo run --release --features serve --example 08_server -- --request-timeout 0.1";
+    "cargo run --release --features serve --example 15_server -- --request-timeout 0.1";
 const RATE_LIMIT: &str =
-    "cargo run --release --features serve --example 08_server -- --rate-per-minute 30 --burst 3";
+    "cargo run --release --features serve --example 15_server -- --rate-per-minute 30 --burst 3";
 
 pub const OUTPUTS: &[Output] = &[
     timed(
@@ -287,73 +287,73 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     refused(
         "server-open.txt",
-        "cargo run --release --features serve --example 08_server -- --host 0.0.0.0",
+        "cargo run --release --features serve --example 15_server -- --host 0.0.0.0",
     ),
-    timed("scheduler.txt", "cargo run --release --example 09_scheduler"),
+    timed("scheduler.txt", "cargo run --release --example 08_scheduler"),
     timed(
         "scheduler-whole.txt",
-        "cargo run --release --example 09_scheduler -- --policy continuous-batch",
+        "cargo run --release --example 08_scheduler -- --policy continuous-batch",
     ),
     Output {
         timed: true,
         ..drawn(
             &["scheduler.svg"],
-            "cargo run --release --features plot --example 09_scheduler -- --max-tokens 30 --chart scheduler.svg",
+            "cargo run --release --features plot --example 08_scheduler -- --max-tokens 30 --chart scheduler.svg",
         )
     },
     timed(
         "scheduler-policies.txt",
-        "cargo run --release --example 09_scheduler -- --compare",
+        "cargo run --release --example 08_scheduler -- --compare",
     ),
     timed(
         "scheduler-budget.txt",
-        "cargo run --release --example 09_scheduler -- --token-budget 512 --chunk 512",
+        "cargo run --release --example 08_scheduler -- --token-budget 512 --chunk 512",
     ),
     timed(
         "scheduler-blocks.txt",
-        "cargo run --release --example 09_scheduler -- --prompt \"Once upon a time\" --prompt \"The storm\" --prompt \"It was late\" --prompt \"One day\" --kv-cache-bytes 600KiB",
+        "cargo run --release --example 08_scheduler -- --prompt \"Once upon a time\" --prompt \"The storm\" --prompt \"It was late\" --prompt \"One day\" --kv-cache-bytes 600KiB",
     ),
     timed(
         "scheduler-queue.txt",
-        "cargo run --release --example 09_scheduler -- --max-running 2",
+        "cargo run --release --example 08_scheduler -- --max-running 2",
     ),
-    printed("paged.txt", "cargo run --release --example 10_paged_kv -- --max-tokens 20"),
+    printed("paged.txt", "cargo run --release --example 09_paged_kv -- --max-tokens 20"),
     printed(
         "paged-hashes.txt",
-        "cargo run --release --example 10_paged_kv -- --max-tokens 20 --json | grep -oE '[0-9a-f]{64}'",
+        "cargo run --release --example 09_paged_kv -- --max-tokens 20 --json | grep -oE '[0-9a-f]{64}'",
     ),
     printed(
         "paged-apart-hashes.txt",
-        "cargo run --release --example 10_paged_kv -- --max-tokens 20 --no-prefix-cache --json | grep -oE '[0-9a-f]{64}'",
+        "cargo run --release --example 09_paged_kv -- --max-tokens 20 --no-prefix-cache --json | grep -oE '[0-9a-f]{64}'",
     ),
-    timed("paged-compare.txt", "cargo run --release --example 10_paged_kv -- --compare"),
+    timed("paged-compare.txt", "cargo run --release --example 09_paged_kv -- --compare"),
     Output {
         exit_code: 1,
         ..printed(
             "paged-refused.txt",
-            "cargo run --release --example 10_paged_kv -- --kv-cache-bytes 360KiB",
+            "cargo run --release --example 09_paged_kv -- --kv-cache-bytes 360KiB",
         )
     },
     printed(
         "paged-tight.txt",
-        "cargo run --release --example 10_paged_kv -- --kv-cache-bytes 840KiB",
+        "cargo run --release --example 09_paged_kv -- --kv-cache-bytes 840KiB",
     ),
     printed(
         "paged-thrash.txt",
-        "cargo run --release --example 10_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 240KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
+        "cargo run --release --example 09_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 240KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
     ),
     printed(
         "paged-no-thrash.txt",
-        "cargo run --release --example 10_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 360KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
+        "cargo run --release --example 09_paged_kv -- --max-running 1 --max-tokens 16 --kv-cache-bytes 360KiB --system \"One day, a girl called Mia found a small blue boat by the river, and she wanted to row it to the sea before the night came.\" --system \"The storm came in the night, and in the morning the old bridge was gone. A fox and a hare stood there and looked at the water.\" --prompt \"It rained.\" --prompt \"It rained.\" --prompt \"It snowed.\" --prompt \"It snowed.\" | grep -E 'prompt tokens|prefix cache'",
     ),
-    timed("kernels.txt", "cargo run --release --example 11_kernels"),
-    printed("kernels-bits.txt", "cargo run --release --example 11_kernels -- --bits"),
+    timed("kernels.txt", "cargo run --release --example 10_kernels"),
+    printed("kernels-bits.txt", "cargo run --release --example 10_kernels -- --bits"),
     Output {
         needs_avx512: true,
         ..timed("tried.txt", "cargo bench --bench tried -- --quick")
     },
     printed("quantization-groups.md", "cargo xtask quantization groups"),
-    timed("quantized.txt", "cargo run --release --example 12_quantized"),
+    timed("quantized.txt", "cargo run --release --example 11_quantized"),
     printed(
         "quantized-hash.txt",
         "cargo run --release --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --json | grep -oE '[0-9a-f]{64}'",
@@ -370,26 +370,26 @@ curl -s http://127.0.0.1:8080/metrics \
     },
     timed(
         "kernels-int8.txt",
-        "cargo run --release --example 11_kernels -- --quantize int8",
+        "cargo run --release --example 10_kernels -- --quantize int8",
     ),
     printed("quantization-outlier.md", "cargo xtask quantization outlier"),
     printed(
         "quantized-greedy.txt",
-        r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
+        r"cargo run --release --example 11_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
     ),
     printed(
         "quantized-greedy-evening.txt",
-        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
+        "cargo run --release --example 11_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
     ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
-    timed("guess-ahead.txt", "cargo run --release --example 13_guess_ahead"),
+    timed("guess-ahead.txt", "cargo run --release --example 12_guess_ahead"),
     timed(
         "guess-ahead-int8.txt",
-        "cargo run --release --example 13_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
+        "cargo run --release --example 12_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
     ),
     printed(
         "guess-ahead-acceptance.txt",
-        "cargo run --release --example 13_guess_ahead -- --acceptance",
+        "cargo run --release --example 12_guess_ahead -- --acceptance",
     ),
     // The first command creates the model that the other uses.
     printed(
@@ -398,14 +398,14 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     printed(
         "guess-ahead-early-exit.txt",
-        "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
+        "cargo run --release --example 12_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
-    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 3"),
+    on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 12"),
     Output {
         figures: &["guess-speed.svg"],
         ..on_request(
             "guess-ahead-shape.md",
-            "cargo xtask speculation shape --chart guess-speed.svg",
+            "cargo xtask speculation shape --rounds 15 --chart guess-speed.svg",
         )
     },
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),

@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(cells[1..8], expected);
         assert_eq!(cells[13], "2.0");
         assert_eq!(lines[4], "a, 2 clients: the client sent a request 250 ms late");
-        assert_eq!(lines[5], "a, 2 clients: it ended");
+        assert_eq!(lines[5], "a, 2 clients: 40 % of the prompt tokens came from prefix caches");
+        assert_eq!(lines[6], "a, 2 clients: it ended");
     }
 }

@@ -22,6 +22,20 @@ pub struct Edit {
     pub to: &'static str,
 }
 
+impl Edit {
+    /// The file below `source` as the edit leaves it.
+    ///
+    /// # Errors
+    /// A file that does not have the text once.
+    pub fn applied(&self, source: &Path) -> Result<String> {
+        let Self { file, from, to } = self;
+        let text = fs::read_to_string(source.join(file)).with_context(|| file.to_string())?;
+        let places = text.matches(from).count();
+        ensure!(places == 1, "`{from}` is in src/{file} {places} times, not once");
+        Ok(text.replace(from, to))
+    }
+}
+
 /// Tests, and the bugs that they must find.
 pub struct Suite {
     pub name: &'static str,
@@ -43,7 +57,9 @@ impl Suite {
             let Mutant { name, test, edits } = mutant;
             write()?;
             for edit in *edits {
-                plant(edit).with_context(|| format!("mutant: {name}"))?;
+                let source = Path::new(FOLDER).join("src");
+                let text = edit.applied(&source).with_context(|| format!("mutant: {name}"))?;
+                fs::write(source.join(edit.file), text)?;
             }
             ensure!(!self.passes(test)?, "`{test}` does not find this bug: {name}");
             println!("found: {name}");
@@ -106,14 +122,5 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
             fs::copy(entry.path(), to)?;
         }
     }
-    Ok(())
-}
-
-fn plant(edit: &Edit) -> Result<()> {
-    let path = Path::new(FOLDER).join("src").join(edit.file);
-    let text = fs::read_to_string(&path)?;
-    let places = text.matches(edit.from).count();
-    ensure!(places == 1, "`{}` is in src/{} {places} times, not once", edit.from, edit.file);
-    fs::write(&path, text.replace(edit.from, edit.to))?;
     Ok(())
 }

@@ -156,7 +156,7 @@ const MUTANTS: [Mutant; 18] = [
         test: "no_more_are_let_in_than_may_wait",
         edits: &[Edit {
             file: PERMITS,
-            from: "        self.waiting\n            .try_update(Ordering::Relaxed, Ordering::Relaxed, with_new)\n            .map_err(|waiting| Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }))?;\n",
+            from: "        self.waiting.try_update(Ordering::Relaxed, Ordering::Relaxed, with_new).map_err(\n            |waiting| Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }),\n        )?;\n",
             to: "        let waiting = self.waiting.load(Ordering::Relaxed);\n        let sum = with_new(waiting).ok_or(Error::Service(ServiceError::QueueFull { max_waiting, waiting, new }))?;\n        self.waiting.store(sum, Ordering::Relaxed);\n",
         }],
     },

@@ -327,7 +327,7 @@ fn fewest<T>(
 ) -> Result<Option<(usize, T)>> {
     let (mut too_few, mut enough) = (least - 1, least);
     let mut found = loop {
-        if enough > most {
+        if too_few >= most {
             return Ok(None);
         }
         let (outcome, is_enough) = test(enough)?;
@@ -335,7 +335,7 @@ fn fewest<T>(
             break outcome;
         }
         too_few = enough;
-        enough += (enough / 3).max(1);
+        enough = most.min(enough + (enough / 3).max(1));
     };
     while enough - too_few > 1 {
         let middle = usize::midpoint(too_few, enough);
