@@ -201,8 +201,8 @@ impl<S: Sums> Kernel for SingleRow<'_, S> {
         while index < self.panels.end {
             index += match (self.panels.end - index, I::PANELS) {
                 (1, _) => self.several::<I, 1>(index),
-                (2, _) | (4, 3) => self.several::<I, 2>(index),
-                (3 | 5, _) | (_, 3) => self.several::<I, 3>(index),
+                (2, _) | (_, 2) => self.several::<I, 2>(index),
+                (3 | 5, _) => self.several::<I, 3>(index),
                 _ => self.several::<I, 4>(index),
             };
         }

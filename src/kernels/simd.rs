@@ -58,8 +58,8 @@ pub(super) trait Isa: Copy + IntegerProducts {
     const PASSES: &'static [usize];
     /// Whether more than 3 rows are computed in two halves of 16 lanes, to fit into the registers.
     const HALVES: bool;
-    /// The panels that one row is multiplied with at a time, at most: 3 or 4. Their sums must fit into
-    /// the registers.
+    /// The panels that one row is multiplied with at a time, at most: 2 or 4. Their sums must fit into
+    /// the registers, beside the weights.
     const PANELS: usize;
 
     /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).

@@ -1,7 +1,8 @@
 //! `cargo xtask instructions`: how many instructions a token takes on 64-bit Arm, under qemu.
 //!
 //! Emulated instructions take times of their own, which say nothing about a processor. Their number is that
-//! of the real one.
+//! of the real one. Every 64-bit Arm processor has NEON, so the compiler uses it for the plain loops of
+//! `--simd scalar` too: these are the same sums without what the kernels do for NEON.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +25,7 @@ pub struct InstructionsArgs {
     /// By how many new tokens the longer text is longer
     #[arg(long, default_value_t = 32)]
     more_new_tokens: usize,
-    /// Fail where vectors don't save half of the instructions, or products of bytes none
+    /// Fail where the kernels for NEON save no instructions, or products of bytes no further ones
     #[arg(long)]
     check: bool,
 }
@@ -69,7 +70,7 @@ pub fn run(args: &InstructionsArgs) -> Result<()> {
     println!("| | prefill | | | decode | | |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     println!(
-        "| *weights* | *scalar* | *NEON* | *with `sdot`* | *scalar* | *NEON* | *with `sdot`* |"
+        "| *weights* | *plain loops* | *NEON* | *with `sdot`* | *plain loops* | *NEON* | *with `sdot`* |"
     );
     for format in &FORMATS {
         let count = |simd, cpu| counter.per_token(args, format, simd, cpu);
@@ -81,8 +82,8 @@ pub fn run(args: &InstructionsArgs) -> Result<()> {
             let counts: Vec<f64> = ways.iter().map(phase).collect();
             ensure!(
                 !args.check || saves(&counts),
-                "{}: {counts:.0?} instructions of a token, without vectors, with them, and with products of \
-                 bytes: the second is not less than half of the first, or the third not less than the second",
+                "{}: {counts:.0?} instructions of a token, by plain loops, by the kernels for NEON, and with \
+                 products of bytes: each should be less than the one before",
                 format.name
             );
         }
@@ -100,8 +101,9 @@ pub fn run(args: &InstructionsArgs) -> Result<()> {
     Ok(())
 }
 
+/// Whether each way takes fewer instructions than the one before.
 fn saves(counts: &[f64]) -> bool {
-    counts[1] < counts[0] / 2.0 && counts.get(2).is_none_or(|with_dot| *with_dot < counts[1])
+    counts.is_sorted_by(|before, after| after < before)
 }
 
 /// The counts of each way, in millions.
@@ -214,9 +216,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_and_products_of_bytes_must_pay() {
-        assert!(saves(&[10.0, 4.9]));
-        assert!(!saves(&[10.0, 5.0]));
+    fn the_kernels_and_products_of_bytes_must_pay() {
+        assert!(saves(&[10.0, 9.9]));
+        assert!(!saves(&[10.0, 10.0]));
         assert!(saves(&[10.0, 4.0, 3.9]));
         assert!(!saves(&[10.0, 4.0, 4.0]));
     }

@@ -21,12 +21,12 @@ use crate::kernels::simd::{Isa, fma};
 pub const ROWS: usize = 32;
 
 /// 32 activations of one row, rounded: `scale * integer`, in the orders in which instructions want
-/// the integers. Some are read by instructions that other processors lack.
+/// the integers.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // read by instructions that others lack
 pub struct RoundedGroup {
     scale: f32,
     /// The sum of the integers of each half of the group, times -128.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     minus_128: [i32; 2],
     /// The sum of all integers, times -8.
     minus_8: i32,
@@ -34,10 +34,6 @@ pub struct RoundedGroup {
     quads: [[i8; 4]; GROUP / 4],
     /// In fours, as [`Int4`](super::Int4) has weights in its words: the lower nibbles of the bytes of
     /// a word are the first, third, fifth and seventh of eight integers, the upper ones the others.
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "aarch64")),
-        allow(dead_code)
-    )]
     nibble_quads: [[i8; 4]; GROUP / 4],
 }
 

@@ -28,7 +28,7 @@ pub struct NeonDot;
 impl Isa for Neon {
     passes!(neon_rows: 1 2 3 4 6);
     const HALVES: bool = true;
-    const PANELS: usize = 3;
+    const PANELS: usize = 2;
 
     #[inline(always)]
     fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {

@@ -349,6 +349,10 @@ curl -s http://127.0.0.1:8080/metrics \
     timed("kernels.txt", "cargo run --release --example 10_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 10_kernels -- --bits"),
     Output {
+        timed: false,
+        ..on_request("instructions.md", "cargo xtask instructions")
+    },
+    Output {
         needs_avx512: true,
         ..timed("tried.txt", "cargo bench --bench tried -- --quick")
     },
