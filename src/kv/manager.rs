@@ -215,6 +215,7 @@ impl<M: Memory> BlockManager<M> {
             chain.push(known);
             end += size;
         }
+        // Of what is known, blocks may have been evicted.
         let (skipped, found) = self.usable(table, &chain);
         self.append(table, &chain[..found], skipped);
         Extension { found, skipped, ..extension }
