@@ -95,7 +95,8 @@ class Feed(BaseModel):
 
 
 def test_the_client_parses_arguments(client):
-    tools = [{"type": "function", **openai.pydantic_function_tool(Feed)["function"]}]
+    # The client makes it flat.
+    tools = [openai.pydantic_function_tool(Feed)]
     options = {"model": "ember", "input": "Feed the fox.", "tools": tools, "tool_choice": "required", "extra_body": {"seed": 3}}
     [call] = client.responses.parse(**options).output
     assert isinstance(call.parsed_arguments, Feed)
