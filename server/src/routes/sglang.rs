@@ -103,11 +103,15 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let whole = |(index, reply): (usize, reply::Reply)| {
         texts.generated(index, &reply.tokens, Some(&reply.completion))
     };
-    let mut generated: Vec<_> = replies.into_iter().enumerate().map(whole).collect();
-    Ok(match (is_list, generated.pop()) {
+    Ok(answer(replies.into_iter().enumerate().map(whole).collect(), is_list))
+}
+
+/// The texts as a list, or the only one by itself.
+fn answer(mut generated: Vec<SglangGenerated>, is_list: bool) -> Response {
+    match (is_list, generated.pop()) {
         (false, Some(only)) => Json(only).into_response(),
         (_, last) => Json(generated.into_iter().chain(last).collect::<Vec<_>>()).into_response(),
-    })
+    }
 }
 
 /// The token ids of the prompts, and whether they came as a list.
