@@ -31,6 +31,7 @@ const DEFAULT_MAX_TOKENS: usize = 256;
 
 /// A request in the words of this server, which has a `prompt`, or in those of SGLang, which has
 /// `text` or `input_ids`.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 pub(super) enum AnyRequest {
     Own(GenerateBody, SamplingOptions, FormatOptions),
     Sglang(SglangRequest),
@@ -53,7 +54,7 @@ impl FromRequest<App> for AnyRequest {
 /// The forms of a request.
 #[derive(ToSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only described")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only described")]
 pub(super) enum AnyBody {
     Own(WithFormat<GenerateBody>),
     Sglang(SglangRequest),
