@@ -4,7 +4,7 @@ use std::{array, iter};
 
 use crate::broken::fail;
 use crate::model::of_length;
-use crate::parts::{GROUP, Group, LANES, Panel, Parts, Rows};
+use crate::parts::{GROUP, Group, Kernel, LANES, Panel, Parts, Rows};
 
 /// In how many bits the weights are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ fn times<const M: usize>(
     panels: &[Panel],
     n_out: usize,
     rows: &[Vec<f32>; M],
-    microkernel: fn(&[[f32; LANES]], &[[f32; M]]) -> [[f32; LANES]; M],
+    microkernel: Kernel<M>,
 ) -> Rows {
     let packed: Vec<[f32; M]> =
         (0..rows[0].len()).map(|k| array::from_fn(|row| rows[row][k])).collect();

@@ -9,7 +9,7 @@ use crate::book;
 use crate::noticed::Noticed;
 
 pub use many::{
-    Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, LANES, Limits,
+    Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, Kernel, LANES, Limits,
     Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
 };
 

@@ -10,15 +10,14 @@ pub const LANES: usize = 4;
 /// Some outputs of a matrix side by side: `[n_in][LANES]`.
 pub type Panel = Vec<[f32; LANES]>;
 
-/// The microkernel, for one row and for four rows of `x`: a panel, and the rows as `[n_in][rows]`.
+/// A panel times `M` rows of `x`, `[n_in][M]`.
+pub type Kernel<const M: usize> = fn(&[[f32; LANES]], &[[f32; M]]) -> [[f32; LANES]; M];
+
+/// The microkernel, for one row and for four.
 #[derive(Clone, Copy)]
-#[allow(
-    clippy::type_complexity,
-    reason = "the signature of its exercise, which the reader knows"
-)]
 pub struct Microkernel {
-    pub one: fn(&[[f32; LANES]], &[[f32; 1]]) -> [[f32; LANES]; 1],
-    pub four: fn(&[[f32; LANES]], &[[f32; 4]]) -> [[f32; LANES]; 4],
+    pub one: Kernel<1>,
+    pub four: Kernel<4>,
 }
 
 /// Weights of a group.

@@ -46,8 +46,8 @@ fn the_ids_to_compare_with_are_those_of_the_crate() {
             },
             ..Options::default()
         };
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let written = cached(&model, &prompt, &options, go_on).unwrap();
+        let written =
+            cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(prompt, expected.prompt);
         assert_eq!(written.ids, expected.ids);
         assert_eq!(tokenizer.decode(&[prompt, written.ids].concat()).unwrap(), expected.text);
