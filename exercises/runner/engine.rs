@@ -118,11 +118,10 @@ fn parts<'a>(
 /// What the engine is made of.
 fn table(parts: &[(&Part, &Exercise, Whose)]) {
     println!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
-    let mut since = Since::OneText;
+    let mut since = None;
     for (part, _, whose) in parts {
-        if part.since != since {
-            since = part.since;
-            println!("  {STRONG}{}{END}", heading(since));
+        if since.replace(part.since) != Some(part.since) {
+            println!("{STRONG}{}{END}", heading(part.since));
         }
         println!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
     }

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::batch::Counts;
+use crate::blocks::BLOCK_SIZE;
 use crate::broken::Broken;
 use crate::matrix::Bits;
 use crate::model::Model;
 use crate::parts::{End, PARTS, Parts};
-use crate::served::{self, Stopped};
-use crate::server::{Server, Settings};
+use crate::served;
+use crate::server::{Server, Settings, Stopped};
 use crate::several::{self, ROOM};
 use crate::story::{self, LIMIT, Request};
 use crate::verdict::{self, Expected, Verdict};
@@ -109,7 +111,8 @@ fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
 
 /// Several texts at once.
 fn batch(engine: &Engine, parts: &Parts) -> Outcome {
-    println!("\n{} texts at once, in {} blocks:\n", several::arrivals().len(), ROOM.blocks);
+    let (texts, blocks) = (several::arrivals().len(), ROOM.blocks);
+    println!("\n{texts} texts at once, in {blocks} blocks of {BLOCK_SIZE} positions:\n");
     let written = several::write(engine, parts, several::arrivals(), ROOM, Bits::All, LIMIT);
     let (stories, counts) = match written {
         Ok(written) => written,
@@ -119,15 +122,10 @@ fn batch(engine: &Engine, parts: &Parts) -> Outcome {
         println!("{}\n", story.text);
     }
     let new: usize = stories.iter().map(|story| story.ids.len()).sum();
-    println!(
-        "  {} steps, {new} new tokens; {} tokens were computed",
-        counts.steps, counts.computed
-    );
-    println!(
-        "  {} tokens of prompts were found in the prefix cache; {} times a reader was behind",
-        counts.found, counts.paused
-    );
-    println!("  {} times a text lost its blocks and was computed again", counts.preempted);
+    let Counts { steps, computed, found, preempted, deferred, paused } = counts;
+    println!("  {steps} steps, {computed} tokens computed, {new} drawn");
+    println!("  {found} tokens from the prefix cache");
+    println!("  texts were paused {paused}, preempted {preempted} and deferred {deferred} times");
     Ok(match verdict::of_several(&stories, &Expected::several(&engine.1)) {
         None => {
             println!("  compared one by one: each text is the one that the crate writes alone");
@@ -167,20 +165,19 @@ fn fewer_bits(engine: &Engine, parts: &Parts) -> Outcome {
 /// Texts over HTTP.
 fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
     let slots = served::SETTINGS.slots;
-    println!(
-        "\n{} requests over HTTP, to a queue of {slots} texts:\n",
-        served::requests().len() + 1
-    );
+    let requests = served::requests().len() + 1;
+    println!("\n{requests} requests over HTTP, to a queue of {slots} texts:\n");
     let found = match served::ask(engine, parts, LIMIT) {
         Ok(found) => found,
         Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
-        Err(Stopped::Other(error)) => return Err(error),
+        Err(Stopped::Other(error)) => return Err(error.into()),
     };
     let answered: Vec<String> = found.answered.iter().map(ToString::to_string).collect();
     println!("  answered with {}", answered.join("; "));
     Ok(match verdict::of_served(&found, &Expected::several(&engine.1)) {
         None => {
-            println!("  {} texts were compared, and came out as above", found.texts.len());
+            println!("  {} texts were compared, and are those above", found.texts.len());
+            println!("  a client went, and all {slots} slots are free");
             true
         }
         Some(wrong) => {
@@ -192,7 +189,12 @@ fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
 
 /// Serves until a part breaks.
 fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
-    let mut server = Server::start(engine.clone(), parts.clone(), address, Settings::default())?;
+    let server = Server::start(engine.clone(), parts.clone(), address, Settings::default());
+    let mut server = match server {
+        Ok(server) => server,
+        Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
+        Err(Stopped::Other(error)) => return Err(error.into()),
+    };
     server.compute();
     let (yours, all) = (parts.yours.len(), PARTS.len());
     println!(

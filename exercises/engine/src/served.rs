@@ -1,6 +1,5 @@
 //! Several texts over HTTP, asked for by the engine itself: more than its queue holds.
 
-use std::error::Error;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,10 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::broken::Broken;
 use crate::model::Model;
 use crate::parts::Parts;
-use crate::server::{Server, Settings};
+use crate::server::{Server, Settings, Stopped};
 use crate::several;
 use crate::story::Request;
 use crate::vocabulary::Vocabulary;
@@ -109,21 +107,8 @@ pub fn ask(
     match server.wait(at_most, limit) {
         Some(broken) => Err(Stopped::Broken(broken)),
         None => found.map_err(|error| {
-            Stopped::Other(format!("the engine does not answer itself over HTTP: {error}").into())
+            Stopped::Other(format!("the engine does not answer itself over HTTP: {error}"))
         }),
-    }
-}
-
-/// Why there is nothing to compare.
-#[derive(Debug)]
-pub enum Stopped {
-    Broken(Broken),
-    Other(Box<dyn Error>),
-}
-
-impl From<Box<dyn Error>> for Stopped {
-    fn from(error: Box<dyn Error>) -> Self {
-        Self::Other(error)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Several texts over HTTP: a thread for each connection, and one for the model.
 
-use std::error::Error;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -9,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::batch::{Batch, Room, Step};
-use crate::broken::{Broken, Watch, call, caught};
+use crate::broken::{Broken, Watch, call, caught, watched};
 use crate::connection;
 use crate::matrix::Bits;
 use crate::model::Model;
 use crate::parts::{Parts, Queue, Reader};
 use crate::sequence::Submission;
-use crate::story::{Request, Story};
+use crate::story::{LIMIT, Request, Story};
 use crate::vocabulary::Vocabulary;
 
 /// What a server has room for.
@@ -78,6 +77,14 @@ pub struct Server {
     watch: Option<Arc<Watch>>,
 }
 
+/// Why there is no server, or no more.
+#[derive(Debug)]
+pub enum Stopped {
+    Broken(Broken),
+    /// An address that cannot be had, or a connection that breaks.
+    Other(String),
+}
+
 /// Pieces that may wait for a reader.
 const WAITING: usize = 4;
 
@@ -91,12 +98,13 @@ impl Server {
         parts: Parts,
         address: &str,
         settings: Settings,
-    ) -> Result<Self, Box<dyn Error>> {
-        let listener = TcpListener::bind(address)
-            .map_err(|error| format!("cannot listen at {address}: {error}"))?;
-        let address = listener.local_addr()?;
-        let queue = caught("full_queue", || (parts.queue)(settings.slots))
-            .map_err(|broken| broken.to_string())?;
+    ) -> Result<Self, Stopped> {
+        let cannot = |error| Stopped::Other(format!("cannot listen at {address}: {error}"));
+        let listener = TcpListener::bind(address).map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let new = parts.queue;
+        let queue = watched("full_queue", LIMIT, move || new(settings.slots));
+        let queue = queue.map_err(Stopped::Broken)?;
         let (jobs, to_compute) = mpsc::channel();
         let (broken, breaks) = mpsc::channel();
         let per_slot = Mutex::new(Duration::from_secs(1));

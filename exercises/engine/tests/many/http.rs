@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use your_engine::Parts;
-use your_engine::served::{self, Reply, Stopped, body, of_events};
-use your_engine::server::{Server, Settings};
+use your_engine::served::{self, Reply, body, of_events};
+use your_engine::server::{Server, Settings, Stopped};
 use your_engine::several;
 use your_engine::verdict::{Expected, of_served};
 
@@ -18,7 +18,7 @@ fn said(parts: &Parts) -> String {
     let found = match served::ask(&ENGINE, parts, LIMIT) {
         Ok(found) => found,
         Err(Stopped::Broken(broken)) => return broken.to_string(),
-        Err(Stopped::Other(error)) => return error.to_string(),
+        Err(Stopped::Other(error)) => return error,
     };
     match (of_served(&found, &Expected::several(&ENGINE.1)), parts.noticed.odd()) {
         (Some(wrong), _) => wrong,
@@ -212,6 +212,15 @@ fn a_wrong_answer_is_seen() {
         }
     }
     assert!(unseen.is_empty(), "{unseen:#?}");
+}
+
+#[test]
+fn a_queue_that_is_not_written_yet_is_named() {
+    let mut parts = right(ANSWERS);
+    parts.queue = |_| todo!();
+    let said = said(&parts);
+    assert!(said.starts_with("`full_queue` panicked at "), "{said}");
+    assert!(said.ends_with(": not yet implemented"), "{said}");
 }
 
 #[test]
