@@ -10,6 +10,9 @@ const SHORT_DEADLINE: &str =
 const RATE_LIMIT: &str =
     "cargo run --release --features serve --example 15_server -- --rate-per-minute 30 --burst 3";
 
+/// That of the reader's own engine.
+const ENGINE: &str = "cargo run -p exercises -- engine --serve";
+
 pub const OUTPUTS: &[Output] = &[
     timed(
         "first-light.txt",
@@ -451,6 +454,16 @@ curl -s http://127.0.0.1:8080/metrics \
     Output {
         exit_code: 1,
         ..printed("engine-try.txt", "cargo run -p exercises -- engine --try rope | tail -n 6")
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "engine-curl.txt",
+            ENGINE,
+            r#"curl -sN http://127.0.0.1:8080/v1/completions -d '{
+  "prompt": "Once upon a time", "max_tokens": 3, "stream": true
+}'"#,
+        )
     },
     // The appendix.
     printed("burn.txt", "cargo run --release --example burn"),
