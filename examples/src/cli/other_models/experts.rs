@@ -112,7 +112,7 @@ impl ExpertsRun {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "{:<8}{:>18}{:>20}{:>20}{:>20}\n{:<8}{:>9}{:>9}{pair}{pair}{pair}",
+            "{:<7}{:>18}{:>19}{:>19}{:>19}\n{:<7}{:>9}{:>9}{pair}{pair}{pair}",
             "",
             "experts taken",
             "this model",
@@ -121,15 +121,15 @@ impl ExpertsRun {
             "batch",
             "expected",
             "counted",
-            pair = format!("{:>12}{:>8}", "MB read", "gain"),
+            pair = format!("{:>12}{:>7}", "MB read", "gain"),
         );
         let mut rows = Vec::new();
         for batch in &self.batches {
             let (expected, measured) = (self.expected(batch.size), self.measured(batch.size));
             let gains = self.gains(batch);
-            let cell = |i: usize| format!("{:>12.2}{:>8.1}", batch.bytes[i] as f64 / 1e6, gains[i]);
+            let cell = |i: usize| format!("{:>12.2}{:>7.1}", batch.bytes[i] as f64 / 1e6, gains[i]);
             let cells: String = (0..3).map(cell).collect();
-            let _ = writeln!(out, "{:<8}{expected:>9.1}{measured:>9.1}{cells}", batch.size);
+            let _ = writeln!(out, "{:<7}{expected:>9.1}{measured:>9.1}{cells}", batch.size);
             rows.push(json!({
                 "batch": batch.size,
                 "expected": expected,

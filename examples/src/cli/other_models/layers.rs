@@ -115,7 +115,7 @@ fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
     ];
     let has = has.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_owned());
     let numbers = [
-        llama.embedding_scale.map(|scale| format!("embeddings times {scale:.2}")),
+        llama.embedding_scale.map(|scale| format!("embeddings x {scale:.2}")),
         scalar.map(|scalar| format!("scores divided by sqrt({scalar})")),
         llama.attention_softcap.map(|cap| format!("scores capped at {cap}")),
         llama.logit_softcap.map(|cap| format!("logits capped at {cap}")),
@@ -147,14 +147,10 @@ pub(super) fn text_and_json(models: &[Named]) -> (String, Value) {
         };
         let traits = traits(config, llama);
         line(["", "", "", "", ""]);
-        let colon = if traits.is_empty() { "" } else { ": " };
-        line([
-            &format!("{name}{colon}{}", traits.join(", ")),
-            "",
-            "",
-            "",
-            "",
-        ]);
+        line([name, "", "", "", ""]);
+        if !traits.is_empty() {
+            line([&format!("  {}", traits.join(", ")), "", "", "", ""]);
+        }
         let mut rows = Vec::new();
         for Group { count, layer } in groups(config, llama) {
             let [window, rope, norms, mlp] = words(layer, config);
