@@ -54,7 +54,7 @@ fn run(args: &OtherModelsArgs) -> cli::Result<()> {
 fn long_text(model: &Model, tokens: usize) -> cli::Result<Vec<WindowStep>> {
     let options = Options {
         // The last token is not read any more.
-        max_tokens: tokens + 1,
+        max_tokens: tokens.saturating_add(1),
         ignore_eos: true,
         ..Options::default()
     };
@@ -70,7 +70,6 @@ fn long_text(model: &Model, tokens: usize) -> cli::Result<Vec<WindowStep>> {
 }
 // ANCHOR_END: long_text
 
-// ANCHOR: experts
 /// Counts the experts that the last tokens of texts take, and what steps of several batches read.
 fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
     let [model, same_work, same_size] = mixture.models()?;
@@ -92,7 +91,6 @@ fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
     }
     Ok(run)
 }
-// ANCHOR_END: experts
 
 // ANCHOR: decode_step
 /// Reads all texts but their last tokens, and records the step that reads these.

@@ -56,7 +56,6 @@ struct Group<'a> {
     layer: &'a LayerConfig,
 }
 
-// ANCHOR: groups
 /// The layers of a model, those that do the same counted together.
 fn groups<'a>(config: &ModelConfig, llama: &'a LlamaConfig) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
@@ -68,7 +67,6 @@ fn groups<'a>(config: &ModelConfig, llama: &'a LlamaConfig) -> Vec<Group<'a>> {
     }
     groups
 }
-// ANCHOR_END: groups
 
 /// What a layer does, in words: window, RoPE, norms, and what follows attention.
 fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {

@@ -40,7 +40,6 @@ impl WindowPattern {
         }
     }
 
-    // ANCHOR: layers
     /// Six layers, of which some have this window.
     pub(super) fn layers(self, window: usize) -> Vec<LayerConfig> {
         let layer = |i: usize| LayerConfig {
@@ -55,7 +54,6 @@ impl WindowPattern {
         };
         (0..6).map(layer).collect()
     }
-    // ANCHOR_END: layers
 
     /// A small model of six layers.
     ///
@@ -132,12 +130,10 @@ impl Mixture {
     }
 
     /// How many experts of a layer a batch takes, as expected where all are equally likely.
-    // ANCHOR: expected
     pub(super) fn expected(self, batch: usize) -> f64 {
         let passes_by = 1.0 - self.per_token as f64 / self.count as f64;
         self.count as f64 * (1.0 - passes_by.powf(batch as f64))
     }
-    // ANCHOR_END: expected
 }
 
 /// The sizes of a random model.
