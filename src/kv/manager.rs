@@ -328,6 +328,7 @@ impl<M: Memory> BlockManager<M> {
         }
     }
 
+    // ANCHOR: slide
     /// Gives back the blocks that are behind the window of the next position: no query of the sequence
     /// reads them again. Those that are full stay in the prefix cache until their memory is needed.
     pub(crate) fn slide(&mut self, table: &mut BlockTable<M>) {
@@ -338,6 +339,7 @@ impl<M: Memory> BlockManager<M> {
         }
         table.first += count;
     }
+    // ANCHOR_END: slide
 
     /// Gives back the blocks behind the positions that count.
     pub(crate) fn truncate(&mut self, table: &mut BlockTable<M>) {

@@ -39,6 +39,7 @@ impl Experts {
         })
     }
 
+    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// This is the definition: each expert computes all tokens, and its result counts where it was
@@ -54,7 +55,9 @@ impl Experts {
         });
         outputs.fold(x.zeros_like(), |sum, y| sum + y)
     }
+    // ANCHOR_END: forward
 
+    // ANCHOR: routing
     /// The weight of each expert for each token: `[batch, seq, experts]`. Those that a token does not
     /// take have 0.
     pub fn routing(&self, x: Tensor<3>) -> Tensor<3> {
@@ -68,6 +71,7 @@ impl Experts {
         };
         shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add).cast(dtype)
     }
+    // ANCHOR_END: routing
 }
 
 impl ExpertNames {

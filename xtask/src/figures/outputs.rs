@@ -416,6 +416,46 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-hash.txt",
         "cargo run --release --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
     ),
+    printed(
+        "other-models.txt",
+        "cargo run --release --example 13_other_models -- --part layers",
+    ),
+    Output {
+        figures: &["other-windows.svg"],
+        ..printed(
+            "other-windows.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part windows --chart other-windows.svg",
+        )
+    },
+    Output {
+        figures: &["other-experts.svg"],
+        ..printed(
+            "other-experts.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part experts --chart other-experts.svg",
+        )
+    },
+    Output {
+        figures: &["other-rope.svg"],
+        ..printed(
+            "other-rope.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part rope --chart other-rope.svg",
+        )
+    },
+    timed(
+        "other-window-times.txt",
+        "cargo run --release --example 13_other_models -- --part windows --tokens 64 --measure | tail -n 6",
+    ),
+    timed(
+        "other-expert-times.txt",
+        "cargo run --release --example 13_other_models -- --part experts --texts 32 --measure | tail -n 7",
+    ),
+    Output {
+        exit_code: 1,
+        ..printed(
+            "other-refused.txt",
+            "cargo run --release --example 13_other_models -- --config examples/configs/gemma-2-2b.json",
+        )
+    },
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
