@@ -73,12 +73,12 @@ fn long_text(model: &Model, tokens: usize) -> cli::Result<Vec<WindowStep>> {
 /// Counts the experts that the last tokens of texts take, and what steps of several batches read.
 fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
     let [model, same_work, same_size] = mixture.models()?;
-    let texts = mixture.texts(texts);
+    let texts = Mixture::texts(texts);
     let mut run = ExpertsRun::new(mixture);
     for text in &texts {
         run.routed(&model.routing(text)?);
     }
-    for size in mixture.batch_sizes() {
+    for size in Mixture::batch_sizes() {
         let batch = &texts[..size];
         run.decoded(
             size,

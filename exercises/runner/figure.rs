@@ -21,8 +21,10 @@ pub fn write(root: &Path, yours: &[&str]) -> Result<PathBuf> {
     let mut figure =
         read(FIGURE)?.replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
     for name in yours {
-        let part = format!("data-part=\"{name}\"");
-        figure = figure.replace(&part, &format!("{part} class=\"yours\""));
+        figure = figure.replace(
+            &format!("<tspan data-part=\"{name}\""),
+            &format!("<tspan class=\"yours\" data-part=\"{name}\""),
+        );
     }
     let style = format!("<style>\n{}\n{YOURS}\n</style>\n</svg>", read(STYLE)?);
     let marked = root.join(MARKED);

@@ -156,7 +156,6 @@ impl<'a> Answer<'a> {
         Some(story)
     }
 
-    // ANCHOR: stream
     /// Sends each piece as an event, as it comes.
     fn stream(&mut self, stream: &mut TcpStream, slots: &mut Held) -> io::Result<()> {
         http::write_head(stream, 200, "text/event-stream", None, None)?;
@@ -185,7 +184,6 @@ impl<'a> Answer<'a> {
         stream.write_all(last.as_bytes())?;
         stream.write_all(event(parts, None, "[DONE]").as_bytes())
     }
-    // ANCHOR_END: stream
 
     /// Sends all texts at once, when the last of them has ended.
     fn whole(&mut self, stream: &mut TcpStream, slots: &mut Held) -> io::Result<()> {

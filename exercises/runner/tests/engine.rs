@@ -56,7 +56,7 @@ fn the_figure_of_the_chapter_is_drawn_with_what_is_yours() {
     assert!(text.contains("with your parts marked: target/engine-parts.svg\n"), "{text}");
     let figure = project.read("target/engine-parts.svg");
     assert!(figure.starts_with("<svg xmlns="), "{figure}");
-    assert!(figure.contains("<tspan data-part=\"rope\" class=\"yours\">rope<"), "{figure}");
+    assert!(figure.contains("<tspan class=\"yours\" data-part=\"rope\">rope<"), "{figure}");
     assert!(figure.contains(".fig { width: 100%; }") && figure.trim_end().ends_with("</svg>"));
 }
 

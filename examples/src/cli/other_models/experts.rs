@@ -10,7 +10,7 @@ use super::shapes::Mixture;
 /// What was counted of a model with experts.
 #[derive(Debug, Clone)]
 pub struct ExpertsRun {
-    mixture: Mixture,
+    pub(super) mixture: Mixture,
     /// For each layer, the experts that the last token of each text takes.
     taken: Vec<Vec<Vec<usize>>>,
     pub(super) batches: Vec<BatchBytes>,
@@ -58,10 +58,6 @@ impl ExpertsRun {
         } else {
             "experts_128"
         }
-    }
-
-    pub(super) fn experts_of_a_layer(&self) -> usize {
-        self.mixture.count
     }
 
     pub(super) fn title(&self) -> String {

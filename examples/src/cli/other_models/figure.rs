@@ -74,7 +74,7 @@ mod plot {
                 run.batches.iter().map(|batch| (batch.size as f64, run.measured(batch.size)));
             charts.push(LineChart {
                 x: Axis::linear("sequences in the batch"),
-                y: Axis::linear(&format!("taken of {} experts", run.experts_of_a_layer())),
+                y: Axis::linear(&format!("taken of {} experts", run.mixture.count)),
                 series: vec![
                     Series::new("expected", expected),
                     Series::new("counted", counted),
@@ -89,7 +89,7 @@ mod plot {
             };
             charts.push(LineChart {
                 x: Axis::linear("sequences in the batch"),
-                y: Axis::linear(&format!("gain, {} experts", run.experts_of_a_layer())),
+                y: Axis::linear(&format!("gain, {} experts", run.mixture.count)),
                 series: vec![series("experts", 0), series("dense, same work", 1)],
             });
         }
@@ -110,7 +110,7 @@ mod plot {
             LineChart {
                 x: Axis::linear("pair"),
                 y: Axis::log("positions for a turn"),
-                series: of(&[0, 1, 3], &length),
+                series: of(&[0, 3, 1], &length),
             },
             LineChart {
                 x: Axis::linear("pair"),

@@ -88,7 +88,7 @@ impl Mixture {
     ];
 
     /// The sizes of batches that are counted: powers of two.
-    pub fn batch_sizes(self) -> impl Iterator<Item = usize> {
+    pub fn batch_sizes() -> impl Iterator<Item = usize> {
         (0..).map(|power| 1 << power).take_while(|size| *size <= LARGEST_BATCH)
     }
 
@@ -123,7 +123,7 @@ impl Mixture {
     }
 
     /// Texts of random tokens.
-    pub fn texts(self, count: usize) -> Vec<Vec<u32>> {
+    pub fn texts(count: usize) -> Vec<Vec<u32>> {
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         let mut token = || random.next_u32() % VOCAB as u32;
         (0..count).map(|_| (0..TEXT).map(|_| token()).collect()).collect()

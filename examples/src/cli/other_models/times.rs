@@ -68,7 +68,7 @@ pub(super) fn experts() -> Result<(String, Value)> {
     let shape = Shape { d_model: 512, n_layers: 4, ..Shape::SMALL };
     let models = MIXTURE.models_of(shape)?;
     let mut rows = Vec::new();
-    for size in MIXTURE.batch_sizes() {
+    for size in Mixture::batch_sizes() {
         let mut rates = [0.0; 3];
         for (rate, model) in rates.iter_mut().zip(&models) {
             let mut caches =
