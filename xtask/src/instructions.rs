@@ -196,8 +196,8 @@ impl Counter {
             .output()
             .context(".ci/aarch64")?;
         let said = String::from_utf8_lossy(&output.stderr);
-        let counts = said.lines().filter_map(|line| line.strip_prefix("instructions: "));
-        match counts.last() {
+        let mut counts = said.lines().filter_map(|line| line.strip_prefix("instructions: "));
+        match counts.next_back() {
             Some(count) if output.status.success() => Ok(count.trim().parse()?),
             _ => bail!("nothing was counted: {said}"),
         }
