@@ -12,6 +12,7 @@ use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::{DeviceError, Error, Result};
 use crate::panics;
+pub use crate::storage::Precision;
 use crate::storage::Storage;
 
 /// A device selected by name. Whether it works depends on the compiled features and on the machine.
@@ -27,39 +28,6 @@ pub enum DeviceChoice {
     Cuda,
     /// Any GPU, through Vulkan, Metal, DirectX 12 or WebGPU
     Wgpu,
-}
-
-/// The type of the weights that are not quantized, and of keys and values unless they have a type of
-/// their own. On a GPU, activations have it too; on a CPU they are f32.
-///
-/// Independent of the type in a file. F32 is the default for all files: it represents every f16 and
-/// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at
-/// the cost of speed: f16 is slower in prefill, bf16 everywhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
-    F32,
-    F16,
-    Bf16,
-}
-
-impl Precision {
-    /// The name that the flag `--dtype` uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Precision::F32 => "f32",
-            Precision::F16 => "f16",
-            Precision::Bf16 => "bf16",
-        }
-    }
-
-    /// Burn's type.
-    pub fn dtype(self) -> DType {
-        match self {
-            Precision::F32 => DType::F32,
-            Precision::F16 => DType::F16,
-            Precision::Bf16 => DType::BF16,
-        }
-    }
 }
 
 /// A device that was opened and works.

