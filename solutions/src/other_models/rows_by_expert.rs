@@ -20,6 +20,7 @@ pub fn rows_by_expert(
 ) -> Vec<Vec<f32>> {
     let mut y: Vec<Vec<f32>> = x.iter().map(|row| vec![0.0; row.len()]).collect();
     let experts = routing.first().map_or(0, Vec::len);
+    #[allow(clippy::needless_range_loop, reason = "the number of a column")]
     for number in 0..experts {
         let takes = |row: &usize| routing[*row][number] != 0.0;
         let rows: Vec<usize> = (0..x.len()).filter(takes).collect();
