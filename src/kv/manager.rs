@@ -256,10 +256,12 @@ impl<M: Memory> BlockManager<M> {
         table.length += chain.len() * self.block_size;
     }
 
+    // ANCHOR: first_read
     /// The first block that the position after the first `length` ones reads.
     fn first_read(&self, length: usize) -> usize {
         self.window.map_or(0, |window| (length + 1).saturating_sub(window) / self.block_size)
     }
+    // ANCHOR_END: first_read
 
     /// Counts an extension that is kept.
     pub(crate) fn count(&mut self, extension: Extension) {

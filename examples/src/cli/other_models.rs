@@ -12,7 +12,7 @@ mod windows;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use slowburn::engine::SequenceId;
 use slowburn::generate::Event;
 
@@ -139,8 +139,10 @@ impl<'a> OtherModelsReport<'a> {
     pub fn layers(&mut self) -> Result<()> {
         let models = layers::models(&self.args.config)?;
         self.part("What config.json says", "models", layers::text_and_json(&models));
-        let sizes = sizes::text_and_json(&models);
-        self.part("What a token reads, and what a text holds", "sizes", sizes);
+        let (text, json) = sizes::text_and_json(&models);
+        if json != json!([]) {
+            self.part("What a token reads, and what a text holds", "sizes", (text, json));
+        }
         Ok(())
     }
 

@@ -13,6 +13,7 @@ fn computed(number: usize, row: &[f32]) -> Vec<f32> {
 fn check(rule: &str, x: &Rows, routing: &Rows) {
     let experts = routing.first().map_or(0, Vec::len);
     let mut calls = Vec::new();
+    #[allow(clippy::needless_range_loop, reason = "the number of a column")]
     for number in 0..experts {
         let taken = (0..x.len()).filter(|&row| routing[row][number] != 0.0);
         let rows: Rows = taken.map(|row| x[row].clone()).collect();
@@ -22,6 +23,7 @@ fn check(rule: &str, x: &Rows, routing: &Rows) {
     }
     let of_row = |row: usize| {
         let mut y = vec![0.0_f32; x[row].len()];
+        #[allow(clippy::needless_range_loop, reason = "the number of a column")]
         for number in 0..experts {
             let weight = routing[row][number];
             if weight != 0.0 {

