@@ -28,6 +28,13 @@ pub enum DeviceError {
     )]
     Missing { name: &'static str, reason: String },
 
+    #[error(
+        "no device answers at {address} ({reason}): lend one there, with the same version of Burn: `16_remote_device --serve {address}`",
+        address = short(.address),
+        reason = short(.reason)
+    )]
+    Unreachable { address: String, reason: String },
+
     #[error("device `{name}` cannot compute in {dtype}: take f32")]
     DTypeUnsupported {
         name: &'static str,

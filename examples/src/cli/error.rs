@@ -26,6 +26,16 @@ pub enum Error {
     #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(io::Error),
 
+    #[cfg(feature = "remote")]
+    #[error("cannot lend a device at {address}: {reason}", reason = short(.reason))]
+    Lend { address: std::net::SocketAddr, reason: String },
+
+    #[cfg(feature = "remote")]
+    #[error(
+        "whoever reaches {address} could use this machine: give a token in SLOWBURN_DEVICE_TOKEN, or lend the device at 127.0.0.1 and reach it by an SSH tunnel"
+    )]
+    LendToAll { address: std::net::SocketAddr },
+
     #[error("charts are not compiled in: add `--features plot` to the cargo command")]
     ChartsNotCompiled,
 }
@@ -47,6 +57,10 @@ impl Error {
             #[cfg(feature = "plot")]
             Error::Chart(_) => 1,
             Error::ChartsNotCompiled | Error::AllFormats => 2,
+            #[cfg(feature = "remote")]
+            Error::LendToAll { .. } => 2,
+            #[cfg(feature = "remote")]
+            Error::Lend { .. } => 1,
             Error::NoPrompts { .. } | Error::Output(_) => 1,
         }
     }
