@@ -4,46 +4,26 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use common::constrained::{alone, assert_same_bits, options};
 use common::{bundled, device, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use regex::Regex;
 use slowburn::constrained::{Automaton, Constraint, TokenMask, Vocabulary};
-use slowburn::engine::EngineConfig;
-use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
+use slowburn::generate::{self, Batch, Event, FinishReason, Options};
 use slowburn::grammar::Grammar;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
-use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams, softmax};
-use slowburn::speculation::{
-    DraftLength, DraftSource, ForcedTokens, PromptLookup, Speculation, Speculator,
-};
 use slowburn::{Error, RequestError};
 
 const STORY: &str = r"Once upon a time, there was a (cat|dog|fox) called [A-Z][a-z]+\.";
 
 fn regex(pattern: &str) -> Grammar {
     Grammar::Regex(pattern.to_owned())
-}
-
-fn options(constraint: &Constraint, temperature: f32, seed: u64) -> Options {
-    Options {
-        max_tokens: 60,
-        sampling: SamplingParams { temperature, seed, ..SamplingParams::default() },
-        constraint: Some(constraint.clone()),
-        logprobs: Some(3),
-        hash_logits: true,
-        ..Options::default()
-    }
-}
-
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// The bytes of the tokens.
@@ -87,7 +67,7 @@ fn a_story_has_the_form_that_was_asked_for() {
     for seed in 0..8 {
         for temperature in [0.0, 1.0, 3.0] {
             let prompt = pretrained.prompt_ids("").unwrap();
-            let found = alone(model, &prompt, &options(&constraint, temperature, seed));
+            let found = alone(model, &prompt, &options(&constraint, 60, temperature, seed));
             let text = tokenizer.decode(&found.ids).unwrap();
             match found.finish_reason {
                 FinishReason::Eos => assert!(whole.is_match(&text), "{text:?}"),
@@ -177,69 +157,14 @@ fn every_text_under_a_random_expression_matches_it_and_its_masks_are_those_of_ev
 
 #[test]
 fn a_constrained_text_has_the_bits_that_it_has_alone_in_a_batch_speculated_and_preempted() {
-    let pretrained = bundled(&device());
-    let model = &pretrained.model;
     let patterns = [
         STORY,
         "( [a-z]+)+\\.",
         ".*",
         "(yes|no|perhaps)( indeed){3,9}",
     ];
-    let prompt = pretrained.prompt_ids("Once there was a fox, and").unwrap();
-    let requests: Vec<(Vec<u32>, Options)> = (0..8)
-        .map(|i| {
-            let constraint = pretrained.constraint(&regex(patterns[i % 4])).unwrap();
-            (prompt.clone(), options(&constraint, [0.0, 0.9][i / 4], i as u64))
-        })
-        .collect();
-    let expected: Vec<_> = requests.iter().map(|(prompt, o)| alone(model, prompt, o)).collect();
-    let same = |found: &Generation, expected: &Generation, what: &str| {
-        assert_eq!(found.ids, expected.ids, "{what}");
-        assert_eq!(found.logprobs, expected.logprobs, "{what}");
-        assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
-        assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
-    };
-
-    let mut forced = 0;
-    for ((prompt, options), expected) in requests.iter().zip(&expected) {
-        let naive = generate::naive(model, prompt, options, &mut |_| ControlFlow::Continue(()));
-        same(&naive.unwrap(), expected, "naive");
-        let draft = ForcedTokens::or(PromptLookup::default());
-        let mut by = Speculator::new(draft, DraftLength::fixed(6));
-        let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
-        let found = generate::speculated(model, &mut by, prompt, options, go_on).unwrap();
-        same(&found, expected, "speculated");
-        forced += found.accepted;
-    }
-    assert!(forced > 40, "{forced}");
-
     // Three blocks more than the longest sequence needs.
-    let block_bytes = model.kv_pool().block_bytes();
-    let tight = bundled(&device()).model.with_kv_cache_bytes(6 * block_bytes);
-    let mut preemptions = 0;
-    for speculation in [None, Some(Speculation::new(DraftSource::Lookup, 4))] {
-        for model in [model, &tight] {
-            let config = EngineConfig { prefix_cache: false, ..EngineConfig::default() };
-            let mut batch = Batch::with_config(model, config);
-            batch.set_speculation(speculation.clone());
-            let ids: Vec<_> = requests.iter().map(|(p, o)| batch.join(p, o).unwrap()).collect();
-            let mut found = BTreeMap::new();
-            while !batch.is_empty() {
-                for (id, event) in batch.step() {
-                    match event {
-                        Event::Token(_) => {}
-                        Event::Finished(generation) => drop(found.insert(id, generation)),
-                        Event::Failed(error) => panic!("{error}"),
-                    }
-                }
-            }
-            for (id, expected) in ids.iter().zip(&expected) {
-                same(&found[id], expected, "in a batch");
-                preemptions += found[id].preemptions;
-            }
-        }
-    }
-    assert!(preemptions > 0);
+    assert_same_bits(&patterns.map(regex), 60, 6);
 }
 
 #[test]
@@ -257,10 +182,10 @@ fn a_text_may_end_where_it_matches_and_must_where_nothing_continues_it() {
 
     let pretrained = bundled(&device());
     let constraint = pretrained.constraint(&Grammar::Choice(vec!["a.b".to_owned()])).unwrap();
-    let found = alone(&pretrained.model, &[0], &options(&constraint, 1.0, 0));
+    let found = alone(&pretrained.model, &[0], &options(&constraint, 60, 1.0, 0));
     assert_eq!(pretrained.tokenizer.decode(&found.ids).unwrap(), "a.b");
     assert_eq!(found.finish_reason, FinishReason::Eos);
-    let ignored = Options { ignore_eos: true, ..options(&constraint, 1.0, 0) };
+    let ignored = Options { ignore_eos: true, ..options(&constraint, 60, 1.0, 0) };
     assert_eq!(alone(&pretrained.model, &[0], &ignored).ids, found.ids);
 }
 
@@ -304,7 +229,7 @@ fn logprobs_are_those_of_the_tokens_that_are_allowed() {
     let pretrained = bundled(&device());
     let constraint = pretrained.constraint(&regex("(cat|dog)")).unwrap();
     let prompt = pretrained.prompt_ids("Once upon a time, there was a ").unwrap();
-    let options = Options { logprobs: Some(2000), ..options(&constraint, 1.0, 4) };
+    let options = Options { logprobs: Some(2000), ..options(&constraint, 60, 1.0, 4) };
     let mut logits = Vec::new();
     let found = generate::cached(&pretrained.model, &prompt, &options, &mut |chosen| {
         logits.push(chosen.logits.to_vec());
@@ -332,7 +257,10 @@ fn a_bias_a_penalty_and_a_rule_let_nothing_in_again() {
         repetition_penalty: 0.1,
         ..SamplingParams::default()
     };
-    let options = Options { sampling: sampling.clone(), ..options(&constraint, 1.0, 0) };
+    let options = Options {
+        sampling: sampling.clone(),
+        ..options(&constraint, 60, 1.0, 0)
+    };
     let mut batch = Batch::new(&pretrained.model);
     let rule = move |scores: &mut [f32], _: &[u32], _: &[u32]| scores[forbidden as usize] = 1000.0;
     let sampler = Sampler::new(&sampling).unwrap().with_rule(Arc::new(rule));
@@ -399,7 +327,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_generated() {
         Err(Error::Request(RequestError::OutsideGrammar { step: 0, token: 1 }))
     ));
     let other = load("llama-gqa", &device()).model;
-    let found = generate::cached(&other, &[1], &options(&constraint, 1.0, 0), &mut |_| {
+    let found = generate::cached(&other, &[1], &options(&constraint, 60, 1.0, 0), &mut |_| {
         ControlFlow::Continue(())
     });
     assert!(matches!(found, Err(Error::Request(RequestError::ConstraintVocabulary { .. }))));
@@ -413,7 +341,7 @@ fn the_last_token_of_a_prompt_stays_as_it_is() {
     let constraint = pretrained.constraint(&regex("( fox|fox)")).unwrap();
     for (prompt, first) in [("There was a", " fox"), ("There was a ", "fox")] {
         let ids = pretrained.prompt_ids(prompt).unwrap();
-        let options = Options { logprobs: Some(1), ..options(&constraint, 0.0, 0) };
+        let options = Options { logprobs: Some(1), ..options(&constraint, 60, 0.0, 0) };
         let found = alone(&pretrained.model, &ids, &options);
         let text = pretrained.tokenizer.decode(&found.ids).unwrap();
         assert!(["fox", " fox"].contains(&text.as_str()));

@@ -254,6 +254,40 @@ fn blocks_behind_the_window_are_given_back() {
     }
 }
 
+/// Where all layers have a window, a prefix is found by the blocks that its next position reads, though
+/// those before them were evicted. Where some read the whole text, it is found as far as no block is
+/// missing.
+#[test]
+fn a_prefix_is_found_without_the_blocks_behind_the_window() {
+    for (name, cached) in [("mistral-window", 128), ("mixtral", 128), ("gemma3", 64)] {
+        let model = load(name, &device()).model;
+        let block_bytes = model.kv_pool().block_bytes();
+        let model = model.with_kv_cache_bytes(6 * block_bytes);
+        let prompt: Vec<u32> = (0..130).map(|i| (5 + i * 7) % 50).collect();
+        let other: Vec<u32> = (0..100).map(|i| (3 + i * 11) % 50).collect();
+        let expected = alone(&model, &prompt, &options(4, 256, 3));
+        let mut batch = Batch::new(&model);
+        let mut run = |prompt: &[u32]| {
+            batch.join(prompt, &options(4, 256, 3)).unwrap();
+            let mut found = None;
+            while !batch.is_empty() {
+                for (_, event) in batch.step() {
+                    if let Event::Finished(generation) = event {
+                        found = Some(generation);
+                    }
+                }
+            }
+            (found.unwrap(), batch.scheduler().blocks().prefix_stats().evictions)
+        };
+        assert_eq!(run(&prompt).1, 0, "{name}");
+        // Takes two blocks that are free, and those that were given back first of four.
+        assert_eq!(run(&other).1, 2, "{name}");
+        let (found, _) = run(&prompt);
+        assert_eq!(found.cached_tokens, cached, "{name}");
+        assert_eq!((found.ids, found.logits_hash), (expected.ids, expected.logits_hash), "{name}");
+    }
+}
+
 /// A cache that is cut back and a fork go on as if nothing else had been read.
 #[test]
 fn forks_and_truncated_caches_have_the_same_bits() {

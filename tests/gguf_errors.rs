@@ -339,11 +339,7 @@ fn hyperparameters_that_are_not_supported() {
         ("llama.block_count", array(0, 1, &[0]), ["is an array", "a whole number"]),
         ("llama.block_count", Meta::Bool(true), ["is true", "a whole number"]),
         ("llama.expert_count", number(1 << 20), ["is 1048576,", "at most 10000 experts"]),
-        (
-            "llama.attention.sliding_window",
-            number(64),
-            ["is 64,", "over the whole sequence"],
-        ),
+        ("llama.rope.scaling.yarn_log_multiplier", Meta::F32(0.5), ["is 0.5,", "0"]),
         ("llama.attention.value_length", number(4), ["is 4,", "8, the size of a head"]),
         ("llama.rope.dimension_count", number(4), ["is 4,", "8, the size of a head"]),
         (
@@ -361,6 +357,8 @@ fn hyperparameters_that_are_not_supported() {
     ] {
         assert_metadata_refused("llama", key, value, &words);
     }
+    let words = ["is 64,", "over the whole sequence"];
+    assert_metadata_refused("qwen2", "qwen2.attention.sliding_window", number(64), &words);
     let words = ["is 5,", "a divisor of embedding_length"];
     assert_metadata_refused("gpt2", "gpt2.attention.head_count", number(5), &words);
     let words = ["is 2,", "the same as attention.head_count"];

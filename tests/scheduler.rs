@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
@@ -31,6 +32,11 @@ fn key_value(tokens: &[u32]) -> u64 {
     hash(tokens)
 }
 
+/// The positions that the last of `end` positions attends to.
+fn read(end: usize, window: Option<usize>) -> Range<usize> {
+    end.saturating_sub(window.unwrap_or(end))..end
+}
+
 /// The next token after all that a sequence reads. Few different ones, so that texts share
 /// prefixes by chance too.
 fn next_token(read: impl Iterator<Item = u64>) -> u32 {
@@ -38,10 +44,11 @@ fn next_token(read: impl Iterator<Item = u64>) -> u32 {
 }
 
 /// The text that a prompt gets alone.
-fn alone(prompt: &[u32], max_tokens: usize) -> Vec<u32> {
+fn alone(prompt: &[u32], max_tokens: usize, window: Option<usize>) -> Vec<u32> {
     let mut tokens = prompt.to_vec();
     for _ in 0..max_tokens {
-        let next = next_token((1..=tokens.len()).map(|end| key_value(&tokens[..end])));
+        let read = read(tokens.len(), window);
+        let next = next_token(read.map(|position| key_value(&tokens[..=position])));
         tokens.push(next);
     }
     tokens
@@ -62,6 +69,8 @@ struct Request {
 struct World {
     config: EngineConfig,
     block_size: usize,
+    /// How many positions a query attends to, up to its own and with it. None: all of them.
+    window: Option<usize>,
     scheduler: Scheduler,
     memory: HashMap<BlockId, Vec<u64>>,
     requests: BTreeMap<SequenceId, Request>,
@@ -73,6 +82,8 @@ struct World {
     preempted: usize,
     over_budget: usize,
     shared: usize,
+    /// Sequences that took the end of a prefix from the cache and not its beginning.
+    without_beginning: usize,
     /// Tokens that were computed.
     computed: usize,
     /// Of them, those that got the token after one that was sampled.
@@ -108,10 +119,16 @@ impl World {
             prefix_cache: below(rng, 8) > 0,
         };
         let (block_size, max_blocks) = (1 + below(rng, 5), 4 + below(rng, 30));
+        let scheduler = Scheduler::new(config, block_size, max_blocks);
+        let window = (below(rng, 2) == 0).then(|| 1 + below(rng, 20));
         Self {
             config,
             block_size,
-            scheduler: Scheduler::new(config, block_size, max_blocks),
+            window,
+            scheduler: match window {
+                Some(window) => scheduler.with_window(window),
+                None => scheduler,
+            },
             memory: HashMap::new(),
             requests: BTreeMap::new(),
             running: BTreeSet::new(),
@@ -121,6 +138,7 @@ impl World {
             preempted: 0,
             over_budget: 0,
             shared: 0,
+            without_beginning: 0,
             computed: 0,
             decoded: 0,
             scored: 0,
@@ -156,7 +174,7 @@ impl World {
         assert_eq!(self.scheduler.handle(event).is_ok(), length <= capacity);
         if length <= capacity {
             let scored = if prompt_logits { 0 } else { prompt.len() };
-            let text = alone(&prompt, max_tokens);
+            let text = alone(&prompt, max_tokens, self.window);
             let request = Request { prompt, text, max_tokens, is_paused: false, scored };
             self.requests.insert(id, request);
         }
@@ -259,6 +277,8 @@ impl World {
                     self.admitted.insert(id);
                     assert!(self.admitted.len() <= max_admitted);
                     self.shared += cached;
+                    let first = self.scheduler.table(id).unwrap().first();
+                    self.without_beginning += usize::from(cached > 0 && first > 0);
                 }
                 Decision::Preempted { id, .. } => {
                     self.preempted += 1;
@@ -371,14 +391,14 @@ impl World {
         }
         let with_draft = [&tokens[..positions.start], &self.scheduler.tokens_of(chunk)].concat();
         for position in positions.clone() {
-            let block = &table.blocks()[position / self.block_size];
+            let block = &table.blocks()[position / self.block_size - table.first()];
             assert_eq!(self.scheduler.blocks().ref_count(block), 1, "a shared block is written to");
             let slots = self.memory.entry(block.id()).or_insert_with(|| vec![0; self.block_size]);
             slots[position % self.block_size] = key_value(&with_draft[..=position]);
         }
         let row = |end: usize| {
-            next_token((0..end).map(|position| {
-                let block = &table.blocks()[position / self.block_size];
+            next_token(read(end, self.window).map(|position| {
+                let block = &table.blocks()[position / self.block_size - table.first()];
                 self.memory[&block.id()][position % self.block_size]
             }))
         };
@@ -433,7 +453,11 @@ impl World {
         // Nobody keeps blocks for draft tokens that were rejected.
         for &id in self.requests.keys().filter(|id| !self.unchecked.contains(id)) {
             let table = self.scheduler.table(id).unwrap();
-            assert_eq!(table.blocks().len(), table.length().div_ceil(self.block_size), "{id}");
+            let end = table.first() + table.blocks().len();
+            assert_eq!(end, table.length().div_ceil(self.block_size), "{id}");
+            // Nor those that no query reads again.
+            let read = read(table.length() + 1, self.window);
+            assert_eq!(table.first(), read.start / self.block_size, "{id}");
         }
         for (id, (block, count)) in &owners {
             assert_eq!(blocks.ref_count(block), *count, "block {id}");
@@ -551,6 +575,7 @@ fn play(seed: u64) -> (usize, World) {
 fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
+    let mut without_beginning = 0;
     let (mut scored, mut over_budget, mut lent) = (0, 0, 0);
     let (mut drafted, mut accepted, mut without_prompts) = (0, 0, 0);
     for seed in 0.. {
@@ -568,12 +593,13 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         preempted += world.preempted;
         over_budget += world.over_budget;
         shared += world.shared;
+        without_beginning += world.without_beginning;
         evicted += world.scheduler.blocks().prefix_stats().evictions;
     }
     // All that should be tested has happened.
     let rare = events / 200;
     assert!(finished > rare && preempted > rare && shared > rare && evicted > rare as u64);
-    assert!(scored > rare && lent > rare);
+    assert!(scored > rare && lent > rare && without_beginning > rare);
     assert!(accepted > rare && drafted - accepted > rare && without_prompts > rare);
     // Needs one before it that was deferred, or has come back.
     assert!(over_budget > 0);
@@ -645,6 +671,34 @@ fn equal_prompts_that_arrive_together_are_computed_once() {
     assert_eq!(second, ["0 decode", "1 prefill 8..9", "2 prefill 8..9"]);
     assert_eq!(scheduler.cached_tokens(SequenceId(2)), 8);
     assert_eq!(scheduler.blocks().owned(), 2 + 3);
+}
+
+/// The blocks behind the window were evicted: those that the next position reads are enough.
+#[test]
+fn a_prefix_is_found_by_the_blocks_of_its_window() {
+    let prompt: Vec<u32> = (0..21).collect();
+    let cached = |window: usize| {
+        let mut scheduler = scheduler(EngineConfig::default(), 8).with_window(window);
+        arrive(&mut scheduler, 0, &prompt, 1);
+        step(&mut scheduler);
+        scheduler.handle(Event::Leave { id: SequenceId(0) }).unwrap();
+        assert_eq!(scheduler.blocks().evictable(), 5);
+        // Takes three blocks that are free, and two that are cached: the first that were given back.
+        arrive(&mut scheduler, 1, &[99; 17], 1);
+        step(&mut scheduler);
+        scheduler.handle(Event::Leave { id: SequenceId(1) }).unwrap();
+        assert_eq!(scheduler.blocks().prefix_stats().evictions, 2);
+        arrive(&mut scheduler, 2, &prompt, 1);
+        let decisions = step(&mut scheduler);
+        let table = scheduler.table(SequenceId(2)).unwrap();
+        assert_eq!(table.first() + table.blocks().len(), 6, "{decisions:?}");
+        scheduler.cached_tokens(SequenceId(2))
+    };
+    // The position 20 reads those from 20 - 11 on, which are in the blocks 2, 3 and 4.
+    assert_eq!(cached(12), 20);
+    assert_eq!(cached(13), 20);
+    // Here it also reads position 7, in a block that is gone.
+    assert_eq!(cached(14), 0);
 }
 
 #[test]

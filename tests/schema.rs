@@ -5,23 +5,17 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::time::Instant;
 
+use common::constrained::{alone, assert_same_bits, options};
 use common::{bundled, device};
 use serde_json::{Value, json};
 use slowburn::constrained::{Constraint, Vocabulary};
-use slowburn::engine::EngineConfig;
-use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
+use slowburn::generate::FinishReason;
 use slowburn::grammar::{Grammar, Schema};
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
-use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams};
-use slowburn::speculation::{
-    DraftLength, DraftSource, ForcedTokens, PromptLookup, Speculation, Speculator,
-};
 use slowburn::{Error, RequestError};
 
 fn schema(json: Value) -> Grammar {
@@ -47,21 +41,6 @@ const NESTED: &str = r#"
 start: "(" start* ")" | WORD
 WORD: /[a-z]{1,4}/
 "#;
-
-fn options(constraint: &Constraint, temperature: f32, seed: u64) -> Options {
-    Options {
-        max_tokens: 80,
-        sampling: SamplingParams { temperature, seed, ..SamplingParams::default() },
-        constraint: Some(constraint.clone()),
-        logprobs: Some(3),
-        hash_logits: true,
-        ..Options::default()
-    }
-}
-
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
-}
 
 fn text(vocabulary: &Vocabulary, ids: &[u32]) -> String {
     let bytes = ids.iter().flat_map(|&id| vocabulary.bytes(id)).copied().collect();
@@ -102,7 +81,7 @@ fn an_object_has_the_fields_of_its_schema_in_their_order() {
     let constraint = pretrained.constraint(&animal()).unwrap();
     let prompt = pretrained.prompt_ids("There was a fox called Mira. ").unwrap();
     for seed in 0..4 {
-        let found = alone(&pretrained.model, &prompt, &options(&constraint, 1.0, seed));
+        let found = alone(&pretrained.model, &prompt, &options(&constraint, 80, 1.0, seed));
         let text = pretrained.tokenizer.decode(&found.ids).unwrap();
         match found.finish_reason {
             FinishReason::Eos => {
@@ -134,8 +113,6 @@ fn an_object_has_the_fields_of_its_schema_in_their_order() {
 
 #[test]
 fn a_constrained_text_has_the_bits_that_it_has_alone_in_a_batch_speculated_and_preempted() {
-    let pretrained = bundled(&device());
-    let model = &pretrained.model;
     let grammars = [
         animal(),
         Grammar::Lark(NESTED.to_owned()),
@@ -144,61 +121,8 @@ fn a_constrained_text_has_the_bits_that_it_has_alone_in_a_batch_speculated_and_p
             json!({"type": "array", "items": {"enum": ["forty winks", "a long way"]}, "minItems": 4}),
         ),
     ];
-    let prompt = pretrained.prompt_ids("Once there was a fox, and").unwrap();
-    let requests: Vec<(Vec<u32>, Options)> = (0..8)
-        .map(|i| {
-            let constraint = pretrained.constraint(&grammars[i % 4]).unwrap();
-            (prompt.clone(), options(&constraint, [0.0, 0.9][i / 4], i as u64))
-        })
-        .collect();
-    let expected: Vec<_> = requests.iter().map(|(prompt, o)| alone(model, prompt, o)).collect();
-    let same = |found: &Generation, expected: &Generation, what: &str| {
-        assert_eq!(found.ids, expected.ids, "{what}");
-        assert_eq!(found.logprobs, expected.logprobs, "{what}");
-        assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
-        assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
-    };
-
-    let mut forced = 0;
-    for ((prompt, options), expected) in requests.iter().zip(&expected) {
-        let naive = generate::naive(model, prompt, options, &mut |_| ControlFlow::Continue(()));
-        same(&naive.unwrap(), expected, "naive");
-        let draft = ForcedTokens::or(PromptLookup::default());
-        let mut by = Speculator::new(draft, DraftLength::fixed(6));
-        let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
-        let found = generate::speculated(model, &mut by, prompt, options, go_on).unwrap();
-        same(&found, expected, "speculated");
-        forced += found.accepted;
-    }
-    assert!(forced > 40, "{forced}");
-
     // Three blocks more than the longest sequence needs.
-    let block_bytes = model.kv_pool().block_bytes();
-    let tight = bundled(&device()).model.with_kv_cache_bytes(7 * block_bytes);
-    let mut preemptions = 0;
-    for speculation in [None, Some(Speculation::new(DraftSource::Lookup, 4))] {
-        for model in [model, &tight] {
-            let config = EngineConfig { prefix_cache: false, ..EngineConfig::default() };
-            let mut batch = Batch::with_config(model, config);
-            batch.set_speculation(speculation.clone());
-            let ids: Vec<_> = requests.iter().map(|(p, o)| batch.join(p, o).unwrap()).collect();
-            let mut found = BTreeMap::new();
-            while !batch.is_empty() {
-                for (id, event) in batch.step() {
-                    match event {
-                        Event::Token(_) => {}
-                        Event::Finished(generation) => drop(found.insert(id, generation)),
-                        Event::Failed(error) => panic!("{error}"),
-                    }
-                }
-            }
-            for (id, expected) in ids.iter().zip(&expected) {
-                same(&found[id], expected, "in a batch");
-                preemptions += found[id].preemptions;
-            }
-        }
-    }
-    assert!(preemptions > 0);
+    assert_same_bits(&grammars, 80, 7);
 }
 
 /// A follower that was asked for other texts before answers as a new one.

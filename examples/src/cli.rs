@@ -15,6 +15,7 @@ mod guess_ahead;
 mod kernel_args;
 mod layers;
 mod nucleus;
+mod other_models;
 mod paged;
 mod paged_args;
 mod paged_compare;
@@ -61,6 +62,9 @@ pub use guess_ahead::{
 pub use kernel_args::KernelArgs;
 pub use layers::{LayerTimes, layer_times};
 pub use nucleus::{NucleusReport, NucleusStep};
+pub use other_models::{
+    ExpertsRun, Mixture, OtherModelsArgs, OtherModelsReport, Part, WindowPattern, WindowStep, check,
+};
 pub use paged::{BlockTables, PagedReport};
 pub use paged_args::PagedArgs;
 pub use paged_compare::{Requests, paged_comparison};

@@ -1,5 +1,5 @@
-// The parts of the engine, in the order in which a text meets them: the build script, the runner and
-// the engine itself include this file.
+// The parts of the engine, first those of one text in the order in which it meets them: the build script,
+// the runner and the engine itself include this file.
 
 /// A part of the engine that an exercise takes over.
 #[derive(Clone, Copy, Debug)]
@@ -12,20 +12,41 @@ pub struct Part {
     pub does: &'static str,
     /// Whether the exercise needs Burn.
     pub tensors: bool,
+    /// From where on it is used.
+    pub since: Since,
+}
+
+/// What an engine writes that has the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    OneText,
+    SeveralTexts,
+    Http,
 }
 
 const fn part(exercise: &'static str, chapter: &'static str, does: &'static str) -> Part {
-    Part { exercise, chapter, does, tensors: false }
+    Part {
+        exercise,
+        chapter,
+        does,
+        tensors: false,
+        since: Since::OneText,
+    }
 }
 
 const fn with_tensors(part: Part) -> Part {
     Part { tensors: true, ..part }
 }
 
-pub const PARTS: [Part; 19] = [
+const fn since(since: Since, part: Part) -> Part {
+    Part { since, ..part }
+}
+
+pub const PARTS: [Part; 29] = [
     part("merge", "tokens", "words to tokens"),
     part("chunked_prefill", "kv_cache", "the prompt, in chunks"),
     part("rms_norm", "model", "RMSNorm"),
+    part("microkernel", "kernels", "products, panel by panel"),
     with_tensors(part("split_heads", "model", "one wide vector to heads, and back")),
     part("rope", "model", "positions as rotations"),
     with_tensors(part("cache_append", "kv_cache", "keys and values, kept")),
@@ -42,4 +63,22 @@ pub const PARTS: [Part; 19] = [
     part("stop_strings", "streaming", "texts that end a story"),
     part("token_stream", "streaming", "from the model to the reader"),
     part("detokenize", "tokens", "ids to text, at the end"),
+    since(Since::SeveralTexts, part("one_step", "scheduler", "the plan of a step")),
+    since(
+        Since::SeveralTexts,
+        part("longest_prefix", "paged_kv", "prefixes that are there already"),
+    ),
+    since(
+        Since::SeveralTexts,
+        part("block_allocator", "paged_kv", "who holds which block"),
+    ),
+    since(Since::SeveralTexts, part("preemption", "scheduler", "who gives up blocks")),
+    since(Since::SeveralTexts, part("block_table", "paged_kv", "where a position lies")),
+    since(
+        Since::SeveralTexts,
+        part("online_softmax", "kernels", "attention, block by block"),
+    ),
+    since(Since::SeveralTexts, part("group_product", "quantized", "products with 8 bits")),
+    since(Since::Http, part("full_queue", "server", "who may come in")),
+    since(Since::Http, part("sse_encode", "server", "a text as events")),
 ];

@@ -1,17 +1,18 @@
-//! A story, written by an engine of which every part is the learner's whose exercise passes.
+//! Texts, written by an engine of which every part is the learner's whose exercise passes.
 
 use std::io::{self, IsTerminal};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use anstream::println;
 use anyhow::{Context, Result};
-use exercises_runner::engine_parts::{PARTS, Part};
+use exercises_runner::engine_parts::{PARTS, Part, Since};
 use exercises_runner::manifest::Exercise;
 use exercises_runner::progress::{Status, has_todo};
 use exercises_runner::test_binary::{self, Progress, cargo};
 
 use crate::Project;
 use crate::check::{self, Building};
+use crate::figure;
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG};
 
 /// The part of the engine that an exercise takes over.
@@ -50,11 +51,11 @@ impl Whose {
     }
 }
 
+/// Builds the engine, and starts it with those of the flags that have a value.
 pub fn run(
     project: &Project,
     tried: &[String],
-    prompt: Option<&str>,
-    seed: Option<u64>,
+    flags: &[(&str, Option<String>)],
 ) -> Result<ExitCode> {
     for name in tried {
         let exercise = project.manifest.find(name)?;
@@ -65,12 +66,17 @@ pub fn run(
         })?;
     }
     let parts = parts(project, tried)?;
-    table(&parts);
-    let arguments = [
-        prompt.map(|prompt| ["--prompt".into(), prompt.to_owned()]),
-        seed.map(|seed| ["--seed".into(), seed.to_string()]),
-    ];
-    let arguments: Vec<String> = arguments.into_iter().flatten().flatten().collect();
+    let arguments: Vec<String> = flags
+        .iter()
+        .filter_map(|(flag, value)| Some([(*flag).to_owned(), value.clone()?]))
+        .flatten()
+        .collect();
+    let serves = arguments.iter().any(|argument| argument == "--serve");
+    // What serves says its address, and nothing before.
+    if !serves {
+        table(&parts);
+        mark(project, &parts)?;
+    }
     write(project, &parts, &arguments)
 }
 
@@ -112,7 +118,11 @@ fn parts<'a>(
 /// What the engine is made of.
 fn table(parts: &[(&Part, &Exercise, Whose)]) {
     println!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
+    let mut since = None;
     for (part, _, whose) in parts {
+        if since.replace(part.since) != Some(part.since) {
+            println!("{STRONG}{}{END}", heading(part.since));
+        }
         println!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
     }
     let yours = parts.iter().filter(|(.., whose)| whose.is_yours()).count();
@@ -121,10 +131,33 @@ fn table(parts: &[(&Part, &Exercise, Whose)]) {
         println!("Each of these exercises takes over its part once it passes.");
     } else if parts.iter().all(|(.., whose)| *whose == Whose::Yours) {
         println!(
-            "{GOOD}The engine is your own{END}, but for reading files and multiplying matrices."
+            "{GOOD}The engine is your own{END}, but for reading files and what ties the parts together."
         );
     }
     println!();
+}
+
+/// The figure of the chapter, for whoever has a part.
+fn mark(project: &Project, parts: &[(&Part, &Exercise, Whose)]) -> Result<()> {
+    let yours: Vec<&str> = parts
+        .iter()
+        .filter(|(.., whose)| whose.is_yours())
+        .map(|(part, ..)| part.exercise)
+        .collect();
+    if !yours.is_empty() {
+        let file = figure::write(&project.root, &yours)?;
+        println!("The figure of the chapter, with your parts marked: {}\n", file.display());
+    }
+    Ok(())
+}
+
+/// What the parts are for that come next.
+fn heading(since: Since) -> &'static str {
+    match since {
+        Since::OneText => "one text",
+        Since::SeveralTexts => "several texts at once",
+        Since::Http => "over HTTP",
+    }
 }
 
 /// Builds the engine with the parts that are the learner's, and lets it write.
@@ -166,11 +199,9 @@ fn write(
             return Ok(ExitCode::FAILURE);
         }
     };
-    let status = Command::new(&program)
-        .args(arguments)
-        .current_dir(&project.root)
-        .status()
-        .with_context(|| format!("cannot start {program:?}"))?;
+    let mut engine = Command::new(&program);
+    engine.args(arguments).current_dir(&project.root);
+    let status = status(engine).with_context(|| format!("cannot start {program:?}"))?;
     let tried: Vec<&str> = yours
         .iter()
         .filter(|(.., whose)| *whose == Whose::Tried)
@@ -179,7 +210,7 @@ fn write(
     match (status.code(), tried.as_slice()) {
         (Some(0), []) => {}
         (Some(0), tried) => println!(
-            "\nAnd yet the tests of {} fail: a story shows one case, and the tests show many.",
+            "\nAnd yet the tests of {} fail: some texts show a few cases, and the tests show many.",
             tried.join(", ")
         ),
         (Some(1), []) => println!(
@@ -200,4 +231,19 @@ fn write(
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Runs the engine. A signal to whoever started the runner of an engine that serves has to reach it.
+#[cfg(unix)]
+fn status(mut engine: Command) -> io::Result<ExitStatus> {
+    use std::os::unix::process::CommandExt;
+    if engine.get_args().any(|argument| argument == "--serve") {
+        return Err(engine.exec());
+    }
+    engine.status()
+}
+
+#[cfg(not(unix))]
+fn status(mut engine: Command) -> io::Result<ExitStatus> {
+    engine.status()
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod engine;
+mod figure;
 mod overview;
 mod reset;
 mod screen;
@@ -45,9 +46,9 @@ enum Command {
         /// All exercises, where none is named
         name: Option<String>,
     },
-    /// Write a story with an engine of which every part is yours whose exercise passes
+    /// Write texts with an engine of which every part is yours whose exercise passes
     Engine {
-        /// Use your function though its tests fail, and see where the story differs; may be repeated
+        /// Use your function though its tests fail, and see where a text differs; may be repeated
         #[arg(long = "try", value_name = "NAME")]
         tried: Vec<String>,
         /// Another beginning than that of *First light*
@@ -56,6 +57,15 @@ enum Command {
         /// Another seed than 42
         #[arg(long)]
         seed: Option<u64>,
+        /// Serve texts over HTTP, until it is ended
+        #[arg(
+            long,
+            value_name = "ADDRESS",
+            num_args = 0..=1,
+            default_missing_value = "127.0.0.1:8080",
+            conflicts_with_all = ["prompt", "seed"]
+        )]
+        serve: Option<String>,
     },
     /// Start an exercise anew; your version is kept as a backup
     Reset {
@@ -140,8 +150,13 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Hint { name } => tell::hint(&project, name.as_deref())?,
         Command::List => overview::list(&project)?,
         Command::Check { name } => return check::run(&project, name.as_deref()),
-        Command::Engine { tried, prompt, seed } => {
-            return engine::run(&project, tried, prompt.as_deref(), *seed);
+        Command::Engine { tried, prompt, seed, serve } => {
+            let arguments = [
+                ("--prompt", prompt.clone()),
+                ("--seed", seed.map(|seed| seed.to_string())),
+                ("--serve", serve.clone()),
+            ];
+            return engine::run(&project, tried, &arguments);
         }
         Command::Reset { name, from } => reset::run(&project, name, from)?,
         Command::Solution { name, give_up } => tell::solution(&project, name, *give_up)?,

@@ -89,13 +89,14 @@ pub enum Chapter {
     Kernels,
     Quantized,
     GuessAhead,
+    OtherModels,
     Constrained,
     Server,
     Beyond,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -111,6 +112,7 @@ impl Chapter {
         Self::Kernels,
         Self::Quantized,
         Self::GuessAhead,
+        Self::OtherModels,
         Self::Constrained,
         Self::Server,
         Self::Beyond,
@@ -134,6 +136,7 @@ impl Chapter {
             Self::Kernels => "kernels",
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
+            Self::OtherModels => "other_models",
             Self::Constrained => "constrained",
             Self::Server => "server",
             Self::Beyond => "beyond",

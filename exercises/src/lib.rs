@@ -17,6 +17,7 @@ mod kernels;
 mod kv_cache;
 mod model;
 mod naive_loop;
+mod other_models;
 mod paged_kv;
 mod quantized;
 mod scheduler;

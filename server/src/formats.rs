@@ -49,6 +49,20 @@ pub(super) async fn compile(service: &Arc<Service>, grammar: Grammar) -> Result<
     Ok(())
 }
 
+/// What an answer must look like, compiled; None for any text.
+///
+/// # Errors
+/// As [`Format::compiled`].
+pub(super) async fn grammar(
+    service: &Arc<Service>,
+    format: Option<Format>,
+) -> Result<Option<Grammar>, ApiError> {
+    match format {
+        Some(format) => Ok(Some(format.compiled(service).await?)),
+        None => Ok(None),
+    }
+}
+
 impl Format {
     /// The grammar, compiled.
     ///
@@ -79,6 +93,26 @@ impl Format {
         if let Some(structured) = structured_outputs {
             asked.extend(of_structured(structured)?);
         }
+        Self::only(asked)
+    }
+
+    /// What SGLang's sampling parameters ask for; None for any text.
+    ///
+    /// # Errors
+    /// Both of them; a schema that is no JSON.
+    pub(super) fn of_sglang(
+        json_schema: Option<Value>,
+        regex: Option<String>,
+    ) -> Result<Option<Self>, ApiError> {
+        let field = "sampling_params.json_schema";
+        Self::only(vec![
+            ("sampling_params.regex", regex.map(Grammar::Regex)),
+            (field, json_schema.map(|json| schema(field, json)).transpose()?),
+        ])
+    }
+
+    /// The only one of the fields that asks for something.
+    fn only(asked: Asked) -> Result<Option<Self>, ApiError> {
         let mut asked = asked
             .into_iter()
             .filter_map(|(field, grammar)| Some(Self { field, grammar: grammar? }));

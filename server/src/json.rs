@@ -18,7 +18,9 @@ use super::json_words::wrong_field;
 use super::request_body::ShutDown;
 use super::state::App;
 use super::unsupported;
-use super::wire::{ChatCompletionRequest, CompletionRequest, FormatOptions, SamplingOptions};
+use super::wire::{
+    ChatCompletionRequest, CompletionRequest, FormatOptions, ResponseRequest, SamplingOptions,
+};
 
 /// A JSON body that was parsed and validated.
 pub(super) struct ApiJson<T>(pub(super) T);
@@ -43,6 +45,10 @@ impl Formatted for CompletionRequest {
     const HEEDED: &'static [&'static str] = &[];
 }
 
+impl Formatted for ResponseRequest {
+    const HEEDED: &'static [&'static str] = &["tools", "tool_choice"];
+}
+
 impl Formatted for ChatCompletionRequest {
     const HEEDED: &'static [&'static str] = &["tools", "tool_choice", "tool_calls"];
 }
@@ -60,12 +66,12 @@ where
 
 impl<T> FromRequest<App> for SampledJson<T>
 where
-    T: DeserializeOwned + Validate<Context = ()>,
+    T: DeserializeOwned + Validate<Context = ()> + Formatted,
 {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = read_object(request, app, &[]).await?;
+        let body = read_object(request, app, T::HEEDED).await?;
         Ok(SampledJson(parse(&body)?, parse(&body)?))
     }
 }

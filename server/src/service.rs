@@ -98,7 +98,6 @@ impl Service {
         }
     }
 
-    // ANCHOR: chat_ids
     /// The token ids of a conversation. A model without a chat template, such as the bundled one,
     /// continues the texts of the messages, each on a line of its own. A template sees the tools, if it
     /// knows any. The texts of special tokens in messages are text, unless they are to be parsed.
@@ -121,7 +120,6 @@ impl Service {
         }
         Ok(self.pretrained.chat_ids(messages, &options)?)
     }
-    // ANCHOR_END: chat_ids
 }
 
 // ANCHOR: handler

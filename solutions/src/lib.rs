@@ -10,6 +10,7 @@ pub mod kernels;
 pub mod kv_cache;
 pub mod model;
 pub mod naive_loop;
+pub mod other_models;
 pub mod paged_kv;
 pub mod quantized;
 pub mod scheduler;

@@ -176,15 +176,19 @@ impl<M: Memory> Scheduler<M> {
         }
     }
 
-    /// Counts the blocks that a sequence has taken from the prefix cache.
+    /// Counts the blocks that a sequence has taken from the prefix cache. Those of its own that are behind
+    /// the window now are given back.
     fn count(&mut self, id: SequenceId, extension: Extension) {
         self.blocks.count(extension);
-        if let Some(Sequence { table, prompt, preemptions: 0, cached, .. }) =
-            self.sequences.get_mut(&id)
-        {
+        let Some(Sequence { table, prompt, preemptions, cached, .. }) = self.sequences.get_mut(&id)
+        else {
+            return;
+        };
+        if *preemptions == 0 {
             let before = table.length() - extension.found * self.blocks.block_size();
             *cached += table.length().min(*prompt) - before.min(*prompt);
         }
+        self.blocks.slide(table);
     }
 
     // ANCHOR: read

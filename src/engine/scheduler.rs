@@ -24,8 +24,6 @@ pub struct Scheduler<M: Memory = ()> {
     pub(super) blocks: BlockManager<M>,
     /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
     pub(super) is_paged: bool,
-    /// How many positions the network still reads, up to the next one and with it. None: all of them.
-    pub(super) window: Option<usize>,
     pub(super) sequences: BTreeMap<SequenceId, Sequence<M>>,
     /// Those that were never admitted.
     pub(super) queued: BTreeSet<SequenceId>,
@@ -66,7 +64,6 @@ impl<M: Memory> Scheduler<M> {
             config,
             blocks: BlockManager::new(pool, block_size, config.prefix_cache),
             is_paged: true,
-            window: None,
             sequences: BTreeMap::new(),
             queued: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -87,9 +84,13 @@ impl<M: Memory> Scheduler<M> {
     }
 
     /// For a network whose queries attend to no more than `window` positions, up to their own and with
-    /// it: sequences give back the blocks behind the window.
-    pub fn with_window(self, window: usize) -> Self {
-        Self { window: Some(window).filter(|_| self.is_paged), ..self }
+    /// it: sequences give back the blocks behind the window, and need none of them from the prefix
+    /// cache.
+    pub fn with_window(mut self, window: usize) -> Self {
+        if self.is_paged {
+            self.blocks.set_window(window);
+        }
+        self
     }
 
     /// The blocks: who owns them, and what the prefix cache has done.
@@ -256,6 +257,7 @@ impl<M: Memory> Scheduler<M> {
         if sequence.unread() == 1 && sequence.unchecked.pop_front().is_some() {
             // The last token was a draft token too: its keys and values count from now on.
             self.blocks.commit(&mut sequence.table, &sequence.tokens);
+            self.blocks.slide(&mut sequence.table);
         }
         sequence.tokens.push(token);
         if sequence.unchecked.front() == Some(&token) {
@@ -379,9 +381,7 @@ impl<M: Memory> Scheduler<M> {
                 };
                 *computed += (end - positions.start) as u64;
                 self.blocks.commit(&mut sequence.table, &sequence.tokens[..end]);
-                if let Some(window) = self.window {
-                    self.blocks.slide(&mut sequence.table, window);
-                }
+                self.blocks.slide(&mut sequence.table);
                 sequence.scored = sequence.scored.max(end.min(sequence.prompt));
                 sequence.has_computed = true;
                 sequence.unchecked = sequence.draft.drain(..).take(*drafted).collect();

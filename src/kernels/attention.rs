@@ -173,6 +173,7 @@ impl Task<'_> {
 }
 
 impl Heads<'_> {
+    // ANCHOR: spans
     /// The positions that a query of the task attends to: none before its window, none after it.
     #[inline(always)]
     fn positions(&self, task: &Task<'_>, query: usize) -> Range<usize> {
@@ -186,6 +187,7 @@ impl Heads<'_> {
         let first = self.positions(task, 0).start;
         first / SPAN..self.positions(task, task.queries - 1).end.div_ceil(SPAN)
     }
+    // ANCHOR_END: spans
 
     /// The range of a query of the task in `q`.
     #[inline(always)]
@@ -294,6 +296,7 @@ impl Attend<'_> {
 
     #[inline(always)]
     fn span<I: Isa, const M: usize>(&self, q: &[[f32; M]], span: usize) -> Means {
+        // ANCHOR: tiles
         // The positions of the span that each query attends to. Neither their first nor their last
         // lies before that of an earlier query.
         let start = span * SPAN;
@@ -303,6 +306,7 @@ impl Attend<'_> {
             first.saturating_sub(start).min(SPAN)..end.saturating_sub(start).min(SPAN)
         });
         let tiles = visible[0].start / BLOCK..visible[M - 1].end.div_ceil(BLOCK);
+        // ANCHOR_END: tiles
         let mut scores = [[0.0; SPAN]; M];
         let rows = self.scores::<I, M>(q, start, tiles.clone(), &visible, &mut scores);
         let sums = self.sums_of_values::<I, M>(start, tiles, &visible, &scores);

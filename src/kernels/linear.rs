@@ -199,10 +199,10 @@ impl<S: Sums> Kernel for SingleRow<'_, S> {
     fn run<I: Isa>(self) {
         let mut index = self.panels.start;
         while index < self.panels.end {
-            index += match self.panels.end - index {
-                1 => self.several::<I, 1>(index),
-                2 => self.several::<I, 2>(index),
-                3 | 5 => self.several::<I, 3>(index),
+            index += match (self.panels.end - index, I::PANELS) {
+                (1, _) => self.several::<I, 1>(index),
+                (2, _) | (_, 2) => self.several::<I, 2>(index),
+                (3 | 5, _) => self.several::<I, 3>(index),
                 _ => self.several::<I, 4>(index),
             };
         }

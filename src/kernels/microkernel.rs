@@ -149,7 +149,13 @@ pub(super) fn single<I: Isa, N: Number, const P: usize>(
             }
         }
     }
-    acc
+    // As in `product_ahead`: the compiler would store `acc` to memory at each `k`.
+    let mut sums = [[0.0; LANES]; P];
+    for p in 0..P {
+        sums[p][..16].copy_from_slice(&acc[p][..16]);
+        sums[p][16..].copy_from_slice(&acc[p][16..]);
+    }
+    sums
 }
 // ANCHOR_END: single
 

@@ -5,6 +5,11 @@
 //! inlined there, the compiler turns its loops over lanes into that set's vector instructions.
 //! Lanes never exchange anything, so every set gives the same bits.
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod arm;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod x86;
+
 use std::fmt::{self, Display, Formatter};
 
 use half::f16;
@@ -19,7 +24,8 @@ pub enum Simd {
     Avx512,
     /// 8 f32 lanes in a register: AVX2 with FMA and F16C.
     Avx2,
-    /// 4 f32 lanes in a register: every 64-bit Arm processor.
+    /// 4 f32 lanes in a register: every 64-bit Arm processor. Products of bytes use `sdot` where the
+    /// processor has it.
     Neon,
     /// No vector instructions: the reference that the others must match bit by bit.
     Scalar,
@@ -52,6 +58,9 @@ pub(super) trait Isa: Copy + IntegerProducts {
     const PASSES: &'static [usize];
     /// Whether more than 3 rows are computed in two halves of 16 lanes, to fit into the registers.
     const HALVES: bool;
+    /// The panels that one row is multiplied with at a time, at most: 2 or 4. Their sums must fit into
+    /// the registers, beside the weights.
+    const PANELS: usize;
 
     /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).
     ///
@@ -160,7 +169,7 @@ impl Simd {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::avx2(kernel) },
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => kernel.run::<Neon>(),
+            Self::Neon => kernel.run::<arm::Neon>(),
             _ => kernel.run::<Scalar>(),
         }
     }
@@ -173,6 +182,11 @@ impl Simd {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 if is_x86_feature_detected!("avx512vnni") => unsafe {
                 x86::avx512_vnni(kernel)
+            },
+            // SAFETY: the processor has these products.
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon if std::arch::is_aarch64_feature_detected!("dotprod") => unsafe {
+                arm::neon_dot(kernel)
             },
             _ => self.dispatch(kernel),
         }
@@ -192,7 +206,7 @@ impl Simd {
                 #[cfg(target_arch = "x86_64")]
                 Self::Avx2 => x86::Avx2::with_rows(rows, kernel),
                 #[cfg(target_arch = "aarch64")]
-                Self::Neon => Neon::with_rows(rows, kernel),
+                Self::Neon => arm::Neon::with_rows(rows, kernel),
                 _ => Scalar::with_rows(rows, kernel),
             }
         }
@@ -212,7 +226,7 @@ pub(super) const FUSED: bool = !cfg!(any(target_arch = "wasm32", slowburn_unfuse
 ///
 /// wasm32 has no such instruction, and emulating it is far too slow, so there the product is
 /// rounded too. The bits then differ from those of other processors, but are still equal among
-/// batches and threads. `--cfg slowburn_unfused` computes these bits on any processor.
+/// batches and threads. `--cfg slowburn_unfused` computes these bits on any processor: `.ci/unfused`.
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
@@ -247,6 +261,7 @@ macro_rules! passes {
         }
     };
 }
+use passes;
 
 #[derive(Clone, Copy)]
 struct Scalar;
@@ -260,132 +275,10 @@ impl IntegerProducts for Scalar {}
 impl Isa for Scalar {
     passes!(scalar_rows: 1);
     const HALVES: bool = false;
+    const PANELS: usize = 4;
 
     #[inline(always)]
     fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
         halves.map(|half| widen_one_f16(half.to_bits()))
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-#[derive(Clone, Copy)]
-struct Neon;
-
-#[cfg(target_arch = "aarch64")]
-unsafe fn neon_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
-    kernel.run::<Neon, M>()
-}
-
-#[cfg(target_arch = "aarch64")]
-impl IntegerProducts for Neon {}
-
-#[cfg(target_arch = "aarch64")]
-impl Isa for Neon {
-    passes!(neon_rows: 1 2 3 4 6);
-    const HALVES: bool = true;
-
-    #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        halves.map(|half| widen_one_f16(half.to_bits()))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(super) mod x86 {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
-
-    use half::f16;
-
-    use super::{Isa, Kernel, RowKernel};
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
-    pub(super) fn avx512<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<Avx512>()
-    }
-
-    #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn avx2<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<Avx2>()
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,avx2,fma,f16c")]
-    pub(super) fn avx512_vnni<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<Avx512Vnni>()
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
-    fn avx512_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
-        kernel.run::<Avx512, M>()
-    }
-
-    #[target_feature(enable = "avx2,fma,f16c")]
-    fn avx2_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
-        kernel.run::<Avx2, M>()
-    }
-
-    #[derive(Clone, Copy)]
-    pub(in crate::kernels) struct Avx512;
-
-    /// AVX-512 with products of bytes.
-    #[derive(Clone, Copy)]
-    pub(in crate::kernels) struct Avx512Vnni;
-
-    #[derive(Clone, Copy)]
-    pub(in crate::kernels) struct Avx2;
-
-    impl Isa for Avx512 {
-        passes!(avx512_rows: 1 2 3 4 6 12);
-        const HALVES: bool = false;
-
-        #[inline(always)]
-        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-            widen_f16(halves)
-        }
-    }
-
-    impl Isa for Avx512Vnni {
-        const PASSES: &'static [usize] = Avx512::PASSES;
-        const HALVES: bool = Avx512::HALVES;
-
-        #[inline(always)]
-        unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
-            // SAFETY: the processor has all of AVX-512 that `Avx512` asks for, and VNNI.
-            unsafe { Avx512::with_rows(rows, kernel) }
-        }
-
-        #[inline(always)]
-        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-            widen_f16(halves)
-        }
-    }
-
-    impl Isa for Avx2 {
-        passes!(avx2_rows: 1 2 3 4 6);
-        const HALVES: bool = true;
-
-        #[inline(always)]
-        fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-            widen_f16(halves)
-        }
-    }
-
-    /// By F16C's instruction: the arithmetic in `widen_one_f16` compiles to six, which cost more
-    /// than reading the weights.
-    #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        const { assert!(L.is_multiple_of(8)) };
-        let mut values = [0.0; L];
-        let (eights, _) = halves.as_chunks::<8>();
-        let (results, _) = values.as_chunks_mut::<8>();
-        for (eight, result) in eights.iter().zip(results) {
-            // SAFETY: `Avx512` and `Avx2` are named only by functions compiled with F16C, which
-            // run only where the processor has it. Both pointers are to arrays of 16 and 32
-            // bytes, and need not be aligned; an `f16` is its 16 bits.
-            unsafe {
-                let eight = _mm_loadu_si128(eight.as_ptr().cast::<__m128i>());
-                _mm256_storeu_ps(result.as_mut_ptr(), _mm256_cvtph_ps(eight));
-            }
-        }
-        values
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{Block, BlockTable, Memory};
 use super::pool::Pool;
-use super::prefix::{PrefixCache, PrefixStats, chained_hash};
+use super::prefix::{Link, PrefixCache, PrefixStats, chained_hash};
 use super::turn::Turn;
 use crate::error::Result;
 
@@ -12,8 +12,10 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Extension {
     looked_up: usize,
-    /// The number of blocks.
+    /// The number of blocks that need not be computed.
     pub(crate) found: usize,
+    /// How many of them, from the first on, it did not take: they are behind the window.
+    skipped: usize,
 }
 
 /// How many blocks there are of each kind.
@@ -41,6 +43,8 @@ pub struct BlockManager<M: Memory = ()> {
     held: usize,
     /// As `limit`, without what the prefix caches of others hold.
     idle_limit: usize,
+    /// How many positions the network reads, up to the next one and with it. None: all of them.
+    window: Option<usize>,
     prefixes: Option<PrefixCache<M>>,
 }
 
@@ -55,8 +59,14 @@ impl<M: Memory> BlockManager<M> {
             limit,
             held: 0,
             idle_limit: limit,
+            window: None,
             prefixes,
         }
+    }
+
+    /// From now on, queries attend to no more than `window` positions, up to their own and with it.
+    pub(crate) fn set_window(&mut self, window: usize) {
+        self.window = Some(window);
     }
 
     /// Where the blocks come from.
@@ -185,30 +195,73 @@ impl<M: Memory> BlockManager<M> {
     /// is always left to be computed: its logits are wanted.
     ///
     /// Only at the end of a full block: a block that is partly filled gets its own copy of the
-    /// rest.
+    /// rest. Behind a window, blocks need not be there any more.
     pub(crate) fn extend(&mut self, table: &mut BlockTable<M>, tokens: &[u32]) -> Extension {
         let size = self.block_size;
         let mut extension = Extension::default();
-        let Some(prefixes) = &mut self.prefixes else {
+        let Some(prefixes) = &self.prefixes else {
             return extension;
         };
         if !table.length.is_multiple_of(size) || table.end() != table.length / size {
             return extension;
         }
-        while table.length + size < tokens.len() {
+        let (mut chain, mut end) = (Vec::new(), table.length);
+        while end + size < tokens.len() {
             extension.looked_up += 1;
-            let next = &tokens[table.length..table.length + size];
-            let Some((block, link)) = prefixes.take(table.last_link(), next) else {
+            let parent = chain.last().map_or(table.last_link(), |(link, _)| *link);
+            let Some(known) = prefixes.find(parent, &tokens[end..end + size]) else {
                 break;
             };
-            table.blocks.push(block);
-            table.links.push(link);
-            table.length += size;
-            extension.found += 1;
+            chain.push(known);
+            end += size;
         }
-        extension
+        // Of what is known, blocks may have been evicted.
+        let (skipped, found) = self.usable(table, &chain);
+        self.append(table, &chain[..found], skipped);
+        Extension { found, skipped, ..extension }
     }
     // ANCHOR_END: extend
+
+    /// How many blocks of a chain may follow those of `table`, and how many of them, from the first on, it
+    /// does not need: the most such that each block is there that the position after them reads. `chain`
+    /// says whether each of its blocks is.
+    fn usable(&self, table: &BlockTable<M>, chain: &[(Link, bool)]) -> (usize, usize) {
+        let (mut usable, mut complete_from) = ((0, 0), 0);
+        for (end, (_, is_there)) in (1..).zip(chain) {
+            if !is_there {
+                complete_from = end;
+            }
+            let first_read = self.first_read(table.length + end * self.block_size);
+            // The blocks of a table have no gap.
+            let skipped = if table.blocks.is_empty() {
+                first_read - table.first
+            } else {
+                0
+            };
+            if complete_from <= skipped {
+                usable = (skipped, end);
+            }
+        }
+        usable
+    }
+
+    /// Appends the blocks of `chain` to `table`, without the first `skipped`.
+    fn append(&mut self, table: &mut BlockTable<M>, chain: &[(Link, bool)], skipped: usize) {
+        let links = chain.iter().map(|(link, _)| *link);
+        if let Some(prefixes) = &mut self.prefixes {
+            table.blocks.extend(links.clone().skip(skipped).filter_map(|link| prefixes.take(link)));
+        }
+        table.links.extend(links);
+        table.first += skipped;
+        table.length += chain.len() * self.block_size;
+    }
+
+    // ANCHOR: first_read
+    /// The first block that the position after the first `length` ones reads.
+    fn first_read(&self, length: usize) -> usize {
+        self.window.map_or(0, |window| (length + 1).saturating_sub(window) / self.block_size)
+    }
+    // ANCHOR_END: first_read
 
     /// Counts an extension that is kept.
     pub(crate) fn count(&mut self, extension: Extension) {
@@ -220,12 +273,14 @@ impl<M: Memory> BlockManager<M> {
 
     /// Gives back the blocks of the last extension.
     pub(crate) fn undo(&mut self, table: &mut BlockTable<M>, extension: Extension) {
-        let kept = table.blocks.len() - extension.found;
+        let Extension { found, skipped, .. } = extension;
+        let kept = table.blocks.len() - (found - skipped);
         for block in table.blocks.split_off(kept).into_iter().rev() {
             self.give_back(block);
         }
-        table.links.truncate(table.links.len() - extension.found);
-        table.length -= extension.found * self.block_size;
+        table.links.truncate(table.links.len() - found);
+        table.first -= skipped;
+        table.length -= found * self.block_size;
     }
 
     /// The chained hashes of the full blocks of `tokens` after those of `table`; none without a
@@ -275,16 +330,18 @@ impl<M: Memory> BlockManager<M> {
         }
     }
 
+    // ANCHOR: slide
     /// Gives back the blocks that are behind the window of the next position: no query of the sequence
     /// reads them again. Those that are full stay in the prefix cache until their memory is needed.
-    pub(crate) fn slide(&mut self, table: &mut BlockTable<M>, window: usize) {
-        let behind = (table.length + 1).saturating_sub(window) / self.block_size;
+    pub(crate) fn slide(&mut self, table: &mut BlockTable<M>) {
+        let behind = self.first_read(table.length);
         let count = behind.saturating_sub(table.first).min(table.blocks.len());
         for block in table.blocks.drain(..count).collect::<Vec<_>>() {
             self.give_back(block);
         }
         table.first += count;
     }
+    // ANCHOR_END: slide
 
     /// Gives back the blocks behind the positions that count.
     pub(crate) fn truncate(&mut self, table: &mut BlockTable<M>) {

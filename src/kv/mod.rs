@@ -3,6 +3,10 @@
 //! A [`Pool`] hands out the memory of all sequences, in [blocks](Block) of 32 positions. A
 //! [`BlockTable`] has those of one sequence: of a [`KvCache`], or of a sequence of a scheduler, whose
 //! [`BlockManager`] also finds blocks that hold the same prefix.
+//!
+//! A block has the keys and values of all layers. So blocks behind a window are given back where all
+//! layers have one, and there a prefix is found by the blocks of its last window alone. Where some layers
+//! read the whole text, all blocks are kept, and all are needed.
 
 mod block;
 mod manager;

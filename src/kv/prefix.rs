@@ -24,7 +24,8 @@ pub(super) const ROOT: Link = Link { hash: 0, serial: 0 };
 pub struct PrefixStats {
     /// Full blocks that were looked up.
     pub lookups: u64,
-    /// Blocks that were found, and so not computed again.
+    /// Blocks that were not computed again: those that were found, and those behind the window of the
+    /// last of them, which need not be there.
     pub hits: u64,
     /// Blocks without an owner whose memory was taken for something else.
     pub evictions: u64,
@@ -43,7 +44,7 @@ impl Add for PrefixStats {
 }
 
 impl PrefixStats {
-    /// The keys and values that were found and not computed, in blocks of this many bytes.
+    /// The keys and values that were not computed again, in blocks of this many bytes.
     pub fn saved_bytes(&self, block_bytes: usize) -> usize {
         usize::try_from(self.hits).unwrap_or(usize::MAX).saturating_mul(block_bytes)
     }
@@ -52,8 +53,10 @@ impl PrefixStats {
 /// The full blocks that can be shared.
 #[derive(Debug, Default)]
 pub(super) struct PrefixCache<M: Memory> {
-    by_hash: HashMap<u64, BlockId>,
-    entries: HashMap<BlockId, Entry<M>>,
+    /// By their chained hashes.
+    entries: HashMap<u64, Entry<M>>,
+    /// The chained hash of each block.
+    hashes: HashMap<BlockId, u64>,
     /// The blocks that no table holds, by the time of their last use.
     evictable: BTreeMap<u64, BlockId>,
     /// Counts the releases of blocks: the time of the least-recently-used order.
@@ -62,13 +65,16 @@ pub(super) struct PrefixCache<M: Memory> {
     pub(super) stats: PrefixStats,
 }
 
-/// A full block.
+/// A full block, or what is left of one that was evicted before others that follow it in their chain:
+/// without its tokens these could not be found, and behind a window nobody reads its memory.
 #[derive(Debug)]
 struct Entry<M: Memory> {
-    block: Arc<Block<M>>,
+    block: Option<Arc<Block<M>>>,
     link: Link,
     parent: Link,
     tokens: Box<[u32]>,
+    /// How many entries follow this one.
+    children: usize,
     /// Since when no table has held it, if none does.
     evictable_since: Option<u64>,
 }
@@ -85,24 +91,27 @@ pub(super) fn chained_hash(parent: u64, tokens: &[u32]) -> u64 {
 
 impl<M: Memory> PrefixCache<M> {
     // ANCHOR: find
-    /// The block with these tokens after `parent`.
-    fn find(&self, parent: Link, tokens: &[u32]) -> Option<BlockId> {
-        let block = *self.by_hash.get(&chained_hash(parent.hash, tokens))?;
-        let entry = &self.entries[&block];
+    /// The chain with these tokens after `parent`, and whether its last block is still there.
+    pub(super) fn find(&self, parent: Link, tokens: &[u32]) -> Option<(Link, bool)> {
+        let entry = self.entries.get(&chained_hash(parent.hash, tokens))?;
         // A hash alone proves nothing: two chains may have the same.
         let is_hit = entry.parent == parent && *entry.tokens == *tokens;
-        is_hit.then_some(block)
+        is_hit.then_some((entry.link, entry.block.is_some()))
     }
     // ANCHOR_END: find
 
-    /// The block with these tokens after `parent`, for another owner.
-    pub(super) fn take(&mut self, parent: Link, tokens: &[u32]) -> Option<(Arc<Block<M>>, Link)> {
-        let block = self.find(parent, tokens)?;
-        let entry = self.entries.get_mut(&block)?;
-        if let Some(since) = entry.evictable_since.take() {
+    /// The last block of a chain, for another owner.
+    pub(super) fn take(&mut self, link: Link) -> Option<Arc<Block<M>>> {
+        let entry = self.entry_mut(link)?;
+        let (block, since) = (entry.block.clone(), entry.evictable_since.take());
+        if let Some(since) = since {
             self.evictable.remove(&since);
         }
-        Some((Arc::clone(&entry.block), entry.link))
+        block
+    }
+
+    fn entry_mut(&mut self, link: Link) -> Option<&mut Entry<M>> {
+        self.entries.get_mut(&link.hash).filter(|entry| entry.link == link)
     }
 
     /// Registers a full block. If one with the same chain is registered already, that one stays and
@@ -111,32 +120,42 @@ impl<M: Memory> PrefixCache<M> {
         let hash = chained_hash(parent.hash, tokens);
         self.last_serial += 1;
         let link = Link { hash, serial: self.last_serial };
-        if let Some(found) = self.by_hash.get(&hash) {
-            let entry = &self.entries[found];
-            let is_same = entry.parent == parent && *entry.tokens == *tokens;
-            return if is_same { entry.link } else { link };
+        if let Some(entry) = self.entries.get_mut(&hash) {
+            if entry.parent != parent || *entry.tokens != *tokens {
+                return link;
+            }
+            if entry.block.is_none() {
+                entry.block = Some(Arc::clone(block));
+                self.hashes.insert(block.id(), hash);
+            }
+            return entry.link;
         }
-        self.by_hash.insert(hash, block.id());
+        if let Some(parent) = self.entry_mut(parent) {
+            parent.children += 1;
+        }
+        self.hashes.insert(block.id(), hash);
         let entry = Entry {
-            block: Arc::clone(block),
+            block: Some(Arc::clone(block)),
             link,
             parent,
             tokens: tokens.into(),
+            children: 0,
             evictable_since: None,
         };
-        self.entries.insert(block.id(), entry);
+        self.entries.insert(hash, entry);
         link
     }
 
     /// Whether this block can be found.
     pub(super) fn contains(&self, block: BlockId) -> bool {
-        self.entries.contains_key(&block)
+        self.hashes.contains_key(&block)
     }
 
     /// Notes that no table holds a block any more. False where it is not registered, so that it
     /// cannot be found again.
     pub(super) fn set_evictable(&mut self, block: BlockId) -> bool {
-        let Some(entry) = self.entries.get_mut(&block) else {
+        let hash = self.hashes.get(&block);
+        let Some(entry) = hash.and_then(|hash| self.entries.get_mut(hash)) else {
             return false;
         };
         self.releases += 1;
@@ -151,14 +170,30 @@ impl<M: Memory> PrefixCache<M> {
         let Some((_, block)) = self.evictable.pop_first() else {
             return false;
         };
-        // The entry has the last reference to the block, whose memory returns to the pool.
-        if let Some(entry) = self.entries.remove(&block) {
-            self.by_hash.remove(&entry.link.hash);
+        if let Some(hash) = self.hashes.remove(&block)
+            && let Some(entry) = self.entries.get_mut(&hash)
+        {
+            // The last reference to the block, whose memory returns to the pool.
+            (entry.block, entry.evictable_since) = (None, None);
+            self.prune(hash);
         }
         self.stats.evictions += 1;
         true
     }
     // ANCHOR_END: evict
+
+    /// Forgets an entry that has no block and that none follows, and then those before it that are such
+    /// now.
+    fn prune(&mut self, mut hash: u64) {
+        let is_left = |entry: &&Entry<M>| entry.block.is_none() && entry.children == 0;
+        while let Some(parent) = self.entries.get(&hash).filter(is_left).map(|entry| entry.parent) {
+            self.entries.remove(&hash);
+            if let Some(parent) = self.entry_mut(parent) {
+                parent.children -= 1;
+            }
+            hash = parent.hash;
+        }
+    }
 
     /// Forgets all blocks.
     pub(super) fn clear(&mut self) {
@@ -182,8 +217,8 @@ mod tests {
 
     /// The block that is found, and its link.
     fn find(cache: &PrefixCache<()>, parent: Link, tokens: &[u32]) -> Option<(BlockId, Link)> {
-        let block = cache.find(parent, tokens)?;
-        Some((block, cache.entries[&block].link))
+        let (link, _) = cache.find(parent, tokens)?;
+        Some((cache.entries[&link.hash].block.as_ref()?.id(), link))
     }
 
     #[test]
@@ -203,7 +238,8 @@ mod tests {
         let link = cache.register(ROOT, &[1, 2], &blocks[0]);
         // As if these tokens had the hash of those.
         let hash = chained_hash(ROOT.hash, &[7, 8]);
-        cache.by_hash.insert(hash, blocks[0].id());
+        let entry = cache.entries.remove(&link.hash).unwrap();
+        cache.entries.insert(hash, entry);
         assert_eq!(find(&cache, ROOT, &[7, 8]), None);
         // The newcomer is not registered, and has a chain of its own.
         let other = cache.register(ROOT, &[7, 8], &blocks[1]);
@@ -234,7 +270,8 @@ mod tests {
         for index in [2, 0, 1] {
             assert!(cache.set_evictable(blocks[index].id()));
         }
-        let (block, _) = cache.take(ROOT, &[0]).unwrap();
+        let (first, _) = cache.find(ROOT, &[0]).unwrap();
+        let block = cache.take(first).unwrap();
         assert_eq!((block.id(), cache.evictable()), (blocks[0].id(), 2));
         assert!(cache.set_evictable(block.id()));
         for evicted in [2, 1, 0] {

@@ -54,6 +54,7 @@ pub fn attention_weights(
 }
 // ANCHOR_END: attend
 
+// ANCHOR: capped
 /// Bounds each number: `cap * tanh(x / cap)`.
 pub(super) fn capped<const D: usize>(x: Tensor<D>, cap: Option<f32>) -> Tensor<D> {
     match cap {
@@ -61,6 +62,7 @@ pub(super) fn capped<const D: usize>(x: Tensor<D>, cap: Option<f32>) -> Tensor<D
         None => x,
     }
 }
+// ANCHOR_END: capped
 
 // ANCHOR: causal_mask
 /// The causal mask, `[seq, start + seq]`: true above the diagonal that ends in the lower right
@@ -71,6 +73,7 @@ pub fn causal_mask(seq: usize, start: usize, device: &Device) -> Option<Tensor<2
 }
 // ANCHOR_END: causal_mask
 
+// ANCHOR: window_mask
 /// As [`causal_mask`], where a query attends to `window` positions, up to its own and with it: also
 /// true below the diagonal of those that are behind the window.
 pub fn window_mask(
@@ -90,3 +93,4 @@ pub fn window_mask(
         None => before,
     })
 }
+// ANCHOR_END: window_mask

@@ -104,6 +104,7 @@ pub struct LlamaConfig {
     pub logit_softcap: Option<f64>,
 }
 
+// ANCHOR: layer_config
 /// What a layer does, where the layers of a model, or the models of the family, differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerConfig {
@@ -116,6 +117,7 @@ pub struct LayerConfig {
     /// What follows attention.
     pub mlp: Mlp,
 }
+// ANCHOR_END: layer_config
 
 /// Where the norms of a layer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +137,7 @@ pub enum Mlp {
     Experts(Experts),
 }
 
+// ANCHOR: experts
 /// The experts of a layer, and how tokens are sent to them (Shazeer et al., arXiv 1701.06538).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experts {
@@ -149,6 +152,7 @@ pub struct Experts {
     /// What the checkpoint calls their tensors.
     pub names: ExpertNames,
 }
+// ANCHOR_END: experts
 
 /// What a checkpoint calls the tensors of experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,17 +246,21 @@ impl LlamaConfig {
         }
     }
 
+    // ANCHOR: layer
     /// What layer `index` does.
     pub fn layer(&self, index: usize) -> &LayerConfig {
         &self.layers[index % self.layers.len()]
     }
+    // ANCHOR_END: layer
 
+    // ANCHOR: window
     /// The positions that a sequence must keep, up to its next one: the widest window, if no layer
     /// attends to the whole sequence.
     pub fn window(&self) -> Option<usize> {
         let windows = self.layers.iter().map(|layer| layer.window);
         windows.reduce(|a, b| Some(a?.max(b?))).flatten()
     }
+    // ANCHOR_END: window
 }
 
 impl ModelConfig {

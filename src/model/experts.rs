@@ -26,20 +26,20 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let router = format!("{layer}.{}", experts.names.router());
-        let shape = [experts.count, config.d_model];
-        let expert = |i| {
-            let places = experts.places(layer, i, config.d_model);
-            FeedForward::load_from(weights, places, config, experts.d_ff, false)
-        };
+        let (router, networks) = experts.load(
+            (layer, config.d_model),
+            |name, shape| Linear::load(weights, name, shape, Role::Router, false),
+            |places| FeedForward::load_from(weights, places, config, experts.d_ff, false),
+        )?;
         Ok(Self {
-            router: Linear::load(weights, &router, shape, Role::Router, false)?,
-            experts: (0..experts.count).map(expert).collect::<Result<_>>()?,
+            router,
+            experts: networks,
             per_token: experts.per_token,
             renormalized: experts.renormalized,
         })
     }
 
+    // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
     /// This is the definition: each expert computes all tokens, and its result counts where it was
@@ -55,7 +55,9 @@ impl Experts {
         });
         outputs.fold(x.zeros_like(), |sum, y| sum + y)
     }
+    // ANCHOR_END: forward
 
+    // ANCHOR: routing
     /// The weight of each expert for each token: `[batch, seq, experts]`. Those that a token does not
     /// take have 0.
     pub fn routing(&self, x: Tensor<3>) -> Tensor<3> {
@@ -69,11 +71,12 @@ impl Experts {
         };
         shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add).cast(dtype)
     }
+    // ANCHOR_END: routing
 }
 
 impl ExpertNames {
     /// The name of the router in a layer.
-    pub(super) fn router(self) -> &'static str {
+    fn router(self) -> &'static str {
         match self {
             Self::Mlp | Self::Stacked => "mlp.gate",
             Self::BlockSparse => "block_sparse_moe.gate",
@@ -82,8 +85,22 @@ impl ExpertNames {
 }
 
 impl config::Experts {
+    /// The router and the experts of a layer: `router` loads a matrix of a name and a shape, and `expert`
+    /// a network of the gate, up and down projections at these places.
+    pub(super) fn load<R, E>(
+        &self,
+        (layer, d_model): (&str, usize),
+        router: impl FnOnce(&str, [usize; 2]) -> Result<R>,
+        expert: impl Fn([(String, Role); 3]) -> Result<E>,
+    ) -> Result<(R, Vec<E>)> {
+        let name = format!("{layer}.{}", self.names.router());
+        let router = router(&name, [self.count, d_model])?;
+        let experts = (0..self.count).map(|i| expert(self.places(layer, i, d_model)));
+        Ok((router, experts.collect::<Result<_>>()?))
+    }
+
     /// Where a checkpoint has the gate, up and down projections of expert `index`.
-    pub(super) fn places(&self, layer: &str, index: usize, d_model: usize) -> [(String, Role); 3] {
+    fn places(&self, layer: &str, index: usize, d_model: usize) -> [(String, Role); 3] {
         let rows = [self.d_ff, self.d_ff, d_model];
         let names = match self.names {
             ExpertNames::Mlp | ExpertNames::Stacked => ["gate_proj", "up_proj", "down_proj"],

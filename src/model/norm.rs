@@ -23,6 +23,7 @@ impl RmsNorm {
         Ok(Self { weight, eps })
     }
 
+    // ANCHOR: one_plus
     /// As [`load`](Self::load), for a model of the Llama family: where its norms multiply by
     /// `1 + weight`, the sum is what is kept.
     pub(super) fn load_in(
@@ -39,6 +40,7 @@ impl RmsNorm {
         let weight = Param::from_tensor(norm.weight.val() + 1.0);
         Ok(Self { weight, ..norm })
     }
+    // ANCHOR_END: one_plus
 
     /// `[..., d]` -> `[..., d]`
     ///

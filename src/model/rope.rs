@@ -44,6 +44,11 @@ impl Rope {
         }
     }
 
+    /// Radians per position, for each pair of a head: `[rotated / 2]`.
+    pub fn frequencies(&self) -> &[f64] {
+        &self.frequencies
+    }
+
     /// The rotation for each of `positions`.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
         let shape = [positions.len(), self.frequencies.len()];
@@ -69,6 +74,7 @@ impl Rope {
 #[derive(Debug, Clone)]
 pub struct Ropes(Vec<Rope>);
 
+// ANCHOR: ropes
 impl LlamaConfig {
     /// The ways in which layers rotate queries and keys, each of them once.
     fn ropes(&self) -> Vec<&RopeConfig> {
@@ -87,6 +93,7 @@ impl LlamaConfig {
         self.ropes().iter().position(|other| *other == rope)
     }
 }
+// ANCHOR_END: ropes
 
 impl Ropes {
     /// The frequencies that the layers of a model take. Their number is that of the configuration: they are
@@ -105,6 +112,7 @@ impl Ropes {
     }
 }
 
+// ANCHOR: scale
 /// Lowers the frequency of pair `i`, so that the angles of a longer context stay in the range of the
 /// training context.
 fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
@@ -135,6 +143,7 @@ fn scale(i: usize, frequency: f64, rope: &RopeConfig, rotated: usize) -> f64 {
         }
     }
 }
+// ANCHOR_END: scale
 
 impl Rotation {
     // ANCHOR: rotate

@@ -25,6 +25,7 @@ pub enum Role {
     Embedding,
 }
 
+// ANCHOR: parts
 /// Where a checkpoint has matrices of so many `rows`: each in a tensor of its own, or, where there is
 /// one called `whole`, one after the other in that.
 pub(super) fn parts<const N: usize>(
@@ -38,6 +39,7 @@ pub(super) fn parts<const N: usize>(
         Some(whole) => (whole, Role::Part { first: rows[..i].iter().sum(), total }),
     })
 }
+// ANCHOR_END: parts
 
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
 /// randomly initialized.

@@ -393,6 +393,10 @@ mod tests {
             "smollm3",
             "phi3",
             "qwen3-moe",
+            "mixtral",
+            "llama-yarn",
+            "phi3-longrope",
+            "gemma3-softcaps",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

@@ -8,6 +8,7 @@ mod folders;
 mod guess_ahead;
 mod kernels;
 mod memory;
+mod other_models;
 mod output;
 mod paged;
 mod prompts;

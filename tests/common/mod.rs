@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test binary uses a part of it
 
+#[cfg(feature = "flex")]
+pub mod constrained;
 pub mod counting;
 pub mod gguf;
 pub mod program;
@@ -190,6 +192,13 @@ pub fn assert_close(found: &[f32], reference: &[f32], tolerance: f32, what: &str
         distance <= tolerance,
         "{what}: the greatest difference is {distance:e}, more than {tolerance:e}"
     );
+}
+
+/// Fails where two rows of logits differ by more than this share of the largest logit of `reference`.
+#[track_caller]
+pub fn assert_relatively_close(found: &[f32], reference: &[f32], share: f32, what: &str) {
+    let largest = reference.iter().fold(0.0_f32, |largest, logit| largest.max(logit.abs()));
+    assert_close(found, reference, share * largest, what);
 }
 
 /// The most likely token; of equals, the first.

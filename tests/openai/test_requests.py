@@ -238,6 +238,7 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
     unsupported = {
         "/v1/chat/completions": others,
         "/v1/completions": tools + others,
+        "/generate": tools + others,
     }.get(path, forms + tools + others)
     for name, asks, asks_nothing in unsupported:
         detail = error(post(http, path, {**body, name: asks}), 400)

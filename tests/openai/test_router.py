@@ -170,7 +170,7 @@ def test_log_probabilities_fit_their_schema(http):
 @pytest.mark.parametrize(
     ("body", "param"),
     [
-        ({"sampling_params": {"json_schema": "{}"}}, "sampling_params.json_schema"),
+        ({"sampling_params": {"ebnf": "root ::= x"}}, "sampling_params.ebnf"),
         ({"sampling_params": {"min_new_tokens": 5}}, "sampling_params.min_new_tokens"),
         ({"sampling_params": {"skip_special_tokens": False}}, "sampling_params.skip_special_tokens"),
         ({"sampling_params": {"temperature": -1}}, "temperature"),

@@ -10,6 +10,7 @@ mod exercises;
 mod figures;
 mod format_cost;
 mod greedy_loops;
+mod instructions;
 mod live;
 mod load;
 mod load_cost;
@@ -100,6 +101,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Count the instructions of a token on 64-bit Arm, under qemu
+    Instructions(instructions::InstructionsArgs),
     /// Answer with token masks, or measure how long they take beside other engines
     Masks(masks::MasksArgs),
     /// Measure what draft tokens gain
@@ -138,6 +141,7 @@ fn main() -> Result<()> {
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Instructions(args) => instructions::run(&args),
         Command::Masks(args) => masks::run(&args),
         Command::Speculation(args) => speculation::run(&args),
         Command::Simulate(args) => simulate::run(&args),

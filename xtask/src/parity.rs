@@ -1,5 +1,5 @@
 //! `cargo xtask parity`: a Markdown table of the differences between the logits of the fixture
-//! models and the reference.
+//! models and the reference, as shares of the largest logit of a position.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ struct Expected {
     greedy: Vec<Vec<u32>>,
 }
 
-/// The greatest differences for one model.
+/// The greatest relative differences for one model.
 #[derive(Default)]
 struct Row {
     naive: f32,
@@ -52,7 +52,7 @@ struct Row {
 
 pub fn run(args: &ParityArgs) -> Result<()> {
     if args.naive {
-        println!("| model | device | greatest difference of a logit |");
+        println!("| model | device | greatest relative difference of a logit |");
         println!("|---|---|--:|");
     } else {
         println!("| model | device | naive | cached | chunks of 1 | of 3 | of 8 | greedy tokens |");
@@ -152,11 +152,15 @@ impl Reference {
     }
 }
 
-/// The greatest difference between two logits. A NaN counts as infinite.
+/// The greatest difference between two logits, as a share of the largest logit of the reference at their
+/// position. A NaN counts as infinite.
 fn farthest(found: &[Vec<f32>], reference: &[Vec<f32>]) -> f32 {
-    let pairs = found.iter().flatten().zip(reference.iter().flatten());
-    let differences = pairs.map(|(a, b)| (a - b).abs());
-    differences.map(|d| if d.is_nan() { f32::INFINITY } else { d }).fold(0.0, f32::max)
+    let of_rows = found.iter().zip(reference).map(|(found, reference)| {
+        let largest = reference.iter().fold(0.0_f32, |largest, logit| largest.max(logit.abs()));
+        let shares = found.iter().zip(reference).map(|(a, b)| (a - b).abs() / largest);
+        shares.map(|share| if share.is_nan() { f32::INFINITY } else { share }).fold(0.0, f32::max)
+    });
+    of_rows.fold(0.0, f32::max)
 }
 
 /// The most likely token; the lowest id for ties.

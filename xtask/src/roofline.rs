@@ -27,7 +27,8 @@ use roof::Roof;
 
 /// Both roofs are the best of several tries: nothing that computes on this machine is faster.
 /// The phases are medians. Bytes are those of the weights, once for each pass, and of the keys
-/// and values that a pass reads.
+/// and values that a pass reads. Of experts, these are the weights of those that its tokens take, if each
+/// is taken as often as any other.
 #[derive(Args)]
 pub struct RooflineArgs {
     /// A model folder [default: the bundled model]

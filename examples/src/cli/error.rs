@@ -23,6 +23,11 @@ pub enum Error {
     #[error("this compares all formats of weights: leave out `--dtype` and `--quantize`")]
     AllFormats,
 
+    #[error(
+        "these are no numbers over something: `--part windows`, `experts` and `rope` have a figure"
+    )]
+    NoFigure,
+
     #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(io::Error),
 
@@ -56,7 +61,7 @@ impl Error {
             Error::Chart(crate::chart::Error::Format { .. }) => 2,
             #[cfg(feature = "plot")]
             Error::Chart(_) => 1,
-            Error::ChartsNotCompiled | Error::AllFormats => 2,
+            Error::ChartsNotCompiled | Error::AllFormats | Error::NoFigure => 2,
             #[cfg(feature = "remote")]
             Error::LendToAll { .. } => 2,
             #[cfg(feature = "remote")]

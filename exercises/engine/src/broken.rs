@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A part that panicked, did not return, or returned what no engine can go on with.
@@ -51,6 +53,38 @@ fn broken(part: &'static str, payload: Box<dyn Any + Send>) -> Broken {
         Err(_) => {
             let said = SAID.take().unwrap_or_else(|| "panicked".into());
             Broken { part, did: said }
+        }
+    }
+}
+
+/// Runs what calls parts in a thread of its own, until it ends or a part has been at work for longer than
+/// `limit`. A part that does not return cannot be ended: its thread is left behind.
+///
+/// # Errors
+/// What broke. `part` is blamed for a panic outside of all parts.
+pub fn watched<T: Send + 'static>(
+    part: &'static str,
+    limit: Duration,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Broken> {
+    let (sender, results) = mpsc::channel();
+    let (begun, begins) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = begun.send(Watch::begin());
+        let _ = sender.send(caught(part, run));
+    });
+    let watch = begins.recv().ok();
+    loop {
+        match results.recv_timeout(Duration::from_millis(20)) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(stuck) = watch.as_ref().and_then(|watch| watch.stuck(limit)) {
+                    return Err(stuck);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Broken { part, did: "ended its thread".into() });
+            }
         }
     }
 }

@@ -1,28 +1,56 @@
 //! Your own engine: the language model of the book in plain loops, made of [`Parts`]. Each part is
 //! the book's until an exercise takes it over.
 //!
-//! From a text to a text, in the order of the modules:
+//! From a text to a text:
 //!
 //! - [`vocabulary`]: a text to token ids, and what bytes an id stands for
 //! - [`weights`]: the folder of a model, read
-//! - [`model`]: ids to logits
-//! - [`story`]: the loop around the model, the sampler, and the stream to the reader
+//! - [`model`]: ids to logits, with [`matrix`] for its products
+//! - [`sampler`]: logits to a token
+//! - [`output`]: the bytes of tokens to a text for its reader
+//! - [`story`]: one text, and [`memory`], its keys and values
+//!
+//! And from several texts to several texts:
+//!
+//! - [`blocks`] and [`paged`]: who holds which block, and the keys and values in them
+//! - [`batch`] and [`sequence`]: what a step computes of which text
+//! - [`several`]: four texts in a pool that is too small for them
+//! - [`server`] and [`connection`], with [`http`] and [`wire`]: texts for whoever asks
+//! - [`served`]: some requests to it, more than it takes
+//!
+//! What is said of them:
+//!
 //! - [`verdict`]: whether the ids are those of the book, and where they first differ
-//! - [`noticed`]: which call of a part first gave something else than the book's
+//! - [`noticed`]: which call of a part first gave something else than the book's, and [`shown`] in lines
 //!
 //! [`parts`] says what a part must be able to do. [`book`] holds those of the book: most are what an
 //! exercise asks for, so look there after you have solved it.
 
+pub mod batch;
+pub mod blocks;
 pub mod book;
 pub mod broken;
+pub mod connection;
+pub mod http;
+pub mod matrix;
+pub mod memory;
 pub mod model;
 pub mod noticed;
+pub mod output;
+pub mod paged;
 pub mod parts;
 pub mod program;
+pub mod sampler;
+pub mod sequence;
+pub mod served;
+pub mod server;
+pub mod several;
+pub mod shown;
 pub mod story;
 pub mod verdict;
 pub mod vocabulary;
 pub mod weights;
+pub mod wire;
 
 pub use broken::Broken;
 pub use parts::Parts;

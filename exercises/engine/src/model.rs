@@ -1,9 +1,12 @@
-//! The model: ids to logits, in plain loops around the parts.
+//! The model: ids to logits, in plain loops around the parts. One pass reads tokens of one text, or of
+//! several.
 
 use std::iter;
+use std::ops::Range;
 
-use crate::broken::{call, fail};
-use crate::parts::{Cache, Heads, Parts, Rows};
+use crate::broken::fail;
+use crate::matrix::{Bits, Matrix};
+use crate::parts::{Heads, Parts, Rows};
 use crate::weights::Config;
 
 /// A Llama with a tied head.
@@ -31,68 +34,148 @@ pub struct Layer {
     pub down: Rows,
 }
 
-/// What has been read of a text: the keys and values of each layer.
-pub struct Caches {
-    layers: Vec<Box<dyn Cache>>,
-    /// How many positions are kept.
-    pub length: usize,
+/// A model whose matrices are as the kernels read them.
+pub struct Network<'a> {
+    pub model: &'a Model,
+    layers: Vec<Projections>,
+    /// The embedding once more: a logit is the product with the row of its token.
+    head: Matrix,
+}
+
+/// The matrices of a layer around its attention. Those of the feed-forward network go to `swiglu` as
+/// they are.
+struct Projections {
+    queries: Matrix,
+    keys: Matrix,
+    values: Matrix,
+    output: Matrix,
+}
+
+/// The new tokens of one text in a pass.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    /// At least one.
+    pub tokens: &'a [u32],
+    /// The position of the first.
+    pub start: usize,
+    pub wants_logits: bool,
+}
+
+/// Where keys and values are kept.
+pub trait Memory {
+    /// How many positions of a text are kept.
+    fn length(&self, text: usize) -> usize;
+
+    /// Keeps the keys and values of new positions of a text in a layer, `[n_kv_heads][seq][head_dim]`,
+    /// and returns the attention of the queries, `[n_heads][seq][head_dim]`, to all that is kept but
+    /// what is hidden, `[seq][length + seq]`.
+    fn attend(&mut self, parts: &Parts, at: At, new: &Projected, hidden: &[Vec<bool>]) -> Heads;
+}
+
+/// Which layer of which text of a pass.
+#[derive(Debug, Clone, Copy)]
+pub struct At {
+    pub layer: usize,
+    pub text: usize,
+}
+
+/// What attention needs of the new positions of a text.
+pub struct Projected {
+    pub queries: Heads,
+    pub keys: Heads,
+    pub values: Heads,
 }
 
 impl Model {
-    /// Empty caches with room for the context.
-    pub fn caches(&self, parts: &Parts) -> Caches {
-        let Config { n_kv_heads, context, head_dim, .. } = self.config;
-        let cache = || call("cache_append", || (parts.cache)(n_kv_heads, context, head_dim));
-        Caches {
-            layers: self.layers.iter().map(|_| cache()).collect(),
-            length: 0,
+    /// Packs the matrices.
+    pub fn packed(&self, parts: &Parts, bits: Bits) -> Network<'_> {
+        let packed = |rows: &Rows| Matrix::packed(parts, rows, bits);
+        let projections = |layer: &Layer| Projections {
+            queries: packed(&layer.queries),
+            keys: packed(&layer.keys),
+            values: packed(&layer.values),
+            output: packed(&layer.output),
+        };
+        Network {
+            model: self,
+            layers: self.layers.iter().map(projections).collect(),
+            head: packed(&self.embedding),
         }
     }
+}
 
+impl Network<'_> {
     // ANCHOR: forward
-    /// One pass: reads `tokens`, of which the first stands at the position `start`, and returns the
-    /// logits after the last, `[vocab]`.
+    /// One pass: reads the new tokens of each text, and returns the logits after the last of each that
+    /// wants them, `[vocab]`.
     pub fn forward(
         &self,
         parts: &Parts,
-        tokens: &[u32],
-        start: usize,
-        caches: &mut Caches,
-    ) -> Vec<f32> {
-        let mut x: Rows = tokens.iter().map(|&id| self.embedding[id as usize].clone()).collect();
-        let hidden = self.hidden(parts, tokens.len(), caches.length);
-        for (layer, cache) in self.layers.iter().zip(&mut caches.layers) {
+        texts: &[Chunk<'_>],
+        memory: &mut dyn Memory,
+    ) -> Vec<Option<Vec<f32>>> {
+        let tokens = texts.iter().flat_map(|text| text.tokens);
+        let mut x: Rows = tokens.map(|&id| self.model.embedding[id as usize].clone()).collect();
+        let texts: Vec<Span<'_>> = self.spans(parts, texts, memory);
+        for (i, (layer, matrices)) in iter::zip(&self.model.layers, &self.layers).enumerate() {
             let normed = self.normed(parts, &x, &layer.attention_norm);
-            let heads = |weights| self.split(parts, &product(weights, &normed));
-            let queries = self.turned(parts, heads(&layer.queries), start);
-            let keys = self.turned(parts, heads(&layer.keys), start);
-            let values = heads(&layer.values);
-            let (keys, values) = append(cache.as_mut(), &keys, &values, caches.length);
-            let seen = self.attention(parts, &queries, &keys, &values, &hidden);
-            add(&mut x, &product(&layer.output, &self.merged(parts, &seen)));
+            // A product for the positions of all texts: each weight is read once.
+            let queries = matrices.queries.product(parts, &normed);
+            let keys = matrices.keys.product(parts, &normed);
+            let values = matrices.values.product(parts, &normed);
+            let mut seen = Rows::new();
+            for (number, text) in texts.iter().enumerate() {
+                let heads = |rows: &Rows| self.split(parts, &rows[text.rows.clone()]);
+                let new = Projected {
+                    queries: self.turned(parts, heads(&queries), text.chunk.start),
+                    keys: self.turned(parts, heads(&keys), text.chunk.start),
+                    values: heads(&values),
+                };
+                let at = At { layer: i, text: number };
+                let heads = memory.attend(parts, at, &new, &text.hidden);
+                seen.extend(self.merged(parts, &heads));
+            }
+            add(&mut x, &matrices.output.product(parts, &seen));
 
             let normed = self.normed(parts, &x, &layer.feed_forward_norm);
-            let fed = normed.iter().map(|x| {
-                let y = parts
-                    .ask("swiglu", |parts| (parts.swiglu)(x, &layer.gate, &layer.up, &layer.down));
-                of_length("swiglu", y, x.len())
-            });
-            add(&mut x, &fed.collect::<Rows>());
+            add(&mut x, &fed(parts, layer, &normed));
         }
-        caches.length += tokens.len();
-        // The head is the embedding: a logit is the product with the row of its token.
-        let logits = product(&self.embedding, &self.normed(parts, &x, &self.norm)).concat();
-        let vocab = self.embedding.len();
-        match parts.ask("last_row", |parts| (parts.last_row)(&logits, vocab)) {
-            Some(row) => of_length("last_row", row.to_vec(), vocab),
-            None => fail("last_row", "returned None, but there are logits"),
-        }
+        let logits = |text: &Span<'_>| {
+            text.chunk.wants_logits.then(|| self.logits(parts, &x[text.rows.clone()]))
+        };
+        texts.iter().map(logits).collect()
     }
     // ANCHOR_END: forward
 
+    fn spans<'a>(&self, parts: &Parts, texts: &[Chunk<'a>], memory: &dyn Memory) -> Vec<Span<'a>> {
+        let mut end = 0;
+        let span = |(i, chunk): (usize, &Chunk<'a>)| {
+            let rows = end..end + chunk.tokens.len();
+            end = rows.end;
+            let hidden = self.hidden(parts, chunk.tokens.len(), memory.length(i));
+            Span { chunk: *chunk, rows, hidden }
+        };
+        texts.iter().enumerate().map(span).collect()
+    }
+
+    /// The logits after the last of some positions. A row of them comes from one row of `x` alone, so
+    /// those before the last are not computed.
+    fn logits(&self, parts: &Parts, x: &[Vec<f32>]) -> Vec<f32> {
+        let d_model = self.model.norm.len();
+        let last = parts.ask("last_row", |parts| {
+            let last = (parts.last_row)(&x.concat(), d_model).map(<[f32]>::to_vec);
+            last.map(|row| of_length("last_row", row, d_model))
+        });
+        let Some(last) = last else {
+            fail("last_row", "returned None, but there are rows");
+        };
+        self.head.product(parts, &self.normed(parts, &[last], &self.model.norm)).concat()
+    }
+
     fn normed(&self, parts: &Parts, x: &[Vec<f32>], weight: &[f32]) -> Rows {
         let norm = |x: &Vec<f32>| {
-            let y = parts.ask("rms_norm", |parts| (parts.rms_norm)(x, weight, self.config.eps));
+            let y =
+                parts.ask("rms_norm", |parts| (parts.rms_norm)(x, weight, self.model.config.eps));
             of_length("rms_norm", y, x.len())
         };
         x.iter().map(norm).collect()
@@ -100,7 +183,7 @@ impl Model {
 
     /// `[seq][heads * head_dim]` -> `[heads][seq][head_dim]`
     fn split(&self, parts: &Parts, rows: &[Vec<f32>]) -> Heads {
-        let head_dim = self.config.head_dim;
+        let head_dim = self.model.config.head_dim;
         let heads = parts.ask("split_heads", |parts| (parts.split_heads)(rows, head_dim));
         let shape = [rows[0].len() / head_dim, rows.len(), head_dim];
         of_shape("split_heads", heads, shape)
@@ -109,7 +192,7 @@ impl Model {
     /// The way back.
     fn merged(&self, parts: &Parts, heads: &[Rows]) -> Rows {
         let rows = parts.ask("split_heads", |parts| (parts.merge_heads)(heads));
-        let width = heads.len() * self.config.head_dim;
+        let width = heads.len() * self.model.config.head_dim;
         if rows.len() != heads[0].len() || rows.iter().any(|row| row.len() != width) {
             fail("split_heads", "put heads together to another shape than they had");
         }
@@ -118,7 +201,7 @@ impl Model {
 
     /// Queries or keys, each as its position demands.
     fn turned(&self, parts: &Parts, heads: Heads, start: usize) -> Heads {
-        let theta = self.config.rope.theta;
+        let theta = self.model.config.rope.theta;
         let turn = |(i, x): (usize, &Vec<f32>)| {
             let turned = parts.ask("rope", |parts| (parts.rope)(x, start + i, theta));
             of_length("rope", turned, x.len())
@@ -141,73 +224,22 @@ impl Model {
         }
         hidden
     }
-
-    /// Attention of all new positions: `[n_heads][seq][head_dim]`, and so is the result.
-    fn attention(
-        &self,
-        parts: &Parts,
-        queries: &[Rows],
-        keys: &[Rows],
-        values: &[Rows],
-        hidden: &[Vec<bool>],
-    ) -> Heads {
-        let single = hidden.len() == 1;
-        let name = match parts.attend_to_cache {
-            Some(_) if single => "attend_to_cache",
-            _ => "grouped_query_attention",
-        };
-        let shape = [queries.len(), 1, self.config.head_dim];
-        let mut all: Heads = vec![Vec::new(); queries.len()];
-        for (i, hidden) in hidden.iter().enumerate() {
-            let queries: Rows = queries.iter().map(|head| head[i].clone()).collect();
-            let (keys, values) = (visible(keys, hidden), visible(values, hidden));
-            let seen = parts.ask(name, |parts| {
-                let attend = parts.attend_to_cache.filter(|_| single);
-                attend.unwrap_or(parts.grouped_query_attention)(&queries, &keys, &values)
-            });
-            let seen = seen.into_iter().map(|head| vec![head]).collect();
-            for (all, seen) in iter::zip(&mut all, of_shape(name, seen, shape)) {
-                all.extend(seen);
-            }
-        }
-        all
-    }
 }
 
-/// The keys or values that a position may see.
-fn visible(heads: &[Rows], hidden: &[bool]) -> Heads {
-    let seen = |head: &Rows| {
-        let rows = iter::zip(head, hidden).filter(|(_, hidden)| !**hidden);
-        rows.map(|(row, _)| row.clone()).collect()
+/// The new tokens of a text, which rows of a pass are theirs, and what they must not look at.
+struct Span<'a> {
+    chunk: Chunk<'a>,
+    rows: Range<usize>,
+    hidden: Vec<Vec<bool>>,
+}
+
+/// The feed-forward network, position by position.
+fn fed(parts: &Parts, layer: &Layer, normed: &[Vec<f32>]) -> Rows {
+    let fed = |x: &Vec<f32>| {
+        let y = parts.ask("swiglu", |parts| (parts.swiglu)(x, &layer.gate, &layer.up, &layer.down));
+        of_length("swiglu", y, x.len())
     };
-    heads.iter().map(seen).collect()
-}
-
-fn append(cache: &mut dyn Cache, keys: &[Rows], values: &[Rows], cached: usize) -> (Heads, Heads) {
-    const NAME: &str = "cache_append";
-    let shape = [keys.len(), cached + keys[0].len(), keys[0][0].len()];
-    match call(NAME, || cache.append(keys, values)) {
-        Ok((keys, values)) => (of_shape(NAME, keys, shape), of_shape(NAME, values, shape)),
-        Err(refused) => fail(NAME, format!("refused positions that have room: {refused}")),
-    }
-}
-
-/// Each row of `x` times the matrix: `[seq][n_in]` -> `[seq][n_out]`.
-fn product(weights: &Rows, x: &[Vec<f32>]) -> Rows {
-    x.iter().map(|x| weights.iter().map(|row| dot(row, x)).collect()).collect()
-}
-
-/// In eight sums side by side, which the compiler makes one instruction of.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (a, b) in iter::zip(a, b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f32 = iter::zip(a_rest, b_rest).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f32>() + rest
+    normed.iter().map(fed).collect()
 }
 
 fn add(x: &mut Rows, more: &[Vec<f32>]) {
@@ -227,7 +259,8 @@ pub fn of_length(part: &'static str, numbers: Vec<f32>, length: usize) -> Vec<f3
     numbers
 }
 
-fn of_shape(part: &'static str, heads: Heads, [n, seq, width]: [usize; 3]) -> Heads {
+/// As many heads, positions and numbers as there must be, all finite.
+pub fn of_shape(part: &'static str, heads: Heads, [n, seq, width]: [usize; 3]) -> Heads {
     let fits = |head: &Rows| head.len() == seq && head.iter().all(|row| row.len() == width);
     if heads.len() != n || !heads.iter().all(fits) {
         fail(

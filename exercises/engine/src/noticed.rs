@@ -6,38 +6,24 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::broken::call;
 use crate::parts::Parts;
+use crate::shown::Lines;
 
-/// A result that differs by more than rounding.
+/// A result that differs, and a number by more than rounding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Odd {
     pub part: &'static str,
     /// Which call of the part it was, counted from 1.
     pub call: usize,
-    /// What the numbers are.
-    pub of: &'static str,
-    /// Which of its numbers, counted from 1.
-    pub number: usize,
-    pub found: Option<f64>,
-    pub expected: Option<f64>,
+    /// What differs.
+    pub of: String,
+    pub found: String,
+    pub expected: String,
 }
 
 impl fmt::Display for Odd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |number: Option<f64>| match number {
-            None => "nothing".to_owned(),
-            // As many digits as an f32 has.
-            Some(number) => (number as f32).to_string(),
-        };
-        write!(
-            f,
-            "call {} of `{}`, number {} of {}: {} instead of {}",
-            self.call,
-            self.part,
-            self.number,
-            self.of,
-            shown(self.found),
-            shown(self.expected)
-        )
+        let Self { part, call, of, found, expected } = self;
+        write!(f, "call {call} of `{part}`, {of}: {found} instead of {expected}")
     }
 }
 
@@ -51,10 +37,11 @@ impl Noticed {
     }
 }
 
+static BOOK: LazyLock<Parts> = LazyLock::new(Parts::of_the_book);
+
 impl Parts {
     /// Asks a part. Where it is yours, the book's is asked the same, until the two have differed.
     pub fn ask<T: Numbers>(&self, part: &'static str, run: impl Fn(&Self) -> T) -> T {
-        static BOOK: LazyLock<Parts> = LazyLock::new(Parts::of_the_book);
         let result = call(part, || run(self));
         self.compare(part, "its result", &result, || run(&BOOK));
         result
@@ -69,24 +56,67 @@ impl Parts {
         found: &T,
         expected: impl FnOnce() -> T,
     ) {
-        if self.is_yours(part) {
-            let (calls, odd) = &mut *self.noticed.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let call = calls.entry(part).or_default();
-            *call += 1;
-            if odd.is_none() {
-                *odd = first_odd(part, *call, of, found, &expected());
-            }
+        self.notice(part, || first_odd(of, found, &expected()));
+    }
+
+    /// Asks a part for something that is not numbers, as [`Self::ask`] does.
+    pub fn ask_exactly<T: PartialEq + Lines>(
+        &self,
+        part: &'static str,
+        of: &'static str,
+        run: impl Fn(&Self) -> T,
+    ) -> T {
+        let result = call(part, || run(self));
+        self.notice(part, || {
+            let expected = run(&BOOK);
+            (result != expected).then(|| first_line(of, &result, &expected))
+        });
+        result
+    }
+
+    /// Counts a call of a part of yours, and asks whether it is the first that differs.
+    fn notice(&self, part: &'static str, first: impl FnOnce() -> Option<Difference>) {
+        if !self.is_yours(part) {
+            return;
+        }
+        let (calls, odd) = &mut *self.noticed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = calls.entry(part).or_default();
+        *call += 1;
+        if odd.is_none() {
+            let call = *call;
+            *odd = first().map(|Difference { of, found, expected }| Odd {
+                part,
+                call,
+                of,
+                found,
+                expected,
+            });
         }
     }
 }
 
-fn first_odd<T: Numbers>(
-    part: &'static str,
-    call: usize,
-    of: &'static str,
-    found: &T,
-    expected: &T,
-) -> Option<Odd> {
+struct Difference {
+    of: String,
+    found: String,
+    expected: String,
+}
+
+/// The first line that differs.
+fn first_line<T: Lines>(of: &str, found: &T, expected: &T) -> Difference {
+    let (found, expected) = (found.lines(), expected.lines());
+    let longest = found.len().max(expected.len());
+    let differs = |i: &usize| found.get(*i) != expected.get(*i);
+    let line = (0..longest).find(differs).unwrap_or(0);
+    let shown = |lines: &[String]| lines.get(line).cloned().unwrap_or("nothing".to_owned());
+    let of = if longest > 1 {
+        format!("line {} of {of}", line + 1)
+    } else {
+        of.to_owned()
+    };
+    Difference { of, found: shown(&found), expected: shown(&expected) }
+}
+
+fn first_odd<T: Numbers>(of: &'static str, found: &T, expected: &T) -> Option<Difference> {
     let (mut all_found, mut all_expected) = (Vec::new(), Vec::new());
     found.push_to(&mut all_found);
     expected.push_to(&mut all_expected);
@@ -99,7 +129,16 @@ fn first_odd<T: Numbers>(
     let length = all_found.len().max(all_expected.len());
     let i = (0..length).find(|&i| !same(pair(i)))?;
     let (found, expected) = pair(i);
-    Some(Odd { part, call, of, number: i + 1, found, expected })
+    let shown = |number: Option<f64>| match number {
+        None => "nothing".to_owned(),
+        // As many digits as an f32 has.
+        Some(number) => (number as f32).to_string(),
+    };
+    Some(Difference {
+        of: format!("number {} of {of}", i + 1),
+        found: shown(found),
+        expected: shown(expected),
+    })
 }
 
 /// The numbers of a result, one after the other.
@@ -126,6 +165,12 @@ impl Numbers for usize {
 }
 
 impl<T: Numbers> Numbers for Vec<T> {
+    fn push_to(&self, numbers: &mut Vec<f64>) {
+        self.as_slice().push_to(numbers);
+    }
+}
+
+impl<T: Numbers, const N: usize> Numbers for [T; N] {
     fn push_to(&self, numbers: &mut Vec<f64>) {
         self.as_slice().push_to(numbers);
     }

@@ -1,9 +1,17 @@
 //! What the parts of the engine are: functions of the shapes that the exercises have.
 
+mod many;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::book;
 use crate::noticed::Noticed;
+
+pub use many::{
+    Allocator, BlockTable, CachedBlock, GROUP, Group, Hash, Holder, Holders, Kernel, LANES, Limits,
+    Microkernel, Panel, Place, Planned, Queue, Refusal, Slots, Tile, Work,
+};
 
 include!("../parts.rs");
 
@@ -56,6 +64,27 @@ pub struct Parts {
     /// Both ends of a stream that holds so many pieces.
     pub token_stream: fn(usize) -> (Box<dyn Emit>, Reader),
     pub detokenize: fn(&[u32], &[&[u8]], &[u32]) -> String,
+    /// A matrix, `[n_out][n_in]`, in panels.
+    pub pack: fn(&[Vec<f32>]) -> Vec<Panel>,
+    pub microkernel: Microkernel,
+    /// One output from quantized weights.
+    pub group_product: fn(&[Group], &[f32]) -> f32,
+    /// A table, the positions of a block, and some positions.
+    pub look_up: fn(&BlockTable, usize, &[usize]) -> Vec<Option<Place>>,
+    /// So many blocks, all free.
+    pub allocator: fn(usize) -> Box<dyn Allocator>,
+    /// The blocks of a cache with which a prompt begins; the positions of a block, and the hash.
+    pub longest_prefix: fn(&HashMap<u64, CachedBlock>, &[u32], usize, &Hash<'_>) -> Vec<u32>,
+    /// The attention of one query, from its tiles: `[head_dim]`, the number that comes first.
+    pub online_softmax: fn(usize, &[Tile]) -> Vec<f32>,
+    /// Those that run, and those that wait.
+    pub one_step: fn(&[Planned], &[Planned], Limits) -> Vec<Work>,
+    /// Who holds what after so many blocks were made free for a text, and whether they are.
+    pub preemption: fn(&Holders, char, usize) -> (Holders, bool),
+    /// So many slots.
+    pub queue: fn(usize) -> Box<dyn Queue>,
+    /// A server-sent event with a name, or without one, and its data.
+    pub sse_event: fn(Option<&str>, &str) -> Option<String>,
     /// The exercises that have taken over.
     pub yours: Vec<&'static str>,
     /// Where a result of yours was not the book's.

@@ -1,17 +1,43 @@
-//! The program: a story, and whether it is that of the book.
+//! The program: what the engine writes, and whether it is what the book says.
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::parts::{End, Parts};
+use crate::batch::Counts;
+use crate::blocks::BLOCK_SIZE;
+use crate::broken::Broken;
+use crate::matrix::Bits;
+use crate::model::Model;
+use crate::parts::{End, PARTS, Parts};
+use crate::served;
+use crate::server::{Server, Settings, Stopped};
+use crate::several::{self, ROOM};
 use crate::story::{self, LIMIT, Request};
-use crate::verdict::{Expected, Verdict, verdict};
+use crate::verdict::{self, Expected, Verdict};
+use crate::vocabulary::Vocabulary;
 use crate::weights;
 
-/// Writes a story with these parts, from the root of the project. Fails where it is not the book's.
+/// What the program is asked for.
+#[derive(Debug, PartialEq)]
+enum Asked {
+    /// The story of *First light*, and several texts.
+    All,
+    /// One story.
+    Story(Request),
+    /// A server at this address.
+    Serve(String),
+}
+
+type Engine = Arc<(Model, Vocabulary)>;
+
+/// Whether everything is as in the book.
+type Outcome = Result<bool, Box<dyn Error>>;
+
+/// Writes with these parts, from the root of the project. Fails where something is not the book's.
 pub fn run(parts: &Parts) -> ExitCode {
     match write(parts) {
         Ok(true) => ExitCode::SUCCESS,
@@ -23,31 +49,45 @@ pub fn run(parts: &Parts) -> ExitCode {
     }
 }
 
-fn write(parts: &Parts) -> Result<bool, Box<dyn Error>> {
-    let request = request(std::env::args().skip(1))?;
-    let engine = Arc::new(weights::read(Path::new("models/ember"))?);
+fn write(parts: &Parts) -> Outcome {
+    let asked = asked(std::env::args().skip(1))?;
+    let engine: Engine = Arc::new(weights::read(Path::new("models/ember"))?);
+    let same = match asked {
+        Asked::All => {
+            one(&engine, parts, &Request::default())?
+                && batch(&engine, parts)?
+                && fewer_bits(&engine, parts)?
+                && over_http(&engine, parts)?
+        }
+        Asked::Story(request) => one(&engine, parts, &request)?,
+        Asked::Serve(address) => serve(&engine, parts, &address)?,
+    };
+    if let Some(odd) = parts.noticed.odd() {
+        println!("\nThe first result that is not the book's, for the same input: {odd}.");
+    }
+    Ok(same)
+}
+
+/// One story, as it comes.
+fn one(engine: &Engine, parts: &Parts, request: &Request) -> Outcome {
     let mut out = io::stdout();
     write!(out, "{}", request.prompt)?;
     out.flush()?;
-    let written = story::write(&engine, parts, &request, LIMIT, |piece| {
+    let written = story::write(engine, parts, request, LIMIT, |piece| {
         // A terminal that is gone is no reason to stop.
         let _ = write!(out, "{piece}").and_then(|()| out.flush());
     });
     println!("\n");
     let story = match written {
         Ok(story) => story,
-        Err(broken) => {
-            println!("The engine stopped: {broken}");
-            notice(parts);
-            return Ok(false);
-        }
+        Err(broken) => return Ok(stopped(&broken)),
     };
-    let of_first_light = request == Request::default();
+    let of_first_light = *request == Request::default();
     let expected = if of_first_light {
         Expected::first_light(&engine.1)
     } else {
         let book = Parts::of_the_book();
-        story::write(&engine, &book, &request, LIMIT, |_| ()).map_err(|b| b.to_string())?.into()
+        story::write(engine, &book, request, LIMIT, |_| ()).map_err(|b| b.to_string())?.into()
     };
     let why = match story.end {
         End::Eos => "the model ended it",
@@ -55,7 +95,7 @@ fn write(parts: &Parts) -> Result<bool, Box<dyn Error>> {
         End::Context => "the context is full",
     };
     println!("  {} prompt tokens, {} new tokens ({why})", story.prompt.len(), story.ids.len());
-    let verdict = verdict(&story, &expected);
+    let verdict = verdict::verdict(&story, &expected);
     let whose = if of_first_light {
         "those of First light"
     } else {
@@ -66,27 +106,129 @@ fn write(parts: &Parts) -> Result<bool, Box<dyn Error>> {
     } else {
         println!("  compared with {whose}, one by one:\n\n{}", verdict.in_words(&engine.1));
     }
-    notice(parts);
     Ok(verdict == Verdict::Same)
 }
 
-/// Where to look first.
-fn notice(parts: &Parts) {
-    if let Some(odd) = parts.noticed.odd() {
-        println!("The first result that is not the book's, for the same input: {odd}.");
+/// Several texts at once.
+fn batch(engine: &Engine, parts: &Parts) -> Outcome {
+    let (texts, blocks) = (several::arrivals().len(), ROOM.blocks);
+    println!("\n{texts} texts at once, in {blocks} blocks of {BLOCK_SIZE} positions:\n");
+    let written = several::write(engine, parts, several::arrivals(), ROOM, Bits::All, LIMIT);
+    let (stories, counts) = match written {
+        Ok(written) => written,
+        Err(broken) => return Ok(stopped(&broken)),
+    };
+    for story in &stories {
+        println!("{}\n", story.text);
+    }
+    let new: usize = stories.iter().map(|story| story.ids.len()).sum();
+    let Counts { steps, computed, found, preempted, deferred, paused } = counts;
+    println!("  {steps} steps, {computed} tokens computed, {new} drawn");
+    println!("  {found} tokens from the prefix cache");
+    println!("  texts were paused {paused}, preempted {preempted} and deferred {deferred} times");
+    Ok(match verdict::of_several(&stories, &Expected::several(&engine.1)) {
+        None => {
+            println!("  compared one by one: each text is the one that the crate writes alone");
+            true
+        }
+        Some((number, verdict)) => {
+            println!("\nText {number}: {}", verdict.in_words(&engine.1));
+            false
+        }
+    })
+}
+
+/// A text from weights in 8 bits.
+fn fewer_bits(engine: &Engine, parts: &Parts) -> Outcome {
+    println!("\nA text with weights in 8 bits:\n");
+    let write = |parts: &Parts| {
+        let arrivals = several::arrivals().into_iter().take(1).collect();
+        several::write(engine, parts, arrivals, ROOM, Bits::Eight, LIMIT)
+    };
+    let (stories, _) = match write(parts) {
+        Ok(written) => written,
+        Err(broken) => return Ok(stopped(&broken)),
+    };
+    let (expected, _) = write(&Parts::of_the_book()).map_err(|broken| broken.to_string())?;
+    println!("{}\n", stories[0].text);
+    let verdict = verdict::verdict(&stories[0], &expected[0].clone().into());
+    if verdict == Verdict::Same {
+        println!(
+            "  compared one by one: all ids are what the book's parts write with these weights"
+        );
+    } else {
+        println!("{}", verdict.in_words(&engine.1));
+    }
+    Ok(verdict == Verdict::Same)
+}
+
+/// Texts over HTTP.
+fn over_http(engine: &Engine, parts: &Parts) -> Outcome {
+    let slots = served::SETTINGS.slots;
+    let requests = served::requests().len() + 1;
+    println!("\n{requests} requests over HTTP, to a queue of {slots} texts:\n");
+    let found = match served::ask(engine, parts, LIMIT) {
+        Ok(found) => found,
+        Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
+        Err(Stopped::Other(error)) => return Err(error.into()),
+    };
+    let answered: Vec<String> = found.answered.iter().map(ToString::to_string).collect();
+    println!("  answered with {}", answered.join("; "));
+    Ok(match verdict::of_served(&found, &Expected::several(&engine.1)) {
+        None => {
+            println!("  {} texts were compared, and are those above", found.texts.len());
+            println!("  a client went, and all {slots} slots are free");
+            true
+        }
+        Some(wrong) => {
+            println!("\n{wrong}");
+            false
+        }
+    })
+}
+
+/// Serves until a part breaks.
+fn serve(engine: &Engine, parts: &Parts, address: &str) -> Outcome {
+    let server = Server::start(engine.clone(), parts.clone(), address, Settings::default());
+    let mut server = match server {
+        Ok(server) => server,
+        Err(Stopped::Broken(broken)) => return Ok(stopped(&broken)),
+        Err(Stopped::Other(error)) => return Err(error.into()),
+    };
+    server.compute();
+    let (yours, all) = (parts.yours.len(), PARTS.len());
+    println!(
+        "{yours} of {all} parts are yours. Ctrl-C ends the engine at http://{}",
+        server.address
+    );
+    loop {
+        if let Some(broken) = server.wait(Duration::from_secs(3600), LIMIT) {
+            return Ok(stopped(&broken));
+        }
     }
 }
 
-/// Reads `--prompt TEXT` and `--seed NUMBER`.
-fn request(mut args: impl Iterator<Item = String>) -> Result<Request, Box<dyn Error>> {
-    let mut request = Request::default();
+/// Says which part broke: not as in the book.
+fn stopped(broken: &Broken) -> bool {
+    println!("The engine stopped: {broken}");
+    false
+}
+
+/// Reads `--prompt TEXT`, `--seed NUMBER` and `--serve ADDRESS`.
+fn asked(mut args: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
+    let (mut request, mut address) = (None::<Request>, None);
     while let Some(flag) = args.next() {
         let value = args.next().ok_or(format!("{flag} has no value"))?;
         match flag.as_str() {
-            "--prompt" => request.prompt = value,
-            "--seed" => request.seed = value.parse()?,
+            "--prompt" => request.get_or_insert_default().prompt = value,
+            "--seed" => request.get_or_insert_default().seed = value.parse()?,
+            "--serve" => address = Some(value),
             _ => return Err(format!("there is no flag {flag}").into()),
         }
     }
-    Ok(request)
+    Ok(match (address, request) {
+        (Some(address), _) => Asked::Serve(address),
+        (None, Some(request)) => Asked::Story(request),
+        (None, None) => Asked::All,
+    })
 }

@@ -1,17 +1,18 @@
-//! The loop around the model, the sampler, and the stream to the reader.
+//! One text: the loop around the model, and the stream to its reader.
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rand_chacha::ChaCha12Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
 use crate::broken::{Broken, Watch, call, caught, fail};
-use crate::model::{Caches, Model, of_length};
-use crate::parts::{Decode, Emit, Emitted, End, Filter, Parts, Reader};
+use crate::matrix::Bits;
+use crate::memory::Caches;
+use crate::model::{Chunk, Model, Network, of_length};
+use crate::output::{Text, ToReader, read};
+use crate::parts::{End, Parts};
+use crate::sampler::Sampler;
 use crate::vocabulary::Vocabulary;
 
 /// What is asked for.
@@ -71,10 +72,6 @@ pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// Pieces that may wait for the reader.
 const WAITING: usize = 4;
-
-/// The reader begins when the stream is full, so that the model has to wait. A stream that is never
-/// full, or that blocks then, it does not wait for longer than this.
-const LATE: Duration = Duration::from_secs(1);
 
 /// Writes a story, and hands each piece of it to `on_piece` as it comes.
 ///
@@ -142,7 +139,7 @@ fn stream(did: &str) -> Broken {
     Broken { part: "token_stream", did: did.into() }
 }
 
-enum Event {
+pub enum Event {
     Begun(Arc<Watch>),
     /// What came out of the stream.
     Piece(String),
@@ -174,54 +171,57 @@ impl Writer {
                 read(reader, &full, &events);
             });
             let to_reader = ToReader { sender, is_full, limit };
-            let output = Output::new(&self.parts, &self.request, to_reader);
-            self.write(output)
+            self.write(to_reader)
         });
         let _ = events.send(Event::Written(story));
     }
 
-    fn write(&self, output: Output) -> Story {
+    fn write(&self, to_reader: ToReader) -> Story {
         let (model, vocabulary) = &*self.engine;
         let (parts, request) = (&self.parts, &self.request);
-        let mut prompt = vec![model.config.bos];
-        prompt.extend(vocabulary.encode(parts, &request.prompt));
+        let network = model.packed(parts, Bits::All);
+        let prompt = vocabulary.prompt(parts, model.config.bos, &request.prompt);
         let (eos, context) = (model.config.eos, model.config.context);
         if prompt.len() > context {
             fail("merge", format!("made {} tokens of the prompt, which do not fit", prompt.len()));
         }
 
         let state = RefCell::new(State {
-            model,
+            network: &network,
             parts,
             request,
-            caches: model.caches(parts),
+            caches: Caches::new(model, parts),
             read: Vec::new(),
-            generator: ChaCha12Rng::seed_from_u64(request.seed),
             calls: 0,
-            probabilities: Vec::new(),
-            margin: f64::INFINITY,
-            output,
+            sampler: Sampler::new(request.temperature, request.top_p, request.seed),
+            text: Text::new(parts, &request.stops),
+            to_reader,
         });
         // The loop is greedy: it gets logits of which the greatest is that of the token drawn.
         let next = |text: &[u32]| {
             let mut state = state.borrow_mut();
             let logits = state.logits(text);
-            let token = state.sample(&logits);
-            let stopped = token != eos && state.output.push(vocabulary.bytes_of(token));
-            chosen(if stopped { eos } else { token }, logits.len())
+            let token = state.sampler.sample(parts, &logits);
+            if token != eos {
+                state.show(vocabulary.bytes_of(token));
+            }
+            chosen(if state.text.stopped { eos } else { token }, logits.len())
         };
         let (ids, end) = call("generate", || {
             (parts.generate)(&next, &prompt, &[eos], request.max_tokens, context)
         });
 
-        let State { mut output, probabilities, margin, .. } = state.into_inner();
+        let mut state = state.into_inner();
         let mut last_line = LAST_LINE.bytes();
-        while !output.stopped
+        while !state.text.stopped
             && let Some(byte) = last_line.next()
         {
-            output.push(&[byte]);
+            state.show(&[byte]);
         }
-        output.finish();
+        let State { text, to_reader, sampler, .. } = state;
+        to_reader.emit(text.finish());
+        // The stream ends where nobody writes any more.
+        drop(to_reader);
         let all: Vec<u32> = prompt.iter().chain(&ids).copied().collect();
         if let Some(id) = all.iter().find(|id| **id as usize >= vocabulary.len()) {
             fail("generate", format!("returned the id {id}, which no token has"));
@@ -235,35 +235,40 @@ impl Writer {
             end,
             streamed: String::new(),
             text,
-            probabilities,
-            margin,
+            probabilities: sampler.probabilities,
+            margin: sampler.margin,
         }
     }
 }
 
 /// What changes from token to token.
 struct State<'a> {
-    model: &'a Model,
+    network: &'a Network<'a>,
     parts: &'a Parts,
     request: &'a Request,
     caches: Caches,
     /// The tokens whose keys and values are in the caches.
     read: Vec<u32>,
-    generator: ChaCha12Rng,
     /// How often the loop has asked for logits.
     calls: usize,
-    probabilities: Vec<f32>,
-    margin: f64,
-    output: Output,
+    sampler: Sampler,
+    text: Text,
+    to_reader: ToReader,
 }
 
 /// What is compared of a prefill.
 const READS_AT: &str = "the positions that it reads at";
 
 impl State<'_> {
+    /// Sends what the bytes of a token add to the text.
+    fn show(&mut self, bytes: &[u8]) {
+        self.to_reader.emit(self.text.push(bytes));
+    }
+
     /// The logits after a text, of which only what is new is read.
     fn logits(&mut self, text: &[u32]) -> Vec<f32> {
-        let Self { model, parts, request, .. } = *self;
+        let Self { network, parts, request, .. } = *self;
+        let model = network.model;
         let vocab = model.embedding.len();
         self.calls += 1;
         if self.calls > request.max_tokens + 1 || text.len() > model.config.context {
@@ -274,7 +279,7 @@ impl State<'_> {
         }
         if !text.starts_with(&self.read) || text.len() == self.read.len() {
             // Another text: all of it is new.
-            self.caches = model.caches(parts);
+            self.caches = Caches::new(model, parts);
             self.read.clear();
         }
         let new = text[self.read.len()..].to_vec();
@@ -297,7 +302,10 @@ impl State<'_> {
                     ),
                 );
             }
-            model.forward(parts, tokens, start, caches)
+            let chunk = Chunk { tokens, start, wants_logits: true };
+            let logits = network.forward(parts, &[chunk], caches);
+            caches.length += tokens.len();
+            logits.into_iter().flatten().flatten().collect()
         };
         match new.as_slice() {
             [] => fail("generate", "asks what follows a text of no tokens"),
@@ -313,118 +321,6 @@ impl State<'_> {
             }
         }
     }
-
-    // ANCHOR: sample
-    /// Draws a token. The points come from the generator of the crate.
-    fn sample(&mut self, logits: &[f32]) -> u32 {
-        let Self { parts, request, .. } = *self;
-        let vocab = logits.len();
-        let probabilities = parts
-            .ask("at_temperature", |parts| (parts.at_temperature)(logits, request.temperature));
-        let probabilities = match probabilities {
-            Ok(probabilities) => of_length("at_temperature", probabilities, vocab),
-            Err(refused) => {
-                let temperature = request.temperature;
-                fail("at_temperature", format!("refused {temperature}: {refused}"))
-            }
-        };
-        let left = parts.ask("nucleus", |parts| (parts.nucleus)(&probabilities, request.top_p));
-        let left = of_length("nucleus", left, vocab);
-        if !left.iter().any(|&probability| probability > 0.0) {
-            fail("nucleus", "leaves no token");
-        }
-        let point = (self.generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let token = parts.ask("draw", |parts| (parts.draw)(&left, point));
-        if token >= vocab {
-            fail("draw", format!("drew token {token} of {vocab}"));
-        }
-        self.probabilities.push(left[token]);
-        self.margin = self.margin.min(distance(&left, point));
-        token as u32
-    }
-    // ANCHOR_END: sample
-}
-
-/// The way of a text to its reader.
-struct Output {
-    decoder: Box<dyn Decode>,
-    filter: Box<dyn Filter>,
-    to_reader: ToReader,
-    stopped: bool,
-}
-
-impl Output {
-    fn new(parts: &Parts, request: &Request, to_reader: ToReader) -> Self {
-        let stops: Vec<&str> = request.stops.iter().map(String::as_str).collect();
-        Self {
-            decoder: call("incremental_decode", parts.decoder),
-            filter: call("stop_strings", || (parts.stop_filter)(&stops)),
-            to_reader,
-            stopped: false,
-        }
-    }
-
-    /// Takes the bytes of a token. Returns whether a stop string is complete.
-    fn push(&mut self, bytes: &[u8]) -> bool {
-        let characters = call("incremental_decode", || self.decoder.push(bytes));
-        let (text, stopped) = call("stop_strings", || self.filter.push(&characters));
-        self.to_reader.emit(text);
-        self.stopped |= stopped;
-        stopped
-    }
-
-    /// What was held back comes now, and then the end of the stream.
-    fn finish(self) {
-        let Self { decoder, mut filter, to_reader, stopped } = self;
-        let rest = call("incremental_decode", || decoder.finish());
-        if stopped {
-            return;
-        }
-        let (text, _) = call("stop_strings", || filter.push(&rest));
-        let held = call("stop_strings", || filter.finish());
-        to_reader.emit(text + &held);
-    }
-}
-
-/// The way to the reader.
-struct ToReader {
-    sender: Box<dyn Emit>,
-    /// Hears of a stream that is full.
-    is_full: Sender<()>,
-    limit: Duration,
-}
-
-impl ToReader {
-    /// Gives a piece to the reader, as soon as there is room for it.
-    fn emit(&self, mut piece: String) {
-        let begun = Instant::now();
-        while !piece.is_empty() {
-            match call("token_stream", || self.sender.emit(piece)) {
-                Emitted::Sent => return,
-                Emitted::Gone => fail("token_stream", "says that nobody reads, but somebody does"),
-                Emitted::Behind(same) => piece = same,
-            }
-            // Only the first time somebody waits for it.
-            let _ = self.is_full.send(());
-            if begun.elapsed() > self.limit {
-                fail("token_stream", "stays full, though somebody reads");
-            }
-            thread::sleep(Duration::from_micros(100));
-        }
-    }
-}
-
-/// Reads a stream to its end. To wait is right here, so nobody watches how long it takes.
-fn read(stream: Reader, full: &Receiver<()>, events: &Sender<Event>) {
-    let read = caught("token_stream", || {
-        // Or the text is complete, and the writer has gone.
-        let _ = full.recv_timeout(LATE);
-        for piece in stream {
-            // Whoever listens may have given up.
-            let _ = events.send(Event::Piece(piece));
-        }
-    });
-    let _ = events.send(Event::Read(read));
 }
 
 /// Logits, no two of them equal, of which the greatest is that of this token.
@@ -432,16 +328,4 @@ fn chosen(token: u32, vocab: usize) -> Vec<f32> {
     let mut logits: Vec<f32> = (0..vocab).map(|id| -(id as f32) - 1.0).collect();
     logits[token as usize] = 0.0;
     logits
-}
-
-/// How far a point is from the nearest place where another token would be drawn.
-fn distance(probabilities: &[f32], point: f64) -> f64 {
-    let total: f64 = probabilities.iter().copied().map(f64::from).sum();
-    let ends = probabilities.iter().scan(0.0, |sum, &probability| {
-        *sum += f64::from(probability) / total;
-        Some(*sum)
-    });
-    // The end of the line is no such place.
-    let between = ends.filter(|end| *end < 1.0 - 1e-9);
-    between.map(|end| (end - point).abs()).fold(f64::INFINITY, f64::min)
 }

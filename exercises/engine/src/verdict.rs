@@ -1,6 +1,7 @@
 //! Whether a story is that of the book, and where it first differs.
 
 use crate::parts::{End, Parts};
+use crate::served::{self, Answered, Found, SETTINGS};
 use crate::story::{LAST_LINE_SHOWN, Story};
 use crate::vocabulary::Vocabulary;
 
@@ -18,17 +19,31 @@ impl Expected {
     /// The ids of *First light*, and what the book's parts make of them. A test of the crate compares
     /// the file with what the crate writes.
     pub fn first_light(vocabulary: &Vocabulary) -> Self {
-        let ids = include_str!("../first-light.txt").split_whitespace();
-        let all: Vec<u32> = ids.filter_map(|id| id.parse().ok()).collect();
+        let all = ids(include_str!("../first-light.txt"));
         let (prompt, ids) = all.split_at(PROMPT);
+        let story = Self::of_ids(vocabulary, prompt, ids, End::Eos);
+        Self { streamed: story.streamed + LAST_LINE_SHOWN, ..story }
+    }
+
+    /// The texts of [`several`](crate::several), as the crate writes each of them alone. The same test
+    /// compares them.
+    pub fn several(vocabulary: &Vocabulary) -> Vec<Self> {
+        let text = |line: &str| {
+            let (prompt, written) = line.split_once(" | ").unwrap_or((line, ""));
+            Self::of_ids(vocabulary, &ids(prompt), &ids(written), End::Length)
+        };
+        include_str!("../several.txt").lines().map(text).collect()
+    }
+
+    fn of_ids(vocabulary: &Vocabulary, prompt: &[u32], ids: &[u32], end: End) -> Self {
         let detokenize = Parts::of_the_book().detokenize;
-        let text = |ids| detokenize(ids, &vocabulary.bytes(), vocabulary.special());
+        let text = |ids: &[u32]| detokenize(ids, &vocabulary.bytes(), vocabulary.special());
         Self {
             prompt: prompt.to_vec(),
             ids: ids.to_vec(),
-            end: End::Eos,
-            streamed: text(ids) + LAST_LINE_SHOWN,
-            text: text(&all),
+            end,
+            streamed: text(ids),
+            text: text(&[prompt, ids].concat()),
         }
     }
 }
@@ -42,6 +57,10 @@ impl From<Story> for Expected {
 
 /// How many of them are the prompt's.
 const PROMPT: usize = 5;
+
+fn ids(text: &str) -> Vec<u32> {
+    text.split_whitespace().filter_map(|id| id.parse().ok()).collect()
+}
 
 /// The first difference between two stories.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +152,41 @@ impl Verdict {
             }
         }
     }
+}
+
+/// The first text of a batch that differs, counted from 1.
+pub fn of_several(stories: &[Story], expected: &[Expected]) -> Option<(usize, Verdict)> {
+    let verdicts = (1..).zip(stories.iter().zip(expected).map(|(a, b)| verdict(a, b)));
+    verdicts.into_iter().find(|(_, verdict)| *verdict != Verdict::Same)
+}
+
+/// What is not as it must be when several texts were asked for over HTTP: the answers first, and then the
+/// texts.
+pub fn of_served(found: &Found, expected: &[Expected]) -> Option<String> {
+    let all = Answered { status: 200, retry_after: None };
+    let asked = served::requests().into_iter().map(|asked| (asked.for_texts, asked.expected));
+    let asked = asked.chain([(SETTINGS.slots, all)]);
+    for ((number, (texts, expected)), found) in (1..).zip(asked).zip(&found.answered) {
+        if *found != expected {
+            return Some(format!(
+                "Request {number}, for {texts} of {} texts, was answered with {found} instead of {expected}.",
+                SETTINGS.slots
+            ));
+        }
+    }
+    for ((number, found), expected) in (1..).zip(&found.texts).zip(expected) {
+        match found {
+            Err(wrong) => return Some(format!("The events of text {number} are wrong: {wrong}.")),
+            Ok(text) if *text != expected.streamed => {
+                let which = format!("{number} over HTTP");
+                return Some(difference(&which, text, &expected.streamed));
+            }
+            Ok(_) => {}
+        }
+    }
+    (found.free != SETTINGS.slots).then(|| {
+        format!("All texts have ended, and {} of {} slots are free.", found.free, SETTINGS.slots)
+    })
 }
 
 /// Where two texts part.

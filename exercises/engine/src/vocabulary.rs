@@ -59,7 +59,7 @@ impl Vocabulary {
     }
 
     /// The ids of a text: each word as letters that stand for its bytes, cut by the merges.
-    pub fn encode(&self, parts: &Parts, text: &str) -> Vec<u32> {
+    fn encode(&self, parts: &Parts, text: &str) -> Vec<u32> {
         let merges: Vec<(&str, &str)> =
             self.merges.iter().map(|(left, right)| (left.as_str(), right.as_str())).collect();
         let mut ids = Vec::new();
@@ -72,6 +72,13 @@ impl Vocabulary {
                 }
             }
         }
+        ids
+    }
+
+    /// The ids of a prompt: the token that every text begins with, and those of the text.
+    pub fn prompt(&self, parts: &Parts, bos: u32, text: &str) -> Vec<u32> {
+        let mut ids = vec![bos];
+        ids.extend(self.encode(parts, text));
         ids
     }
 

@@ -1,6 +1,12 @@
 //! The engine writes *First light* with the book's parts and with the reference answers, and says what
 //! is wrong with a wrong one in each place.
 
+extern crate std as shuttle;
+
+#[path = "many/batch.rs"]
+mod batch;
+#[path = "many/http.rs"]
+mod http;
 mod support;
 
 use std::thread;
@@ -87,8 +93,9 @@ fn a_wrong_answer_in_any_place_is_seen() {
             "The ids are right. The text of all ids differs from character 1 on: ",
         ),
     ];
-    for answers in ANSWERS {
-        assert!(wrong.iter().any(|(part, ..)| *part == answers.part), "{}", answers.part);
+    // Those of several texts have their own.
+    for part in PARTS[..20].iter().filter(|part| !part.tensors && part.exercise != "microkernel") {
+        assert!(wrong.iter().any(|(name, ..)| *name == part.exercise), "{part:?}");
     }
     for (part, variant, expected) in wrong {
         let said = with_a_wrong_one(ANSWERS, part, variant);
@@ -149,8 +156,10 @@ fn the_first_result_that_is_not_the_books_is_named() {
     write(&parts).unwrap();
     let odd = parts.noticed.odd().unwrap();
     // Each of four query heads is turned at the positions 0, 1 and 2.
-    assert_eq!((odd.part, odd.call, odd.number), ("rope", 2, 1));
-    assert_eq!(odd.found, odd.expected.map(|number| -number));
+    assert_eq!((odd.part, odd.call), ("rope", 2));
+    let [found, expected] =
+        [&odd.found, &odd.expected].map(|number| number.parse::<f32>().unwrap());
+    assert_eq!(found, -expected);
     let said = odd.to_string();
     assert!(said.starts_with("call 2 of `rope`, number 1 of its result: "), "{said}");
 }
@@ -169,7 +178,7 @@ fn a_prefill_that_reads_at_other_positions_is_named() {
     // The prompt has several chunks of 3: the second begins a position too early.
     write(&parts).unwrap();
     let odd = parts.noticed.odd().unwrap();
-    assert_eq!((odd.part, odd.call, odd.number), ("chunked_prefill", 1, 4));
+    assert_eq!((odd.part, odd.call), ("chunked_prefill", 1));
     assert_eq!(
         odd.to_string(),
         "call 1 of `chunked_prefill`, number 4 of the positions that it reads at: 2 instead of 3"

@@ -47,6 +47,34 @@ fn what_passes_takes_over_and_what_fails_does_not() {
 }
 
 #[test]
+fn the_figure_of_the_chapter_is_drawn_with_what_is_yours() {
+    let project = SmallProject::with_an_engine();
+    let (_, text) = project.run(&["engine"]);
+    assert!(!text.contains("figure") && !project.path("target/engine-parts.svg").exists());
+    project.write(ROPE, "right");
+    let (_, text) = project.run(&["engine"]);
+    assert!(text.contains("with your parts marked: target/engine-parts.svg\n"), "{text}");
+    let figure = project.read("target/engine-parts.svg");
+    assert!(figure.starts_with("<svg xmlns="), "{figure}");
+    assert!(figure.contains("<tspan class=\"yours\" data-part=\"rope\">rope<"), "{figure}");
+    assert!(figure.contains(".fig { width: 100%; }") && figure.trim_end().ends_with("</svg>"));
+}
+
+#[test]
+fn what_serves_gets_its_address_and_says_nothing_before_it() {
+    let project = SmallProject::with_an_engine();
+    project.write(ROPE, "right");
+    project.run(&["check", "rope"]);
+    let (success, text) = project.run(&["engine", "--serve"]);
+    assert!(success && text.ends_with("a story --serve 127.0.0.1:8080\n"), "{text}");
+    assert!(!text.contains("whose"), "{text}");
+    let (_, text) = project.run(&["engine", "--serve", "127.0.0.1:0"]);
+    assert!(text.contains("a story --serve 127.0.0.1:0\n"), "{text}");
+    let (success, text) = project.run(&["engine", "--serve", "--seed", "7"]);
+    assert!(!success && text.contains("cannot be used with"), "{text}");
+}
+
+#[test]
 fn what_fails_takes_over_where_it_is_tried() {
     let project = SmallProject::with_an_engine();
     project.write(ROPE, "odd");

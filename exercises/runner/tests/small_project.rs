@@ -122,6 +122,11 @@ impl SmallProject {
         }
         let between = project.read("exercises/info.toml");
         project.write("exercises/info.toml", &(before + &between + &after));
+        project.write(
+            "book/src/figures/engine-parts.svg",
+            "<svg class=\"fig\"><tspan data-part=\"rope\">rope</tspan></svg>\n",
+        );
+        project.write("book/figures.css", ".fig { width: 100%; }\n");
         project.script("engine", ENGINE);
         project
     }

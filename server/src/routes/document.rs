@@ -127,7 +127,7 @@ fn with_limits(mut document: Value, app: &App) -> Value {
             "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
             "WithFormat_ChatCompletionRequest/allOf/0/properties/max_tokens",
             "WithFormat_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
-            "WithSampling_GenerateBody/allOf/0/properties/max_tokens",
+            "WithFormat_GenerateBody/allOf/0/properties/max_tokens",
             "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
             "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",
         ] {

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
 use super::sglang;
 use crate::error::ApiError;
+use crate::formats::{self, Format};
 use crate::json::{parse, read_object};
 use crate::metrics::finish_name;
 use crate::reply;
@@ -18,10 +19,11 @@ use crate::request::generate_request;
 use crate::service::Service;
 use crate::sse::{self, EventResult};
 use crate::state::App;
+use crate::unsupported;
 use crate::updates::{Update, Updates};
 use crate::wire::{
-    Candidate, GenerateBody, Generated, GeneratedEnd, SamplingOptions, SglangGenerated,
-    SglangRequest, StreamedToken, WireUsage, WithSampling,
+    Candidate, FormatOptions, GenerateBody, Generated, GeneratedEnd, SamplingOptions,
+    SglangGenerated, SglangRequest, StreamedToken, WireUsage, WithFormat,
 };
 
 /// The length where the request has none.
@@ -29,8 +31,9 @@ const DEFAULT_MAX_TOKENS: usize = 256;
 
 /// A request in the words of this server, which has a `prompt`, or in those of SGLang, which has
 /// `text` or `input_ids`.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 pub(super) enum AnyRequest {
-    Own(GenerateBody, SamplingOptions),
+    Own(GenerateBody, SamplingOptions, FormatOptions),
     Sglang(SglangRequest),
 }
 
@@ -38,21 +41,22 @@ impl FromRequest<App> for AnyRequest {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = read_object(request, app, &[]).await?;
+        let body = read_object(request, app, formats::FIELDS).await?;
         let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         if !has("prompt") && (has("text") || has("input_ids")) {
+            unsupported::check(&body, &[])?;
             return parse(&body).map(Self::Sglang);
         }
-        Ok(Self::Own(parse(&body)?, parse(&body)?))
+        Ok(Self::Own(parse(&body)?, parse(&body)?, parse(&body)?))
     }
 }
 
 /// The forms of a request.
 #[derive(ToSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only described")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only described")]
 pub(super) enum AnyBody {
-    Own(WithSampling<GenerateBody>),
+    Own(WithFormat<GenerateBody>),
     Sglang(SglangRequest),
 }
 
@@ -77,7 +81,7 @@ pub(super) async fn generate(
     request: AnyRequest,
 ) -> Result<Response, ApiError> {
     match request {
-        AnyRequest::Own(body, sampling) => go_on(app, body, sampling).await,
+        AnyRequest::Own(body, sampling, format) => go_on(app, body, sampling, format).await,
         AnyRequest::Sglang(request) => sglang::generate(app, request).await,
     }
 }
@@ -88,12 +92,14 @@ async fn go_on(
     app: App,
     body: GenerateBody,
     sampling: SamplingOptions,
+    format: FormatOptions,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     let ids = service.prompt_ids(body.prompt).await?;
     let request =
         generate_request(&app, ids, body.max_tokens, Some(DEFAULT_MAX_TOKENS), &sampling)?;
-    let request = GenerateRequest { logprobs: body.logprobs, ..request };
+    let grammar = formats::grammar(&service, Format::of(format)?).await?;
+    let request = GenerateRequest { logprobs: body.logprobs, grammar, ..request };
     let updates = Updates::start(&app, &service, vec![request]).await?;
     if body.stream.unwrap_or(false) {
         return Ok(sse::respond(updates, Encoder(service)));

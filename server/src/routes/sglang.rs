@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::blocking::blocking;
 use crate::error::ApiError;
+use crate::formats::{self, Format};
 use crate::json::parse;
 use crate::reply;
 use crate::request::{check_model, check_sequences, generate_request, with_seeds};
@@ -46,8 +47,6 @@ const UNSUPPORTED: &[Field] = &[
 
 /// What SGLang's sampler can do beyond this one.
 const UNSUPPORTED_SAMPLING: &[Field] = &[
-    ("json_schema", &[]),
-    ("regex", &[]),
     ("ebnf", &[]),
     ("structural_tag", &[]),
     ("stop_regex", &["[]"]),
@@ -65,9 +64,11 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let params = request.sampling_params.unwrap_or_default();
     check_fields(UNSUPPORTED_SAMPLING, &params, "sampling_params.")?;
     let params = Value::Object(params);
-    let SglangSampling { max_new_tokens, n, sampling_seed } = parse(&params)?;
+    let SglangSampling { max_new_tokens, n, sampling_seed, json_schema, regex } = parse(&params)?;
     let options: SamplingOptions = parse(&params)?;
     let options = SamplingOptions { seed: options.seed.or(sampling_seed), ..options };
+
+    let grammar = formats::grammar(&service, Format::of_sglang(json_schema, regex)?).await?;
 
     let (text, input_ids, of_prompts) = (request.text, request.input_ids, service.clone());
     let (prompts, is_list) = blocking(move || prompts(&of_prompts, text, input_ids)).await??;
@@ -79,7 +80,8 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     for ids in &prompts {
         let default = Some(DEFAULT_MAX_TOKENS);
         let base = generate_request(&app, ids.clone(), max_new_tokens, default, &options)?;
-        sequences.extend(with_seeds(GenerateRequest { logprobs, ..base }, n));
+        let base = GenerateRequest { logprobs, grammar: grammar.clone(), ..base };
+        sequences.extend(with_seeds(base, n));
     }
 
     let count = sequences.len();
@@ -101,11 +103,15 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let whole = |(index, reply): (usize, reply::Reply)| {
         texts.generated(index, &reply.tokens, Some(&reply.completion))
     };
-    let mut generated: Vec<_> = replies.into_iter().enumerate().map(whole).collect();
-    Ok(match (is_list, generated.pop()) {
+    Ok(answer(replies.into_iter().enumerate().map(whole).collect(), is_list))
+}
+
+/// The texts as a list, or the only one by itself.
+fn answer(mut generated: Vec<SglangGenerated>, is_list: bool) -> Response {
+    match (is_list, generated.pop()) {
         (false, Some(only)) => Json(only).into_response(),
         (_, last) => Json(generated.into_iter().chain(last).collect::<Vec<_>>()).into_response(),
-    })
+    }
 }
 
 /// The token ids of the prompts, and whether they came as a list.

@@ -30,7 +30,7 @@ impl Toolbox {
         let names: Vec<String> =
             (0..self.tools.len()).map(|index| format!("tool_{index}")).collect();
         let _ = writeln!(lark, "body: {}", names.join(" | "));
-        let footer = json!(self.footer());
+        let footer = json!(self.style.footer());
         for (name, tool) in names.iter().zip(&self.tools) {
             let header = json!(self.style.header(&tool.name));
             let arguments = Schema::from(tool.parameters.clone()).to_lark();

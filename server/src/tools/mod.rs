@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use slowburn::grammar::{Grammar, Schema};
 use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
+use uuid::Uuid;
 
 use super::error::ApiError;
 use super::formats::{self, Format};
@@ -60,6 +61,11 @@ impl Style {
         format!(r#"{{"name": {}, "{}": "#, json!(name), self.arguments)
     }
 
+    /// What comes behind the arguments of a call.
+    fn footer(self) -> String {
+        format!("}}{}", self.close)
+    }
+
     /// Whether text may come before a call, and another call behind it.
     fn has_tags(self) -> bool {
         !self.open.is_empty()
@@ -80,15 +86,16 @@ pub(super) struct Toolbox {
 /// A tool that may be called.
 #[derive(Debug, Clone)]
 struct Callable {
-    /// Its index in the request.
-    index: usize,
     name: String,
+    /// Where its parameters are in the request.
+    place: String,
     /// The schema of its arguments.
     parameters: Value,
 }
 
 impl Toolbox {
-    /// The tools of a request; None where the model is to call none.
+    /// The tools of a request; None where the model is to call none. `within` is where the fields of a
+    /// function are: in `.function` of a tool, or with nothing in between.
     ///
     /// # Errors
     /// Tools that [`check`] refuses; a choice of a tool that is not there.
@@ -97,8 +104,9 @@ impl Toolbox {
         tools: &[Tool],
         choice: Option<&ToolChoice>,
         is_parallel: bool,
+        within: &str,
     ) -> Result<Option<Self>, ApiError> {
-        check(tools)?;
+        check(tools, within)?;
         let choice = match choice {
             Some(ToolChoice::Mode(ToolMode::None)) => return Ok(None),
             None | Some(ToolChoice::Mode(ToolMode::Auto)) if tools.is_empty() => return Ok(None),
@@ -114,7 +122,9 @@ impl Toolbox {
         };
         let is_chosen = |tool: &Tool| named.is_none_or(|name| tool.function.name == *name);
         let chosen = tools.iter().enumerate().filter(|(_, tool)| is_chosen(tool));
-        let tools: Vec<Callable> = chosen.map(|(index, tool)| Callable::of(index, tool)).collect();
+        let place = |index| format!("tools[{index}]{within}.parameters");
+        let tools: Vec<Callable> =
+            chosen.map(|(index, tool)| Callable::of(tool, place(index))).collect();
         if let (Some(name), true) = (named, tools.is_empty()) {
             let name = slowburn::outside::quoted(name);
             let message = format!("tool_choice names {name}, which is none of the tools");
@@ -133,7 +143,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// Parameters of a tool whose schema cannot be used; an answer that is not JSON.
-    pub(super) async fn compiled(
+    async fn compiled(
         &self,
         service: &Arc<Service>,
         format: Option<Format>,
@@ -154,31 +164,52 @@ impl Toolbox {
         };
         // One of its parts, by itself, says what is wrong with it.
         for tool in &self.tools {
-            let place = format!("tools[{}].function.parameters", tool.index);
             let part = Grammar::JsonSchema(Schema::from(tool.parameters.clone()));
-            formats::compile(service, part).await.map_err(|error| error.within(&place))?;
+            formats::compile(service, part).await.map_err(|error| error.within(&tool.place))?;
         }
         if let Some(format) = format {
             format.compiled(service).await?;
         }
         Err(error.with_param("tools"))
     }
-
-    /// What comes behind the arguments of a call.
-    fn footer(&self) -> String {
-        format!("}}{}", self.style.close)
-    }
 }
 
 impl Callable {
-    fn of(index: usize, tool: &Tool) -> Self {
+    fn of(tool: &Tool, place: String) -> Self {
         let nothing = || json!({ "type": "object", "additionalProperties": false });
         let mut parameters = tool.function.parameters.clone().unwrap_or_else(nothing);
         if let Value::Object(fields) = &mut parameters {
             fields.entry("type").or_insert_with(|| json!("object"));
         }
-        Self { index, name: tool.function.name.clone(), parameters }
+        Self { name: tool.function.name.clone(), place, parameters }
     }
+}
+
+/// The grammar of an answer, compiled; None for any text. `format` says which answers are allowed that are
+/// no call.
+///
+/// # Errors
+/// Parameters of a tool, or a format, that cannot be used.
+pub(super) async fn grammar(
+    service: &Arc<Service>,
+    toolbox: Option<&Toolbox>,
+    format: Option<Format>,
+) -> Result<Option<Grammar>, ApiError> {
+    match toolbox {
+        Some(toolbox) => Ok(Some(toolbox.compiled(service, format).await?)),
+        None => formats::grammar(service, format).await,
+    }
+}
+
+/// A new name for a call.
+pub(super) fn call_id() -> String {
+    format!("call_{}", Uuid::new_v4().simple())
+}
+
+/// A call for the library, whose arguments are JSON and no text.
+pub(super) fn call(id: String, name: String, arguments: String) -> ToolCall {
+    let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
+    ToolCall { id, function: FunctionCall { name, arguments } }
 }
 
 /// A message as a model without a chat template reads it: its text and its calls, each on a line.
@@ -197,14 +228,14 @@ pub(super) fn lines(message: &Message) -> Vec<String> {
 ///
 /// # Errors
 /// The first field that is wrong.
-fn check(tools: &[Tool]) -> Result<(), ApiError> {
+fn check(tools: &[Tool], within: &str) -> Result<(), ApiError> {
     if tools.len() > MOST {
         let message = format!("there are {} tools, but at most {MOST} are allowed", tools.len());
         return Err(ApiError::invalid("tools", message));
     }
     for (index, Tool { function, .. }) in tools.iter().enumerate() {
         let wrong = |field: &str, problem: &str| {
-            let place = format!("tools[{index}].function.{field}");
+            let place = format!("tools[{index}]{within}.{field}");
             let message = format!("{place} {problem}");
             Err(ApiError::invalid(place, message))
         };

@@ -1,7 +1,7 @@
 //! Calls in what a model writes.
 
-use super::Toolbox;
 use super::scan::ObjectScan;
+use super::{PLAIN, Toolbox};
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(in super::super) enum Piece {
 }
 
 /// Finds the calls in a text that comes in pieces, and is in the [grammar](Toolbox::grammar) of the
-/// toolbox. Held back is only what may be the beginning of a call.
+/// toolbox. Held back is only what may be the beginning of a call. Without tools, all is text.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Splitter {
     /// How each call begins, and the name of its tool.
@@ -42,13 +42,14 @@ enum State {
 }
 
 impl Splitter {
-    pub(in super::super) fn new(toolbox: &Toolbox) -> Self {
-        let style = toolbox.style;
+    pub(in super::super) fn new(toolbox: Option<&Toolbox>) -> Self {
+        let style = toolbox.map_or(PLAIN, |toolbox| toolbox.style);
+        let tools = toolbox.map_or(&[][..], |toolbox| toolbox.tools.as_slice());
         let header =
             |name: &String| (format!("{}{}", style.open, style.header(name)), name.clone());
         Self {
-            headers: toolbox.tools.iter().map(|tool| header(&tool.name)).collect(),
-            footer: toolbox.footer(),
+            headers: tools.iter().map(|tool| header(&tool.name)).collect(),
+            footer: style.footer(),
             is_anywhere: style.has_tags(),
             state: State::Start,
             pending: String::new(),
@@ -133,14 +134,17 @@ impl Splitter {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Callable, HERMES, PLAIN, Style};
+    use super::super::{Callable, HERMES, Style};
     use super::*;
 
     fn splitter(style: Style) -> Splitter {
-        let tool =
-            |index, name: &str| Callable { index, name: name.to_owned(), parameters: json!({}) };
-        let tools = vec![tool(0, "feed"), tool(1, "feed_all")];
-        Splitter::new(&Toolbox { style, tools, is_required: false, is_parallel: true })
+        let tools = ["feed", "feed_all"].map(|name| Callable {
+            name: name.to_owned(),
+            place: String::new(),
+            parameters: json!({}),
+        });
+        let tools = tools.into();
+        Splitter::new(Some(&Toolbox { style, tools, is_required: false, is_parallel: true }))
     }
 
     /// The pieces of a text, those of the same kind joined. In whatever pieces it comes, they are the

@@ -12,6 +12,7 @@ mod logprobs;
 mod model;
 mod options;
 mod prompt;
+mod response_items;
 mod responses;
 mod sglang;
 mod tokenize;
@@ -39,10 +40,11 @@ pub use model::{ModelList, ModelObject};
 pub(super) use options::{MAX_STOPS, NO_LIMIT};
 pub use options::{SamplingOptions, StreamOptions, WithFormat, WithSampling};
 pub use prompt::PromptInput;
-pub use responses::{
-    EventBody, Incomplete, InputItem, OutputMessage, OutputText, ResponseEvent, ResponseObject,
-    ResponseRequest, ResponseStatus,
+pub use response_items::{
+    CallType, InputCall, InputCallOutput, InputMessage, OutputCall, OutputItem, OutputMessage,
+    OutputText, ResponseStatus,
 };
+pub use responses::{EventBody, Incomplete, ResponseEvent, ResponseObject, ResponseRequest};
 pub use sglang::{
     SglangFinish, SglangGenerated, SglangLogprob, SglangMeta, SglangPrompt, SglangRequest,
     SglangSampling,
@@ -51,7 +53,7 @@ pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
 };
 pub use tools::{
-    FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode, WireFunctionCall,
-    WireToolCall,
+    FlatTool, FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
+    WireFunctionCall, WireToolCall,
 };
 pub use usage::{WireFinish, WireUsage};

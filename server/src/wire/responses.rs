@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::chat::WireRole;
+use super::response_items::{OutputItem, OutputText, ResponseStatus, ResponsesInput};
+use super::tools::{FlatTool, FlatToolChoice};
 use super::{ChatTokenLogprob, WireUsage};
 
 /// A text or a conversation to answer.
@@ -32,70 +33,18 @@ pub struct ResponseRequest {
     #[garde(inner(range(max = 20)))]
     #[schema(maximum = 20)]
     pub top_logprobs: Option<usize>,
+    /// What the model may call.
+    pub tools: Option<Vec<FlatTool>>,
+    /// Whether it calls a tool. Default `auto`.
+    pub tool_choice: Option<FlatToolChoice>,
+    /// Whether it may call several tools at once, where its format of calls has room for that. Default
+    /// true.
+    pub parallel_tool_calls: Option<bool>,
     /// Repeated in the answer.
     pub metadata: Option<BTreeMap<String, String>>,
     #[serde(flatten)]
     #[schema(ignore)]
     pub other: Map<String, Value>,
-}
-
-/// What is to be answered.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only described: each item is parsed by itself")]
-pub enum ResponsesInput {
-    /// A message of the user.
-    Text(String),
-    Items(Vec<InputItem>),
-}
-
-/// A message of a conversation.
-#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
-#[garde(allow_unvalidated)]
-pub struct InputItem {
-    #[serde(rename = "type")]
-    #[expect(dead_code, reason = "another type does not parse")]
-    pub kind: Option<ItemType>,
-    pub role: WireRole,
-    pub content: InputContent,
-}
-
-/// The only type of item that is supported.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemType {
-    Message,
-}
-
-/// The text of a message, whole or in parts.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(
-    untagged,
-    expecting = "content is a string, or a list of parts of type `input_text` or `output_text`"
-)]
-pub enum InputContent {
-    Text(String),
-    Parts(Vec<InputPart>),
-}
-
-/// A part of a message. This server reads text only.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum InputPart {
-    InputText { text: String },
-    OutputText { text: String },
-}
-
-impl InputContent {
-    pub(crate) fn into_text(self) -> String {
-        let text = |part| match part {
-            InputPart::InputText { text } | InputPart::OutputText { text } => text,
-        };
-        match self {
-            InputContent::Text(text) => text,
-            InputContent::Parts(parts) => parts.into_iter().map(text).collect(),
-        }
-    }
 }
 
 /// The answer.
@@ -114,16 +63,15 @@ pub struct ResponseObject {
     pub max_output_tokens: Option<i64>,
     pub metadata: BTreeMap<String, String>,
     pub model: String,
-    /// One message; none before its text has begun.
-    pub output: Vec<OutputMessage>,
+    /// A message, calls of tools, or both; none before the end.
+    pub output: Vec<OutputItem>,
     pub parallel_tool_calls: bool,
     pub previous_response_id: Option<String>,
     /// Nothing is kept here.
     pub store: bool,
     pub temperature: f64,
-    pub tool_choice: &'static str,
-    #[schema(value_type = Vec<Value>)]
-    pub tools: [Value; 0],
+    pub tool_choice: FlatToolChoice,
+    pub tools: Vec<FlatTool>,
     pub top_logprobs: usize,
     pub top_p: f64,
     pub truncation: &'static str,
@@ -131,43 +79,11 @@ pub struct ResponseObject {
     pub usage: Option<ResponseUsage>,
 }
 
-/// How far an answer or its message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ResponseStatus {
-    InProgress,
-    Completed,
-    Incomplete,
-}
-
 /// Why a text is not complete.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Incomplete {
     /// `max_output_tokens`, also where the context is full or the time is up.
     pub reason: &'static str,
-}
-
-/// The message of an answer.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct OutputMessage {
-    pub id: String,
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    pub role: &'static str,
-    pub status: ResponseStatus,
-    /// One part; none before its text has begun.
-    pub content: Vec<OutputText>,
-}
-
-/// The text of a message.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct OutputText {
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    pub text: String,
-    #[schema(value_type = Vec<Value>)]
-    pub annotations: [Value; 0],
-    pub logprobs: Vec<ChatTokenLogprob>,
 }
 
 /// The tokens of an answer.
@@ -226,10 +142,10 @@ pub struct ResponseEvent {
 pub enum EventBody {
     /// The whole answer as it is: created, in progress, completed or incomplete.
     Response { response: Box<ResponseObject> },
-    /// A message begins or ends.
+    /// A message or a call begins or ends.
     Item {
         output_index: usize,
-        item: OutputMessage,
+        item: OutputItem,
     },
     /// A part of a message begins or ends.
     Part {
@@ -253,6 +169,19 @@ pub enum EventBody {
         content_index: usize,
         text: String,
         logprobs: Vec<ChatTokenLogprob>,
+    },
+    /// More arguments of a call.
+    ArgumentsDelta {
+        item_id: String,
+        output_index: usize,
+        delta: String,
+    },
+    /// All arguments of a call.
+    Arguments {
+        item_id: String,
+        output_index: usize,
+        name: String,
+        arguments: String,
     },
     /// The answer has failed.
     Failure {

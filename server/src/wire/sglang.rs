@@ -72,6 +72,10 @@ pub struct SglangSampling {
     pub n: Option<usize>,
     /// The same as `seed`.
     pub sampling_seed: Option<i64>,
+    /// JSON that is valid under this schema, an object or its text.
+    pub json_schema: Option<Value>,
+    /// Texts that this regular expression matches as a whole.
+    pub regex: Option<String>,
 }
 
 /// A text, or what there is of it so far.

@@ -46,7 +46,7 @@ pub enum ToolChoice {
 }
 
 /// Whether the model calls a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolMode {
     /// It writes a text.
@@ -70,6 +70,60 @@ pub struct NamedTool {
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 pub struct FunctionName {
     pub name: String,
+}
+
+/// A tool as `/v1/responses` has it: the function is not within.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct FlatTool {
+    #[serde(rename = "type")]
+    pub kind: ToolKind,
+    pub name: String,
+    pub description: Option<String>,
+    /// The schema of its arguments, an object. None: it has no arguments.
+    pub parameters: Option<Value>,
+    /// Has no effect: arguments are always valid under the schema.
+    pub strict: Option<bool>,
+}
+
+impl From<FlatTool> for Tool {
+    fn from(tool: FlatTool) -> Self {
+        let FlatTool { kind, name, description, parameters, strict } = tool;
+        Self {
+            kind,
+            function: Function { name, description, parameters, strict },
+        }
+    }
+}
+
+/// Whether the model calls a tool, and which, as `/v1/responses` has it.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[serde(
+    untagged,
+    expecting = "\"none\", \"auto\", \"required\", or an object with the type `function` and the name of one"
+)]
+pub enum FlatToolChoice {
+    Mode(ToolMode),
+    /// This one.
+    Named(FlatNamedTool),
+}
+
+/// The choice of a tool, as `/v1/responses` has it.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct FlatNamedTool {
+    #[serde(rename = "type")]
+    pub kind: ToolKind,
+    pub name: String,
+}
+
+impl From<FlatToolChoice> for ToolChoice {
+    fn from(choice: FlatToolChoice) -> Self {
+        match choice {
+            FlatToolChoice::Mode(mode) => Self::Mode(mode),
+            FlatToolChoice::Named(FlatNamedTool { kind, name }) => {
+                Self::Named(NamedTool { kind, function: FunctionName { name } })
+            }
+        }
+    }
 }
 
 /// A call in an assistant's message.

@@ -11,4 +11,5 @@ mod ends;
 mod faults;
 mod refusals;
 mod settings;
+mod tools;
 mod words;

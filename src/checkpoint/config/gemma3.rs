@@ -15,6 +15,7 @@ use crate::model::config::{LayerConfig, Mlp, Norms};
 struct Gemma3File {
     hidden_activation: Option<String>,
     query_pre_attn_scalar: Option<f64>,
+    /// No published model has one, and transformers 5.24 does not use it. It is used here.
     attn_logit_softcapping: Option<f64>,
     final_logit_softcapping: Option<f64>,
     use_bidirectional_attention: Option<bool>,
@@ -49,6 +50,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let local_theta = own.rope_local_base_freq.unwrap_or(10_000.0);
     let sliding = file.rope_of(&sliding, local_theta, origin)?;
 
+    // ANCHOR: layers
     let pattern = own.sliding_window_pattern.unwrap_or(6).max(1);
     let window = file.sliding_window.unwrap_or(Some(4096));
     let layers = file.layers(origin, |i, layer_type| {
@@ -65,6 +67,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             mlp: Mlp::Dense,
         }
     })?;
+    // ANCHOR_END: layers
     let attention_bias = file.attention_bias.unwrap_or(false);
     let cap = |value: Option<f64>, field| match value {
         Some(_) => positive(value, field, origin).map(Some),

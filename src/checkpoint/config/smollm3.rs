@@ -28,6 +28,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let each = "an entry for each layer";
         return Err(unsupported(origin, "no_rope_layers", listed.clone(), each));
     }
+    // ANCHOR: layers
     let interval = own.no_rope_layer_interval.unwrap_or(4);
     let has_rope = |i: usize| match &own.no_rope_layers {
         Some(listed) => listed[i] != 0,
@@ -43,6 +44,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             mlp: Mlp::Dense,
         }
     })?;
+    // ANCHOR_END: layers
     let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
         layers,

@@ -27,7 +27,6 @@ const ARCHITECTURE: &str = "general.architecture";
 pub(super) enum Architecture {
     /// Files of Mistral and Mixtral models say `llama` too.
     Llama,
-    Mistral,
     Qwen2,
     Qwen3,
     Qwen3Moe,
@@ -39,12 +38,11 @@ pub(super) enum Architecture {
 
 impl Architecture {
     pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
-        const KNOWN: &str = "`llama`, `mistral`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
-                             `smollm3`, `phi3` or `gpt2`";
+        const KNOWN: &str = "`llama`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, `smollm3`, \
+                             `phi3` or `gpt2`";
         let metadata = &file.metadata;
         Ok(match metadata.text(ARCHITECTURE)? {
             Some("llama") => Self::Llama,
-            Some("mistral") => Self::Mistral,
             Some("qwen2") => Self::Qwen2,
             Some("qwen3") => Self::Qwen3,
             Some("qwen3moe") => Self::Qwen3Moe,
@@ -69,7 +67,6 @@ impl Architecture {
     fn prefix(self) -> &'static str {
         match self {
             Self::Llama => "llama",
-            Self::Mistral => "mistral",
             Self::Qwen2 => "qwen2",
             Self::Qwen3 => "qwen3",
             Self::Qwen3Moe => "qwen3moe",
@@ -84,10 +81,7 @@ impl Architecture {
 /// Whether the file has the rows of queries and keys in the order of interleaved RoPE.
 pub(super) fn interleaves_heads(file: &GgufFile<'_>) -> Result<bool> {
     let architecture = Architecture::of(file)?;
-    Ok(matches!(
-        architecture,
-        Architecture::Llama | Architecture::Mistral | Architecture::SmolLm3
-    ))
+    Ok(matches!(architecture, Architecture::Llama | Architecture::SmolLm3))
 }
 
 impl ModelConfig {
@@ -140,6 +134,7 @@ impl Keys<'_> {
             Architecture::Gemma3 => self.gemma3(llama, d_model, head_dim)?,
             Architecture::SmolLm3 => self.smollm3(llama)?,
             Architecture::Phi3 => self.phi3(llama)?,
+            Architecture::Llama => self.experts(self.windows(llama)?)?,
             _ => self.experts(llama)?,
         };
         let n_kv_heads = self.optional_size("attention.head_count_kv")?.unwrap_or(n_heads);
@@ -202,15 +197,16 @@ impl Keys<'_> {
 
     /// Rejects what this crate does not implement.
     fn check_supported(&self, architecture: Architecture) -> Result<()> {
-        use Architecture::{Gemma3, Llama, Mistral, Phi3, Qwen3Moe};
-        let has_experts = matches!(architecture, Llama | Mistral | Qwen3Moe);
-        let has_windows = matches!(architecture, Gemma3 | Phi3);
+        use Architecture::{Gemma3, Llama, Phi3, Qwen3Moe};
+        let has_experts = matches!(architecture, Llama | Qwen3Moe);
+        let has_windows = matches!(architecture, Llama | Gemma3 | Phi3);
         for (key, is_supported, expected) in [
             ("expert_count", has_experts, "0, a model without experts"),
             ("attention.sliding_window", has_windows, "0, attention over the whole sequence"),
+            ("rope.scaling.yarn_log_multiplier", false, "0"),
         ] {
-            let size = self.metadata.size(&self.key(key))?;
-            if !is_supported && size.is_some_and(|value| value != 0) {
+            let number = self.metadata.number(&self.key(key))?;
+            if !is_supported && number.is_some_and(|number| number != 0.0) {
                 return Err(self.wrong(key, expected));
             }
         }
@@ -254,15 +250,20 @@ impl Keys<'_> {
             "none" => plain,
             "linear" => RopeConfig { scaling: RopeScaling::Linear { factor: factor()? }, ..plain },
             "yarn" => {
+                let (factor, mixed) = (factor()?, "rope.scaling.yarn_ext_factor");
+                if self.positive(mixed, Some(1.0))? != 1.0 {
+                    return Err(self.wrong(mixed, "1"));
+                }
                 let scaling = RopeScaling::Yarn {
-                    factor: factor()?,
-                    beta_fast: 32.0,
-                    beta_slow: 1.0,
+                    factor,
+                    beta_fast: self.positive("rope.scaling.yarn_beta_fast", Some(32.0))?,
+                    beta_slow: self.positive("rope.scaling.yarn_beta_slow", Some(1.0))?,
                     original_context: self.positive(ORIGINAL_CONTEXT, None)?,
                     truncate: true,
                 };
-                let attention_factor = sharper * (1.0 + 0.1 * libm::log(factor()?.max(1.0)));
-                RopeConfig { scaling, attention_factor, ..plain }
+                let usual = 1.0 + 0.1 * libm::log(factor.max(1.0));
+                let sharpest = self.positive("rope.scaling.yarn_attn_factor", Some(usual))?;
+                RopeConfig { scaling, attention_factor: sharper * sharpest, ..plain }
             }
             _ => return Err(self.wrong("rope.scaling.type", "`none`, `linear` or `yarn`")),
         })

@@ -19,7 +19,7 @@ impl Keys<'_> {
     ) -> Result<LlamaConfig> {
         /// The layers of the model of 27 billion weights, which divides scores by another number.
         const LAYERS_OF_27B: usize = 62;
-        let window = self.optional_size("attention.sliding_window")?;
+        let window = self.window()?;
         let pattern = self.optional_size("attention.sliding_window_pattern")?.unwrap_or(6);
         if pattern > 1000 {
             return Err(self.wrong("attention.sliding_window_pattern", "at most 1000 layers"));
@@ -27,7 +27,8 @@ impl Keys<'_> {
         let local = self.positive("rope.freq_base_swa", Some(LOCAL_THETA))?;
         let full = llama.layers[0].rope.clone();
         let layer = |i: usize| {
-            let slides = i + 1 < pattern;
+            // Without a window no layer is of the kind that rotates at another base.
+            let slides = window.is_some() && i + 1 < pattern;
             LayerConfig {
                 window: window.filter(|_| slides),
                 rope: if slides {
@@ -66,12 +67,20 @@ impl Keys<'_> {
         Ok(llama)
     }
 
-    pub(super) fn phi3(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
-        let key = "attention.sliding_window";
-        let window = self.metadata.size(&self.key(key))?.filter(|window| *window > 0);
-        llama.layers[0].window = window;
-        llama.fused = true;
+    pub(super) fn phi3(&self, llama: LlamaConfig) -> Result<LlamaConfig> {
+        Ok(LlamaConfig { fused: true, ..self.windows(llama)? })
+    }
+
+    /// The same window in all layers. llama.cpp's converter writes none for a Mistral, and so the file
+    /// does not say that its model had one.
+    pub(super) fn windows(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
+        llama.layers[0].window = self.window()?;
         Ok(llama)
+    }
+
+    fn window(&self) -> Result<Option<usize>> {
+        let window = self.metadata.size(&self.key("attention.sliding_window"))?;
+        Ok(window.filter(|window| *window > 0))
     }
 
     /// Experts, where the file has some.

@@ -13,7 +13,7 @@ use llguidance::{Matcher, ParserFactory};
 use serde_json::Value;
 
 use self::reader::Reader;
-use super::schema::{Schema, with_whitespace};
+use super::schema::{Schema, for_guidance};
 use crate::constrained::{Constraint, Vocabulary};
 use crate::error::{Error, RequestError, Result};
 use crate::panics;
@@ -80,7 +80,7 @@ impl Guidance {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("schema must be an object or boolean".to_owned());
         }
-        self.read(TopLevelGrammar::from_json_schema(with_whitespace(schema)))
+        self.read(TopLevelGrammar::from_json_schema(for_guidance(schema)))
     }
 
     fn read(&self, grammar: TopLevelGrammar) -> Result<Matcher, String> {

@@ -4,6 +4,8 @@
 //! then summed as integers, which is exact in any order, so that every instruction set gives the same
 //! bits. Only the sums of groups are f32, and these are added in order.
 
+#[cfg(target_arch = "aarch64")]
+mod arm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -173,7 +175,6 @@ pub trait IntegerProducts {
     }
 }
 
-// ANCHOR: rounded
 /// The products of a quantized panel with one row of rounded activations.
 #[inline(always)]
 pub fn single_rounded<I: Isa, G: PackedGroups>(panel: &[G], x: &[RoundedGroup]) -> [f32; LANES] {
@@ -198,6 +199,7 @@ pub fn rounded<I: Isa, G: PackedGroups>(panel: &[G], x: &[RoundedGroup], acc: &m
     }
 }
 
+// ANCHOR: add_scaled
 /// Adds sums of integers, times the scales of weights and activations, to `acc`.
 #[inline(always)]
 fn add_scaled(acc: &mut [f32; LANES], scales: &[f32; LANES], x_scale: f32, sums: &[i32; LANES]) {
@@ -205,4 +207,4 @@ fn add_scaled(acc: &mut [f32; LANES], scales: &[f32; LANES], x_scale: f32, sums:
         acc[lane] = fma(scales[lane] * x_scale, sums[lane] as f32, acc[lane]);
     }
 }
-// ANCHOR_END: rounded
+// ANCHOR_END: add_scaled

@@ -139,7 +139,6 @@ impl Unpacked {
     }
 }
 
-// ANCHOR: rows
 /// The products of an unpacked panel with `M` rows of `x`, packed as `[k][rows]`, of whose groups
 /// `x_sums`, `[groups][rows]`, are the sums.
 #[inline(always)]
@@ -175,7 +174,6 @@ fn add_unpacked<I: Isa, const M: usize>(
         subtract_mins(acc, group.mins.as_ref(), *x_sum);
     }
 }
-// ANCHOR_END: rows
 
 /// As [`rows`], for a panel that is unpacked group by group: each is still in the L1 cache when it
 /// is multiplied, where a whole unpacked panel would not fit.

@@ -22,15 +22,14 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let router = format!("{layer}.{}", experts.names.router());
-        let shape = [experts.count, config.d_model];
-        let expert = |i| {
-            let places = experts.places(layer, i, config.d_model);
-            Gated::load(weights, places, config, experts.d_ff, false)
-        };
+        let (router, networks) = experts.load(
+            (layer, config.d_model),
+            |name, shape| Linear::load(weights, name, shape, Role::Router, false),
+            |places| Gated::load(weights, places, config, experts.d_ff, false),
+        )?;
         Ok(Self {
-            router: Linear::load(weights, &router, shape, Role::Router, false)?,
-            experts: (0..experts.count).map(expert).collect::<Result<_>>()?,
+            router,
+            experts: networks,
             per_token: experts.per_token,
             renormalized: experts.renormalized,
         })
@@ -59,6 +58,7 @@ impl Experts {
         let width = x.len() / seq;
         y.clear();
         y.resize(x.len(), 0.0);
+        // ANCHOR: rows
         let (mut rows, mut outputs) = (Vec::new(), Vec::new());
         for (i, expert) in self.experts.iter().enumerate() {
             let chosen = rows_of(&routing, self.experts.len(), i);
@@ -75,9 +75,11 @@ impl Experts {
                 y.iter_mut().zip(output).for_each(|(y, output)| *y += weight * output);
             }
         }
+        // ANCHOR_END: rows
     }
 }
 
+// ANCHOR: route
 /// Replaces the scores of the experts for one token by their weights: the softmax of the scores where
 /// an expert is among the `per_token` greatest, and 0 elsewhere. Of equal scores, the first is greater.
 /// `renormalized` scales the weights so that their sum is 1.
@@ -98,6 +100,7 @@ fn route(scores: &mut [f32], per_token: usize, renormalized: bool) {
         scores[expert] = 0.0;
     }
 }
+// ANCHOR_END: route
 
 /// The rows that take an expert, and its weight in each. `routing` is `[seq, experts]`.
 fn rows_of(routing: &[f32], experts: usize, expert: usize) -> Vec<(usize, f32)> {

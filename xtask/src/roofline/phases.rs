@@ -101,20 +101,23 @@ impl Phase {
             }
             Self::Decode { sequences, after, steps } => {
                 let prompt = Workload::new(after, 1, vocab).prompt;
-                let mut caches = Vec::new();
-                for _ in 0..sequences {
+                let (mut caches, mut next) = (Vec::new(), Vec::new());
+                for sequence in 0..sequences {
+                    // Each its own text, so that not all of them take the same experts.
+                    let other = |id: &u32| ((*id as usize + sequence) % vocab) as u32;
+                    let prompt: Vec<u32> = prompt.iter().map(other).collect();
                     let mut cache = model.new_cache(after + steps)?;
                     for part in prompt.chunks(Options::default().chunk) {
                         let input = Input::after(&mut cache, part).with_logits(Logits::None);
                         model.forward(&mut [input])?;
                     }
                     caches.push(cache);
+                    next.push([prompt[0]]);
                 }
-                // The choice of token does not affect the time.
-                let next = [prompt[0]];
                 let start = Instant::now();
                 for _ in 0..steps {
-                    let inputs = caches.iter_mut().map(|cache| Input::after(cache, &next));
+                    let inputs = caches.iter_mut().zip(&next);
+                    let inputs = inputs.map(|(cache, next)| Input::after(cache, next));
                     model.forward(&mut inputs.collect::<Vec<_>>())?;
                 }
                 Ok(start.elapsed())

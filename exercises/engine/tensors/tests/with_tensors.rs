@@ -1,5 +1,7 @@
 //! As `answers.rs`, with the parts whose exercises compute with tensors.
 
+extern crate std as shuttle;
+
 #[path = "../../src/tensors.rs"]
 mod tensors;
 
@@ -13,11 +15,13 @@ use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{Options, cached};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-use support::{Answers, ENGINE, SAME, right, said, with_a_wrong_one};
+use support::{Answers, ENGINE, LIMIT, SAME, right, said, with_a_wrong_one};
 use your_engine::Parts;
+use your_engine::matrix::Bits;
 use your_engine::parts::PARTS;
+use your_engine::several;
 use your_engine::story::Request;
-use your_engine::verdict::Expected;
+use your_engine::verdict::{Expected, of_several};
 
 include!(concat!(env!("OUT_DIR"), "/answers.rs"));
 
@@ -25,23 +29,39 @@ include!(concat!(env!("OUT_DIR"), "/answers.rs"));
 fn the_ids_to_compare_with_are_those_of_the_crate() {
     let device = device::open(DeviceChoice::Cpu).unwrap();
     let Pretrained { model, tokenizer, .. } = Pretrained::bundled(&device, Precision::F32).unwrap();
-    let request = Request::default();
-    let prompt = tokenizer.encode(&request.prompt).unwrap();
-    let options = Options {
-        max_tokens: request.max_tokens,
-        sampling: SamplingParams {
-            temperature: request.temperature,
-            top_p: Some(request.top_p),
-            seed: request.seed,
-            ..SamplingParams::default()
-        },
-        ..Options::default()
-    };
-    let written = cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(())).unwrap();
-    let expected = Expected::first_light(&ENGINE.1);
-    assert_eq!(prompt, expected.prompt);
-    assert_eq!(written.ids, expected.ids);
-    assert_eq!(tokenizer.decode(&[prompt, written.ids].concat()).unwrap(), expected.text);
+    let mut requests = vec![Request::default()];
+    requests.extend(several::arrivals().into_iter().map(|arrival| arrival.request));
+    let mut expected = vec![Expected::first_light(&ENGINE.1)];
+    expected.extend(Expected::several(&ENGINE.1));
+    assert_eq!(requests.len(), expected.len());
+    for (request, expected) in requests.into_iter().zip(expected) {
+        let prompt = tokenizer.encode(&request.prompt).unwrap();
+        let options = Options {
+            max_tokens: request.max_tokens,
+            sampling: SamplingParams {
+                temperature: request.temperature,
+                top_p: Some(request.top_p),
+                seed: request.seed,
+                ..SamplingParams::default()
+            },
+            ..Options::default()
+        };
+        let written =
+            cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(prompt, expected.prompt);
+        assert_eq!(written.ids, expected.ids);
+        assert_eq!(tokenizer.decode(&[prompt, written.ids].concat()).unwrap(), expected.text);
+    }
+}
+
+#[test]
+fn all_reference_answers_write_several_texts_at_once() {
+    let parts = right(ANSWERS);
+    let arrivals = several::arrivals();
+    let written = several::write(&ENGINE, &parts, arrivals, several::ROOM, Bits::All, LIMIT);
+    let (stories, _) = written.unwrap();
+    assert_eq!(of_several(&stories, &Expected::several(&ENGINE.1)), None);
+    assert_eq!(parts.noticed.odd(), None);
 }
 
 #[test]

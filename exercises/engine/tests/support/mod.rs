@@ -32,7 +32,7 @@ pub static ENGINE: LazyLock<Arc<(Model, Vocabulary)>> = LazyLock::new(|| {
 });
 
 /// How long a part may take here.
-const LIMIT: Duration = Duration::from_secs(5);
+pub const LIMIT: Duration = Duration::from_secs(5);
 
 /// What comes of *First light* with these parts.
 pub fn write(parts: &Parts) -> Result<Story, Broken> {
@@ -60,11 +60,23 @@ pub fn right(answers: &[Answers]) -> Parts {
     parts
 }
 
-/// What is said with one wrong answer, and all others right.
+/// What is said of *First light* with one wrong answer, and all others right.
 pub fn with_a_wrong_one(answers: &[Answers], part: &str, variant: &str) -> String {
+    with_a_wrong_one_in(answers, part, variant, said)
+}
+
+/// What `said` says with one wrong answer, and all others right.
+pub fn with_a_wrong_one_in(
+    answers: &[Answers],
+    part: &str,
+    variant: &str,
+    said: impl Fn(&Parts) -> String,
+) -> String {
     let of_part = answers.iter().find(|answers| answers.part == part).unwrap();
     let (_, take_over) = of_part.wrong.iter().find(|(name, _)| *name == variant).unwrap();
     let mut parts = right(answers);
     take_over(&mut parts);
+    // The others are right: to ask the book's each time would double the time.
+    parts.yours.retain(|name| *name == part);
     said(&parts)
 }

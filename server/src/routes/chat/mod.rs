@@ -7,9 +7,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
 use slowburn::inference::{GenerateRequest, TokenOutput};
-use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
+use slowburn::tokenizer::{Message, ToolCall};
 use uuid::Uuid;
 
 use self::stream::Encoder;
@@ -23,7 +22,7 @@ use crate::request::{check_model, check_sequences, generate_request, with_seeds}
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
-use crate::tools::{Piece, Splitter, Toolbox};
+use crate::tools::{self, Piece, Splitter, Toolbox, call_id};
 use crate::updates::Updates;
 use crate::wire::{
     ChatChoice, ChatCompletion, ChatCompletionRequest, ChatLogprobs, ChatMessage, ChatTokenLogprob,
@@ -53,12 +52,8 @@ pub(super) async fn complete(
 
     let tools = request.tools.unwrap_or_default();
     let (choice, parallel) = (request.tool_choice, request.parallel_tool_calls.unwrap_or(true));
-    let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel)?;
-    let grammar = match (&toolbox, Format::of(format)?) {
-        (Some(toolbox), format) => Some(toolbox.compiled(&service, format).await?),
-        (None, Some(format)) => Some(format.compiled(&service).await?),
-        (None, None) => None,
-    };
+    let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel, ".function")?;
+    let grammar = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
 
     let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
     let (of_chat, parse_special) = (service.clone(), request.parse_special.unwrap_or(false));
@@ -103,14 +98,8 @@ pub(super) fn message(message: ChatMessage) -> Message {
     }
 }
 
-/// A call for the library, whose arguments are JSON and no text.
 fn tool_call(WireToolCall { id, function, .. }: WireToolCall) -> ToolCall {
-    let text = function.arguments;
-    let arguments = serde_json::from_str(&text).unwrap_or(Value::String(text));
-    ToolCall {
-        id,
-        function: FunctionCall { name: function.name, arguments },
-    }
+    tools::call(id, function.name, function.arguments)
 }
 
 /// What all parts of an answer have in common.
@@ -121,7 +110,7 @@ struct Answer {
     model: String,
     wants_logprobs: bool,
     /// Finds calls of tools, where there are any; it has read nothing.
-    splitter: Option<Splitter>,
+    splitter: Splitter,
 }
 
 impl Answer {
@@ -137,7 +126,7 @@ impl Answer {
             created: unix_time(),
             model: app.name().to_owned(),
             wants_logprobs,
-            splitter: toolbox.map(Splitter::new),
+            splitter: Splitter::new(toolbox),
         }
     }
 
@@ -167,14 +156,8 @@ impl Answer {
     /// The message of a text.
     fn message(&self, text: &str) -> ReplyMessage {
         let mut splitter = self.splitter.clone();
-        let pieces = match &mut splitter {
-            None => vec![Piece::Text(text.to_owned())],
-            Some(splitter) => {
-                let mut pieces = splitter.push(text);
-                pieces.extend(splitter.finish());
-                pieces
-            }
-        };
+        let mut pieces = splitter.push(text);
+        pieces.extend(splitter.finish());
         let (mut content, mut tool_calls) = (String::new(), Vec::<WireToolCall>::new());
         for piece in pieces {
             match (piece, tool_calls.last_mut()) {
@@ -206,10 +189,6 @@ fn finish(reason: WireFinish, has_calls: bool) -> WireFinish {
         WireFinish::Stop if has_calls => WireFinish::ToolCalls,
         reason => reason,
     }
-}
-
-fn call_id() -> String {
-    format!("call_{}", Uuid::new_v4().simple())
 }
 
 /// The log-probability of a token, and those of the most likely ones.

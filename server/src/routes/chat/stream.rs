@@ -1,8 +1,8 @@
 //! The stream of an answer.
 
-use super::{ASSISTANT, Answer, call_id, finish};
+use super::{ASSISTANT, Answer, finish};
 use crate::sse::{self, EventResult};
-use crate::tools::{Piece, Splitter};
+use crate::tools::{Piece, Splitter, call_id};
 use crate::updates::Update;
 use crate::wire::{
     ChatChunk, ChatChunkChoice, ChatLogprobs, Delta, FunctionDelta, ToolCallDelta, ToolKind,
@@ -21,7 +21,7 @@ pub(super) struct Encoder {
 #[derive(Clone)]
 struct Choice {
     begun: bool,
-    splitter: Option<Splitter>,
+    splitter: Splitter,
     /// The calls that have begun.
     calls: usize,
 }
@@ -74,10 +74,10 @@ impl Encoder {
     fn token(
         &mut self,
         index: usize,
-        text: String,
+        text: &str,
         mut logprobs: Option<ChatLogprobs>,
     ) -> Vec<EventResult> {
-        let pieces = self.choices[index].split(text);
+        let pieces = self.choices[index].splitter.push(text);
         let mut deltas: Vec<Delta> =
             pieces.into_iter().map(|piece| self.choices[index].delta(piece)).collect();
         if deltas.is_empty() && logprobs.is_some() {
@@ -89,14 +89,6 @@ impl Encoder {
 }
 
 impl Choice {
-    fn split(&mut self, text: String) -> Vec<Piece> {
-        match &mut self.splitter {
-            Some(splitter) => splitter.push(&text),
-            None if text.is_empty() => Vec::new(),
-            None => vec![Piece::Text(text)],
-        }
-    }
-
     fn delta(&mut self, piece: Piece) -> Delta {
         match piece {
             Piece::Text(text) => Delta { content: Some(text), ..Delta::default() },
@@ -128,12 +120,12 @@ impl sse::Encoder for Encoder {
             Update::Prompt(_) => {}
             Update::Token(token) => {
                 let logprobs = self.answer.logprobs(std::slice::from_ref(&token));
-                events.extend(self.token(index, token.token, logprobs));
+                events.extend(self.token(index, &token.token, logprobs));
             }
             Update::End(completion) => {
                 self.usage.add(&completion.usage, index == 0);
                 let choice = &mut self.choices[index];
-                let rest = choice.splitter.as_mut().and_then(Splitter::finish);
+                let rest = choice.splitter.finish();
                 let rest = rest.map(|piece| choice.delta(piece));
                 let has_calls = choice.calls > 0;
                 let reason = WireFinish::of(&completion.finish_reason);

@@ -15,7 +15,7 @@ use self::stream::Encoder;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
 use crate::blocking::blocking;
 use crate::error::ApiError;
-use crate::formats::Format;
+use crate::formats::{self, Format};
 use crate::json::FormattedJson;
 use crate::reply::{self, Reply};
 use crate::request::{check_model, check_sequences, generate_request, with_seeds};
@@ -70,10 +70,7 @@ pub(super) async fn complete(
 
     check_sequences(&app, request.prompt.count().saturating_mul(best_of))?;
 
-    let grammar = match Format::of(format)? {
-        Some(format) => Some(format.compiled(&service).await?),
-        None => None,
-    };
+    let grammar = formats::grammar(&service, Format::of(format)?).await?;
     let (input, of_prompts) = (request.prompt, service.clone());
     let parse_special = request.parse_special.unwrap_or(true);
     let prompts = blocking(move || prompts(&of_prompts, input, parse_special, is_echo)).await??;

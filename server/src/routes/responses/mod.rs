@@ -1,5 +1,7 @@
 //! `/v1/responses`: OpenAI's newer route for texts and conversations to answer.
 
+mod input;
+mod output;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -8,28 +10,31 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use slowburn::inference::{Completion, GenerateRequest, TokenOutput};
-use slowburn::tokenizer::{Message, Role};
+use slowburn::tokenizer::Message;
 use uuid::Uuid;
 
+use self::output::{Events, Output};
 use self::stream::Encoder;
 use super::chat::token_logprob;
 use super::refusals::{BodyRefusals, Refusals};
 use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::formats::Format;
-use crate::json::{SampledJson, parse_at};
+use crate::json::SampledJson;
 use crate::reply;
 use crate::request::{check_model, generate_request};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
+use crate::tools::{self, Splitter, Toolbox};
 use crate::unsupported::{Field, check_fields};
 use crate::updates::Updates;
 use crate::wire::{
-    ChatTokenLogprob, Incomplete, InputItem, OutputMessage, OutputText, ResponseEvent,
-    ResponseObject, ResponseRequest, ResponseStatus, WireFinish, WireUsage, WithSampling,
+    ChatTokenLogprob, FlatTool, FlatToolChoice, Incomplete, ResponseEvent, ResponseObject,
+    ResponseRequest, ResponseStatus, Tool, ToolChoice, ToolMode, WireFinish, WireUsage,
+    WithSampling,
 };
 
 /// What OpenAI's server can do beyond text from text. Nothing is kept here, so that no request can
@@ -38,8 +43,6 @@ const UNSUPPORTED: &[Field] = &[
     ("previous_response_id", &[]),
     ("conversation", &[]),
     ("background", &["false"]),
-    ("tools", &["[]"]),
-    ("tool_choice", &[r#""none""#, r#""auto""#]),
     ("prompt", &[]),
     ("truncation", &[r#""disabled""#]),
 ];
@@ -58,34 +61,22 @@ pub(super) async fn respond(
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
-    let format = request.other.get("text").and_then(|text| text.get("format"));
-    let format = format.filter(|format| !format.is_null());
-    let grammar = match format.map_or(Ok(None), Format::of_response)? {
-        Some(format) => Some(format.compiled(&service).await?),
-        None => None,
-    };
-    let messages = messages(request.instructions.as_deref(), request.input)?;
-    let of_chat = service.clone();
-    let prompt = move || {
-        let ids = of_chat.chat_ids(&messages, &[], false)?;
-        of_chat.pretrained.model.check_prompt(&ids)?;
-        Ok(ids)
-    };
-    let ids: Result<_, ApiError> = blocking(prompt).await?;
-    let ids = ids.map_err(|error| error.with_param("input"))?;
-    let wants_logprobs = request
-        .include
-        .is_some_and(|include| include.iter().any(|name| name == "message.output_text.logprobs"));
-    let top_logprobs = request.top_logprobs.unwrap_or(0);
+    let flat_tools = request.tools.unwrap_or_default();
+    let tools: Vec<Tool> = flat_tools.iter().cloned().map(Tool::from).collect();
+    let choice = request.tool_choice.clone().map(ToolChoice::from);
+    let is_parallel = request.parallel_tool_calls.unwrap_or(true);
+    let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
+    let grammar = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
+    let messages = input::messages(request.instructions.as_deref(), request.input)?;
+    let ids = prompt_ids(&service, messages, tools).await?;
+
+    let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let base = generate_request(&app, ids, request.max_output_tokens, None, &sampling)?;
-    let logprobs = (wants_logprobs || top_logprobs > 0).then_some(top_logprobs);
     let sequence = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, vec![sequence]).await?;
-
     let answer = Answer {
         service,
         id: format!("resp_{}", Uuid::new_v4().simple()),
-        message_id: format!("msg_{}", Uuid::new_v4().simple()),
         created_at: unix_time(),
         model: app.name().to_owned(),
         instructions: request.instructions,
@@ -94,44 +85,57 @@ pub(super) async fn respond(
         temperature: sampling.temperature.unwrap_or(1.0),
         top_p: sampling.top_p.unwrap_or(1.0),
         logprobs,
+        tools: flat_tools,
+        tool_choice: request.tool_choice.unwrap_or(FlatToolChoice::Mode(ToolMode::Auto)),
+        is_parallel,
     };
+    let output = Output::new(Splitter::new(toolbox.as_ref()));
     if request.stream.unwrap_or(false) {
-        return Ok(sse::respond(updates, Encoder::new(answer)));
+        return Ok(sse::respond(updates, Encoder::new(answer, output)));
     }
     let reply = reply::collect(updates, 1).await?.swap_remove(0);
-    let logprobs = answer.token_logprobs(&reply.tokens);
-    Ok(Json(answer.ended(reply.text(), logprobs, &reply.completion)?).into_response())
+    let mut output = output;
+    for token in &reply.tokens {
+        output.push(&token.token, answer.token_logprobs(token));
+    }
+    let (_, response) = answer.ended(output, &reply.completion)?;
+    Ok(Json(response).into_response())
 }
 
-/// The messages of a request, each parsed by itself so that an error names its place.
-fn messages(instructions: Option<&str>, input: Value) -> Result<Vec<Message>, ApiError> {
-    let mut messages: Vec<Message> =
-        instructions.map(|text| Message::new(Role::System, text)).into_iter().collect();
-    match input {
-        Value::String(text) => messages.push(Message::new(Role::User, text)),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let InputItem { role, content, .. } = parse_at(&format!("input[{index}]"), item)?;
-                messages.push(Message::new(role.into(), content.into_text()));
-            }
-            if items.is_empty() {
-                let message = "input is an empty list: give a text or a message";
-                return Err(ApiError::invalid("input", message));
-            }
-        }
-        _ => {
-            let message = "input is a string, or a list of messages";
-            return Err(ApiError::invalid("input", message));
-        }
-    }
-    Ok(messages)
+/// What `text.format` asks for; None for any text.
+fn format(fields: &Map<String, Value>) -> Result<Option<Format>, ApiError> {
+    let format = fields.get("text").and_then(|text| text.get("format"));
+    let format = format.filter(|format| !format.is_null());
+    format.map_or(Ok(None), Format::of_response)
+}
+
+/// How many of the most likely tokens are asked for at each place; None where no log-probabilities are.
+fn logprobs(include: Option<&[String]>, top: Option<usize>) -> Option<usize> {
+    let is_asked = |names: &[String]| names.iter().any(|n| n == "message.output_text.logprobs");
+    let top = top.unwrap_or(0);
+    (include.is_some_and(is_asked) || top > 0).then_some(top)
+}
+
+/// The token ids of a conversation.
+async fn prompt_ids(
+    service: &Arc<Service>,
+    messages: Vec<Message>,
+    tools: Vec<Tool>,
+) -> Result<Vec<u32>, ApiError> {
+    let service = service.clone();
+    let prompt = move || {
+        let ids = service.chat_ids(&messages, &tools, false)?;
+        service.pretrained.model.check_prompt(&ids)?;
+        Ok(ids)
+    };
+    let ids: Result<_, ApiError> = blocking(prompt).await?;
+    ids.map_err(|error| error.with_param("input"))
 }
 
 /// What all states of an answer have in common.
 struct Answer {
     service: Arc<Service>,
     id: String,
-    message_id: String,
     created_at: u64,
     model: String,
     instructions: Option<String>,
@@ -140,6 +144,9 @@ struct Answer {
     temperature: f64,
     top_p: f64,
     logprobs: Option<usize>,
+    tools: Vec<FlatTool>,
+    tool_choice: FlatToolChoice,
+    is_parallel: bool,
 }
 
 impl Answer {
@@ -158,12 +165,12 @@ impl Answer {
             metadata: self.metadata.clone(),
             model: self.model.clone(),
             output: Vec::new(),
-            parallel_tool_calls: false,
+            parallel_tool_calls: self.is_parallel,
             previous_response_id: None,
             store: false,
             temperature: self.temperature,
-            tool_choice: "none",
-            tools: [],
+            tool_choice: self.tool_choice.clone(),
+            tools: self.tools.clone(),
             top_logprobs: self.logprobs.unwrap_or(0),
             top_p: self.top_p,
             truncation: "disabled",
@@ -171,13 +178,12 @@ impl Answer {
         }
     }
 
-    /// The answer with its text.
+    /// The answer at its end, and what happens there.
     fn ended(
         &self,
-        text: String,
-        logprobs: Vec<ChatTokenLogprob>,
+        mut output: Output,
         completion: &Completion,
-    ) -> Result<ResponseObject, ApiError> {
+    ) -> Result<(Events, ResponseObject), ApiError> {
         let ended = || ApiError::internal("a sequence was ended by the server");
         let finish = WireFinish::of(&completion.finish_reason).ok_or_else(ended)?;
         let is_whole = finish == WireFinish::Stop;
@@ -188,33 +194,18 @@ impl Answer {
         };
         let mut usage = WireUsage::default();
         usage.add(&completion.usage, true);
-        Ok(ResponseObject {
+        let events = output.finish(status);
+        let response = ResponseObject {
             status,
             incomplete_details: (!is_whole).then_some(Incomplete { reason: "max_output_tokens" }),
-            output: vec![self.message(status, vec![part(text, logprobs)])],
+            output: output.into_items(),
             usage: Some(usage.into()),
             ..self.begun()
-        })
+        };
+        Ok((events, response))
     }
 
-    fn message(&self, status: ResponseStatus, content: Vec<OutputText>) -> OutputMessage {
-        OutputMessage {
-            id: self.message_id.clone(),
-            kind: "message",
-            role: "assistant",
-            status,
-            content,
-        }
+    fn token_logprobs(&self, token: &TokenOutput) -> Vec<ChatTokenLogprob> {
+        self.logprobs.map(|_| token_logprob(&self.service, token)).into_iter().collect()
     }
-
-    fn token_logprobs(&self, tokens: &[TokenOutput]) -> Vec<ChatTokenLogprob> {
-        if self.logprobs.is_none() {
-            return Vec::new();
-        }
-        tokens.iter().map(|token| token_logprob(&self.service, token)).collect()
-    }
-}
-
-fn part(text: String, logprobs: Vec<ChatTokenLogprob>) -> OutputText {
-    OutputText { kind: "output_text", text, annotations: [], logprobs }
 }

@@ -2,24 +2,25 @@
 
 use slowburn::inference::Completion;
 
-use super::{Answer, part};
+use super::Answer;
+use super::output::{Events, Output};
 use crate::error::{ApiError, ErrorBody};
 use crate::sse::{self, EventResult};
 use crate::updates::Update;
-use crate::wire::{ChatTokenLogprob, EventBody, ResponseEvent, ResponseStatus};
+use crate::wire::{EventBody, ResponseEvent, ResponseStatus};
 
 /// Writes the events of a stream.
 pub(super) struct Encoder {
     answer: Answer,
+    /// None behind its end.
+    output: Option<Output>,
     /// The number of the next event.
     next: usize,
-    text: String,
-    logprobs: Vec<ChatTokenLogprob>,
 }
 
 impl Encoder {
-    pub(super) fn new(answer: Answer) -> Self {
-        Self { answer, next: 0, text: String::new(), logprobs: Vec::new() }
+    pub(super) fn new(answer: Answer, output: Output) -> Self {
+        Self { answer, output: Some(output), next: 0 }
     }
 
     fn event(&mut self, kind: &'static str, of: EventBody) -> EventResult {
@@ -28,81 +29,51 @@ impl Encoder {
         sse::named(kind, &ResponseEvent { kind, sequence_number, of })
     }
 
-    fn part_event(
-        &mut self,
-        kind: &'static str,
-        text: String,
-        logprobs: Vec<ChatTokenLogprob>,
-    ) -> EventResult {
-        let item_id = self.answer.message_id.clone();
-        let part = part(text, logprobs);
-        self.event(kind, EventBody::Part { item_id, output_index: 0, content_index: 0, part })
+    fn encode(&mut self, events: Events) -> Vec<EventResult> {
+        events.into_iter().map(|(kind, of)| self.event(kind, of)).collect()
     }
 
     /// What comes before the first token.
-    fn begin(&mut self) -> Vec<EventResult> {
+    fn begin(&self) -> Events {
         let response = Box::new(self.answer.begun());
-        let item = self.answer.message(ResponseStatus::InProgress, Vec::new());
         vec![
-            self.event("response.created", EventBody::Response { response: response.clone() }),
-            self.event("response.in_progress", EventBody::Response { response }),
-            self.event("response.output_item.added", EventBody::Item { output_index: 0, item }),
-            self.part_event("response.content_part.added", String::new(), Vec::new()),
+            ("response.created", EventBody::Response { response: response.clone() }),
+            ("response.in_progress", EventBody::Response { response }),
         ]
     }
 
     /// What comes after the last token.
     fn finish(&mut self, completion: &Completion) -> Vec<EventResult> {
-        let text = std::mem::take(&mut self.text);
-        let logprobs = std::mem::take(&mut self.logprobs);
-        let response = match self.answer.ended(text.clone(), logprobs.clone(), completion) {
-            Ok(response) => response,
-            Err(error) => return vec![sse::Encoder::fail(self, &error)],
-        };
-        let (kind, status) = match response.status {
-            ResponseStatus::Completed => ("response.completed", ResponseStatus::Completed),
-            _ => ("response.incomplete", ResponseStatus::Incomplete),
-        };
-        let item = self.answer.message(status, vec![part(text.clone(), logprobs.clone())]);
-        let done = EventBody::Text {
-            item_id: self.answer.message_id.clone(),
-            output_index: 0,
-            content_index: 0,
-            text: text.clone(),
-            logprobs: logprobs.clone(),
-        };
-        vec![
-            self.event("response.output_text.done", done),
-            self.part_event("response.content_part.done", text, logprobs),
-            self.event("response.output_item.done", EventBody::Item { output_index: 0, item }),
-            self.event(kind, EventBody::Response { response: Box::new(response) }),
-        ]
+        let ended = self.output.take().map(|output| self.answer.ended(output, completion));
+        match ended {
+            None => Vec::new(),
+            Some(Err(error)) => vec![sse::Encoder::fail(self, &error)],
+            Some(Ok((mut events, response))) => {
+                let kind = match response.status {
+                    ResponseStatus::Completed => "response.completed",
+                    _ => "response.incomplete",
+                };
+                events.push((kind, EventBody::Response { response: Box::new(response) }));
+                self.encode(events)
+            }
+        }
     }
 }
 
 impl sse::Encoder for Encoder {
     fn update(&mut self, _: usize, update: Update) -> Vec<EventResult> {
         let mut events = if self.next == 0 {
-            self.begin()
+            self.encode(self.begin())
         } else {
             Vec::new()
         };
         match update {
             Update::Prompt(_) => {} // nobody has asked
             Update::Token(token) => {
-                let logprobs = self.answer.token_logprobs(std::slice::from_ref(&token));
-                self.text.push_str(&token.token);
-                self.logprobs.extend(logprobs.clone());
-                if !token.token.is_empty() || !logprobs.is_empty() {
-                    let delta = EventBody::Delta {
-                        item_id: self.answer.message_id.clone(),
-                        output_index: 0,
-                        content_index: 0,
-                        delta: token.token,
-                        logprobs,
-                    };
-                    events.push(self.event("response.output_text.delta", delta));
-                }
+                let logprobs = self.answer.token_logprobs(&token);
+                let output = self.output.as_mut();
+                let grown = output.map(|output| output.push(&token.token, logprobs));
+                events.extend(self.encode(grown.unwrap_or_default()));
             }
             Update::End(completion) => events.extend(self.finish(&completion)),
         }

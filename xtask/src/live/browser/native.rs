@@ -1,6 +1,5 @@
 //! The library on this machine, in the arithmetic of wasm32.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,9 +8,9 @@ use anyhow::{Context, Result, bail, ensure};
 use exercises_runner::one_build;
 use serde_json::Value;
 
-/// The example that answers, and the settings that the compiler gets for the crates of this workspace.
+/// The example that answers, and the compiler of the crates of this workspace.
 const EXAMPLE: &str = "answers";
-const WRAPPER: &str = "#!/bin/sh\nexec \"$@\" --cfg slowburn_unfused\n";
+const UNFUSED: &str = ".ci/unfused";
 
 pub struct Native {
     process: Child,
@@ -22,23 +21,12 @@ pub struct Native {
 impl Native {
     /// Builds the engine for this machine, and starts it with the weights of the pages.
     pub fn start(root: &Path) -> Result<Self> {
-        let wrapper = root.join("target/live/unfused.sh");
-        if let Some(folder) = wrapper.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(&wrapper, WRAPPER)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
-        }
-        // A wrapper and no `RUSTFLAGS`, which would build all dependencies anew.
         let output = Command::new("cargo")
             .arg("build")
             .args(one_build::release())
             .args(["--package", "slowburn-live", "--example", EXAMPLE])
             .args(["--message-format", "json-render-diagnostics"])
-            .env("RUSTC_WORKSPACE_WRAPPER", &wrapper)
+            .env("RUSTC_WORKSPACE_WRAPPER", root.join(UNFUSED))
             .current_dir(root)
             .stderr(Stdio::inherit())
             .output()?;

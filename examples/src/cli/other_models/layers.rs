@@ -1,0 +1,163 @@
+//! What the layers of a model do, from its `config.json`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use slowburn::LoadError;
+use slowburn::model::ModelConfig;
+use slowburn::model::config::{
+    Activation, Family, LayerConfig, LlamaConfig, Mlp, Norms, RopeConfig, RopeScaling,
+};
+
+use crate::cli::Result;
+
+/// The `config.json` of published models, with the fields that change what is computed.
+const PUBLISHED: [(&str, &[u8]); 6] = [
+    ("Mistral 7B v0.1", include_bytes!("../../../configs/mistral-7b.json")),
+    ("Gemma 3 1B", include_bytes!("../../../configs/gemma-3-1b.json")),
+    ("SmolLM3 3B", include_bytes!("../../../configs/smollm3-3b.json")),
+    ("Phi-4-mini", include_bytes!("../../../configs/phi-4-mini.json")),
+    ("Qwen3 30B-A3B", include_bytes!("../../../configs/qwen3-30b-a3b.json")),
+    ("Mixtral 8x7B v0.1", include_bytes!("../../../configs/mixtral-8x7b.json")),
+];
+
+/// A model, by its configuration.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) config: ModelConfig,
+}
+
+/// The models of these files, or the published ones where there are none.
+///
+/// # Errors
+/// A file that cannot be read, or asks for something that is not supported.
+pub(super) fn models(files: &[PathBuf]) -> Result<Vec<Named>> {
+    let mut models = Vec::new();
+    for path in files {
+        let name = format!("{path:?}");
+        let wrong = |source| slowburn::Error::Load(LoadError::Io { path: path.clone(), source });
+        let json = fs::read(path).map_err(wrong)?;
+        models.push(Named { config: ModelConfig::from_json(&json, &name)?, name });
+    }
+    if models.is_empty() {
+        for (name, json) in PUBLISHED {
+            let config = ModelConfig::from_json(json, name)?;
+            models.push(Named { name: name.to_owned(), config });
+        }
+    }
+    Ok(models)
+}
+
+/// Layers that do the same.
+struct Group<'a> {
+    count: usize,
+    layer: &'a LayerConfig,
+}
+
+/// The layers of a model, those that do the same counted together.
+fn groups<'a>(config: &ModelConfig, llama: &'a LlamaConfig) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for layer in (0..config.n_layers).map(|i| llama.layer(i)) {
+        match groups.iter_mut().find(|group| group.layer == layer) {
+            Some(group) => group.count += 1,
+            None => groups.push(Group { count: 1, layer }),
+        }
+    }
+    groups
+}
+
+/// What a layer does, in words: window, RoPE, norms, and what follows attention.
+fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {
+    let mlp = match &layer.mlp {
+        Mlp::Dense => format!("dense {}", config.d_ff),
+        Mlp::Experts(experts) => {
+            format!("{} of {} experts, {}", experts.per_token, experts.count, experts.d_ff)
+        }
+    };
+    let norms = match layer.norms {
+        Norms::Before => "before",
+        Norms::Around => "around",
+    };
+    [
+        layer.window.map_or("all".to_owned(), |window| window.to_string()),
+        layer.rope.as_ref().map_or("none".to_owned(), |rope| rope_in_words(rope, config)),
+        norms.to_owned(),
+        mlp,
+    ]
+}
+
+fn rope_in_words(rope: &RopeConfig, config: &ModelConfig) -> String {
+    let part = rope.rotated.map(|part| format!(", {part} of {}", config.head_dim));
+    let scaling = match &rope.scaling {
+        RopeScaling::None => String::new(),
+        RopeScaling::Linear { factor } => format!(", linear x {factor}"),
+        RopeScaling::Factors(_) => ", by factors".to_owned(),
+        RopeScaling::Llama3 { factor, .. } => format!(", llama3 x {factor}"),
+        RopeScaling::Yarn { factor, .. } => format!(", YaRN x {factor}"),
+    };
+    format!("{}{}{scaling}", rope.theta, part.unwrap_or_default())
+}
+
+/// What all layers of a model have in common that a plain Llama does not.
+fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
+    let scalar = llama.query_scalar.filter(|scalar| *scalar != config.head_dim as f64);
+    let has = [
+        (llama.qkv_bias, "biases of q, k and v"),
+        (llama.qk_norm, "norms of q and k"),
+        (llama.one_plus_norms, "norms times 1 + w"),
+        (llama.fused, "fused matrices"),
+        (config.activation != Activation::Silu, "a GELU gate"),
+        (config.tied_head, "a tied head"),
+    ];
+    let has = has.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_owned());
+    let numbers = [
+        llama.embedding_scale.map(|scale| format!("embeddings x {scale:.2}")),
+        scalar.map(|scalar| format!("scores divided by sqrt({scalar})")),
+        llama.attention_softcap.map(|cap| format!("scores capped at {cap}")),
+        llama.logit_softcap.map(|cap| format!("logits capped at {cap}")),
+    ];
+    has.chain(numbers.into_iter().flatten()).collect()
+}
+
+pub(super) fn text_and_json(models: &[Named]) -> (String, Value) {
+    let mut out = String::new();
+    let mut json = Vec::new();
+    let heads = ["layers", "window", "RoPE", "norms", "after attention"];
+    let mut line = |cells: [&str; 5]| {
+        let [count, window, rope, norms, mlp] = cells;
+        let text = format!("{count:>8}  {window:<8}{rope:<30}{norms:<8}{mlp}");
+        let _ = writeln!(out, "{}", text.trim_end());
+    };
+    line(heads);
+    for Named { name, config } in models {
+        let Family::Llama(llama) = &config.family else {
+            line([
+                &format!("{name}: {} layers that do the same", config.n_layers),
+                "",
+                "",
+                "",
+                "",
+            ]);
+            json.push(json!({ "name": name, "layers": config.n_layers }));
+            continue;
+        };
+        let traits = traits(config, llama);
+        line(["", "", "", "", ""]);
+        line([name, "", "", "", ""]);
+        if !traits.is_empty() {
+            line([&format!("  {}", traits.join(", ")), "", "", "", ""]);
+        }
+        let mut rows = Vec::new();
+        for Group { count, layer } in groups(config, llama) {
+            let [window, rope, norms, mlp] = words(layer, config);
+            line([&count.to_string(), &window, &rope, &norms, &mlp]);
+            rows.push(json!({
+                "layers": count, "window": layer.window, "rope": rope, "norms": norms, "mlp": mlp,
+            }));
+        }
+        json.push(json!({ "name": name, "traits": traits, "groups": rows }));
+    }
+    (out, json.into())
+}

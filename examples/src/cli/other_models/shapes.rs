@@ -1,0 +1,193 @@
+//! Small models with random weights, to count on.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use slowburn::checkpoint::Weights;
+use slowburn::device::{self, DeviceChoice};
+use slowburn::model::config::{
+    Activation, ExpertNames, Experts, Family, LayerConfig, LlamaConfig, Mlp, Norms, RopeConfig,
+};
+use slowburn::model::{Model, ModelConfig};
+
+use crate::cli::Result;
+
+/// The most sequences in a batch.
+pub(super) const LARGEST_BATCH: usize = 32;
+/// The sizes of a vocabulary, of a text, and of the seed of all of this.
+const VOCAB: usize = 512;
+const TEXT: usize = 8;
+const SEED: u64 = 1;
+
+/// Which layers have a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowPattern {
+    Nowhere,
+    Everywhere,
+    /// In five of six layers, as in Gemma 3.
+    FiveOfSix,
+}
+
+impl WindowPattern {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Nowhere, Self::Everywhere, Self::FiveOfSix];
+
+    /// What a table calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nowhere => "no window",
+            Self::Everywhere => "all layers",
+            Self::FiveOfSix => "5 of 6 layers",
+        }
+    }
+
+    /// Six layers, of which some have this window.
+    pub(super) fn layers(self, window: usize) -> Vec<LayerConfig> {
+        let layer = |i: usize| LayerConfig {
+            window: match self {
+                Self::Nowhere => None,
+                Self::Everywhere => Some(window),
+                Self::FiveOfSix => Some(window).filter(|_| i < 5),
+            },
+            rope: Some(RopeConfig::new(10_000.0)),
+            norms: Norms::Before,
+            mlp: Mlp::Dense,
+        };
+        (0..6).map(layer).collect()
+    }
+
+    /// A small model of six layers.
+    ///
+    /// # Errors
+    /// A device that cannot be opened.
+    pub fn model(self, window: usize) -> Result<Model> {
+        random(Shape {
+            d_model: 64,
+            d_ff: 128,
+            layers: self.layers(window),
+            ..Shape::SMALL
+        })
+    }
+}
+
+/// A shape of experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mixture {
+    /// How many experts a layer has.
+    pub(super) count: usize,
+    /// How many of them a token takes.
+    pub(super) per_token: usize,
+    /// The inner size of one.
+    pub(super) d_ff: usize,
+}
+
+impl Mixture {
+    /// As many experts as in Mixtral, and as many as in Qwen3-MoE. Both have the same size.
+    pub const ALL: [Self; 2] = [
+        Self { count: 8, per_token: 2, d_ff: 512 },
+        Self { count: 128, per_token: 8, d_ff: 32 },
+    ];
+
+    /// The sizes of batches that are counted: powers of two.
+    pub fn batch_sizes() -> impl Iterator<Item = usize> {
+        (0..).map(|power| 1 << power).take_while(|size| *size <= LARGEST_BATCH)
+    }
+
+    /// The model with experts, a dense one that does the same work for a token, and a dense one of the
+    /// same size.
+    ///
+    /// # Errors
+    /// A device that cannot be opened.
+    pub fn models(self) -> Result<[Model; 3]> {
+        self.models_of(Shape::SMALL)
+    }
+
+    /// As [`models`](Self::models), of another size.
+    pub(super) fn models_of(self, shape: Shape) -> Result<[Model; 3]> {
+        let Self { count, per_token, d_ff } = self;
+        let experts = Experts {
+            count,
+            per_token,
+            d_ff,
+            renormalized: true,
+            names: ExpertNames::Mlp,
+        };
+        let with = |mlp, d_ff| {
+            let layer = LayerConfig { mlp, ..shape.layers_or_plain().remove(0) };
+            random(Shape { d_ff, layers: vec![layer], ..shape.clone() })
+        };
+        Ok([
+            with(Mlp::Experts(experts), d_ff)?,
+            with(Mlp::Dense, per_token * d_ff)?,
+            with(Mlp::Dense, count * d_ff)?,
+        ])
+    }
+
+    /// Texts of random tokens.
+    pub fn texts(count: usize) -> Vec<Vec<u32>> {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        let mut token = || random.next_u32() % VOCAB as u32;
+        (0..count).map(|_| (0..TEXT).map(|_| token()).collect()).collect()
+    }
+
+    /// How many experts of a layer a batch takes, as expected where all are equally likely.
+    pub(super) fn expected(self, batch: usize) -> f64 {
+        let passes_by = 1.0 - self.per_token as f64 / self.count as f64;
+        self.count as f64 * (1.0 - passes_by.powf(batch as f64))
+    }
+}
+
+/// The sizes of a random model.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) d_model: usize,
+    pub(super) d_ff: usize,
+    pub(super) n_layers: usize,
+    /// A pattern that repeats; none: plain ones.
+    pub(super) layers: Vec<LayerConfig>,
+    pub(super) context: usize,
+}
+
+impl Shape {
+    pub(super) const SMALL: Self = Self {
+        d_model: 128,
+        d_ff: 256,
+        n_layers: 6,
+        layers: Vec::new(),
+        context: 1 << 20,
+    };
+
+    fn layers_or_plain(&self) -> Vec<LayerConfig> {
+        match self.layers.as_slice() {
+            [] => LlamaConfig::plain(RopeConfig::new(10_000.0)).layers,
+            layers => layers.to_vec(),
+        }
+    }
+}
+
+/// A model with random weights on the CPU, with heads of 16 numbers, two for each head of keys.
+pub(super) fn random(shape: Shape) -> Result<Model> {
+    let layers = shape.layers_or_plain();
+    let Shape { d_model, d_ff, n_layers, context, .. } = shape;
+    let n_heads = d_model / 16;
+    let llama = LlamaConfig { layers, ..LlamaConfig::plain(RopeConfig::new(10_000.0)) };
+    let config = ModelConfig {
+        family: Family::Llama(llama),
+        vocab_size: VOCAB,
+        d_model,
+        n_layers,
+        n_heads,
+        n_kv_heads: n_heads / 2,
+        head_dim: 16,
+        d_ff,
+        context_length: context,
+        norm_eps: 1e-5,
+        activation: Activation::Silu,
+        tied_head: true,
+        bos_token_id: Some(0),
+        eos_token_ids: Vec::new(),
+    };
+    // Counted is what the kernels of the CPU do.
+    let device = device::open(DeviceChoice::Cpu)?.device;
+    device.seed(SEED);
+    Ok(Model::load(config, &Weights::random(&device))?)
+}

@@ -1,0 +1,152 @@
+//! How many weights a model has, how many of them a token reads, and what its text holds.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use slowburn::model::ModelConfig;
+use slowburn::model::config::{Family, LayerConfig, LlamaConfig, Mlp};
+use slowburn_flags::bytes;
+
+use super::layers::Named;
+
+/// The text that is counted, in tokens, unless the context is shorter.
+const TEXT: usize = 32_768;
+/// Of a key or a value in f16.
+const BYTES: usize = 2;
+
+/// Counts of a model. Norms and biases are left out: they are less than a thousandth.
+struct Sizes {
+    weights: usize,
+    /// The weights that one token reads.
+    read: usize,
+    text: usize,
+    /// The bytes of keys and values that a text holds: blocks have the positions of all layers.
+    held: usize,
+    /// The bytes of them that its next token reads.
+    attended: usize,
+}
+
+impl Sizes {
+    fn of(config: &ModelConfig, llama: &LlamaConfig) -> Self {
+        let layers: Vec<&LayerConfig> = (0..config.n_layers).map(|i| llama.layer(i)).collect();
+        let table = config.vocab_size * config.d_model;
+        let (mut weights, mut read) = (table, table); // the head reads its table
+        if !config.tied_head {
+            weights += table;
+        }
+        for layer in &layers {
+            let [all, taken] = matrices(config, layer);
+            weights += all;
+            read += taken;
+        }
+        let text = TEXT.min(config.context_length);
+        let position = 2 * config.n_kv_heads * config.head_dim * BYTES; // of a layer
+        let seen = |layer: &&LayerConfig| layer.window.unwrap_or(text).min(text);
+        Self {
+            weights,
+            read,
+            text,
+            held: config.window().unwrap_or(text).min(text) * position * layers.len(),
+            attended: layers.iter().map(seen).sum::<usize>() * position,
+        }
+    }
+}
+
+/// The weights of a layer, and those that a token reads.
+fn matrices(config: &ModelConfig, layer: &LayerConfig) -> [usize; 2] {
+    let (d, head_dim) = (config.d_model, config.head_dim);
+    let attention = 2 * d * head_dim * (config.n_heads + config.n_kv_heads);
+    match &layer.mlp {
+        Mlp::Dense => [attention + 3 * d * config.d_ff; 2],
+        Mlp::Experts(experts) => {
+            let router = d * experts.count;
+            let of = |count| attention + router + count * 3 * d * experts.d_ff;
+            [of(experts.count), of(experts.per_token)]
+        }
+    }
+}
+
+pub(super) fn text_and_json(models: &[Named]) -> (String, Value) {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{:<20}{:>9}{:>9}   {:>10}{:>11}{:>11}",
+        "", "weights", "read", "after", "k and v", "read"
+    );
+    let mut json = Vec::new();
+    for Named { name, config } in models {
+        let Family::Llama(llama) = &config.family else {
+            continue;
+        };
+        let Sizes { weights, read, text, held, attended } = Sizes::of(config, llama);
+        let billions = |count: usize| format!("{:.2} G", count as f64 / 1e9);
+        let _ = writeln!(
+            out,
+            "{name:<20}{:>9}{:>9}   {text:>10}{:>11}{:>11}",
+            billions(weights),
+            billions(read),
+            bytes(held),
+            bytes(attended),
+        );
+        json.push(json!({
+            "name": name,
+            "weights": weights,
+            "weights_read": read,
+            "tokens": text,
+            "kv_bytes": held,
+            "kv_bytes_read": attended,
+        }));
+    }
+    (out, json.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layers::models;
+    use super::*;
+
+    /// The numbers of their authors, in billions: of all weights, and of those for a token, which count
+    /// the embedding matrix beside the head.
+    #[test]
+    fn counts_are_those_of_the_model_cards() {
+        let models = models(&[]).unwrap();
+        for (name, weights, active) in [
+            ("Mistral 7B v0.1", 7.24, 7.24),
+            ("Gemma 3 1B", 1.0, 1.0),
+            ("SmolLM3 3B", 3.08, 3.08),
+            ("Phi-4-mini", 3.84, 3.84),
+            ("Qwen3 30B-A3B", 30.5, 3.3),
+            ("Mixtral 8x7B v0.1", 46.7, 12.9),
+        ] {
+            let found = models.iter().find(|model| model.name == name).unwrap();
+            let Family::Llama(llama) = &found.config.family else {
+                panic!("{name}")
+            };
+            let sizes = Sizes::of(&found.config, llama);
+            let table = found.config.vocab_size * found.config.d_model;
+            let embedding = if found.config.tied_head { 0 } else { table };
+            let near =
+                |count: usize, expected: f64| (count as f64 / 1e9 / expected - 1.0).abs() < 0.02;
+            assert!(near(sizes.weights, weights), "{name}: {}", sizes.weights);
+            assert!(near(sizes.read + embedding, active), "{name}: {}", sizes.read);
+        }
+    }
+
+    #[test]
+    fn one_layer_without_a_window_keeps_the_whole_text() {
+        let models = models(&[]).unwrap();
+        let sizes = |name: &str| {
+            let found = models.iter().find(|model| model.name == name).unwrap();
+            let Family::Llama(llama) = &found.config.family else {
+                panic!("{name}")
+            };
+            Sizes::of(&found.config, llama)
+        };
+        let mistral = sizes("Mistral 7B v0.1");
+        assert_eq!(mistral.held, mistral.attended);
+        assert_eq!(mistral.held, 4096 * 32 * 8 * 128 * 2 * 2);
+        let gemma = sizes("Gemma 3 1B");
+        assert_eq!(gemma.held, 32_768 * 26 * 256 * 2 * 2);
+        assert_eq!(gemma.attended, (22 * 512 + 4 * 32_768) * 256 * 2 * 2);
+    }
+}

@@ -1,0 +1,28 @@
+//! The router of a layer with experts, for one token.
+
+/// Computes one expert for the token, by its number: `[d_model]`.
+pub type Expert<'a> = dyn FnMut(usize) -> Vec<f32> + 'a;
+
+/// What a layer of experts makes of a token: the weighted sum of what its experts compute, `[d_model]`.
+///
+/// - `scores`, `[experts]`, are the router's, all finite. Their softmax over all experts are the weights.
+/// - The `per_token` experts with the greatest scores are taken, at least one. Of equal ones, those with
+///   the smaller numbers.
+/// - If `renormalized`, the weights of those that are taken are divided by their sum, so that they sum to 1.
+/// - Each expert that is taken is computed once, in the order of their numbers. No other is computed.
+///
+/// ```text
+/// scores [0, 2, 1], 2 per token; experts give [1, 0], [0, 1] and [1, 1]
+///
+/// the softmax is about 0.09, 0.67 and 0.24, so experts 1 and 2 are taken
+/// as they are         0.67 * [0, 1] + 0.24 * [1, 1] = [0.24, 0.91]
+/// renormalized        0.73 * [0, 1] + 0.27 * [1, 1] = [0.27, 1.00]
+/// ```
+pub fn mixture(
+    scores: &[f32],
+    per_token: usize,
+    renormalized: bool,
+    expert: &mut Expert<'_>,
+) -> Vec<f32> {
+    todo!()
+}

@@ -1,0 +1,19 @@
+//! RoPE over a part of a head.
+
+/// The query or key `x` of one head, `[head_dim]`, turned to `position`: only its first `rotated` numbers.
+///
+/// - `rotated` is even, and `head_dim` at most.
+/// - Number `i` of these is paired with number `i + rotated / 2`. Pair `i` is turned by the angle
+///   `position * theta^(-2i / rotated)`: `a' = a cos - b sin` and `b' = b cos + a sin`.
+/// - The numbers from `rotated` on stay as they are.
+///
+/// ```text
+/// head_dim 6, rotated 4, theta 10 000, position 1
+///
+/// x    [1, 1, 0, 0, 5, 6]
+///      numbers 0 and 2 are turned by 1, and 1 and 3 by 0.01
+///      [0.540, 1.000, 0.841, 0.010, 5, 6]
+/// ```
+pub fn partial_rotary(x: &[f32], position: usize, theta: f64, rotated: usize) -> Vec<f32> {
+    todo!()
+}

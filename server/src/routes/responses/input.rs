@@ -1,0 +1,74 @@
+//! The conversation of a request.
+
+use serde_json::Value;
+use slowburn::tokenizer::{Message, Role};
+
+use crate::error::ApiError;
+use crate::json::parse_at;
+use crate::tools;
+use crate::wire::{InputCall, InputCallOutput, InputMessage};
+
+/// The messages of a request. Each item is parsed by itself, so that an error names its place.
+///
+/// # Errors
+/// No item; an item that is none of those that are known, or is wrong.
+pub(super) fn messages(instructions: Option<&str>, input: Value) -> Result<Vec<Message>, ApiError> {
+    let mut messages: Vec<Message> =
+        instructions.map(|text| Message::new(Role::System, text)).into_iter().collect();
+    match input {
+        Value::String(text) => messages.push(Message::new(Role::User, text)),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                add(&mut messages, &format!("input[{index}]"), item)?;
+            }
+            if items.is_empty() {
+                let message = "input is an empty list: give a text or a message";
+                return Err(ApiError::invalid("input", message));
+            }
+        }
+        _ => {
+            let message = "input is a string, or a list of messages, calls and their outputs";
+            return Err(ApiError::invalid("input", message));
+        }
+    }
+    Ok(messages)
+}
+
+/// Adds an item. A call belongs to the assistant's message before it, if there is one: templates have
+/// all calls of an answer in one message.
+fn add(messages: &mut Vec<Message>, place: &str, item: &Value) -> Result<(), ApiError> {
+    let kind = match item.get("type") {
+        None | Some(Value::Null) => "message",
+        Some(kind) => kind.as_str().unwrap_or_default(),
+    };
+    match kind {
+        "message" => {
+            let InputMessage { role, content, .. } = parse_at(place, item)?;
+            messages.push(Message::new(role.into(), content.into_text()));
+        }
+        "function_call" => {
+            let InputCall { call_id, name, arguments, .. } = parse_at(place, item)?;
+            let call = tools::call(call_id, name, arguments);
+            match messages.last_mut() {
+                Some(message) if message.role == Role::Assistant => message.tool_calls.push(call),
+                _ => messages
+                    .push(Message { tool_calls: vec![call], ..Message::new(Role::Assistant, "") }),
+            }
+        }
+        "function_call_output" => {
+            let InputCallOutput { call_id, output, .. } = parse_at(place, item)?;
+            messages.push(Message {
+                tool_call_id: Some(call_id),
+                ..Message::new(Role::Tool, output.into_text())
+            });
+        }
+        _ => {
+            let place = format!("{place}.type");
+            let message = format!(
+                "{place} must be \"message\", \"function_call\" or \"function_call_output\""
+            );
+            return Err(ApiError::invalid(place, message));
+        }
+    }
+    Ok(())
+}

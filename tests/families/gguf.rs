@@ -1,0 +1,299 @@
+//! The same models from GGUF files.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::{DType, Device, bf16, f16};
+use serde_json::Value;
+use slowburn::checkpoint::Weights;
+use slowburn::checkpoint::gguf::GgufFile;
+use slowburn::model::{Model, ModelConfig};
+
+use crate::common::gguf::{Gguf, Info, Meta};
+use crate::common::{assert_close, device, fixture, load, read_json};
+use crate::{changed, checkpoint, logits};
+
+/// What a file says of a model, besides what [`in_gguf`] reads from its `config.json`.
+type Metadata<'a> = &'a [(&'a str, Meta)];
+
+/// A tensor in the making: its shape as in a file, and its numbers.
+type Numbers = (Vec<u64>, Vec<f32>);
+
+/// Makes a GGUF file of a fixture, as llama.cpp's converter does.
+fn in_gguf(name: &str, architecture: &str, metadata: Metadata<'_>) -> Gguf {
+    let config = read_json(&fixture(&format!("models/{name}/config.json")));
+    let mut file = Gguf {
+        version: 3,
+        metadata: Vec::new(),
+        tensors: Vec::new(),
+        data: Vec::new(),
+    };
+    file.set("general.architecture", Meta::Text(architecture.to_owned()));
+    for (key, field) in [
+        ("block_count", "num_hidden_layers"),
+        ("context_length", "max_position_embeddings"),
+        ("embedding_length", "hidden_size"),
+        ("feed_forward_length", "intermediate_size"),
+        ("attention.head_count", "num_attention_heads"),
+        ("attention.head_count_kv", "num_key_value_heads"),
+        ("attention.key_length", "head_dim"),
+        ("attention.value_length", "head_dim"),
+    ] {
+        if let Some(size) = config[field].as_u64() {
+            file.set(&format!("{architecture}.{key}"), Meta::U32(size as u32));
+        }
+    }
+    let eps = config["rms_norm_eps"].as_f64().unwrap() as f32;
+    file.set(&format!("{architecture}.attention.layer_norm_rms_epsilon"), Meta::F32(eps));
+    for (key, value) in metadata {
+        file.set(&format!("{architecture}.{key}"), value.clone());
+    }
+    for (tensor, (shape, numbers)) in tensors(name, architecture, &config) {
+        add(&mut file, tensor, shape, &numbers);
+    }
+    file
+}
+
+fn add(file: &mut Gguf, name: String, shape: Vec<u64>, numbers: &[f32]) {
+    let offset = file.data.len() as u64;
+    file.data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    file.data.resize(file.data.len().next_multiple_of(32), 0);
+    file.tensors.push(Info { name, shape, kind: 0, offset });
+}
+
+/// The tensors of a fixture, by their names in a file. The experts of a layer are one tensor.
+fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, Numbers> {
+    let heads = config["num_attention_heads"].as_u64().unwrap();
+    let head_dim = config["head_dim"].as_u64();
+    let head_dim = head_dim.unwrap_or(config["hidden_size"].as_u64().unwrap() / heads) as usize;
+    let checkpoint = checkpoint(name);
+    let mut tensors: BTreeMap<String, Numbers> = BTreeMap::new();
+    // The names of experts are in the order of their numbers.
+    for (name, entry) in checkpoint.header.iter().filter(|(name, _)| *name != "__metadata__") {
+        let shape = entry["shape"].as_array().unwrap().iter().rev();
+        let mut shape: Vec<u64> = shape.map(|size| size.as_u64().unwrap()).collect();
+        let mut numbers = widened(checkpoint.bytes(name), entry["dtype"].as_str().unwrap());
+        if architecture == "gemma3" && name.contains("norm") {
+            numbers.iter_mut().for_each(|number| *number += 1.0);
+        }
+        let is_turned = name.contains(".q_proj.") || name.contains(".k_proj.");
+        if is_turned && ["llama", "smollm3"].contains(&architecture) {
+            numbers = interleaved(&numbers, shape[0] as usize, head_dim);
+        }
+        if name.contains(".experts.") {
+            shape.push(0);
+        }
+        let (stack, all) = tensors.entry(in_file(name, architecture)).or_insert((shape, vec![]));
+        all.extend(numbers);
+        if let Some(count) = stack.get_mut(2) {
+            *count += 1;
+        }
+    }
+    tensors
+}
+
+/// The name of a tensor of a checkpoint in a file. `names.json` has those that the package `gguf` gives
+/// them.
+fn in_file(name: &str, architecture: &str) -> String {
+    let names = read_json(&fixture("gguf/names.json"));
+    let (stem, kind) = name.rsplit_once('.').unwrap();
+    let mut parts: Vec<&str> = stem.split('.').collect();
+    let is_number = |part: &&str| part.parse::<usize>().is_ok();
+    let layer = parts.iter().copied().find(is_number).unwrap_or_default();
+    if let Some(experts) = parts.iter().position(|part| *part == "experts") {
+        parts.remove(experts + 1);
+    }
+    let first = parts.iter().map(|part| if is_number(part) { "0" } else { part });
+    let first = first.collect::<Vec<_>>().join(".");
+    let found = names[architecture][&first].as_str().unwrap_or_else(|| panic!("{first}"));
+    format!("{}.{kind}", found.replace("blk.0", &format!("blk.{layer}")))
+}
+
+fn widened(bytes: &[u8], dtype: &str) -> Vec<f32> {
+    let halves = bytes.chunks(2).map(|pair| pair.try_into().unwrap());
+    match dtype {
+        "F32" => bytes.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect(),
+        "F16" => halves.map(|pair| f16::from_le_bytes(pair).to_f32()).collect(),
+        _ => halves.map(|pair| bf16::from_le_bytes(pair).to_f32()).collect(),
+    }
+}
+
+/// The rows of heads in the order of files of `llama`: the two of a pair beside each other.
+fn interleaved(numbers: &[f32], columns: usize, head_dim: usize) -> Vec<f32> {
+    let rows: Vec<&[f32]> = numbers.chunks(columns).collect();
+    let row = |i: usize| {
+        let (head, in_head) = (i / head_dim * head_dim, i % head_dim);
+        rows[head + in_head % 2 * (head_dim / 2) + in_head / 2]
+    };
+    (0..rows.len()).flat_map(row).copied().collect()
+}
+
+fn from_gguf(file: &Gguf, name: &str) -> Model {
+    let bytes = file.to_bytes();
+    let file = GgufFile::from_bytes(&bytes, name).unwrap();
+    let config = ModelConfig::from_gguf(&file).unwrap();
+    let weights = Weights::from_gguf(&file, &config, &Device::flex(), DType::F32).unwrap();
+    let model = Model::load(config, &weights).unwrap();
+    assert!(weights.unused(&model).is_empty(), "{name}: {:?}", weights.unused(&model));
+    model
+}
+
+fn number(number: u32) -> Meta {
+    Meta::U32(number)
+}
+
+/// The same weights give the same bits from both formats.
+#[test]
+fn files_of_these_families_give_the_bits_of_their_folders() {
+    let files: [(&str, &str, Metadata<'_>); 9] = [
+        (
+            "gemma3",
+            "gemma3",
+            &[
+                ("attention.sliding_window", number(9)),
+                ("attention.sliding_window_pattern", number(3)),
+                ("rope.freq_base", Meta::F32(1e6)),
+            ],
+        ),
+        (
+            "gemma3-softcaps",
+            "gemma3",
+            &[
+                ("attention.sliding_window", number(11)),
+                ("attention.sliding_window_pattern", number(2)),
+                ("rope.freq_base", Meta::F32(1e6)),
+                ("attn_logit_softcapping", Meta::F32(2.5)),
+                ("final_logit_softcapping", Meta::F32(8.0)),
+            ],
+        ),
+        (
+            "phi3",
+            "phi3",
+            &[
+                ("rope.dimension_count", number(12)),
+                ("rope.scaling.original_context_length", number(256)),
+                ("attention.sliding_window", number(0)),
+            ],
+        ),
+        (
+            "qwen3-moe",
+            "qwen3moe",
+            &[
+                ("expert_count", number(8)),
+                ("expert_used_count", number(2)),
+                ("expert_feed_forward_length", number(48)),
+            ],
+        ),
+        (
+            "mixtral",
+            "llama",
+            &[
+                ("expert_count", number(4)),
+                ("expert_used_count", number(2)),
+                ("rope.dimension_count", number(12)),
+                ("rope.freq_base", Meta::F32(1e6)),
+                ("attention.sliding_window", number(10)),
+            ],
+        ),
+        (
+            "mistral-window",
+            "llama",
+            &[
+                ("rope.dimension_count", number(16)),
+                ("attention.sliding_window", number(8)),
+            ],
+        ),
+        (
+            "smollm3",
+            "smollm3",
+            &[
+                ("rope.dimension_count", number(16)),
+                ("rope.freq_base", Meta::F32(2e6)),
+            ],
+        ),
+        (
+            "llama-yarn",
+            "llama",
+            &[
+                ("rope.dimension_count", number(16)),
+                ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+                ("rope.scaling.factor", Meta::F32(4.0)),
+                ("rope.scaling.original_context_length", number(32)),
+                ("rope.scaling.yarn_beta_fast", Meta::F32(8.0)),
+                ("rope.scaling.yarn_beta_slow", Meta::F32(2.0)),
+            ],
+        ),
+        ("llama-dynamic", "llama", &[("rope.dimension_count", number(8))]),
+    ];
+    for (name, architecture, metadata) in files {
+        let model = from_gguf(&in_gguf(name, architecture, metadata), name);
+        assert_eq!(logits(&model), logits(&load(name, &device()).model), "{name}");
+    }
+}
+
+/// The converter writes no window for a Mistral, nor for a Gemma 3 all of whose layers read the whole
+/// text, and those rotate at one base.
+#[test]
+fn files_without_a_window_are_of_models_without_one() {
+    let full = changed("mistral-window", |config| config["sliding_window"] = Value::Null, |_| {});
+    let model = from_gguf(&in_gguf("mistral-window", "llama", &[]), "mistral");
+    assert_eq!(logits(&model), logits(&full));
+
+    let types = vec!["full_attention"; 4];
+    let full = changed("gemma3", |config| config["layer_types"] = types.into(), |_| {});
+    let base = ("rope.freq_base", Meta::F32(1e6));
+    let model = from_gguf(&in_gguf("gemma3", "gemma3", &[base]), "gemma3");
+    assert_eq!(logits(&model), logits(&full));
+}
+
+/// Files hold the factors as tensors, and how much they sharpen attention as a number of 32 bits.
+#[test]
+fn longrope_is_read_from_files_too() {
+    let name = "phi3-longrope";
+    let mut file = in_gguf(
+        name,
+        "phi3",
+        &[
+            ("rope.dimension_count", number(6)),
+            ("rope.scaling.original_context_length", number(64)),
+            ("rope.scaling.attn_factor", Meta::F32((4.0_f32 / 3.0).sqrt())),
+            ("attention.sliding_window", number(0)),
+        ],
+    );
+    let rope = &read_json(&fixture(&format!("models/{name}/config.json")))["rope_parameters"];
+    for (tensor, field) in [
+        ("rope_factors_short", "short_factor"),
+        ("rope_factors_long", "long_factor"),
+    ] {
+        let factors: Vec<f32> = serde_json::from_value(rope[field].clone()).unwrap();
+        add(&mut file, format!("{tensor}.weight"), vec![3], &factors);
+    }
+    let model = from_gguf(&file, name);
+    assert_eq!(model.config().context_length, 64);
+    for (found, expected) in logits(&model).iter().zip(logits(&load(name, &device()).model)) {
+        assert_close(found, &expected, 1e-5, name);
+    }
+}
+
+/// `attention_factor` of `config.json` is `yarn_attn_factor` of a file.
+#[test]
+fn yarn_may_sharpen_attention_by_another_factor() {
+    let name = "llama-yarn";
+    let folder = changed(
+        name,
+        |config| config["rope_parameters"]["attention_factor"] = 1.5.into(),
+        |_| {},
+    );
+    let file = in_gguf(
+        name,
+        "llama",
+        &[
+            ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+            ("rope.scaling.factor", Meta::F32(4.0)),
+            ("rope.scaling.original_context_length", number(32)),
+            ("rope.scaling.yarn_attn_factor", Meta::F32(1.5)),
+            ("rope.scaling.yarn_beta_fast", Meta::F32(8.0)),
+            ("rope.scaling.yarn_beta_slow", Meta::F32(2.0)),
+        ],
+    );
+    assert_eq!(logits(&from_gguf(&file, name)), logits(&folder));
+}
