@@ -29,7 +29,7 @@ pub enum DeviceError {
     Missing { name: &'static str, reason: String },
 
     #[error(
-        "no device answers at {address} ({reason}): lend one there, with the same version of Burn: `16_remote_device --serve {address}`",
+        "no device can be used at {address} ({reason}): lend one there by `16_remote_device --serve {address}`, and where that asks for a token, put it into SLOWBURN_DEVICE_TOKEN",
         address = short(.address),
         reason = short(.reason)
     )]

@@ -33,11 +33,14 @@ pub enum Error {
 
     #[cfg(feature = "remote")]
     #[error("cannot lend a device at {address}: {reason}", reason = short(.reason))]
-    Lend { address: std::net::SocketAddr, reason: String },
+    Lend {
+        address: std::net::SocketAddr,
+        reason: String,
+    },
 
     #[cfg(feature = "remote")]
     #[error(
-        "whoever reaches {address} could use this machine: give a token in SLOWBURN_DEVICE_TOKEN, or lend the device at 127.0.0.1 and reach it by an SSH tunnel"
+        "any client that reaches {address} could use this machine: give a token in SLOWBURN_DEVICE_TOKEN, or lend the device at 127.0.0.1 and reach it by an SSH tunnel"
     )]
     LendToAll { address: std::net::SocketAddr },
 
