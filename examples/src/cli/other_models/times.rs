@@ -86,7 +86,9 @@ pub(super) fn experts() -> Result<(String, Value)> {
     let heads: String = names.map(head).map(|head| format!("{head:>22}")).collect();
     let _ = writeln!(out, "{:<8}{heads}", "batch");
     for (size, rates) in &rows {
-        let cell = |i: usize| format!("{:>13.0} ({:>4.1} x)", rates[i], rates[i] / alone[i]);
+        // The bracket stays at its number, whatever the width: what compares outputs reads words.
+        let gain = |i: usize| format!("({:.1} x)", rates[i] / alone[i]);
+        let cell = |i: usize| format!("{:>13.0} {:>8}", rates[i], gain(i));
         let cells: String = (0..3).map(cell).collect();
         let _ = writeln!(out, "{size:<8}{cells}");
     }
