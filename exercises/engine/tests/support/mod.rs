@@ -80,3 +80,19 @@ pub fn with_a_wrong_one_in(
     parts.yours.retain(|name| *name == part);
     said(&parts)
 }
+
+/// Of each part and wrong variant, what `said` says begins as expected.
+pub fn assert_each_is_seen(
+    answers: &[Answers],
+    wrong: &[(&str, &str, &str)],
+    said: impl Fn(&Parts) -> String,
+) {
+    let mut unseen = Vec::new();
+    for &(part, variant, expected) in wrong {
+        let said = with_a_wrong_one_in(answers, part, variant, &said);
+        if said == SAME || !said.starts_with(expected) {
+            unseen.push(format!("{part}, {variant}: {said}"));
+        }
+    }
+    assert!(unseen.is_empty(), "{unseen:#?}");
+}
