@@ -417,7 +417,7 @@ curl -s http://127.0.0.1:8080/metrics \
     },
     on_request(
         "remote-device.md",
-        "cargo run --release --features remote --example 16_remote_device | grep '^|'",
+        "cargo run --release --features remote --example 17_remote_device | grep '^|'",
     ),
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
     printed(
