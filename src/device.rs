@@ -99,6 +99,18 @@ pub(crate) fn has_kernels(device: &Device) -> bool {
     };
 }
 
+/// Whether the kernels of this crate for GPUs compute for this device where Burn has none: for all
+/// devices of Burn's `Cube` backend, unless gradients are kept.
+pub(crate) fn has_cubes(device: &Device) -> bool {
+    #[cfg(feature = "cube")]
+    return matches!(device.as_dispatch(), burn::backend::DispatchDevice::Cube(_));
+    #[cfg(not(feature = "cube"))]
+    return {
+        let _ = device;
+        false
+    };
+}
+
 /// Whether the tensors of this device are in host memory.
 pub(crate) fn computes_on_host(device: &Device) -> bool {
     let is_it = |make| matches!(make, Make::Host(make) if make() == *device);
