@@ -77,7 +77,7 @@ const MOST: f32 = 80.0;
 fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
     match comptime!(activation) {
         Activation::Silu => x / (1.0 + f32::exp(f32::min(-x, MOST))),
-        Activation::Gelu => 0.5 * x * (1.0 + f32::erf(x * FRAC_1_SQRT_2)),
+        Activation::Gelu => 0.5 * x * (1.0 + Erf::erf(x * FRAC_1_SQRT_2)),
         Activation::GeluTanh => {
             // The square root of 2 / pi.
             let root = comptime!(FRAC_2_SQRT_PI / SQRT_2);

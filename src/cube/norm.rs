@@ -8,7 +8,7 @@ use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, cubecl};
 
-use super::reduce::{LANES, cubes, sum_of_squares, units};
+use super::reduce::{LANES, cubes, number, sum_of_squares, units};
 use super::{address_type, element, empty_like};
 
 #[backend_extension(Cube)]
@@ -116,11 +116,10 @@ fn norm_rows<T: Float>(
     if first >= x.len() {
         terminate!();
     }
-    norm_row(x, weight, output, first, eps, width);
+    norm_row(x, ComptimeOption::new_None(), weight, output, first, eps, width);
 }
 
-/// As [`norm_rows`], of the sum of `x` and `y`. A unit reads of the sum what it has written itself, so no
-/// unit waits for another in between.
+/// As [`norm_rows`], of the sum of `x` and `y`, which is written too.
 #[cube(launch, address_type = "dynamic")]
 fn add_and_norm_rows<T: Float>(
     x: &Buffer<T>,
@@ -136,32 +135,30 @@ fn add_and_norm_rows<T: Float>(
     if first >= x.len() {
         terminate!();
     }
-    let mut i = UNIT_POS as usize;
-    while i < width {
-        sum[first + i] = x[first + i] + y[first + i];
-        i += CUBE_DIM as usize;
+    let y = ComptimeOption::new_Some(y);
+    for i in range_stepped(first + UNIT_POS as usize, first + width, CUBE_DIM as usize) {
+        sum[i] = number(x, y, i);
     }
-    norm_row(sum, weight, output, first, eps, width);
+    norm_row(x, y, weight, output, first, eps, width);
 }
 
 // ANCHOR: norm_row
-/// Writes the norm of `x[first..first + width]` to the same place of `output`.
+/// Writes the norm of `x[first..first + width]`, to which `y` is added, to the same place of `output`.
 #[cube]
 fn norm_row<T: Float>(
     x: &Buffer<T>,
+    y: ComptimeOption<&Buffer<T>>,
     weight: &Buffer<T>,
     output: &mut Buffer<T>,
     first: usize,
     eps: f32,
     #[comptime] width: usize,
 ) {
-    let mean = sum_of_squares::<T>(x, first, width, LANES) / (width as f32);
+    let mean = sum_of_squares(x, y, first, width, LANES) / (width as f32);
     let factor = 1.0 / f32::sqrt(mean + eps);
-    let mut i = UNIT_POS as usize;
-    while i < width {
-        let scaled = f32::cast_from(x[first + i]) * factor;
+    for i in range_stepped(UNIT_POS as usize, width, CUBE_DIM as usize) {
+        let scaled = f32::cast_from(number(x, y, first + i)) * factor;
         output[first + i] = T::cast_from(scaled * f32::cast_from(weight[i]));
-        i += CUBE_DIM as usize;
     }
 }
 // ANCHOR_END: norm_row

@@ -14,12 +14,14 @@ pub(super) const LANES: usize = 256;
 /// The greatest number of cubes in one dimension of a launch, in WebGPU.
 const MOST_CUBES: usize = 65_535;
 
-/// How many units a cube for so many `lanes` has on this device: a power of two, so that each unit takes
-/// the numbers whose index is its own, modulo the number of units, in each loop over a row.
+/// How many units a cube for so many `lanes` has on this device. On a CPU, where units are threads and
+/// cubes are what is shared out, one.
 pub(super) fn units(tensor: &CubeTensor, lanes: usize) -> CubeDim {
     let hardware = &tensor.client.properties().hardware;
-    let most = hardware.max_units_per_cube.min(hardware.max_cube_dim.0).max(1);
-    CubeDim::new_1d((1 << most.ilog2()).min(lanes as u32))
+    CubeDim::new_1d(match hardware.num_cpu_cores {
+        Some(_) => 1,
+        None => hardware.max_units_per_cube.min(lanes as u32),
+    })
 }
 
 /// At least `count` cubes: those from `count` on have nothing to do.
@@ -28,36 +30,40 @@ pub(super) fn cubes(count: usize) -> CubeCount {
     CubeCount::Static(x as u32, count.div_ceil(x) as u32, 1)
 }
 
-/// The sum of the squares of `x[first..first + width]`, in f32. All units of the cube call this, and
-/// each gets the sum.
+/// The number at `i` of `x`, to which `y` is added where there is one.
+#[cube]
+pub(super) fn number<T: Float>(x: &Buffer<T>, y: ComptimeOption<&Buffer<T>>, i: usize) -> T {
+    match y {
+        ComptimeOption::Some(y) => x[i] + y[i],
+        ComptimeOption::None => x[i],
+    }
+}
+
+/// The sum of the squares of `x[first..first + width]`, to which `y` is added, in f32. All units of the
+/// cube call this, and each gets the sum.
 #[cube]
 pub(super) fn sum_of_squares<T: Float>(
     x: &Buffer<T>,
+    y: ComptimeOption<&Buffer<T>>,
     first: usize,
     #[comptime] width: usize,
     #[comptime] lanes: usize,
 ) -> f32 {
     let mut sums = Shared::<[f32]>::new_slice(lanes);
-    let units = CUBE_DIM as usize;
-    let mut lane = UNIT_POS as usize;
-    while lane < lanes {
+    let (unit, units) = (UNIT_POS as usize, CUBE_DIM as usize);
+    for lane in range_stepped(unit, lanes, units) {
         let mut sum = 0.0f32;
-        let mut i = lane;
-        while i < width {
-            let number = f32::cast_from(x[first + i]);
-            sum += number * number;
-            i += lanes;
+        for i in range_stepped(first + lane, first + width, lanes) {
+            let x = f32::cast_from(number(x, y, i));
+            sum += x * x;
         }
         sums[lane] = sum;
-        lane += units;
     }
     sync_cube();
-    let mut half = lanes / 2;
+    let mut half = (lanes / 2).runtime();
     while half > 0 {
-        let mut lane = UNIT_POS as usize;
-        while lane < half {
+        for lane in range_stepped(unit, half, units) {
             sums[lane] = sums[lane] + sums[lane + half];
-            lane += units;
         }
         sync_cube();
         half /= 2;

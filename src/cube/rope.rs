@@ -147,10 +147,10 @@ fn turn_heads<T: Float>(
         terminate!();
     }
     if head < n_heads {
-        turn_head(q, table, &q_weight, q_out, row, row * n_heads + head, eps, heads);
+        turn_head(q, table, q_weight, q_out, row, row * n_heads + head, eps, heads);
     } else {
         let head = row * n_kv_heads + head - n_heads;
-        turn_head(k, table, &k_weight, k_out, row, head, eps, heads);
+        turn_head(k, table, k_weight, k_out, row, head, eps, heads);
     }
 }
 
@@ -160,7 +160,7 @@ fn turn_heads<T: Float>(
 fn turn_head<T: Float>(
     x: &Buffer<T>,
     table: &Buffer<f32>,
-    weight: &ComptimeOption<&Buffer<T>>,
+    weight: ComptimeOption<&Buffer<T>>,
     output: &mut Buffer<T>,
     row: usize,
     head: usize,
@@ -172,7 +172,8 @@ fn turn_head<T: Float>(
     let first = head * head_dim;
     let factor = match weight {
         ComptimeOption::Some(_) => {
-            let mean = sum_of_squares::<T>(x, first, head_dim, HEAD_LANES) / (head_dim as f32);
+            let squares = sum_of_squares(x, ComptimeOption::new_None(), first, head_dim, HEAD_LANES);
+            let mean = squares / (head_dim as f32);
             1.0 / f32::sqrt(mean + eps)
         }
         ComptimeOption::None => 1.0f32,
@@ -200,7 +201,7 @@ fn turn_head<T: Float>(
 #[cube]
 fn scaled<T: Float>(
     x: &Buffer<T>,
-    weight: &ComptimeOption<&Buffer<T>>,
+    weight: ComptimeOption<&Buffer<T>>,
     first: usize,
     i: usize,
     factor: f32,

@@ -117,6 +117,7 @@ impl Model {
         self.check_prompt(ids)?;
         self.cpu.enter(|| {
             let mut caches = self.caches_for_whole(&[Input::whole(ids)])?;
+            let _held = self.kv_pool.hold();
             let mut pass = Pass::default();
             pass.push(ids.len(), caches.first_mut());
             watch(&mut pass)
