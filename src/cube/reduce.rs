@@ -33,10 +33,12 @@ pub(super) fn cubes(count: usize) -> CubeCount {
 /// The number at `i` of `x`, to which `y` is added where there is one.
 #[cube]
 pub(super) fn number<T: Float>(x: &Buffer<T>, y: ComptimeOption<&Buffer<T>>, i: usize) -> T {
-    match y {
+    #[comptime]
+    let number = match y {
         ComptimeOption::Some(y) => x[i] + y[i],
         ComptimeOption::None => x[i],
-    }
+    };
+    number
 }
 
 /// The sum of the squares of `x[first..first + width]`, to which `y` is added, in f32. All units of the

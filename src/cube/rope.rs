@@ -170,6 +170,7 @@ fn turn_head<T: Float>(
     let head_dim = comptime!(heads.head_dim);
     let pairs = comptime!(heads.pairs);
     let first = head * head_dim;
+    #[comptime]
     let factor = match weight {
         ComptimeOption::Some(_) => {
             let squares = sum_of_squares(x, ComptimeOption::new_None(), first, head_dim, HEAD_LANES);
@@ -207,8 +208,10 @@ fn scaled<T: Float>(
     factor: f32,
 ) -> f32 {
     let number = f32::cast_from(x[first + i]);
-    match weight {
+    #[comptime]
+    let scaled = match weight {
         ComptimeOption::Some(weight) => number * factor * f32::cast_from(weight[i]),
         ComptimeOption::None => number,
-    }
+    };
+    scaled
 }
