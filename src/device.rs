@@ -1,7 +1,9 @@
 //! The choice of Burn device and precision.
 
-#[cfg(feature = "cuda")]
-mod cuda;
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+mod cards;
+#[cfg(feature = "cube-cpu")]
+mod cube_cpu;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
@@ -12,6 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{DType, Device, Tensor};
 
+#[cfg(feature = "cube")]
+use crate::cube;
 use crate::error::{DeviceError, Error, Result};
 use crate::panics;
 pub use crate::storage::Precision;
@@ -28,8 +32,16 @@ pub enum DeviceChoice {
     Ndarray,
     /// An NVIDIA GPU
     Cuda,
+    /// An AMD GPU
+    Rocm,
+    /// A GPU of Apple, with kernels in Metal's own language
+    Metal,
+    /// Any GPU with a driver for Vulkan, with kernels in SPIR-V
+    Vulkan,
     /// Any GPU, through Vulkan, Metal, DirectX 12 or WebGPU
     Wgpu,
+    /// The kernels for GPUs on the CPU, compiled by LLVM: slow, to look at them without a GPU
+    CubeCpu,
     /// A device that a server on another machine lends
     Remote(RemoteAddress),
 }
@@ -47,7 +59,7 @@ pub struct RemoteAddress {
 /// A device that was opened and works.
 #[derive(Debug, Clone)]
 pub struct OpenDevice {
-    /// The name of the choice: `cpu`, `ndarray`, `cuda`, `wgpu` or `remote`.
+    /// The name of the choice, as `--device` has it: `cpu`, `cuda`, `wgpu`, `remote` and so on.
     pub name: &'static str,
     /// Burn's handle.
     pub device: Device,
@@ -113,10 +125,35 @@ pub(crate) fn has_kernels(device: &Device) -> bool {
     };
 }
 
+/// Whether the kernels of this crate for GPUs compute for this device where Burn has none: for all
+/// devices of Burn's `Cube` backend, unless gradients are kept.
+pub(crate) fn has_cubes(device: &Device) -> bool {
+    #[cfg(feature = "cube")]
+    return matches!(device.as_dispatch(), burn::backend::DispatchDevice::Cube(_));
+    #[cfg(not(feature = "cube"))]
+    return {
+        let _ = device;
+        false
+    };
+}
+
 /// Whether the tensors of this device are in host memory.
 pub(crate) fn computes_on_host(device: &Device) -> bool {
+    #[cfg(feature = "cube-cpu")]
+    if *device == Device::cpu() {
+        return true;
+    }
     let is_it = |make| matches!(make, Make::Host(make) if make() == *device);
     [FLEX, NDARRAY].into_iter().flatten().any(is_it)
+}
+
+/// How many kernels this process has launched on GPUs, those of Burn included, since it opened one. On
+/// the CPU nothing is launched.
+pub fn launches() -> u64 {
+    #[cfg(feature = "cube")]
+    return cube::launches::count();
+    #[cfg(not(feature = "cube"))]
+    return 0;
 }
 
 /// A constructor of Burn's device handle.
@@ -124,7 +161,7 @@ enum Make {
     /// A CPU backend, which is always available.
     Host(fn() -> Device),
     /// A device behind a driver, or the reason why it cannot be used.
-    #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code))]
+    #[cfg_attr(not(feature = "cube"), allow(dead_code))]
     Driver(fn() -> Result<(Device, Adapter), String>),
 }
 
@@ -141,7 +178,11 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
         DeviceChoice::Cpu => ("cpu", "flex", FLEX),
         DeviceChoice::Ndarray => ("ndarray", "ndarray", NDARRAY),
         DeviceChoice::Cuda => ("cuda", "cuda", CUDA),
+        DeviceChoice::Rocm => ("rocm", "rocm", ROCM),
+        DeviceChoice::Metal => ("metal", "metal", METAL),
+        DeviceChoice::Vulkan => ("vulkan", "vulkan", VULKAN),
         DeviceChoice::Wgpu => ("wgpu", "wgpu", WGPU),
+        DeviceChoice::CubeCpu => ("cube-cpu", "cube-cpu", CUBE_CPU),
         DeviceChoice::Remote(address) => return open_remote(address),
     };
     match make {
@@ -152,7 +193,7 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
 
 /// Whether this build includes a GPU backend for [`DeviceChoice::Auto`] to try.
 pub fn auto_has_a_choice() -> bool {
-    CUDA.is_some() || WGPU.is_some()
+    [CUDA, ROCM, METAL, VULKAN, WGPU].iter().any(Option::is_some)
 }
 
 #[cfg(feature = "remote")]
@@ -167,8 +208,9 @@ fn open_remote(_: RemoteAddress) -> Result<OpenDevice> {
 }
 
 fn first_that_works() -> Result<OpenDevice> {
-    use DeviceChoice::{Cpu, Cuda, Ndarray, Wgpu};
-    let gpus = [Cuda, Wgpu].into_iter().filter_map(|choice| open(choice).ok());
+    use DeviceChoice::{Cpu, Cuda, Metal, Ndarray, Rocm, Vulkan, Wgpu};
+    let gpus = [Cuda, Rocm, Metal, Vulkan, Wgpu].into_iter();
+    let gpus = gpus.filter_map(|choice| open(choice).ok());
     if let Some(gpu) = gpus.into_iter().find(OpenDevice::is_gpu) {
         return Ok(gpu);
     }
@@ -193,6 +235,10 @@ fn compute(
         let (device, adapter) = open()?;
         let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
         sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
+        #[cfg(feature = "cube")]
+        if has_cubes(&device) {
+            cube::launches::start();
+        }
         Ok(OpenDevice { name, device, adapter })
     };
     catch_unwind(AssertUnwindSafe(compute))
@@ -211,14 +257,34 @@ const NDARRAY: Option<Make> = Some(Make::Host(Device::ndarray));
 const NDARRAY: Option<Make> = None;
 
 #[cfg(feature = "cuda")]
-const CUDA: Option<Make> = Some(Make::Driver(cuda::open));
+const CUDA: Option<Make> = Some(Make::Driver(cards::cuda));
 #[cfg(not(feature = "cuda"))]
 const CUDA: Option<Make> = None;
+
+#[cfg(feature = "rocm")]
+const ROCM: Option<Make> = Some(Make::Driver(cards::rocm));
+#[cfg(not(feature = "rocm"))]
+const ROCM: Option<Make> = None;
+
+#[cfg(all(feature = "metal", not(target_family = "wasm")))]
+const METAL: Option<Make> = Some(Make::Driver(wgpu::metal));
+#[cfg(not(all(feature = "metal", not(target_family = "wasm"))))]
+const METAL: Option<Make> = None;
+
+#[cfg(all(feature = "vulkan", not(target_family = "wasm")))]
+const VULKAN: Option<Make> = Some(Make::Driver(wgpu::vulkan));
+#[cfg(not(all(feature = "vulkan", not(target_family = "wasm"))))]
+const VULKAN: Option<Make> = None;
 
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
 const WGPU: Option<Make> = Some(Make::Driver(wgpu::open));
 #[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
 const WGPU: Option<Make> = None;
+
+#[cfg(feature = "cube-cpu")]
+const CUBE_CPU: Option<Make> = Some(Make::Driver(cube_cpu::open));
+#[cfg(not(feature = "cube-cpu"))]
+const CUBE_CPU: Option<Make> = None;
 
 #[cfg(test)]
 mod tests {

@@ -55,6 +55,8 @@ mod burn_threads;
 #[cfg(feature = "burn")]
 pub mod checkpoint;
 pub mod constrained;
+#[cfg(feature = "cube")]
+mod cube;
 #[cfg(feature = "burn")]
 pub mod device;
 pub mod engine;

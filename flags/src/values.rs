@@ -54,10 +54,26 @@ fn named_device() -> impl TypedValueParser<Value = DeviceChoice> {
         ("cpu", DeviceChoice::Cpu, "The CPU, with the kernels of this crate"),
         ("ndarray", DeviceChoice::Ndarray, "Burn's older CPU backend"),
         ("cuda", DeviceChoice::Cuda, "An NVIDIA GPU"),
+        ("rocm", DeviceChoice::Rocm, "An AMD GPU"),
+        (
+            "metal",
+            DeviceChoice::Metal,
+            "A GPU of Apple, with kernels in Metal's own language",
+        ),
+        (
+            "vulkan",
+            DeviceChoice::Vulkan,
+            "Any GPU with a driver for Vulkan, with kernels in SPIR-V",
+        ),
         (
             "wgpu",
             DeviceChoice::Wgpu,
             "Any GPU, through Vulkan, Metal, DirectX 12 or WebGPU",
+        ),
+        (
+            "cube-cpu",
+            DeviceChoice::CubeCpu,
+            "The kernels for GPUs on the CPU, compiled by LLVM: slow, to look at them without a GPU",
         ),
     ])
 }

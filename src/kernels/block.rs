@@ -47,6 +47,17 @@ impl KvFormat {
         }
     }
 
+    /// As [`numbers`](Self::numbers), by Burn's name.
+    #[cfg(feature = "cube")]
+    pub(crate) fn dtype(self) -> Option<DType> {
+        match self {
+            Self::F32 => Some(DType::F32),
+            Self::F16 => Some(DType::F16),
+            Self::Bf16 => Some(DType::BF16),
+            Self::Int8 => None,
+        }
+    }
+
     /// The name that the flag `--kv-dtype` uses.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,13 +1,19 @@
 //! What a block is made of: keys and values, in the form in which the device computes with them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use burn::tensor::{DType, Device};
 
 use super::block::Memory;
 use super::pool::Pool;
+#[cfg(feature = "cube")]
+use super::slab::{Slab, Slot};
 use super::tensors::Layers;
 use super::{KvCache, KvPool};
+#[cfg(feature = "cube")]
+use crate::cube;
+#[cfg(feature = "cube")]
+use crate::device::has_cubes;
 use crate::device::has_kernels;
 use crate::error::{Error, RequestError, Result};
 pub(crate) use crate::kernels::BLOCK;
@@ -31,6 +37,9 @@ pub struct KvShape {
 pub enum KvMemory {
     /// On the CPU: 32 positions, in the layout of the kernels.
     Panels(kernels::Block),
+    /// On a GPU: 32 positions, in a slot of the memory that all blocks share there.
+    #[cfg(feature = "cube")]
+    Slot(Slot),
     /// On any other device a sequence has tensors for its whole capacity. They belong to its first
     /// block, and the others only count.
     Tensors(Option<Box<Layers>>),
@@ -43,6 +52,9 @@ pub struct KvLayout {
     pub(super) device: Device,
     pub(super) dtype: DType,
     pub(super) panels: BlockLayout,
+    /// The memory of all blocks, on a GPU.
+    #[cfg(feature = "cube")]
+    pub(super) slab: Option<Arc<Slab>>,
     /// The bytes that may be allocated before the memory of the machine is looked at again.
     checked: Mutex<u128>,
 }
@@ -50,7 +62,20 @@ pub struct KvLayout {
 impl KvLayout {
     /// Whether a sequence gets its blocks as it grows, and may share them.
     pub(super) fn is_paged(&self) -> bool {
+        #[cfg(feature = "cube")]
+        if self.slab.is_some() {
+            return true;
+        }
         has_kernels(&self.device)
+    }
+
+    /// The memory of a block, in bytes.
+    fn block_bytes(&self) -> usize {
+        #[cfg(feature = "cube")]
+        if let Some(slab) = &self.slab {
+            return slab.slot_bytes();
+        }
+        self.panels.bytes()
     }
 
     /// Checks that the machine has the memory for so many more blocks. That takes reading several
@@ -82,6 +107,10 @@ impl Memory for KvMemory {
     type Layout = KvLayout;
 
     fn allocate(layout: &KvLayout, blocks: usize) -> Result<Vec<Self>> {
+        #[cfg(feature = "cube")]
+        if let Some(slab) = &layout.slab {
+            return Ok(slab.take(blocks)?.into_iter().map(Self::Slot).collect());
+        }
         if !layout.is_paged() {
             return Ok((0..blocks).map(|_| Self::default()).collect());
         }
@@ -91,14 +120,19 @@ impl Memory for KvMemory {
     }
 
     fn copy_from(&mut self, other: &Self) {
-        if let (Self::Panels(panels), Self::Panels(other)) = (self, other) {
-            panels.copy_from(other);
+        match (self, other) {
+            (Self::Panels(panels), Self::Panels(other)) => panels.copy_from(other),
+            #[cfg(feature = "cube")]
+            (Self::Slot(slot), Self::Slot(other)) => slot.copy_from(other),
+            _ => {}
         }
     }
 
     fn recycle(self) -> Self {
         match self {
             Self::Panels(_) => self,
+            #[cfg(feature = "cube")]
+            Self::Slot(_) => self,
             Self::Tensors(_) => Self::default(), // of another capacity
         }
     }
@@ -110,7 +144,7 @@ impl KvPool {
         Self::with_format(shape, device, dtype, KvFormat::of(dtype), budget)
     }
 
-    /// As [`new`](Self::new), with keys and values stored as `format` on the CPU. On other devices
+    /// As [`new`](Self::new), with keys and values stored as `format` in blocks. Where there are none,
     /// they are tensors of `dtype`.
     pub(crate) fn with_format(
         shape: KvShape,
@@ -121,13 +155,26 @@ impl KvPool {
     ) -> Self {
         let KvShape { n_layers, n_kv_heads, head_dim } = shape;
         let panels = BlockLayout { n_layers, n_kv_heads, head_dim, format };
-        let device = device.clone();
-        let layout = KvLayout { shape, device, dtype, panels, checked: Mutex::default() };
-        Pool::with_layout(layout, panels.bytes(), budget)
+        let layout = KvLayout {
+            shape,
+            dtype,
+            panels,
+            #[cfg(feature = "cube")]
+            slab: Slab::of(shape, device, format),
+            device: device.clone(),
+            checked: Mutex::default(),
+        };
+        let block_bytes = layout.block_bytes();
+        Pool::with_layout(layout, block_bytes, budget)
     }
 
-    /// The budget of a model that was given none: half of the memory that is left.
-    pub(crate) fn default_budget() -> usize {
+    /// The budget of a model that was given none: half of the memory that is left on the device.
+    pub(crate) fn default_budget(device: &Device) -> usize {
+        #[cfg(feature = "cube")]
+        if has_cubes(device) {
+            return usize::try_from(cube::memory_of(device).left() / 2).unwrap_or(usize::MAX);
+        }
+        let _ = device;
         memory::available()
             .map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
     }
@@ -149,6 +196,15 @@ impl KvPool {
     /// Whether a sequence gets its blocks as it grows, and may share them.
     pub(crate) fn is_paged(&self) -> bool {
         self.layout().is_paged()
+    }
+
+    /// Waits until no other pass computes with the memory of the blocks, on a device where they share it,
+    /// and lets none begin as long as the result lives.
+    pub(crate) fn hold(&self) -> Option<MutexGuard<'_, ()>> {
+        #[cfg(feature = "cube")]
+        return self.layout().slab.as_ref().map(|slab| slab.hold());
+        #[cfg(not(feature = "cube"))]
+        return None;
     }
 }
 
@@ -179,8 +235,24 @@ impl KvCache {
     pub(crate) fn panels(&self) -> impl Iterator<Item = &kernels::Block> {
         self.table.blocks.iter().filter_map(|block| match &***block {
             KvMemory::Panels(panels) => Some(panels),
-            KvMemory::Tensors(_) => None,
+            _ => None,
         })
+    }
+
+    /// The slots of all blocks, in order, on a GPU.
+    #[cfg(feature = "cube")]
+    pub(crate) fn slots(&self) -> Vec<u32> {
+        let slots = self.table.blocks.iter().filter_map(|block| match &***block {
+            KvMemory::Slot(slot) => Some(slot.index()),
+            _ => None,
+        });
+        slots.collect()
+    }
+
+    /// The memory that has these slots, on a GPU.
+    #[cfg(feature = "cube")]
+    pub(crate) fn slab(&self) -> Option<&Arc<Slab>> {
+        self.pool.layout().slab.as_ref()
     }
 
     /// The number of the first block that the cache still has.

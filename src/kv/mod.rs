@@ -14,6 +14,8 @@ mod manager;
 mod memory;
 mod pool;
 mod prefix;
+#[cfg(feature = "cube")]
+mod slab;
 #[cfg(feature = "burn")]
 mod tensors;
 mod turn;

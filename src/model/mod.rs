@@ -26,6 +26,7 @@ mod logits;
 mod network;
 pub mod norm;
 pub mod pass;
+mod residual;
 pub mod rope;
 mod source;
 mod trace;
@@ -76,7 +77,8 @@ impl Model {
         let (bytes, weight_formats) = (weights.bytes(), weights.formats());
         let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
         let cpu = Cpu::current();
-        let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, KvPool::default_budget());
+        let budget = KvPool::default_budget(&device);
+        let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, budget);
         Ok(Self {
             config,
             network,
@@ -209,6 +211,7 @@ impl Model {
         }
         self.cpu.enter(|| {
             let mut caches = self.caches_for_whole(inputs)?;
+            let held = self.kv_pool.hold();
             let (row, wanted) = row_of(inputs);
             let mut pass = Pass::default();
             let mut own_caches = caches.iter_mut();
@@ -217,6 +220,10 @@ impl Model {
                 pass.push(tokens.len(), cache);
             }
             let rows = self.network.rows(&row, &wanted, &mut pass, output)?;
+            if held.is_some() && rows.is_empty() {
+                // Nothing was copied from the device, so it may still write keys and values.
+                self.device.sync().map_err(|error| DeviceError::Failed(error.to_string()))?;
+            }
             pass.commit();
             Ok(rows)
         })
@@ -236,7 +243,7 @@ impl Model {
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
     /// for this pass.
     fn caches_for_whole(&self, inputs: &[Input<'_>]) -> Result<Vec<KvCache>> {
-        if !self.network.needs_blocks() {
+        if !self.network.needs_blocks() || !self.kv_pool.is_paged() {
             return Ok(Vec::new());
         }
         let whole = inputs.iter().filter(|input| input.cache.is_none());

@@ -153,7 +153,11 @@ impl Network {
     /// Whether the network reads keys and values from blocks only, also those of a sequence without
     /// a KV cache.
     pub(super) fn needs_blocks(&self) -> bool {
-        matches!(self, Self::Host(_))
+        match self {
+            Self::Host(_) => true,
+            Self::Tensors { architecture: Architecture::Encoder(_), .. } => false,
+            Self::Tensors { device, .. } => device::has_cubes(device),
+        }
     }
 
     /// Whether a checkpoint may hold a tensor of this name that the network does not use.

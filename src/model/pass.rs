@@ -5,6 +5,8 @@ use std::ops::Range;
 use burn::tensor::{Tensor, s};
 
 use super::attend::{attend, window_mask};
+#[cfg(feature = "cube")]
+use crate::cube::{self, attention::Plan};
 use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
 
@@ -16,6 +18,9 @@ pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
     /// The queries and keys of each layer, where somebody wants to look at them.
     seen: Option<Vec<[Tensor<4>; 2]>>,
+    /// Which positions attend to which blocks, on a GPU: made for the first layer.
+    #[cfg(feature = "cube")]
+    plan: Option<Plan>,
 }
 
 /// The new tokens of one sequence.
@@ -84,6 +89,10 @@ impl<'a> Pass<'a> {
         if let Some(seen) = &mut self.seen {
             seen.push([q.clone(), k.clone()]);
         }
+        #[cfg(feature = "cube")]
+        if self.has_slots() {
+            return self.attend_in_slots(layer, [q, k, v], scoring);
+        }
         let device = q.device();
         let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
         let q = scaled(q, scoring.scale);
@@ -106,6 +115,50 @@ impl<'a> Pass<'a> {
         Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
     }
     // ANCHOR_END: attend
+
+    /// Whether the keys and values of all sequences are in slots of a GPU's memory.
+    #[cfg(feature = "cube")]
+    fn has_slots(&self) -> bool {
+        let mut caches = self.segments.iter().map(|segment| segment.cache.as_deref());
+        caches.all(|cache| cache.is_some_and(|cache| cache.slab().is_some()))
+    }
+
+    // ANCHOR: attend_in_slots
+    /// As [`attend`](Self::attend), with the kernels for all sequences together. There is one row of
+    /// positions, and every sequence has a KV cache.
+    #[cfg(feature = "cube")]
+    fn attend_in_slots(
+        &mut self,
+        layer: usize,
+        qkv: [Tensor<4>; 3],
+        scoring: Scoring,
+    ) -> Tensor<4> {
+        let [[_, seq, n_heads, head_dim], [_, _, n_kv_heads, _], _] =
+            qkv.each_ref().map(Tensor::dims);
+        let device = qkv[0].device();
+        let [q, k, v] = qkv.map(|x| x.reshape([seq as i32, -1]));
+        let Some(slab) = self.segments.first().and_then(|segment| segment.cache.as_ref()?.slab())
+        else {
+            return q.reshape([1, seq, n_heads, head_dim]); // no sequences, no rows
+        };
+        let plan = self.plan.get_or_insert_with(|| {
+            let rows = self.segments.iter().filter_map(|segment| {
+                let cache = segment.cache.as_deref()?;
+                Some(cube::attention::Rows {
+                    rows: segment.columns.clone(),
+                    start: segment.start,
+                    slots: cache.slots(),
+                    first_block: cache.first_block(),
+                })
+            });
+            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, head_dim, &device)
+        });
+        let (slots, shape) = (slab.layer(layer), slab.shape());
+        cube::blocks::append(&slots, k, v, plan.places(), shape);
+        let mixed = cube::attention::attend(q, &slots, plan, shape, scoring);
+        mixed.reshape([1, seq, n_heads, head_dim])
+    }
+    // ANCHOR_END: attend_in_slots
 
     // ANCHOR: attend_in_blocks
     /// As [`attend`](Self::attend), with the kernel for all sequences together: `q` is

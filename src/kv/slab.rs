@@ -1,0 +1,180 @@
+//! The memory of blocks on a GPU: one tensor for each layer, with a slot for each block.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use burn::tensor::{DType, Device, Tensor, s};
+
+use super::memory::KvShape;
+use crate::cube::blocks::{SlotShape, copy_slot};
+use crate::cube::{attention, memory_of};
+use crate::device::has_cubes;
+use crate::error::{RequestError, Result};
+use crate::kernels::{BLOCK, KvFormat};
+
+/// How many slots a slab has at least.
+const FEWEST: usize = 16;
+
+/// The most slots of a slab: the place of each position is a u32.
+const MOST: usize = u32::MAX as usize / BLOCK;
+
+/// The slots of all blocks of a pool. A slab grows as they are needed: the device copies what is in them.
+/// When none is taken, the memory is given up.
+#[derive(Debug)]
+pub(crate) struct Slab {
+    shape: SlotShape,
+    n_layers: usize,
+    device: Device,
+    dtype: DType,
+    usage: Mutex<Usage>,
+    /// For each layer `[slots, 2, n_kv_heads, 32 * head_dim]`, in one dimension. Empty without slots.
+    layers: Mutex<Vec<Tensor<1>>>,
+    /// Held during a pass, whose slots must stay where they are.
+    pass: Mutex<()>,
+}
+
+/// Which slots there are, and which of them are free.
+#[derive(Debug, Default)]
+struct Usage {
+    slots: usize,
+    free: Vec<u32>,
+}
+
+/// The place of a block in a slab, which gets it back on drop.
+#[derive(Debug)]
+pub struct Slot {
+    index: u32,
+    slab: Arc<Slab>,
+}
+
+impl Slab {
+    /// An empty slab for blocks whose numbers are stored as `format`. None where no kernel computes with
+    /// such blocks on the device.
+    pub(super) fn of(shape: KvShape, device: &Device, format: KvFormat) -> Option<Arc<Self>> {
+        let KvShape { n_layers, n_kv_heads, head_dim } = shape;
+        let dtype = format.dtype()?;
+        (has_cubes(device) && attention::fits(head_dim)).then(|| {
+            Arc::new(Self {
+                shape: SlotShape { n_kv_heads, head_dim },
+                n_layers,
+                device: device.clone(),
+                dtype,
+                usage: Mutex::default(),
+                layers: Mutex::default(),
+                pass: Mutex::default(),
+            })
+        })
+    }
+
+    /// The memory of a slot in all layers, in bytes.
+    pub(super) fn slot_bytes(&self) -> usize {
+        self.n_layers * self.shape.numbers() * self.dtype.size()
+    }
+
+    /// The dimensions of a slot.
+    pub(crate) fn shape(&self) -> SlotShape {
+        self.shape
+    }
+
+    /// Takes so many slots. What they hold is undefined.
+    ///
+    /// # Errors
+    /// The device has too little memory. Nothing has changed then.
+    pub(super) fn take(self: &Arc<Self>, count: usize) -> Result<Vec<Slot>> {
+        let mut usage = lock(&self.usage);
+        let needed = usage.slots.saturating_add(count).saturating_sub(usage.free.len());
+        if needed > usage.slots {
+            let doubled = (2 * usage.slots).max(FEWEST).max(needed);
+            let slots = match self.grow(usage.slots, doubled) {
+                Ok(()) => doubled,
+                Err(_) => self.grow(usage.slots, needed).map(|()| needed)?,
+            };
+            let new = usage.slots as u32..slots as u32;
+            usage.free.splice(0..0, new.rev());
+            usage.slots = slots;
+        }
+        let kept = usage.free.len() - count;
+        let taken = usage.free.split_off(kept).into_iter().rev();
+        Ok(taken.map(|index| Slot { index, slab: Arc::clone(self) }).collect())
+    }
+
+    /// Moves what is in the first `old` slots to a memory of `new` slots, one layer after the other.
+    fn grow(&self, old: usize, new: usize) -> Result<()> {
+        let too_large = || RequestError::CacheTooLarge {
+            tokens: new.saturating_mul(BLOCK),
+            bytes: new as u128 * self.slot_bytes() as u128,
+        };
+        let layer = new as u128 * (self.shape.numbers() * self.dtype.size()) as u128;
+        if new > MOST || !memory_of(&self.device).holds(self.n_layers, layer) {
+            return Err(too_large().into());
+        }
+        let _pass = self.hold();
+        let mut layers = lock(&self.layers);
+        let numbers = self.shape.numbers();
+        for layer in 0..self.n_layers {
+            let all = Tensor::<1>::empty([new * numbers], (&self.device, self.dtype));
+            let all = match layers.get(layer) {
+                Some(slots) if old > 0 => {
+                    all.slice_assign(s![..old * numbers], slots.clone().slice(s![..old * numbers]))
+                }
+                _ => all,
+            };
+            // An allocation that has failed is an error of what reads it.
+            let read = all.clone().slice(s![..1]).cast(DType::F32).try_into_vec_as::<f32>();
+            read.map_err(|_| too_large())?;
+            // A layer with more slots than the others does no harm, so the old one can go now.
+            match layers.get_mut(layer) {
+                Some(slots) => *slots = all,
+                None => layers.push(all),
+            }
+        }
+        self.device.memory_cleanup();
+        Ok(())
+    }
+
+    /// Waits until no pass computes, and lets none begin as long as the result lives.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        lock(&self.pass)
+    }
+
+    /// The slots of a layer, `[slots, 2, n_kv_heads, 32 * head_dim]` in one dimension. The kernels write to
+    /// them in place.
+    pub(crate) fn layer(&self, layer: usize) -> Tensor<1> {
+        lock(&self.layers)[layer].clone()
+    }
+
+    /// Copies the keys and values of all layers.
+    fn copy(&self, from: u32, to: u32) {
+        for slots in &*lock(&self.layers) {
+            copy_slot(slots, from, to, self.shape);
+        }
+    }
+}
+
+impl Slot {
+    /// Its number in the slab.
+    pub(crate) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Copies the keys and values of another slot of the slab.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.slab.copy(other.index, self.index);
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut usage = lock(&self.slab.usage);
+        usage.free.push(self.index);
+        if usage.free.len() == usage.slots {
+            *usage = Usage::default();
+            lock(&self.slab.layers).clear();
+            self.slab.device.memory_cleanup();
+        }
+    }
+}
+
+/// A thread that panicked has left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
