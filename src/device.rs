@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::{DeviceError, Error, Result};
+use crate::kernels::Activations;
 use crate::panics;
 pub use crate::storage::Precision;
 use crate::storage::Storage;
@@ -39,6 +40,10 @@ pub struct OpenDevice {
     pub device: Device,
     /// The driver's adapter; none where Burn itself computes on the CPU.
     pub adapter: Option<Adapter>,
+    /// Whether models that are loaded on the device must give a row the same bits whatever else is in
+    /// the batch. The kernels of this crate do so always, but on a GPU Burn's products of dense
+    /// matrices are often faster: with this, the kernels compute those too.
+    pub batch_invariant: bool,
 }
 
 /// An adapter, which a driver offers for compute.
@@ -56,10 +61,14 @@ impl OpenDevice {
     /// are not quantized.
     ///
     /// # Errors
-    /// An unsupported type; quantized weights, or activations in int8, on another device than the CPU.
+    /// An unsupported type; quantized weights on a device for which there are no kernels; activations
+    /// in int8 on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
-        if storage.needs_kernels() && !has_kernels(&self.device) {
+        if has_cubes(&self.device) && storage.activations != Activations::F32 {
+            return Err(DeviceError::ActivationsUnsupported { name: self.name }.into());
+        }
+        if storage.needs_kernels() && !has_kernels(&self.device) && !has_cubes(&self.device) {
             return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());
         }
         let Storage { precision, .. } = storage;
@@ -171,7 +180,7 @@ fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
         };
         let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
         sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
-        Ok(OpenDevice { name, device, adapter })
+        Ok(OpenDevice { name, device, adapter, batch_invariant: false })
     };
     let outcome = catch_unwind(AssertUnwindSafe(compute))
         .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())));
@@ -205,7 +214,8 @@ mod tests {
 
     fn open_device(name: &str, is_gpu: bool) -> OpenDevice {
         let adapter = Some(Adapter { name: name.to_owned(), is_gpu });
-        OpenDevice { name: "wgpu", device: Device::default(), adapter }
+        let (device, batch_invariant) = (Device::default(), false);
+        OpenDevice { name: "wgpu", device, adapter, batch_invariant }
     }
 
     #[test]

@@ -14,6 +14,8 @@
 
 pub(crate) mod attention;
 pub(crate) mod blocks;
+pub(crate) mod linear;
+mod packing;
 
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::{DispatchDevice, TensorMetadata};
