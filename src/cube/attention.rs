@@ -271,6 +271,7 @@ fn attend_blocks<T: Float, K: Float>(
     }
     sync_cube();
 
+    // ANCHOR: spans
     let first = task.begin(0usize) / SPAN;
     let last = task.end(task.count - 1) - 1;
     for span in first..last / SPAN + 1 {
@@ -293,6 +294,7 @@ fn attend_blocks<T: Float, K: Float>(
         mix(slots, plan, &scores, &factor, &mut sums, &task, start, head, tile);
         sync_cube();
     }
+    // ANCHOR_END: spans
 
     for i in range_stepped(unit, task.count * head_dim, units) {
         let number = i / head_dim;

@@ -136,6 +136,7 @@ fn copy_numbers<K: Float>(
     slots[to + ABSOLUTE_POS] = slots[from + ABSOLUTE_POS];
 }
 
+// ANCHOR: append_rows
 /// A unit takes one number of the keys and the same of the values.
 #[cube(launch, address_type = "dynamic")]
 fn append_rows<T: Float, K: Float>(
@@ -162,6 +163,7 @@ fn append_rows<T: Float, K: Float>(
     slots[key_head + i * BLOCK + position] = K::cast_from(keys[ABSOLUTE_POS]);
     slots[value_head + position * head_dim + i] = K::cast_from(values[ABSOLUTE_POS]);
 }
+// ANCHOR_END: append_rows
 
 #[cfg(test)]
 mod tests {

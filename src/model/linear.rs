@@ -3,6 +3,8 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
+#[cfg(feature = "cube")]
+pub use super::device_panels::DevicePanels;
 use super::source::{Role, Source};
 use crate::error::Result;
 
@@ -10,7 +12,7 @@ use crate::error::Result;
 #[derive(Module, Debug)]
 pub struct Linear {
     /// `[out, in]`
-    pub weight: Param<Tensor<2>>,
+    pub weight: Weight,
     /// `[out]`
     pub bias: Option<Param<Tensor<1>>>,
 }
@@ -36,13 +38,35 @@ impl Linear {
     // ANCHOR: forward
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let y = product(self.weight.val(), x);
+        let y = self.weight.product(x);
         match &self.bias {
             Some(bias) => y + bias.val().unsqueeze(),
             None => y,
         }
     }
     // ANCHOR_END: forward
+}
+
+/// A matrix, `[out, in]`, in the form in which a device multiplies with it.
+#[derive(Module, Debug)]
+pub enum Weight {
+    /// For the products of Burn.
+    Dense(Param<Tensor<2>>),
+    /// For the kernels of `cube`, packed: quantized weights, and others where Burn's products will
+    /// not do.
+    #[cfg(feature = "cube")]
+    Panels(DevicePanels),
+}
+
+impl Weight {
+    /// Multiplies every position of `x`: `[batch, seq, in]` -> `[batch, seq, out]`.
+    fn product(&self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Dense(weight) => product(weight.val(), x),
+            #[cfg(feature = "cube")]
+            Self::Panels(panels) => panels.product(x),
+        }
+    }
 }
 
 /// Multiplies every position of `x` by `weight`: `[out, in]` and `[batch, seq, in]` give
