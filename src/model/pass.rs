@@ -163,7 +163,7 @@ impl<'a> Pass<'a> {
                     first_block: cache.first_block(),
                 })
             });
-            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, head_dim, &device)
+            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, slab.shape(), &device)
         });
         let (slots, shape) = (slab.layer(layer), slab.shape());
         cube::blocks::append(&slots, k, v, plan.places(), shape);
