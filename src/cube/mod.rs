@@ -20,6 +20,8 @@ pub(crate) mod launches;
 pub(crate) mod norm;
 mod reduce;
 pub(crate) mod rope;
+#[cfg(test)]
+mod tests;
 
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::{DispatchDevice, TensorMetadata};
