@@ -80,7 +80,7 @@ fn a_step_is_few_launches_and_greedy_texts_are_the_same_without_their_logits() {
             let alone = generate::cached(&model, &PROMPT, &options, &mut common::go_on).unwrap();
             let prompts = vec![PROMPT.to_vec(), PROMPT[..3].to_vec()];
             let all = vec![options.clone(); 2];
-            let go_on = &mut |_, _: &_| std::ops::ControlFlow::Continue(());
+            let go_on = &mut |_, _| std::ops::ControlFlow::Continue(());
             let batched = generate::batched(&model, &prompts, &all, go_on).unwrap();
             assert_eq!(batched[0].ids, alone.ids, "{name} on {device}");
             // One looks at its logits, so both get them.
