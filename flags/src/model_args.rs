@@ -21,8 +21,10 @@ pub struct ModelArgs {
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
-    /// The device to compute on
-    #[arg(long, value_parser = values::device(), default_value = "auto")]
+    /// The device to compute on, or remote:HOST:PORT: one that `16_remote_device --serve` lends there
+    ///
+    /// Where that asks for a token, it is taken from SLOWBURN_DEVICE_TOKEN.
+    #[arg(long, value_parser = values::DeviceParser, default_value = "auto")]
     pub device: DeviceChoice,
 
     /// The storage format of weights, whatever the format of the files; also of keys and values,
@@ -153,7 +155,7 @@ impl ModelArgs {
     }
 
     fn open(&self) -> slowburn::Result<OpenDevice> {
-        let device = device::open(self.device)?;
+        let device = device::open(self.device.clone())?;
         Ok(OpenDevice { batch_invariant: self.batch_invariant, ..device })
     }
 

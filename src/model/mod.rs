@@ -28,6 +28,7 @@ mod logits;
 mod network;
 pub mod norm;
 pub mod pass;
+mod residual;
 pub mod rope;
 mod source;
 mod trace;
