@@ -17,6 +17,7 @@ use burn::tensor::{DType, Device, Tensor};
 #[cfg(feature = "cube")]
 use crate::cube;
 use crate::error::{DeviceError, Error, Result};
+use crate::kernels::Activations;
 use crate::panics;
 pub use crate::storage::Precision;
 use crate::storage::Storage;
@@ -65,6 +66,10 @@ pub struct OpenDevice {
     pub device: Device,
     /// The driver's adapter, or the address of another machine; none where Burn itself computes on the CPU.
     pub adapter: Option<Adapter>,
+    /// Whether models that are loaded on the device must give a row the same bits whatever else is in
+    /// the batch. The kernels of this crate do so always, but on a GPU Burn's products of dense
+    /// matrices are often faster: with this, the kernels compute those too.
+    pub batch_invariant: bool,
 }
 
 /// An adapter, which a driver offers for compute.
@@ -82,10 +87,14 @@ impl OpenDevice {
     /// are not quantized.
     ///
     /// # Errors
-    /// An unsupported type; quantized weights, or activations in int8, on another device than the CPU.
+    /// An unsupported type; quantized weights on a device for which there are no kernels; activations
+    /// in int8 on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
-        if storage.needs_kernels() && !has_kernels(&self.device) {
+        if has_cubes(&self.device) && storage.activations != Activations::F32 {
+            return Err(DeviceError::ActivationsUnsupported { name: self.name }.into());
+        }
+        if storage.needs_kernels() && !has_kernels(&self.device) && !has_cubes(&self.device) {
             return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());
         }
         let Storage { precision, .. } = storage;
@@ -239,7 +248,7 @@ fn compute(
         if has_cubes(&device) {
             cube::launches::start();
         }
-        Ok(OpenDevice { name, device, adapter })
+        Ok(OpenDevice { name, device, adapter, batch_invariant: false })
     };
     catch_unwind(AssertUnwindSafe(compute))
         .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())))
@@ -292,7 +301,8 @@ mod tests {
 
     fn open_device(name: &str, is_gpu: bool) -> OpenDevice {
         let adapter = Some(Adapter { name: name.to_owned(), is_gpu });
-        OpenDevice { name: "wgpu", device: Device::default(), adapter }
+        let (device, batch_invariant) = (Device::default(), false);
+        OpenDevice { name: "wgpu", device, adapter, batch_invariant }
     }
 
     #[test]

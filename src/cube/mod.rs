@@ -17,7 +17,9 @@ pub(crate) mod attention;
 pub(crate) mod blocks;
 pub(crate) mod gate;
 pub(crate) mod launches;
+pub(crate) mod linear;
 pub(crate) mod norm;
+mod packing;
 mod reduce;
 pub(crate) mod rope;
 #[cfg(test)]

@@ -12,6 +12,11 @@ pub enum DeviceError {
     QuantizedUnsupported { name: &'static str },
 
     #[error(
+        "device `{name}` cannot compute with activations in int8: take the CPU, or leave the activations in f32"
+    )]
+    ActivationsUnsupported { name: &'static str },
+
+    #[error(
         "keys and values in {format} are for the CPU: other devices store them in the type that they compute in"
     )]
     KvFormatUnsupported { format: &'static str },

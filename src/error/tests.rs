@@ -30,6 +30,7 @@ fn every_error(text: &str) -> Vec<Error> {
         }),
         Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),
         Error::Device(DeviceError::QuantizedUnsupported { name: "this" }),
+        Error::Device(DeviceError::ActivationsUnsupported { name: "this" }),
         Error::Load(LoadError::NothingQuantized),
         Error::Device(DeviceError::KvFormatUnsupported { format: "this" }),
         Error::Request(RequestError::DraftVocabulary { draft: 7, target: 7 }),
@@ -171,6 +172,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Device(DeviceError::Unreachable { .. })
         | Error::Device(DeviceError::DTypeUnsupported { .. })
         | Error::Device(DeviceError::QuantizedUnsupported { .. })
+        | Error::Device(DeviceError::ActivationsUnsupported { .. })
         | Error::Load(LoadError::NothingQuantized)
         | Error::Device(DeviceError::KvFormatUnsupported { .. })
         | Error::Request(RequestError::DraftVocabulary { .. })

@@ -14,6 +14,8 @@ pub mod attend;
 pub mod attention;
 pub mod config;
 pub mod decoder;
+#[cfg(feature = "cube")]
+mod device_panels;
 pub mod embedding;
 pub mod encoder;
 pub mod experts;
