@@ -1,7 +1,11 @@
 //! The choice of Burn device and precision.
 
-#[cfg(feature = "cuda")]
-mod cuda;
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+mod cards;
+#[cfg(feature = "cube-cpu")]
+mod cube_cpu;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
 mod wgpu;
 
@@ -10,13 +14,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{DType, Device, Tensor};
 
+#[cfg(feature = "cube")]
+use crate::cube;
 use crate::error::{DeviceError, Error, Result};
+use crate::kernels::Activations;
 use crate::panics;
 pub use crate::storage::Precision;
 use crate::storage::Storage;
 
 /// A device selected by name. Whether it works depends on the compiled features and on the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// A GPU if one is compiled in and works, otherwise the CPU
     Auto,
@@ -26,19 +33,43 @@ pub enum DeviceChoice {
     Ndarray,
     /// An NVIDIA GPU
     Cuda,
+    /// An AMD GPU
+    Rocm,
+    /// A GPU of Apple, with kernels in Metal's own language
+    Metal,
+    /// Any GPU with a driver for Vulkan, with kernels in SPIR-V
+    Vulkan,
     /// Any GPU, through Vulkan, Metal, DirectX 12 or WebGPU
     Wgpu,
+    /// The kernels for GPUs on the CPU, compiled by LLVM: slow, to look at them without a GPU
+    CubeCpu,
+    /// A device that a server on another machine lends
+    Remote(RemoteAddress),
+}
+
+/// Where a server lends a device, and what it asks for. Nothing on the way is encrypted, the token
+/// neither.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// Host and port: `127.0.0.1:3000`.
+    pub host: String,
+    /// The token of a server that wants one.
+    pub token: Option<String>,
 }
 
 /// A device that was opened and works.
 #[derive(Debug, Clone)]
 pub struct OpenDevice {
-    /// The name of the choice: `cpu`, `ndarray`, `cuda` or `wgpu`.
+    /// The name of the choice, as `--device` has it: `cpu`, `cuda`, `wgpu`, `remote` and so on.
     pub name: &'static str,
     /// Burn's handle.
     pub device: Device,
-    /// The driver's adapter; none where Burn itself computes on the CPU.
+    /// The driver's adapter, or the address of another machine; none where Burn itself computes on the CPU.
     pub adapter: Option<Adapter>,
+    /// Whether models that are loaded on the device must give a row the same bits whatever else is in
+    /// the batch. The kernels of this crate do so always, but on a GPU Burn's products of dense
+    /// matrices are often faster: with this, the kernels compute those too.
+    pub batch_invariant: bool,
 }
 
 /// An adapter, which a driver offers for compute.
@@ -56,10 +87,14 @@ impl OpenDevice {
     /// are not quantized.
     ///
     /// # Errors
-    /// An unsupported type; quantized weights, or activations in int8, on another device than the CPU.
+    /// An unsupported type; quantized weights on a device for which there are no kernels; activations
+    /// in int8 on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
-        if storage.needs_kernels() && !has_kernels(&self.device) {
+        if has_cubes(&self.device) && storage.activations != Activations::F32 {
+            return Err(DeviceError::ActivationsUnsupported { name: self.name }.into());
+        }
+        if storage.needs_kernels() && !has_kernels(&self.device) && !has_cubes(&self.device) {
             return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());
         }
         let Storage { precision, .. } = storage;
@@ -113,8 +148,21 @@ pub(crate) fn has_cubes(device: &Device) -> bool {
 
 /// Whether the tensors of this device are in host memory.
 pub(crate) fn computes_on_host(device: &Device) -> bool {
+    #[cfg(feature = "cube-cpu")]
+    if *device == Device::cpu() {
+        return true;
+    }
     let is_it = |make| matches!(make, Make::Host(make) if make() == *device);
     [FLEX, NDARRAY].into_iter().flatten().any(is_it)
+}
+
+/// How many kernels this process has launched on GPUs, those of Burn included, since it opened one. On
+/// the CPU nothing is launched.
+pub fn launches() -> u64 {
+    #[cfg(feature = "cube")]
+    return cube::launches::count();
+    #[cfg(not(feature = "cube"))]
+    return 0;
 }
 
 /// A constructor of Burn's device handle.
@@ -122,7 +170,7 @@ enum Make {
     /// A CPU backend, which is always available.
     Host(fn() -> Device),
     /// A device behind a driver, or the reason why it cannot be used.
-    #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code))]
+    #[cfg_attr(not(feature = "cube"), allow(dead_code))]
     Driver(fn() -> Result<(Device, Adapter), String>),
 }
 
@@ -139,7 +187,12 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
         DeviceChoice::Cpu => ("cpu", "flex", FLEX),
         DeviceChoice::Ndarray => ("ndarray", "ndarray", NDARRAY),
         DeviceChoice::Cuda => ("cuda", "cuda", CUDA),
+        DeviceChoice::Rocm => ("rocm", "rocm", ROCM),
+        DeviceChoice::Metal => ("metal", "metal", METAL),
+        DeviceChoice::Vulkan => ("vulkan", "vulkan", VULKAN),
         DeviceChoice::Wgpu => ("wgpu", "wgpu", WGPU),
+        DeviceChoice::CubeCpu => ("cube-cpu", "cube-cpu", CUBE_CPU),
+        DeviceChoice::Remote(address) => return open_remote(address),
     };
     match make {
         None => Err(DeviceError::NotCompiled { name, feature }.into()),
@@ -149,33 +202,56 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
 
 /// Whether this build includes a GPU backend for [`DeviceChoice::Auto`] to try.
 pub fn auto_has_a_choice() -> bool {
-    CUDA.is_some() || WGPU.is_some()
+    [CUDA, ROCM, METAL, VULKAN, WGPU].iter().any(Option::is_some)
+}
+
+#[cfg(feature = "remote")]
+fn open_remote(address: RemoteAddress) -> Result<OpenDevice> {
+    let failed = |reason| DeviceError::Unreachable { address: address.host.clone(), reason };
+    compute("remote", || remote::open(&address)).map_err(|reason| failed(reason).into())
+}
+
+#[cfg(not(feature = "remote"))]
+fn open_remote(_: RemoteAddress) -> Result<OpenDevice> {
+    Err(DeviceError::NotCompiled { name: "remote", feature: "remote" }.into())
 }
 
 fn first_that_works() -> Result<OpenDevice> {
-    use DeviceChoice::{Cpu, Cuda, Ndarray, Wgpu};
-    let gpus = [Cuda, Wgpu].into_iter().filter_map(|choice| open(choice).ok());
+    use DeviceChoice::{Cpu, Cuda, Metal, Ndarray, Rocm, Vulkan, Wgpu};
+    let gpus = [Cuda, Rocm, Metal, Vulkan, Wgpu].into_iter();
+    let gpus = gpus.filter_map(|choice| open(choice).ok());
     if let Some(gpu) = gpus.into_iter().find(OpenDevice::is_gpu) {
         return Ok(gpu);
     }
     open(Cpu).or_else(|error| open(Ndarray).map_err(|_| error))
 }
 
-/// Runs a small computation. A broken driver may make Burn panic on first use: the panic becomes an
-/// error, after its message is printed.
 fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
+    let open = || match make {
+        Make::Host(make) => Ok((make(), None)),
+        Make::Driver(make) => make().map(|(device, adapter)| (device, Some(adapter))),
+    };
+    compute(name, open).map_err(|reason| Error::Device(DeviceError::Missing { name, reason }))
+}
+
+/// Opens a device and runs a small computation. A broken driver may make Burn panic on first use: the
+/// panic becomes the reason, after its message is printed.
+fn compute(
+    name: &'static str,
+    open: impl FnOnce() -> Result<(Device, Option<Adapter>), String>,
+) -> Result<OpenDevice, String> {
     let compute = || {
-        let (device, adapter) = match make {
-            Make::Host(make) => (make(), None),
-            Make::Driver(make) => make().map(|(device, adapter)| (device, Some(adapter)))?,
-        };
+        let (device, adapter) = open()?;
         let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
         sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
-        Ok(OpenDevice { name, device, adapter })
+        #[cfg(feature = "cube")]
+        if has_cubes(&device) {
+            cube::launches::start();
+        }
+        Ok(OpenDevice { name, device, adapter, batch_invariant: false })
     };
-    let outcome = catch_unwind(AssertUnwindSafe(compute))
-        .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())));
-    outcome.map_err(|reason| Error::Device(DeviceError::Missing { name, reason }))
+    catch_unwind(AssertUnwindSafe(compute))
+        .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())))
 }
 
 #[cfg(feature = "flex")]
@@ -190,14 +266,34 @@ const NDARRAY: Option<Make> = Some(Make::Host(Device::ndarray));
 const NDARRAY: Option<Make> = None;
 
 #[cfg(feature = "cuda")]
-const CUDA: Option<Make> = Some(Make::Driver(cuda::open));
+const CUDA: Option<Make> = Some(Make::Driver(cards::cuda));
 #[cfg(not(feature = "cuda"))]
 const CUDA: Option<Make> = None;
+
+#[cfg(feature = "rocm")]
+const ROCM: Option<Make> = Some(Make::Driver(cards::rocm));
+#[cfg(not(feature = "rocm"))]
+const ROCM: Option<Make> = None;
+
+#[cfg(all(feature = "metal", not(target_family = "wasm")))]
+const METAL: Option<Make> = Some(Make::Driver(wgpu::metal));
+#[cfg(not(all(feature = "metal", not(target_family = "wasm"))))]
+const METAL: Option<Make> = None;
+
+#[cfg(all(feature = "vulkan", not(target_family = "wasm")))]
+const VULKAN: Option<Make> = Some(Make::Driver(wgpu::vulkan));
+#[cfg(not(all(feature = "vulkan", not(target_family = "wasm"))))]
+const VULKAN: Option<Make> = None;
 
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
 const WGPU: Option<Make> = Some(Make::Driver(wgpu::open));
 #[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
 const WGPU: Option<Make> = None;
+
+#[cfg(feature = "cube-cpu")]
+const CUBE_CPU: Option<Make> = Some(Make::Driver(cube_cpu::open));
+#[cfg(not(feature = "cube-cpu"))]
+const CUBE_CPU: Option<Make> = None;
 
 #[cfg(test)]
 mod tests {
@@ -205,7 +301,8 @@ mod tests {
 
     fn open_device(name: &str, is_gpu: bool) -> OpenDevice {
         let adapter = Some(Adapter { name: name.to_owned(), is_gpu });
-        OpenDevice { name: "wgpu", device: Device::default(), adapter }
+        let (device, batch_invariant) = (Device::default(), false);
+        OpenDevice { name: "wgpu", device, adapter, batch_invariant }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Pretrained {
     /// Usually empty.
     pub unused: Vec<String>,
     /// Whether quantized weights of a GGUF file were dequantized, which takes more memory: only the
-    /// CPU kernels compute with quantized ones.
+    /// kernels of this crate compute with quantized ones.
     pub dequantized: bool,
     /// The grammars that were compiled: see [`constraint`](Self::constraint).
     pub grammars: Grammars,

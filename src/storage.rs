@@ -65,12 +65,12 @@ pub enum MatrixFormat {
 }
 
 impl Storage {
-    /// Whether any weights are quantized. Only the CPU kernels read them.
+    /// Whether any weights are quantized. Only the kernels of this crate read them.
     pub fn is_quantized(&self) -> bool {
         self.layers.is_some() || matches!(self.embedding, Some(MatrixFormat::Quantized(_)))
     }
 
-    /// Whether only the CPU kernels can compute with it.
+    /// Whether only the kernels of this crate can compute with it.
     pub(crate) fn needs_kernels(&self) -> bool {
         // Burn's tensors are multiplied with others of their type.
         let other = |format| format != MatrixFormat::Dense(self.precision);

@@ -56,11 +56,14 @@ impl fmt::Display for Advice<'_> {
                     " (`--device cpu`, or without `--quantize`, `--quantize-embedding` and `--activations`)",
                 )
             }
+            LibraryError::Device(DeviceError::ActivationsUnsupported { .. }) => {
+                out.write_str(" (`--device cpu`, or without `--activations`)")
+            }
             LibraryError::Load(LoadError::NothingQuantized) => {
                 out.write_str(" (`--quantize int8`, or without `--activations`)")
             }
             LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
-                out.write_str(" (`--dtype f16`; on the CPU `--quantize int8` or `int4`)")
+                out.write_str(" (`--dtype f16`, `--quantize int8` or `int4`)")
             }
             LibraryError::Request(RequestError::DraftVocabulary { .. }) => {
                 out.write_str(" (`--draft`), or take `--speculate lookup`, which needs none")
@@ -105,6 +108,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::Device(DeviceError::NotCompiled { .. })
             | LibraryError::Device(DeviceError::DTypeUnsupported { .. })
             | LibraryError::Device(DeviceError::QuantizedUnsupported { .. })
+            | LibraryError::Device(DeviceError::ActivationsUnsupported { .. })
             | LibraryError::Load(LoadError::NothingQuantized)
             | LibraryError::Request(RequestError::DraftVocabulary { .. })
             | LibraryError::Request(RequestError::Grammar { .. })

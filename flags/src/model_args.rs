@@ -21,8 +21,10 @@ pub struct ModelArgs {
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
-    /// The device to compute on
-    #[arg(long, value_parser = values::device(), default_value = "auto")]
+    /// The device to compute on, or remote:HOST:PORT: one that `16_remote_device --serve` lends there
+    ///
+    /// Where that asks for a token, it is taken from SLOWBURN_DEVICE_TOKEN.
+    #[arg(long, value_parser = values::DeviceParser, default_value = "auto")]
     pub device: DeviceChoice,
 
     /// The storage format of weights, whatever the format of the files; also of keys and values,
@@ -32,13 +34,13 @@ pub struct ModelArgs {
     /// for files in f16 and bf16: it holds each of their numbers exactly. The others take half the
     /// memory, and half the bytes to read at each step.
     ///
-    /// On the CPU, quantized weights of a GGUF file stay as they are.
+    /// Quantized weights of a GGUF file stay as they are.
     #[arg(long, value_parser = values::precision(), default_value = Precision::F32.name())]
     pub dtype: Precision,
 
     /// Store the matrices of the layers as integers, in groups that share a scale: 4 or 7 times
     /// smaller than in f32. The embedding and the head are in int8 then, unless --quantize-embedding
-    /// says otherwise. On the CPU only
+    /// says otherwise
     #[arg(long, value_parser = values::quantized(), value_name = "FORMAT")]
     pub quantize: Option<Quantized>,
 
@@ -52,9 +54,15 @@ pub struct ModelArgs {
     pub rounding: Rounding,
 
     /// The format of the activations that quantized weights are multiplied with. int8 makes prefill
-    /// faster, and results less accurate
+    /// faster, and results less accurate. On the CPU only
     #[arg(long, value_parser = values::activations(), default_value = "f32", value_name = "DTYPE")]
     pub activations: Activations,
+
+    /// On a GPU, compute each token in a way that depends on nothing else in the batch, down to the last
+    /// bit. Dense matrices are multiplied by the kernels of this crate then, in prefill often more
+    /// slowly. On the CPU it is always so
+    #[arg(long)]
+    pub batch_invariant: bool,
 
     /// The storage format of keys and values, on the CPU [default: that of --dtype]
     #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
@@ -111,7 +119,7 @@ impl ModelArgs {
     /// # Errors
     /// A device that cannot be used; a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
-        let device = device::open(self.device)?;
+        let device = self.open()?;
         if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
@@ -131,7 +139,7 @@ impl ModelArgs {
         target: Pretrained,
     ) -> Result<(Pretrained, Model)> {
         let load = || {
-            let (device, storage) = (device::open(self.device)?, self.storage());
+            let (device, storage) = (self.open()?, self.storage());
             let draft = match (draft, &self.source) {
                 (Some(draft), _) => draft.load(&device, storage)?,
                 (None, None) => Pretrained::bundled_draft(&device, storage)?,
@@ -144,6 +152,11 @@ impl ModelArgs {
         DraftModel::check(&draft, &target.model)?;
         let (model, draft) = share_memory(target.model, draft);
         Ok((Pretrained { model, ..target }, draft))
+    }
+
+    fn open(&self) -> slowburn::Result<OpenDevice> {
+        let device = device::open(self.device.clone())?;
+        Ok(OpenDevice { batch_invariant: self.batch_invariant, ..device })
     }
 
     fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {

@@ -12,12 +12,15 @@ use super::convert;
 use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
-use crate::device::{computes_on_host, has_kernels};
+use crate::device::{computes_on_host, has_cubes, has_kernels};
 use crate::error::{DeviceError, Error, LoadError, Result};
 use crate::kernels::{
     Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
 use crate::memory;
+#[cfg(feature = "cube")]
+use crate::model::linear::DevicePanels;
+use crate::model::linear::Weight;
 use crate::model::{Model, ModelConfig, Role, Source as TensorSource};
 use crate::storage::{MatrixFormat, Storage};
 
@@ -28,13 +31,16 @@ pub struct Weights<'a> {
     dtype: DType,
     /// How matrices are quantized.
     storage: Option<Storage>,
+    /// Whether the bits of a row must not depend on the other rows of a product.
+    #[cfg_attr(not(feature = "cube"), allow(dead_code))]
+    batch_invariant: bool,
     /// The memory of the tensors supplied so far, in bytes.
     bytes: Cell<usize>,
     /// The weights of the matrices supplied so far, by the name of their format.
     weights_in: RefCell<BTreeMap<&'static str, usize>>,
     /// The formats of the embedding matrices and of the head, as far as they were supplied.
     embeddings_in: RefCell<BTreeSet<&'static str>>,
-    /// Whether quantized weights were dequantized, for a device other than the CPU.
+    /// Whether quantized weights were dequantized, for a device without kernels of this crate.
     dequantized: Cell<bool>,
     /// Whether a matrix supplied so far is quantized.
     has_quantized: Cell<bool>,
@@ -119,6 +125,7 @@ impl<'a> Weights<'a> {
             device: device.clone(),
             dtype,
             storage: None,
+            batch_invariant: false,
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
             embeddings_in: RefCell::default(),
@@ -141,6 +148,12 @@ impl<'a> Weights<'a> {
     pub fn stored_as(mut self, storage: Storage) -> Self {
         self.storage = Some(storage);
         self.with_arena()
+    }
+
+    /// Takes products on a GPU whose bits depend on no other row: see [`OpenDevice`](crate::device::OpenDevice::batch_invariant).
+    pub fn batch_invariant(mut self, batch_invariant: bool) -> Self {
+        self.batch_invariant = batch_invariant;
+        self
     }
 
     /// The format of a matrix, or none for that of the file's quantized blocks, if it `has_blocks`,
@@ -183,6 +196,7 @@ impl<'a> Weights<'a> {
             device: device.clone(),
             dtype: DType::F32,
             storage: None,
+            batch_invariant: false,
             bytes: Cell::new(0),
             weights_in: RefCell::default(),
             embeddings_in: RefCell::default(),
@@ -202,7 +216,8 @@ impl<'a> Weights<'a> {
         Ok(())
     }
 
-    /// Whether quantized weights of a file were dequantized, for a device other than the CPU.
+    /// Whether quantized weights of a file were dequantized, for a device without kernels of this
+    /// crate.
     pub(crate) fn were_dequantized(&self) -> bool {
         self.dequantized.get()
     }
@@ -256,7 +271,7 @@ impl<'a> Weights<'a> {
         };
         let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
             let dense = |dtype| numbers as u128 * convert::stored_as(dtype).size() as u128;
-            if !has_kernels(&self.device) {
+            if !has_kernels(&self.device) && !has_cubes(&self.device) {
                 return dense(self.dtype);
             }
             let groups = match self.format_of(Role::of(name), blocks.is_some()) {
@@ -280,13 +295,14 @@ impl<'a> Weights<'a> {
         Param::from_tensor(Tensor::from_data(data, (&self.device, self.dtype)))
     }
 
-    /// Packs a matrix of a file for the CPU kernels.
+    /// Packs a matrix of a file for the kernels, into memory of `arena`.
     fn pack(
         &self,
         files: &Files<'_>,
         stored: &StoredTensor<'_>,
         shape: [usize; 2],
         role: Role,
+        arena: &mut Arena,
     ) -> Result<Panels> {
         let matrix = StoredMatrix {
             format: Format::of(stored.dtype()),
@@ -297,9 +313,8 @@ impl<'a> Weights<'a> {
                 Ok(())
             },
         };
-        let arena = &mut files.arena.borrow_mut();
         let blocks = stored.group_format();
-        match (self.format_of(role, blocks.is_some()), blocks) {
+        let panels = match (self.format_of(role, blocks.is_some()), blocks) {
             (None, Some(format)) => {
                 let read_row = &|row, groups: &mut [Group]| stored.read_groups(row, groups);
                 Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)
@@ -312,7 +327,26 @@ impl<'a> Weights<'a> {
                 Panels::quantize(&matrix, shape, format, rounding, arena)
             }
             (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena),
+        }?;
+        self.count(panels.bytes());
+        self.count_matrix(panels.format().name(), shape, role);
+        if matches!(panels.format(), PanelFormat::Quantized(_)) {
+            self.has_quantized.set(true);
         }
+        Ok(panels)
+    }
+
+    /// Whether a matrix is multiplied by the kernels of `cube`, and not by Burn: where its weights
+    /// are quantized, or of another type than the activations, with which Burn multiplies none; or
+    /// where the sums must not depend on the batch.
+    #[cfg(feature = "cube")]
+    fn is_for_cubes(&self, role: Role, has_blocks: bool) -> bool {
+        let is_for_burn = match self.format_of(role, has_blocks) {
+            None => !has_blocks,
+            Some(MatrixFormat::Dense(precision)) => precision.dtype() == self.dtype,
+            Some(MatrixFormat::Quantized(_)) => false,
+        };
+        has_cubes(&self.device) && (self.batch_invariant || !is_for_burn)
     }
 
     fn count_matrix(&self, format: &'static str, [n_out, n_in]: [usize; 2], role: Role) {
@@ -358,12 +392,20 @@ impl Role {
 
 impl TensorSource for Weights<'_> {
     // ANCHOR: matrix
-    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Param<Tensor<2>>> {
-        self.count_matrix(self.dtype.name(), shape, role);
+    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight> {
         let Source::Files(files) = &self.source else {
-            return Ok(Param::from_tensor(self.random_tensor(name, shape)));
+            self.count_matrix(self.dtype.name(), shape, role);
+            return Ok(Weight::Dense(Param::from_tensor(self.random_tensor(name, shape))));
         };
         let stored = files.find_matrix(name, shape, role)?;
+        #[cfg(feature = "cube")]
+        if self.is_for_cubes(role, stored.group_format().is_some()) {
+            // The memory of the host is needed until the matrix is on the device.
+            let panels = self.pack(files, &stored, shape, role, &mut Arena::new(0))?;
+            let panels = DevicePanels::upload(panels, &self.device, self.dtype);
+            return Ok(Weight::Panels(panels));
+        }
+        self.count_matrix(self.dtype.name(), shape, role);
         if stored.group_format().is_some() {
             self.dequantized.set(true);
         }
@@ -372,7 +414,7 @@ impl TensorSource for Weights<'_> {
         if files.has_transposed(role) {
             bytes = convert::transposed(&bytes, self.dtype, shape[0]);
         }
-        Ok(self.upload(bytes, shape))
+        Ok(Weight::Dense(self.upload(bytes, shape)))
     }
     // ANCHOR_END: matrix
 
@@ -381,12 +423,8 @@ impl TensorSource for Weights<'_> {
             self.count_matrix(self.dtype.name(), shape, role);
             return Panels::from_numbers(&on_host(self.random_tensor(name, shape))?, shape);
         };
-        let panels = self.pack(files, &files.find_matrix(name, shape, role)?, shape, role)?;
-        self.count(panels.bytes());
-        self.count_matrix(panels.format().name(), shape, role);
-        if matches!(panels.format(), PanelFormat::Quantized(_)) {
-            self.has_quantized.set(true);
-        }
+        let stored = files.find_matrix(name, shape, role)?;
+        let panels = self.pack(files, &stored, shape, role, &mut files.arena.borrow_mut())?;
         Ok(panels.with_activations(self.activations()))
     }
 

@@ -22,11 +22,10 @@ use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::kernel::into_contiguous;
-use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::blocks::SlotShape;
-use super::{address_type, element, empty_like, one_unit_each};
+use super::{address_type, element, empty, empty_like, one_unit_each};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
 pub(crate) use plan::{Plan, Rows};
@@ -154,12 +153,7 @@ fn attend_spans(
     let Launch { shape, scoring, tiles_at, tiles, .. } = launch;
     let out = empty_like(&q);
     let cubes = spans * shape.slot.n_kv_heads;
-    let partials = empty_device_contiguous_dtype(
-        q.client.clone(),
-        q.device.clone(),
-        [cubes * shape.partial()].into(),
-        DType::F32,
-    );
+    let partials = empty(&q, [cubes * shape.partial()], DType::F32);
     let (count, dim) = cubes_of(&q, cubes);
     kernel::attend_span::launch(
         &out.client,

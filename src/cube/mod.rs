@@ -12,12 +12,22 @@
 //! additions of a sum depends neither on how many units a cube has nor on what else is computed in the
 //! same launch, so the bits of a result do not either.
 
+pub(crate) mod argmax;
 pub(crate) mod attention;
 pub(crate) mod blocks;
+pub(crate) mod gate;
+pub(crate) mod launches;
+pub(crate) mod linear;
+pub(crate) mod norm;
+mod packing;
+mod reduce;
+pub(crate) mod rope;
+#[cfg(test)]
+mod tests;
 
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::{DispatchDevice, TensorMetadata};
-use burn::tensor::Device;
+use burn::tensor::{DType, Device, Shape};
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
 use burn_cubecl::cubecl::ir::{AddressType, ElemType};
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
@@ -42,8 +52,13 @@ fn address_type<'a>(tensors: impl IntoIterator<Item = &'a CubeTensor>) -> Addres
 
 /// A tensor for as many numbers of the same type, in the same shape, with one row after the other.
 fn empty_like(tensor: &CubeTensor) -> CubeTensor {
-    let (client, device) = (tensor.client.clone(), tensor.device.clone());
-    empty_device_contiguous_dtype(client, device, tensor.shape(), tensor.dtype)
+    empty(tensor, tensor.shape(), tensor.dtype)
+}
+
+/// A tensor for numbers of this shape and type, on the device of `beside`, with one row after the other.
+fn empty(beside: &CubeTensor, shape: impl Into<Shape>, dtype: DType) -> CubeTensor {
+    let (client, device) = (beside.client.clone(), beside.device.clone());
+    empty_device_contiguous_dtype(client, device, shape.into(), dtype)
 }
 
 /// What a device can hold, in bytes.

@@ -12,6 +12,11 @@ pub enum DeviceError {
     QuantizedUnsupported { name: &'static str },
 
     #[error(
+        "device `{name}` cannot compute with activations in int8: take the CPU, or leave the activations in f32"
+    )]
+    ActivationsUnsupported { name: &'static str },
+
+    #[error(
         "this device cannot store keys and values in {format}: take the CPU, or leave them in the type of the weights"
     )]
     KvFormatUnsupported { format: &'static str },
@@ -27,6 +32,13 @@ pub enum DeviceError {
         reason = short(.reason)
     )]
     Missing { name: &'static str, reason: String },
+
+    #[error(
+        "no device can be used at {address} ({reason}): lend one there by `16_remote_device --serve {address}`, and where that asks for a token, put it into SLOWBURN_DEVICE_TOKEN",
+        address = short(.address),
+        reason = short(.reason)
+    )]
+    Unreachable { address: String, reason: String },
 
     #[error("device `{name}` cannot compute in {dtype}: take f32")]
     DTypeUnsupported {

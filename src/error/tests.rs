@@ -24,8 +24,13 @@ fn every_error(text: &str) -> Vec<Error> {
         }),
         Error::Device(DeviceError::NotCompiled { name: "this", feature: "this" }),
         Error::Device(DeviceError::Missing { name: "this", reason: text.to_owned() }),
+        Error::Device(DeviceError::Unreachable {
+            address: text.to_owned(),
+            reason: text.to_owned(),
+        }),
         Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),
         Error::Device(DeviceError::QuantizedUnsupported { name: "this" }),
+        Error::Device(DeviceError::ActivationsUnsupported { name: "this" }),
         Error::Load(LoadError::NothingQuantized),
         Error::Device(DeviceError::KvFormatUnsupported { format: "this" }),
         Error::Request(RequestError::DraftVocabulary { draft: 7, target: 7 }),
@@ -164,8 +169,10 @@ fn is_listed(error: &Error) -> bool {
         | Error::Request(RequestError::Parameter { .. })
         | Error::Device(DeviceError::NotCompiled { .. })
         | Error::Device(DeviceError::Missing { .. })
+        | Error::Device(DeviceError::Unreachable { .. })
         | Error::Device(DeviceError::DTypeUnsupported { .. })
         | Error::Device(DeviceError::QuantizedUnsupported { .. })
+        | Error::Device(DeviceError::ActivationsUnsupported { .. })
         | Error::Load(LoadError::NothingQuantized)
         | Error::Device(DeviceError::KvFormatUnsupported { .. })
         | Error::Request(RequestError::DraftVocabulary { .. })

@@ -29,6 +29,8 @@ pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub use cpu::Cpu;
 pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};
+#[cfg(feature = "cube")]
+pub(crate) use microkernel::LANES;
 pub use number::Format;
 pub use order::sum_along_k;
 pub use panels::{PanelFormat, Panels, StoredGroups, StoredMatrix};

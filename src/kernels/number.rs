@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use super::simd::{Isa, widen_one_f16};
 
 /// The type in which numbers are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     F32,
     F16,

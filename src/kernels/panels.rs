@@ -33,7 +33,7 @@ pub struct Panels {
 }
 
 /// How the weights of a matrix are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PanelFormat {
     /// Each weight as a number.
     Dense(Format),
@@ -211,6 +211,12 @@ impl Panels {
     /// How the weights are stored.
     pub fn format(&self) -> PanelFormat {
         self.format
+    }
+
+    /// The panels, one after the other.
+    #[cfg(feature = "cube")]
+    pub(crate) fn into_bytes(self) -> Bytes {
+        self.bytes
     }
 
     /// The memory of the panels, in bytes.

@@ -7,7 +7,7 @@ use super::config::{LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
-use super::rope::Rotation;
+use super::rope::{Rotation, normed, turned};
 use super::source::{Role, Source, parts};
 use crate::error::Result;
 use crate::kernels::Scoring;
@@ -90,8 +90,8 @@ impl Attention {
     ) -> Tensor<3> {
         let [q, k, v] = [&self.q_proj, &self.k_proj, &self.v_proj]
             .map(|linear| split_heads(linear.forward(x.clone()), self.head_dim));
-        let q = rotated(rotation, normed(&self.q_norm, q));
-        let k = rotated(rotation, normed(&self.k_norm, k));
+        // Their norms, in models that have them, and RoPE.
+        let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
         let mixed = pass.attend(layer, q, k, v, self.scoring);
         self.o_proj.forward(merge_heads(mixed))
@@ -101,21 +101,6 @@ impl Attention {
     /// Queries and keys after their norms, where the model has these.
     pub(super) fn norm_heads(&self, q: Tensor<4>, k: Tensor<4>) -> (Tensor<4>, Tensor<4>) {
         (normed(&self.q_norm, q), normed(&self.k_norm, k))
-    }
-}
-
-fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
-    match norm {
-        Some(norm) => norm.forward(x),
-        None => x,
-    }
-}
-
-/// Queries or keys after RoPE, where the layer has it.
-pub(super) fn rotated(rotation: Option<&Rotation>, x: Tensor<4>) -> Tensor<4> {
-    match rotation {
-        Some(rotation) => rotation.apply(x),
-        None => x,
     }
 }
 

@@ -36,7 +36,7 @@ pub struct ModelConfig {
 }
 
 /// The activation functions of the supported model families.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activation {
     /// `x * sigmoid(x)`, also called swish (Elfwing et al., arXiv 1702.03118).
     Silu,

@@ -12,6 +12,7 @@ use super::feed_forward::FeedForward;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
+use super::residual::Residual;
 use super::rope::{Ropes, Rotation};
 use super::source::{Role, Source};
 use crate::error::Result;
@@ -102,12 +103,12 @@ impl Decoder {
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let rotations = ropes.rotations(&pass.positions(), &ids.device());
-        let mut x = self.embed(ids);
+        let mut x = Residual::new(self.embed(ids));
         for (i, layer) in self.layers.iter().enumerate() {
             let rotation = layer.rope.map(|rope| &rotations[rope]);
-            x = layer.forward(x, rotation, i, pass);
+            layer.forward(&mut x, rotation, i, pass);
         }
-        self.norm.forward(x)
+        x.normed(&self.norm)
     }
 
     /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
@@ -163,19 +164,19 @@ impl Block {
     }
 
     // ANCHOR: block
-    /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
+    /// Adds the outputs of both parts to the residual stream, `[batch, seq, d_model]`.
     fn forward(
         &self,
-        x: Tensor<3>,
+        x: &mut Residual,
         rotation: Option<&Rotation>,
         layer: usize,
         pass: &mut Pass<'_>,
-    ) -> Tensor<3> {
-        let normed = self.input_layernorm.forward(x.clone());
+    ) {
+        let normed = x.normed(&self.input_layernorm);
         let attended = self.self_attn.forward(normed, rotation, layer, pass);
-        let x = x + normed_output(&self.attention_output_norm, attended);
-        let normed = self.post_attention_layernorm.forward(x.clone());
-        x + normed_output(&self.mlp_output_norm, self.mlp.forward(normed))
+        x.add(normed_output(&self.attention_output_norm, attended));
+        let normed = x.normed(&self.post_attention_layernorm);
+        x.add(normed_output(&self.mlp_output_norm, self.mlp.forward(normed)));
     }
     // ANCHOR_END: block
 }

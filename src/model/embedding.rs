@@ -1,9 +1,9 @@
 //! Embeddings: a vector for each token, or for each position.
 
-use burn::module::{Module, Param};
+use burn::module::Module;
 use burn::tensor::{Int, Tensor, module};
 
-use super::linear::Linear;
+use super::linear::{Linear, Weight};
 use super::source::{Role, Source};
 use crate::error::Result;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 #[derive(Module, Debug)]
 pub struct Embedding {
     /// `[ids, d_model]`
-    pub weight: Param<Tensor<2>>,
+    pub weight: Weight,
 }
 
 impl Embedding {
@@ -29,7 +29,11 @@ impl Embedding {
     // ANCHOR: forward
     /// Looks up the rows of `ids`: `[batch, seq]` -> `[batch, seq, d_model]`
     pub fn forward(&self, ids: Tensor<2, Int>) -> Tensor<3> {
-        module::embedding(self.weight.val(), ids)
+        match &self.weight {
+            Weight::Dense(weight) => module::embedding(weight.val(), ids),
+            #[cfg(feature = "cube")]
+            Weight::Panels(panels) => panels.rows(ids),
+        }
     }
     // ANCHOR_END: forward
 

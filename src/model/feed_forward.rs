@@ -59,9 +59,9 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let gate = self.activation.forward(self.gate_proj.forward(x.clone()));
+        let gate = self.gate_proj.forward(x.clone());
         let up = self.up_proj.forward(x); // [batch, seq, d_ff], as gate
-        self.down_proj.forward(gate * up)
+        self.down_proj.forward(self.activation.gated(gate, up)) // activation(gate) * up
     }
     // ANCHOR_END: feed_forward
 }

@@ -3,14 +3,17 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
+#[cfg(feature = "cube")]
+pub use super::device_panels::DevicePanels;
 use super::source::{Role, Source};
+use crate::device::has_cubes;
 use crate::error::Result;
 
 /// A linear layer: `y = W x + b` at every position.
 #[derive(Module, Debug)]
 pub struct Linear {
     /// `[out, in]`
-    pub weight: Param<Tensor<2>>,
+    pub weight: Weight,
     /// `[out]`
     pub bias: Option<Param<Tensor<1>>>,
 }
@@ -36,7 +39,7 @@ impl Linear {
     // ANCHOR: forward
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let y = product(self.weight.val(), x);
+        let y = self.weight.product(x);
         match &self.bias {
             Some(bias) => y + bias.val().unsqueeze(),
             None => y,
@@ -45,15 +48,39 @@ impl Linear {
     // ANCHOR_END: forward
 }
 
+/// A matrix, `[out, in]`, in the form in which a device multiplies with it.
+#[derive(Module, Debug)]
+pub enum Weight {
+    /// For the products of Burn.
+    Dense(Param<Tensor<2>>),
+    /// For the kernels of `cube`, packed: quantized weights, and others where Burn's products will
+    /// not do.
+    #[cfg(feature = "cube")]
+    Panels(DevicePanels),
+}
+
+impl Weight {
+    /// Multiplies every position of `x`: `[batch, seq, in]` -> `[batch, seq, out]`.
+    fn product(&self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Dense(weight) => product(weight.val(), x),
+            #[cfg(feature = "cube")]
+            Self::Panels(panels) => panels.product(x),
+        }
+    }
+}
+
 /// Multiplies every position of `x` by `weight`: `[out, in]` and `[batch, seq, in]` give
 /// `[batch, seq, out]`.
 ///
-/// For several positions, the weight is the left operand, in its stored layout. As `x W^T`, a tied
-/// head would copy the whole embedding matrix at every step.
+/// For several positions, on a CPU, the weight is the left operand, in its stored layout: as `x W^T`, a
+/// tied head would copy the whole embedding matrix at every step. GPUs read a transposed operand in
+/// place, and give a result with its rows one after the other. (Burn's top-k, which chooses experts,
+/// finds wrong numbers in any other order there.)
 fn product(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
     let [batch, seq, n_in] = x.dims();
     let [n_out, _] = weight.dims();
-    if batch * seq == 1 {
+    if batch * seq == 1 || has_cubes(&x.device()) {
         return x.matmul(weight.unsqueeze::<3>().transpose());
     }
     let columns = x.reshape([batch * seq, n_in]).transpose(); // [in, batch * seq]

@@ -5,6 +5,10 @@ use burn::tensor::{DType, Tensor};
 
 use super::config::{LlamaConfig, ModelConfig};
 use super::source::Source;
+#[cfg(feature = "cube")]
+use crate::cube::norm as on_gpu;
+#[cfg(feature = "cube")]
+use crate::device::has_cubes;
 use crate::error::Result;
 
 // ANCHOR: rms_norm
@@ -45,7 +49,7 @@ impl RmsNorm {
     /// `[..., d]` -> `[..., d]`
     ///
     /// The mean is taken in f32: in f16 a sum of squares overflows at 65,504.
-    pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+    fn normed<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         let dtype = x.dtype();
         let x = x.cast(DType::F32);
         let mean_square = x.clone().square().mean_dim(D - 1); // [..., 1]
@@ -54,6 +58,33 @@ impl RmsNorm {
     }
 }
 // ANCHOR_END: rms_norm
+
+impl RmsNorm {
+    /// `[..., d]` -> `[..., d]`
+    pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        #[cfg(feature = "cube")]
+        if has_cubes(&x.device()) {
+            return on_gpu::rms_norm(x, self.weight.val(), self.eps());
+        }
+        self.normed(x)
+    }
+
+    /// The sum of two tensors, and its norm, all `[..., d]`: on a GPU in one launch.
+    pub(super) fn add<const D: usize>(&self, x: Tensor<D>, y: Tensor<D>) -> [Tensor<D>; 2] {
+        #[cfg(feature = "cube")]
+        if has_cubes(&x.device()) {
+            return on_gpu::add_rms_norm(x, y, self.weight.val(), self.eps());
+        }
+        let sum = x + y;
+        [sum.clone(), self.normed(sum)]
+    }
+
+    /// What is added to the mean of the squares.
+    #[cfg(feature = "cube")]
+    pub(super) fn eps(&self) -> f32 {
+        self.eps as f32
+    }
+}
 
 /// Normalizes each vector to mean 0 and variance 1, then scales and shifts each entry by learned
 /// weights (Ba et al., arXiv 1607.06450).

@@ -6,6 +6,9 @@ use std::ops::Range;
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
 use super::config::{LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
+use super::norm::RmsNorm;
+#[cfg(feature = "cube")]
+use crate::{cube::rope as on_gpu, device::has_cubes};
 
 /// The rotation frequency of each pair of entries of a head.
 ///
@@ -26,10 +29,8 @@ pub struct Rope {
 /// Always in f32: f16 cannot tell apart positions beyond 2,048.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// `[seq, rotated / 2]`
-    cos: Tensor<2>,
-    /// `[seq, rotated / 2]`
-    sin: Tensor<2>,
+    /// The cosines, and then the sines: `[2, seq, rotated / 2]`. One tensor is one copy to the device.
+    table: Tensor<3>,
 }
 
 impl Rope {
@@ -51,10 +52,9 @@ impl Rope {
 
     /// The rotation for each of `positions`.
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
-        let shape = [positions.len(), self.frequencies.len()];
-        let tensor = |table| Tensor::from_data(TensorData::new(table, shape), (device, DType::F32));
-        let [cos, sin] = self.tables(positions).map(tensor);
-        Rotation { cos, sin }
+        let shape = [2, positions.len(), self.frequencies.len()];
+        let table = TensorData::new(self.tables(positions).concat(), shape);
+        Rotation { table: Tensor::from_data(table, (device, DType::F32)) }
     }
 
     /// The cosines and the sines of the angles at each of `positions`, both `[seq, rotated / 2]`.
@@ -151,9 +151,8 @@ impl Rotation {
     pub fn apply(&self, x: Tensor<4>) -> Tensor<4> {
         let dtype = x.dtype();
         let (first, second, rest) = self.halves(x.cast(DType::F32));
-        let [cos, sin] = [&self.cos, &self.sin].map(|table| table.clone().unsqueeze_dim::<3>(1));
-        // [1, seq, 1, rotated / 2]
-        let [cos, sin] = [cos, sin].map(|table| table.unsqueeze::<4>());
+        let part = |i: usize| self.table.clone().slice(s![i..=i, .., ..]).unsqueeze_dim::<4>(2);
+        let (cos, sin) = (part(0), part(1)); // [1, seq, 1, rotated / 2]
         let turned_first = first.clone() * cos.clone() - second.clone() * sin.clone();
         let turned_second = second * cos + first * sin;
         let turned = [Some(turned_first), Some(turned_second), rest].into_iter().flatten();
@@ -163,9 +162,49 @@ impl Rotation {
 
     /// The two halves of what is rotated, and the rest of each head.
     fn halves(&self, x: Tensor<4>) -> (Tensor<4>, Tensor<4>, Option<Tensor<4>>) {
-        let ([_, half], [_, _, _, head_dim]) = (self.cos.dims(), x.dims());
+        let ([_, _, half], [_, _, _, head_dim]) = (self.table.dims(), x.dims());
         let part = |entries: Range<usize>| x.clone().slice(s![.., .., .., entries]);
         let rest = (2 * half < head_dim).then(|| part(2 * half..head_dim));
         (part(0..half), part(half..2 * half), rest)
+    }
+}
+
+/// Queries, `[batch, seq, n_heads, head_dim]`, and keys, `[batch, seq, n_kv_heads, head_dim]`, after
+/// their norms and RoPE, where there are any. On a GPU both are one launch.
+pub(super) fn turned(
+    qk: [Tensor<4>; 2],
+    norms: [&Option<RmsNorm>; 2],
+    rotation: Option<&Rotation>,
+) -> [Tensor<4>; 2] {
+    #[cfg(feature = "cube")]
+    if let Some(Rotation { table }) = rotation
+        && has_cubes(&table.device())
+    {
+        let table = table.clone();
+        return match norms {
+            [Some(q_norm), Some(k_norm)] => {
+                let weights = [q_norm.weight.val(), k_norm.weight.val()];
+                on_gpu::norm_and_rotate(qk, table, weights, q_norm.eps())
+            }
+            _ => on_gpu::rotate(qk, table),
+        };
+    }
+    let [q, k] = qk;
+    [(q, norms[0]), (k, norms[1])].map(|(x, norm)| rotated(rotation, normed(norm, x)))
+}
+
+/// Queries or keys after their norm, where the model has one.
+pub(super) fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
+    match norm {
+        Some(norm) => norm.forward(x),
+        None => x,
+    }
+}
+
+/// Queries or keys after RoPE, where the layer has it.
+pub(super) fn rotated(rotation: Option<&Rotation>, x: Tensor<4>) -> Tensor<4> {
+    match rotation {
+        Some(rotation) => rotation.apply(x),
+        None => x,
     }
 }

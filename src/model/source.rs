@@ -5,6 +5,7 @@ use std::array;
 use burn::module::Param;
 use burn::tensor::{DType, Device, Tensor};
 
+use super::linear::Weight;
 use crate::error::Result;
 use crate::kernels::Panels;
 use crate::storage::Storage;
@@ -44,11 +45,11 @@ pub(super) fn parts<const N: usize>(
 /// Supplies the tensors of a network by their names in a Hugging Face checkpoint: from files, or
 /// randomly initialized.
 pub trait Source {
-    /// The matrix called `name`, of shape `[out, in]`, as a tensor on the device.
+    /// The matrix called `name`, of shape `[out, in]`, on the device.
     ///
     /// # Errors
     /// A tensor that is missing, has another shape, or is stored in a type that is not read.
-    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Param<Tensor<2>>>;
+    fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight>;
 
     /// As [`matrix`](Self::matrix), packed for the CPU kernels.
     ///

@@ -2,13 +2,13 @@
 
 use burn::tensor::{Int, Tensor, s};
 
-use super::attention::{merge_heads, rotated, split_heads};
+use super::attention::{merge_heads, split_heads};
 use super::config::{Family, ModelConfig};
 use super::decoder::{Block, Decoder, Network, normed_output};
 use super::host::{Llama, Stop};
 use super::network::to_host;
 use super::pass::Pass;
-use super::rope::{Ropes, Rotation};
+use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
 use crate::error::Result;
 use crate::kernels::Scoring;

@@ -76,7 +76,8 @@ impl Pretrained {
     /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
     /// path that ends in `.gguf` is a file that holds all of this, or any of the files that such a
     /// one was split into; a folder without `config.json` may hold one such model. Its quantized
-    /// weights are kept as they are on the CPU, value by value, and dequantized on other devices.
+    /// weights are kept as they are on the CPU and on GPUs, value by value, and dequantized on other
+    /// devices.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -142,7 +143,7 @@ impl Pretrained {
         let tokenizer = Tokenizer::from_gguf(file, config.vocab_size)?;
         check_ids_fit(&tokenizer, &config, file.origin())?;
         let weights = Weights::from_gguf(file, &config, &device.device, dtype)?;
-        let weights = weights.stored_as(storage);
+        let weights = weights.stored_as(storage).batch_invariant(device.batch_invariant);
         Self::from_parts(config, tokenizer, &weights)
     }
 
@@ -165,6 +166,7 @@ impl Pretrained {
             tokenizer = tokenizer.with_chat_template(template);
         }
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
+        let weights = weights.batch_invariant(device.batch_invariant);
         Self::from_parts(config, tokenizer, &weights)
     }
 

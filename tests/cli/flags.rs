@@ -35,6 +35,14 @@ fn a_device_that_is_not_compiled_in_exits_with_2() {
         "ndarray",
         #[cfg(not(feature = "cuda"))]
         "cuda",
+        #[cfg(not(feature = "rocm"))]
+        "rocm",
+        #[cfg(not(feature = "metal"))]
+        "metal",
+        #[cfg(not(feature = "vulkan"))]
+        "vulkan",
+        #[cfg(not(feature = "cube-cpu"))]
+        "cube-cpu",
         #[cfg(not(feature = "wgpu"))]
         "wgpu",
     ];

@@ -4,13 +4,17 @@ use std::thread;
 
 use slowburn::model::{Input, Logits, Model};
 
-use crate::common::{assert_relatively_close, load};
-use crate::cube;
-
-const TOLERANCE: f32 = 1e-4;
+use crate::common::load;
+use crate::invariant;
 
 fn ids(seed: u32, length: usize) -> Vec<u32> {
     (0..length as u32).map(|i| (seed + 3 * i) % 50).collect()
+}
+
+#[track_caller]
+fn assert_same_bits(found: &[f32], expected: &[f32], what: &str) {
+    let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(found), bits(expected), "{what}");
 }
 
 fn last_row(model: &Model, ids: &[u32]) -> Vec<f32> {
@@ -20,7 +24,7 @@ fn last_row(model: &Model, ids: &[u32]) -> Vec<f32> {
 /// Lengths at the borders of blocks, of windows and of the context.
 #[test]
 fn a_cache_of_any_length_goes_on_like_the_whole_text() {
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         for name in ["llama-gqa", "mistral-window"] {
             let model = load(name, &device).model;
             let context = model.config().context_length;
@@ -50,7 +54,7 @@ fn a_cache_of_any_length_goes_on_like_the_whole_text() {
                     assert!(model.forward(&mut [input]).unwrap().is_empty());
                 }
                 let found = model.forward(&mut [Input::after(&mut cache, last)]).unwrap().remove(0);
-                assert_relatively_close(&found, &last_row(&model, &text), TOLERANCE, &what);
+                assert_same_bits(&found, &last_row(&model, &text), &what);
                 let block = model.kv_pool().block_bytes();
                 assert_eq!(cache.bytes(), length.div_ceil(32) * block, "{what}");
                 let error = model.forward(&mut [Input::after(&mut cache, &[1])]).unwrap_err();
@@ -65,7 +69,7 @@ fn a_cache_of_any_length_goes_on_like_the_whole_text() {
 /// The slab grows while it is in use, and its blocks are taken by others when they are given back.
 #[test]
 fn memory_grows_and_is_used_again() {
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         let model = load("llama-gqa", &device).model;
         let expected: Vec<_> = (0..6).map(|i| last_row(&model, &ids(i, 90))).collect();
         for round in 0..2 {
@@ -79,7 +83,7 @@ fn memory_grows_and_is_used_again() {
                 let token = ids(i as u32, 90)[89];
                 let found = model.forward(&mut [Input::after(cache, &[token])]).unwrap().remove(0);
                 let what = format!("{device}, round {round}, cache {i}");
-                assert_relatively_close(&found, &expected[i], TOLERANCE, &what);
+                assert_same_bits(&found, &expected[i], &what);
             }
             assert_eq!(model.kv_pool().bytes(), 5 * 3 * model.kv_pool().block_bytes());
         }
@@ -88,7 +92,7 @@ fn memory_grows_and_is_used_again() {
 
 #[test]
 fn forks_share_and_truncated_caches_forget() {
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         let model = load("llama-gqa", &device).model;
         let block = model.kv_pool().block_bytes();
         for (kept, dropped) in [(40, 30), (32, 5), (64, 1), (5, 80)] {
@@ -104,7 +108,7 @@ fn forks_share_and_truncated_caches_forget() {
                 let found = model.forward(&mut [Input::after(cache, &rest)]).unwrap().remove(0);
                 let whole = [ids(0, kept), rest].concat();
                 let what = format!("{device}, {kept}, {dropped}");
-                assert_relatively_close(&found, &last_row(&model, &whole), TOLERANCE, &what);
+                assert_same_bits(&found, &last_row(&model, &whole), &what);
             }
         }
     }
@@ -113,7 +117,7 @@ fn forks_share_and_truncated_caches_forget() {
 /// Threads share the slab, which grows for one while another computes.
 #[test]
 fn threads_take_turns() {
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         let model = load("llama-gqa", &device).model;
         let expected: Vec<_> = (0..3).map(|i| last_row(&model, &ids(i, 100))).collect();
         thread::scope(|scope| {
@@ -129,7 +133,7 @@ fn threads_take_turns() {
                             .remove(0);
                     }
                     let what = format!("{device}, thread {i}");
-                    assert_relatively_close(&found, expected, TOLERANCE, &what);
+                    assert_same_bits(&found, expected, &what);
                 });
             }
         });
@@ -139,7 +143,7 @@ fn threads_take_turns() {
 /// What no device holds is an error before anything is computed, and a pool that is full another.
 #[test]
 fn memory_that_is_not_there_is_an_error() {
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         let model = load("llama-gqa", &device).model;
         let block = model.kv_pool().block_bytes();
         let model = model.with_kv_cache_bytes(2 * block);

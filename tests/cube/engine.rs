@@ -12,7 +12,7 @@ use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
 
 use crate::common::{go_on, load};
-use crate::cube;
+use crate::invariant;
 
 fn options(max_tokens: usize, chunk: usize, seed: u64) -> Options {
     Options {
@@ -20,6 +20,7 @@ fn options(max_tokens: usize, chunk: usize, seed: u64) -> Options {
         chunk,
         sampling: SamplingParams { seed, ..SamplingParams::default() },
         ignore_eos: true,
+        hash_logits: true,
         ..Options::default()
     }
 }
@@ -113,8 +114,8 @@ fn together(
 
 /// With few blocks and many, with and without shared prefixes.
 #[test]
-fn budgets_policies_and_sharing_change_no_token() {
-    if let Some(device) = cube() {
+fn budgets_policies_and_sharing_change_no_bit() {
+    if let Some(device) = invariant() {
         for name in ["llama-gqa", "gpt2", "mistral-window", "gemma3"] {
             let requests = requests();
             let model = load(name, &device).model;
@@ -132,6 +133,7 @@ fn budgets_policies_and_sharing_change_no_token() {
                     for (i, expected) in expected.iter().enumerate() {
                         let what = format!("{name} on {device}, {blocks} blocks, {config:?}, {i}");
                         assert_eq!(found[&i].ids, expected.ids, "{what}");
+                        assert_eq!(found[&i].logits_hash, expected.logits_hash, "{what}");
                         preemptions += found[&i].preemptions;
                         cached += found[&i].cached_tokens;
                     }
@@ -146,7 +148,7 @@ fn budgets_policies_and_sharing_change_no_token() {
 
 /// Whoever joins, stops for a while or leaves, in any order.
 #[test]
-fn random_events_change_no_token() {
+fn random_events_change_no_bit() {
     let change = prop_oneof![
         (1..3usize).prop_map(Change::Join),
         (0..6usize, any::<bool>()).prop_map(|(which, paused)| Change::Pause(which, paused)),
@@ -154,7 +156,7 @@ fn random_events_change_no_token() {
     ];
     let policy = prop::sample::select(Policy::ALL.to_vec());
     let strategy = (prop::collection::vec(change, 0..25), 3..9usize, 8..60usize, policy);
-    if let Some(device) = cube() {
+    if let Some(device) = invariant() {
         let model = load("llama-gqa", &device).model;
         let requests = requests();
         let expected: Vec<_> = requests.iter().map(|request| alone(&model, request)).collect();
@@ -172,7 +174,15 @@ fn random_events_change_no_token() {
                 ..EngineConfig::default()
             };
             for (i, found) in together(&model, config, &requests, &changes) {
-                prop_assert_eq!(&found.ids, &expected[i].ids, "{}, request {}", device, i);
+                let expected = &expected[i];
+                prop_assert_eq!(&found.ids, &expected.ids, "{}, request {}", device, i);
+                prop_assert_eq!(
+                    &found.logits_hash,
+                    &expected.logits_hash,
+                    "{}, request {}",
+                    device,
+                    i
+                );
             }
             Ok(())
         });

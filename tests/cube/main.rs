@@ -13,27 +13,29 @@ mod blocks;
 mod engine;
 mod parity;
 
-use slowburn::device::OpenDevice;
+use slowburn::device::{self, DeviceChoice, OpenDevice};
 
 /// The devices whose kernels are those of `src/cube`.
 fn cubes() -> Vec<OpenDevice> {
-    let mut cubes: Vec<OpenDevice> = Vec::new();
-    #[cfg(feature = "wgpu")]
-    match slowburn::device::open(slowburn::device::DeviceChoice::Wgpu) {
-        Ok(device) => cubes.push(device),
-        Err(error) => println!("not tested on wgpu: {error}"),
-    }
-    #[cfg(feature = "cube-cpu")]
-    cubes.push(OpenDevice {
-        name: "cube-cpu",
-        device: burn::tensor::Device::cpu(),
-        adapter: None,
-    });
-    cubes
+    let choices = [
+        #[cfg(feature = "wgpu")]
+        DeviceChoice::Wgpu,
+        #[cfg(feature = "cube-cpu")]
+        DeviceChoice::CubeCpu,
+    ];
+    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
+    opened
+        .filter_map(|device| device.inspect_err(|error| println!("not tested: {error}")).ok())
+        .collect()
 }
 
 /// The first of [`cubes`], for tests with many shapes: cubecl's runtime for the CPU takes a second to compile
 /// each kernel, of which Burn has some for each.
 fn cube() -> Option<OpenDevice> {
     cubes().into_iter().next()
+}
+
+/// As [`cube`], where the bits of a row depend on its own sequence only.
+fn invariant() -> Option<OpenDevice> {
+    cube().map(|device| OpenDevice { batch_invariant: true, ..device })
 }

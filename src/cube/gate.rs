@@ -1,0 +1,131 @@
+//! A gated activation in one launch.
+
+use std::f32::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Dispatch, backend_extension};
+use burn::tensor::Tensor;
+use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::{CubeBackend, cubecl};
+
+use super::{address_type, element, empty_like, one_unit_each};
+use crate::model::activation::Activation;
+
+#[backend_extension(Cube)]
+trait GateOps: Backend {
+    /// As [`gated`].
+    fn gated(
+        gate: FloatTensor<Self>,
+        up: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
+}
+
+/// `activation(gate) * up`, number by number: all three have one shape, `[batch, seq, d_ff]`.
+pub(crate) fn gated(gate: Tensor<3>, up: Tensor<3>, activation: Activation) -> Tensor<3> {
+    let [gate, up] = [gate.into_dispatch(), up.into_dispatch()];
+    Tensor::from_dispatch(<Dispatch as GateOps>::gated(gate, up, activation))
+}
+
+impl GateOps for CubeBackend {
+    fn gated(
+        gate: FloatTensor<Self>,
+        up: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self> {
+        let [gate, up] = [into_contiguous(gate), into_contiguous(up)];
+        let output = empty_like(&gate);
+        let (count, dim) = one_unit_each(&gate, gate.meta.num_elements());
+        gate_numbers::launch(
+            &gate.client.clone(),
+            count,
+            dim,
+            address_type([&gate]),
+            gate.clone().into_tensor_arg(),
+            up.into_tensor_arg(),
+            output.clone().into_tensor_arg(),
+            activation,
+            element(&gate),
+        );
+        output
+    }
+}
+
+/// A unit takes one number.
+#[cube(launch, address_type = "dynamic")]
+fn gate_numbers<T: Float>(
+    gate: &Buffer<T>,
+    up: &Buffer<T>,
+    output: &mut Buffer<T>,
+    #[comptime] activation: Activation,
+    #[define(T)] _element: ElemType,
+) {
+    if ABSOLUTE_POS >= gate.len() {
+        terminate!();
+    }
+    let active = activated(f32::cast_from(gate[ABSOLUTE_POS]), activation);
+    output[ABSOLUTE_POS] = T::cast_from(active * f32::cast_from(up[ABSOLUTE_POS]));
+}
+
+/// The greatest argument of `exp` here, and of `tanh`: beyond it `exp` is infinite, which shaders may take
+/// for any number, and `tanh` is 1.
+const MOST: f32 = 80.0;
+
+// ANCHOR: activated
+#[cube]
+fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
+    match comptime!(activation) {
+        Activation::Silu => x / (1.0 + f32::exp(f32::min(-x, MOST))),
+        Activation::Gelu => 0.5 * x * (1.0 + Erf::erf(x * FRAC_1_SQRT_2)),
+        Activation::GeluTanh => {
+            // The square root of 2 / pi.
+            let root = comptime!(FRAC_2_SQRT_PI / SQRT_2);
+            let inner = root * (x + 0.044_715 * x * x * x);
+            let bounded = f32::max(f32::min(inner, 10.0), -10.0);
+            0.5 * x * (1.0 + f32::tanh(bounded))
+        }
+    }
+}
+// ANCHOR_END: activated
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, TensorData};
+
+    use super::*;
+    use crate::cube::devices;
+    use crate::cube::tests::close;
+
+    fn reference(x: f64, activation: Activation) -> f64 {
+        match activation {
+            Activation::Silu => x / (1.0 + (-x).exp()),
+            Activation::Gelu => 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())),
+            Activation::GeluTanh => {
+                let root = (2.0 / std::f64::consts::PI).sqrt();
+                0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
+            }
+        }
+    }
+
+    /// Also where `exp` is beyond f32, and where `tanh` is 1.
+    #[test]
+    fn a_gate_is_activated_and_multiplied() {
+        let steps = (-40..=40).map(|i| i as f32 / 4.0);
+        let gate: Vec<f32> = steps.chain([-200.0, -100.0, 100.0, 200.0]).collect();
+        let up: Vec<f32> = (0..gate.len()).map(|i| 0.5 + (i % 7) as f32).collect();
+        for device in devices() {
+            for activation in [Activation::Silu, Activation::Gelu, Activation::GeluTanh] {
+                let [x, y] = [&gate, &up].map(|values| {
+                    let data = TensorData::new(values.clone(), [1, 1, values.len()]);
+                    Tensor::<3>::from_data(data, (&device, DType::F32))
+                });
+                let found = gated(x, y, activation).try_into_vec_as::<f32>().unwrap();
+                let numbers = gate.iter().zip(&up);
+                let expected =
+                    numbers.map(|(&x, &y)| reference(f64::from(x), activation) * f64::from(y));
+                close(&found, &expected.collect::<Vec<_>>(), 1e-5);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! A product for few rows, as in decode: bound by the memory of the weights.
+//!
+//! A cube computes some columns of words for up to 4 rows. Its units share the slices of these
+//! columns: units next to each other read words next to each other, and those that a plane reads at
+//! once are whole sectors of memory. Then the sums of the slices meet in shared memory.
+
+use burn_cubecl::cubecl;
+use burn_cubecl::cubecl::prelude::*;
+use burn_cubecl::tensor::CubeTensor;
+
+use super::{Matrix, SLICES, computes_on_host};
+use crate::cube::element;
+use crate::cube::packing::{Packing, group_start, min_at, scale_at, weight, word_at};
+use crate::kernels::GROUP;
+
+/// Columns of words in a cube: 32 bytes of each row, which is what memory delivers at least.
+const COLUMNS: usize = 8;
+
+/// The sums of a slice over each column.
+const SLOTS: usize = COLUMNS * SLICES;
+
+/// The most rows in a cube. With 4 outputs in a word, their sums are 16 KiB of shared memory, which
+/// is what WebGPU promises.
+const ROWS: usize = 4;
+
+/// The most cubes along an axis that WebGPU promises.
+const MOST_CUBES: usize = 65_535;
+
+/// `x` is `[rows, n_in]`, and `y` is `[rows, n_out]`.
+pub(super) fn launch(x: CubeTensor, words: CubeTensor, y: CubeTensor, rows: usize, matrix: Matrix) {
+    let Matrix { n_out, n_in, .. } = matrix;
+    let packing = matrix.packing();
+    let client = x.client.clone();
+    let rows_of_cube = if rows == 1 { 1 } else { ROWS };
+    let units = if computes_on_host(&client) { 1 } else { SLOTS };
+    let cubes = (n_out.next_multiple_of(32) / packing.outputs()).div_ceil(COLUMNS);
+    let across = cubes.min(MOST_CUBES);
+    let count = [across, rows.div_ceil(rows_of_cube), cubes.div_ceil(across)].map(|n| n as u32);
+    let dtype = element(&x);
+    // SAFETY: every index is checked against the rows, the inputs and the outputs, which are those of
+    // the buffers.
+    unsafe {
+        few_rows::launch_unchecked(
+            &client,
+            CubeCount::new_3d(count[0], count[1], count[2]),
+            CubeDim::new_1d(units as u32),
+            x.into_buffer_arg(),
+            words.into_buffer_arg(),
+            y.into_buffer_arg(),
+            rows,
+            n_in,
+            n_out,
+            packing,
+            rows_of_cube,
+            units,
+            dtype,
+        );
+    }
+}
+
+#[cube(launch_unchecked)]
+fn few_rows<F: Float>(
+    x: &[F],
+    words: &[u32],
+    y: &mut [F],
+    rows: usize,
+    n_in: usize,
+    n_out: usize,
+    #[comptime] packing: Packing,
+    #[comptime] rows_of_cube: usize,
+    #[comptime] units: usize,
+    #[define(F)] _dtype: ElemType,
+) {
+    let sums_of_slot = comptime!(packing.outputs() * rows_of_cube);
+    let cube = CUBE_POS_Z as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+    let first_column = cube * COLUMNS;
+    let first_row = CUBE_POS_Y as usize * rows_of_cube;
+    let columns = n_out.div_ceil(32) * comptime!(packing.columns());
+
+    // `[sums_of_slot][SLICES][COLUMNS]`
+    let mut partial = Shared::<[f32]>::new_slice(comptime!(SLOTS * sums_of_slot));
+    let mut slot = UNIT_POS as usize;
+    while slot < SLOTS {
+        let column = min(first_column + slot % COLUMNS, columns - 1);
+        let sums = slice_sums::<F>(
+            x,
+            words,
+            first_row,
+            rows,
+            n_in,
+            column,
+            slot / COLUMNS,
+            packing,
+            rows_of_cube,
+        );
+        #[unroll]
+        for i in 0..sums_of_slot {
+            partial[i * SLOTS + slot] = sums[i];
+        }
+        slot += units;
+    }
+    sync_cube();
+
+    let mut at = UNIT_POS as usize;
+    while at < comptime!(COLUMNS * sums_of_slot) {
+        let (i, column) = (at / COLUMNS, at % COLUMNS);
+        let mut total = 0.0f32;
+        for slice in 0..SLICES {
+            total += partial[i * SLOTS + slice * COLUMNS + column];
+        }
+        let row = first_row + i / comptime!(packing.outputs());
+        let output = (first_column + column) * comptime!(packing.outputs())
+            + i % comptime!(packing.outputs());
+        if row < rows && output < n_out {
+            y[row * n_out + output] = F::cast_from(total);
+        }
+        at += units;
+    }
+}
+
+/// The sums of a slice over one column of words: `[rows_of_cube][outputs]`.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+fn slice_sums<F: Float>(
+    x: &[F],
+    words: &[u32],
+    first_row: usize,
+    rows: usize,
+    n_in: usize,
+    column: usize,
+    slice: usize,
+    #[comptime] packing: Packing,
+    #[comptime] rows_of_cube: usize,
+) -> Array<f32> {
+    let outputs = comptime!(packing.outputs());
+    let inputs = comptime!(packing.inputs());
+    let columns = comptime!(packing.columns());
+    let mut sums = Array::<f32>::new(comptime!(outputs * rows_of_cube));
+    let (panel, column) = (column / columns, column % columns);
+    let mut scales = Array::<f32>::new(comptime!(outputs * packing.parts()));
+    let mut mins = Array::<f32>::new(outputs);
+    let mut weights = Array::<f32>::new(outputs);
+
+    let mut group = slice;
+    while group < n_in.div_ceil(GROUP) {
+        let start = group_start(panel, group, n_in, packing);
+        #[unroll]
+        for output in 0..outputs {
+            let lane = column * outputs + output;
+            #[unroll]
+            for part in 0..comptime!(packing.parts()) {
+                scales[comptime!(part * outputs + output)] =
+                    scale_at(words, start, lane, part, packing);
+            }
+            mins[output] = min_at(words, start, lane, scales[output], packing);
+        }
+        let first_input = group * GROUP;
+        let steps = min(GROUP, n_in - first_input).div_ceil(inputs);
+        for step in 0..steps {
+            let word = words[word_at(start, step, column, packing)];
+            #[unroll]
+            for input in 0..inputs {
+                #[unroll]
+                for output in 0..outputs {
+                    let scale = if comptime!(packing.parts() == 2) {
+                        let second = scales[comptime!(outputs + output)];
+                        select(step < comptime!(GROUP / 2), scales[output], second)
+                    } else {
+                        scales[output]
+                    };
+                    let index = comptime!(input + output);
+                    weights[output] = weight(word, index, scale, mins[output], packing);
+                }
+                // The weights of a group beyond the last input are 0.
+                let k = min(first_input + step * inputs + input, n_in - 1);
+                #[unroll]
+                for row in 0..rows_of_cube {
+                    let x_row = min(first_row + row, rows - 1);
+                    let number = f32::cast_from(x[x_row * n_in + k]);
+                    #[unroll]
+                    for output in 0..outputs {
+                        let at = comptime!(row * outputs + output);
+                        sums[at] = fma(weights[output], number, sums[at]);
+                    }
+                }
+            }
+        }
+        group += SLICES;
+    }
+    sums
+}

@@ -1,0 +1,39 @@
+//! The residual stream.
+
+use burn::tensor::Tensor;
+
+use super::norm::RmsNorm;
+
+/// The residual stream between the parts of the blocks: a sum, to which each part adds its output. What
+/// was added last is kept apart until the next norm reads the sum: on a GPU addition and norm are one
+/// launch.
+pub(super) struct Residual {
+    /// `[batch, seq, d_model]`
+    sum: Tensor<3>,
+    /// The shape of `sum`.
+    added: Option<Tensor<3>>,
+}
+
+impl Residual {
+    /// A stream that begins with the embeddings, `[batch, seq, d_model]`.
+    pub(super) fn new(embeddings: Tensor<3>) -> Self {
+        Self { sum: embeddings, added: None }
+    }
+
+    /// Adds the output of a part, `[batch, seq, d_model]`.
+    pub(super) fn add(&mut self, output: Tensor<3>) {
+        if let Some(before) = self.added.replace(output) {
+            self.sum = self.sum.clone() + before;
+        }
+    }
+
+    /// The norm of the sum, `[batch, seq, d_model]`.
+    pub(super) fn normed(&mut self, norm: &RmsNorm) -> Tensor<3> {
+        let Some(added) = self.added.take() else {
+            return norm.forward(self.sum.clone());
+        };
+        let [sum, normed] = norm.add(self.sum.clone(), added);
+        self.sum = sum;
+        normed
+    }
+}
