@@ -5,7 +5,7 @@
 mod common;
 
 use common::{assert_relatively_close, device as cpu, fixture, go_on};
-use slowburn::device::{OpenDevice, Precision};
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::{Activations, Quantized, Rounding};
 use slowburn::model::{Input, Logits, Model};
@@ -25,20 +25,16 @@ const PROMPT: [u32; 9] = [5, 77, 130, 9, 250, 31, 3, 90, 17];
 
 /// The devices with cubes that this build has and this machine can open.
 fn gpus() -> Vec<OpenDevice> {
-    let mut devices = Vec::new();
-    #[cfg(feature = "wgpu")]
-    match slowburn::device::open(slowburn::device::DeviceChoice::Wgpu) {
-        Ok(device) => devices.push(device),
-        Err(error) => eprintln!("not tested on wgpu: {error}"),
-    }
-    #[cfg(feature = "cube-cpu")]
-    devices.push(OpenDevice {
-        name: "cube-cpu",
-        device: burn::tensor::Device::cpu(),
-        adapter: None,
-        batch_invariant: false,
-    });
-    devices
+    let choices = [
+        #[cfg(feature = "wgpu")]
+        DeviceChoice::Wgpu,
+        #[cfg(feature = "cube-cpu")]
+        DeviceChoice::CubeCpu,
+    ];
+    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
+    opened
+        .filter_map(|device| device.inspect_err(|error| eprintln!("not tested: {error}")).ok())
+        .collect()
 }
 
 /// The logits after each token of a prompt that is read at once, and then of a step.

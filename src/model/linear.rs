@@ -6,6 +6,7 @@ use burn::tensor::Tensor;
 #[cfg(feature = "cube")]
 pub use super::device_panels::DevicePanels;
 use super::source::{Role, Source};
+use crate::device::has_cubes;
 use crate::error::Result;
 
 /// A linear layer: `y = W x + b` at every position.
@@ -35,10 +36,36 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
+    /// Applies each of `linears` to the same `x`: `[batch, seq, in]` -> `[batch, seq, out]` for each. Those
+    /// that were [joined](Self::join) take one launch on a GPU.
+    pub(crate) fn each<const N: usize>(linears: [&Self; N], x: Tensor<3>) -> [Tensor<3>; N] {
+        #[cfg(feature = "cube")]
+        if let Some(products) = DevicePanels::products(linears, &x) {
+            let mut linears = linears.into_iter();
+            return products.map(|y| match linears.next() {
+                Some(linear) => linear.biased(y),
+                None => y,
+            });
+        }
+        linears.map(|linear| linear.forward(x.clone()))
+    }
+
+    /// Prepares layers that have the same inputs for [`each`](Self::each).
+    pub(crate) fn join<const N: usize>(linears: [&mut Self; N]) {
+        #[cfg(feature = "cube")]
+        DevicePanels::join(linears);
+        #[cfg(not(feature = "cube"))]
+        let _ = linears;
+    }
+
     // ANCHOR: forward
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let y = self.weight.product(x);
+        self.biased(self.weight.product(x))
+    }
+
+    /// Adds the bias, where there is one.
+    fn biased(&self, y: Tensor<3>) -> Tensor<3> {
         match &self.bias {
             Some(bias) => y + bias.val().unsqueeze(),
             None => y,
@@ -72,12 +99,14 @@ impl Weight {
 /// Multiplies every position of `x` by `weight`: `[out, in]` and `[batch, seq, in]` give
 /// `[batch, seq, out]`.
 ///
-/// For several positions, the weight is the left operand, in its stored layout. As `x W^T`, a tied
-/// head would copy the whole embedding matrix at every step.
+/// For several positions, on a CPU, the weight is the left operand, in its stored layout: as `x W^T`, a
+/// tied head would copy the whole embedding matrix at every step. GPUs read a transposed operand in
+/// place, and give a result with its rows one after the other. (Burn's top-k, which chooses experts,
+/// finds wrong numbers in any other order there.)
 fn product(weight: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
     let [batch, seq, n_in] = x.dims();
     let [n_out, _] = weight.dims();
-    if batch * seq == 1 {
+    if batch * seq == 1 || has_cubes(&x.device()) {
         return x.matmul(weight.unsqueeze::<3>().transpose());
     }
     let columns = x.reshape([batch * seq, n_in]).transpose(); // [in, batch * seq]

@@ -36,14 +36,13 @@ mod trace;
 use burn::tensor::{DType, Device};
 
 use crate::burn_threads;
-use crate::device;
 use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
 use crate::storage::Storage;
 pub use config::ModelConfig;
 pub use input::Input;
-pub use logits::Logits;
+pub use logits::{Logits, MostLikely};
 use network::{Network, Output};
 use pass::Pass;
 pub use source::{Role, Source};
@@ -102,16 +101,18 @@ impl Model {
         self
     }
 
-    /// Changes how keys and values are stored, on the CPU. The default is the type of the weights
-    /// that are not quantized.
+    /// Changes how keys and values are stored. The default is the type of the weights that are not
+    /// quantized.
     ///
     /// # Errors
-    /// Another device, where they have the type that is computed in.
+    /// A format that the kernels of the device do not have: int8 is for the CPU.
     pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
-        if !device::has_kernels(&self.device) {
+        let pool = self.new_pool(format, self.kv_pool.budget());
+        if !pool.is_paged() {
+            // Without blocks keys and values are tensors of the type that is computed in.
             return Err(DeviceError::KvFormatUnsupported { format: format.name() }.into());
         }
-        self.kv_pool = self.new_pool(format, self.kv_pool.budget());
+        self.kv_pool = pool;
         Ok(self)
     }
 
@@ -178,8 +179,8 @@ impl Model {
     /// that is less.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a budget of
-    /// which less than that is left.
+    /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
+    /// budget of which less than that is left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         KvCache::new(&self.kv_pool, capacity.min(self.config.context_length))
     }
@@ -200,10 +201,14 @@ impl Model {
     /// context or the budget of the KV caches holds, a cache for an architecture that does not
     /// support one; or a device that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, Output::Logits)
+        self.run(inputs, |row, wanted, pass| self.network.rows(row, wanted, pass, Output::Logits))
     }
 
-    fn run(&self, inputs: &mut [Input<'_>], output: Output) -> Result<Vec<Vec<f32>>> {
+    fn run<T>(
+        &self,
+        inputs: &mut [Input<'_>],
+        compute: impl FnOnce(&[u32], &[usize], &mut Pass<'_>) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
         for input in &mut *inputs {
             self.config.check_ids(input.tokens)?;
             match &mut input.cache {
@@ -221,7 +226,7 @@ impl Model {
                 let cache = cache.as_deref_mut().or_else(|| own_caches.next());
                 pass.push(tokens.len(), cache);
             }
-            let rows = self.network.rows(&row, &wanted, &mut pass, output)?;
+            let rows = compute(&row, &wanted, &mut pass)?;
             if held.is_some() && rows.is_empty() {
                 // Nothing was copied from the device, so it may still write keys and values.
                 self.device.sync().map_err(|error| DeviceError::Failed(error.to_string()))?;
@@ -239,7 +244,19 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn hidden_states(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, Output::HiddenStates)
+        self.run(inputs, |row, wanted, pass| {
+            self.network.rows(row, wanted, pass, Output::HiddenStates)
+        })
+    }
+
+    /// As [`forward`](Self::forward) on a GPU, which finds the most likely token of each row itself: only
+    /// the ids are copied.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    #[cfg(feature = "cube")]
+    pub(crate) fn most_likely(&self, inputs: &mut [Input<'_>]) -> Result<Vec<MostLikely>> {
+        self.run(inputs, |row, wanted, pass| self.network.most_likely(row, wanted, pass))
     }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
