@@ -17,7 +17,7 @@ pub enum DeviceError {
     ActivationsUnsupported { name: &'static str },
 
     #[error(
-        "keys and values in {format} are for the CPU: other devices store them in the type that they compute in"
+        "this device cannot store keys and values in {format}: take the CPU, or leave them in the type of the weights"
     )]
     KvFormatUnsupported { format: &'static str },
 

@@ -40,8 +40,8 @@ pub enum KvMemory {
     /// On a GPU: 32 positions, in a slot of the memory that all blocks share there.
     #[cfg(feature = "cube")]
     Slot(Slot),
-    /// On any other device a sequence has tensors for its whole capacity. They belong to its first
-    /// block, and the others only count.
+    /// Where no kernel of this crate computes, a sequence has tensors for its whole capacity. They belong to
+    /// its first block, and the others only count.
     Tensors(Option<Box<Layers>>),
 }
 
@@ -182,8 +182,8 @@ impl KvPool {
     /// An empty cache for up to `capacity` tokens.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a pool with
-    /// less than that left.
+    /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
+    /// pool with less than that left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         KvCache::new(self, capacity)
     }
@@ -298,7 +298,7 @@ impl KvCache {
         self.layers().map(Layers::bytes)
     }
 
-    /// The tensors of the whole capacity, on other devices.
+    /// The tensors of the whole capacity, on a device where it is contiguous.
     fn layers(&self) -> Option<&Layers> {
         match self.table.blocks.first().map(|block| &***block) {
             Some(KvMemory::Tensors(layers)) => layers.as_deref(),
@@ -306,7 +306,7 @@ impl KvCache {
         }
     }
 
-    /// As [`append`](Self::append), on other devices: the tensors to write to.
+    /// As [`append`](Self::append), on a device where the capacity is contiguous: the tensors to write to.
     pub(crate) fn layers_mut(&mut self) -> Option<&mut Layers> {
         match self.table.blocks.first_mut().and_then(Arc::get_mut).map(|block| &mut **block) {
             Some(KvMemory::Tensors(layers)) => layers.as_deref_mut(),

@@ -52,7 +52,8 @@ impl Slab {
     pub(super) fn of(shape: KvShape, device: &Device, format: KvFormat) -> Option<Arc<Self>> {
         let KvShape { n_layers, n_kv_heads, head_dim } = shape;
         let dtype = format.dtype()?;
-        (has_cubes(device) && attention::fits(head_dim)).then(|| {
+        let has_kernels = has_cubes(device) && attention::fits(head_dim);
+        (has_kernels && device.supports_dtype(dtype)).then(|| {
             Arc::new(Self {
                 shape: SlotShape { n_kv_heads, head_dim },
                 n_layers,
