@@ -64,13 +64,12 @@ fn argmax_rows<T: Float>(
     let mut best_id = Shared::<[u32]>::new_slice(LANES);
     let mut problems = Shared::<[u32]>::new_slice(LANES);
     let no_id = comptime!(vocab as u32);
-    let mut lane = UNIT_POS as usize;
-    while lane < LANES {
+    let (unit, units) = (UNIT_POS as usize, CUBE_DIM as usize);
+    for lane in range_stepped(unit, LANES, units) {
         let mut greatest = 0.0f32;
         let mut id = no_id.runtime();
         let mut problem = 0u32;
-        let mut i = lane;
-        while i < vocab {
+        for i in range_stepped(lane, vocab, LANES) {
             let logit = f32::cast_from(logits[first + i]);
             let bits = u32::reinterpret(logit);
             let magnitude = bits & 0x7fff_ffffu32;
@@ -82,18 +81,15 @@ fn argmax_rows<T: Float>(
                 greatest = logit;
                 id = i as u32;
             }
-            i += LANES;
         }
         best[lane] = greatest;
         best_id[lane] = id;
         problems[lane] = problem;
-        lane += CUBE_DIM as usize;
     }
     sync_cube();
-    let mut half = LANES / 2;
+    let mut half = (LANES / 2).runtime();
     while half > 0 {
-        let mut lane = UNIT_POS as usize;
-        while lane < half {
+        for lane in range_stepped(unit, half, units) {
             let other = lane + half;
             problems[lane] = problems[lane] | problems[other];
             let is_tie = best[other] == best[lane] && best_id[other] < best_id[lane];
@@ -102,12 +98,11 @@ fn argmax_rows<T: Float>(
                 best[lane] = best[other];
                 best_id[lane] = best_id[other];
             }
-            lane += CUBE_DIM as usize;
         }
         sync_cube();
         half /= 2;
     }
-    if UNIT_POS == 0 {
+    if unit == 0 {
         let mut id = i32::cast_from(best_id[0]);
         if problems[0] >= 2u32 {
             id = NAN;
@@ -117,5 +112,61 @@ fn argmax_rows<T: Float>(
             id = NONE;
         }
         ids[CUBE_POS] = id;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+    use crate::cube::devices;
+    use crate::cube::tests::numbers;
+
+    /// The greatest, as `sampling::greedy` has it.
+    fn reference(row: &[f32]) -> i32 {
+        let better = |best: usize, id: usize| if row[id] > row[best] { id } else { best };
+        (0..row.len()).reduce(better).unwrap() as i32
+    }
+
+    fn rows(width: usize) -> Vec<(Vec<f32>, i32)> {
+        let plain = numbers(width, 4);
+        let expected = reference(&plain);
+        let with = |id: usize, logit: f32| {
+            let mut row = plain.clone();
+            row[id] = logit;
+            row
+        };
+        let (first, last) = (0, width - 1);
+        let mut rows = vec![
+            (plain.clone(), expected),
+            (with(last, 7.0), last as i32),
+            (with(first, 7.0), first as i32),
+            (vec![0.25; width], 0),
+            (vec![-3.0; width], 0),
+            (with(width / 2, f32::NAN), NAN),
+            (with(last, f32::INFINITY), INFINITE),
+            (vec![f32::NEG_INFINITY; width], NONE),
+        ];
+        let mut masked = vec![f32::NEG_INFINITY; width];
+        masked[width / 2] = -1e30;
+        rows.push((masked, (width / 2) as i32));
+        let mut both = vec![f32::INFINITY; width];
+        both[first] = f32::NAN;
+        rows.push((both, NAN));
+        rows
+    }
+
+    #[test]
+    fn the_first_of_the_greatest_logits_is_found_and_what_cannot_be_sampled_from() {
+        for device in devices() {
+            for width in [1, 2, 31, 255, 256, 257, 1000] {
+                let (logits, expected): (Vec<_>, Vec<_>) = rows(width).into_iter().unzip();
+                let data = TensorData::new(logits.concat(), [logits.len(), width]);
+                let found = argmax(Tensor::from_data(data, (&device, DType::F32)));
+                let found = found.try_into_vec_as::<i32>().unwrap();
+                assert_eq!(found, expected, "{width} logits on {device:?}");
+            }
+        }
     }
 }

@@ -88,3 +88,44 @@ fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
     }
 }
 // ANCHOR_END: activated
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, TensorData};
+
+    use super::*;
+    use crate::cube::devices;
+    use crate::cube::tests::close;
+
+    fn reference(x: f64, activation: Activation) -> f64 {
+        match activation {
+            Activation::Silu => x / (1.0 + (-x).exp()),
+            Activation::Gelu => 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())),
+            Activation::GeluTanh => {
+                let root = (2.0 / std::f64::consts::PI).sqrt();
+                0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
+            }
+        }
+    }
+
+    /// Also where `exp` is beyond f32, and where `tanh` is 1.
+    #[test]
+    fn a_gate_is_activated_and_multiplied() {
+        let steps = (-40..=40).map(|i| i as f32 / 4.0);
+        let gate: Vec<f32> = steps.chain([-200.0, -100.0, 100.0, 200.0]).collect();
+        let up: Vec<f32> = (0..gate.len()).map(|i| 0.5 + (i % 7) as f32).collect();
+        for device in devices() {
+            for activation in [Activation::Silu, Activation::Gelu, Activation::GeluTanh] {
+                let [x, y] = [&gate, &up].map(|values| {
+                    let data = TensorData::new(values.clone(), [1, 1, values.len()]);
+                    Tensor::<3>::from_data(data, (&device, DType::F32))
+                });
+                let found = gated(x, y, activation).try_into_vec_as::<f32>().unwrap();
+                let numbers = gate.iter().zip(&up);
+                let expected =
+                    numbers.map(|(&x, &y)| reference(f64::from(x), activation) * f64::from(y));
+                close(&found, &expected.collect::<Vec<_>>(), 1e-5);
+            }
+        }
+    }
+}

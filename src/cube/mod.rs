@@ -22,6 +22,8 @@ pub(crate) mod norm;
 mod packing;
 mod reduce;
 pub(crate) mod rope;
+#[cfg(test)]
+mod tests;
 
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::{DispatchDevice, TensorMetadata};

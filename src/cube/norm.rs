@@ -154,3 +154,76 @@ fn norm_row<T: Float>(
     }
 }
 // ANCHOR_END: norm_row
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, TensorData};
+
+    use super::*;
+    use crate::cube::devices;
+    use crate::cube::tests::{close, numbers};
+
+    const EPS: f32 = 1e-5;
+
+    fn tensor(values: &[f32], width: usize, device: &Device) -> Tensor<2> {
+        let data = TensorData::new(values.to_vec(), [values.len() / width, width]);
+        Tensor::from_data(data, (device, DType::F32))
+    }
+
+    fn weights(width: usize, device: &Device) -> Tensor<1> {
+        tensor(&numbers(width, 9), width, device).reshape([width as i32])
+    }
+
+    /// In f64.
+    fn reference(row: &[f32], weights: &[f32]) -> Vec<f64> {
+        let squares = row.iter().map(|&x| f64::from(x) * f64::from(x));
+        let mean = squares.sum::<f64>() / row.len() as f64;
+        let factor = 1.0 / (mean + f64::from(EPS)).sqrt();
+        row.iter().zip(weights).map(|(&x, &w)| f64::from(x) * factor * f64::from(w)).collect()
+    }
+
+    fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.cast(DType::F32).try_into_vec_as::<f32>().unwrap()
+    }
+
+    #[test]
+    fn rows_of_every_width_are_normed_each_on_its_own() {
+        for device in devices() {
+            for width in [1, 2, 31, 64, 255, 256, 257, 576] {
+                let (x, y) = (numbers(3 * width, 1), numbers(3 * width, 2));
+                let weight = weights(width, &device);
+                let normed = host(rms_norm(tensor(&x, width, &device), weight.clone(), EPS));
+                let [a, b] = [&x, &y].map(|x| tensor(x, width, &device));
+                let [sum, normed_sum] = add_rms_norm(a, b, weight.clone(), EPS).map(host);
+                for row in 0..3 {
+                    let of = |x: &[f32]| x[row * width..(row + 1) * width].to_vec();
+                    let added: Vec<f32> = of(&x).iter().zip(of(&y)).map(|(x, y)| x + y).collect();
+                    assert_eq!(of(&sum), added, "{width}");
+                    let weights = numbers(width, 9);
+                    close(&of(&normed), &reference(&of(&x), &weights), 1e-6);
+                    close(&of(&normed_sum), &reference(&added, &weights), 1e-6);
+                    let alone = tensor(&of(&x), width, &device);
+                    let alone = host(rms_norm(alone, weight.clone(), EPS));
+                    assert_eq!(alone, of(&normed), "a row has the same bits alone");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn squares_beyond_f16_are_summed_in_f32() {
+        for device in devices() {
+            if !device.supports_dtype(DType::F16) {
+                eprintln!("{device:?} does not compute in f16");
+                continue;
+            }
+            let x: Vec<f32> = numbers(300, 3).iter().map(|x| x * 1000.0).collect();
+            let row = tensor(&x, 300, &device).cast(DType::F16);
+            let weight = weights(300, &device).cast(DType::F16);
+            let [x, weights] = [host(row.clone()), host(weight.clone())];
+            let expected = reference(&x, &weights);
+            // Half of the distance between two numbers of f16, relative to either.
+            close(&host(rms_norm(row, weight, EPS)), &expected, 1.0 / 2048.0);
+        }
+    }
+}

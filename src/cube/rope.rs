@@ -182,19 +182,16 @@ fn turn_head<T: Float>(
     };
     let sines = table.len() / 2;
     let angles = row * pairs % sines;
-    let mut i = UNIT_POS as usize;
-    while i < pairs {
+    let (unit, units) = (UNIT_POS as usize, CUBE_DIM as usize);
+    for i in range_stepped(unit, pairs, units) {
         let (cos, sin) = (table[angles + i], table[sines + angles + i]);
         let a = scaled(x, weight, first, i, factor);
         let b = scaled(x, weight, first, i + pairs, factor);
         output[first + i] = T::cast_from(a * cos - b * sin);
         output[first + i + pairs] = T::cast_from(b * cos + a * sin);
-        i += CUBE_DIM as usize;
     }
-    let mut i = 2 * pairs + UNIT_POS as usize;
-    while i < head_dim {
+    for i in range_stepped(2 * pairs + unit, head_dim, units) {
         output[first + i] = T::cast_from(scaled(x, weight, first, i, factor));
-        i += CUBE_DIM as usize;
     }
 }
 // ANCHOR_END: turn_head
@@ -215,4 +212,71 @@ fn scaled<T: Float>(
         ComptimeOption::None => number,
     };
     scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, TensorData};
+
+    use super::*;
+    use crate::cube::devices;
+    use crate::cube::norm::rms_norm;
+    use crate::cube::tests::{close, numbers};
+
+    const SEQ: usize = 3;
+    const HEADS: [usize; 2] = [3, 2];
+    const HEAD_DIM: usize = 10;
+
+    /// Entry by entry, in f64: `x` is `[rows, heads, head_dim]`.
+    fn reference(x: &[f32], heads: usize, table: &[f32], pairs: usize) -> Vec<f64> {
+        let mut turned: Vec<f64> = x.iter().copied().map(f64::from).collect();
+        for (place, head) in turned.chunks_mut(HEAD_DIM).enumerate() {
+            let row = place / heads % SEQ;
+            for i in 0..pairs {
+                let [cos, sin] = [0, SEQ * pairs].map(|at| f64::from(table[at + row * pairs + i]));
+                let (a, b) = (head[i], head[i + pairs]);
+                (head[i], head[i + pairs]) = (a * cos - b * sin, b * cos + a * sin);
+            }
+        }
+        turned
+    }
+
+    /// With as many pairs as there are, and with fewer; for one sequence and for two.
+    #[test]
+    fn each_head_is_turned_by_the_angles_of_its_position() {
+        for device in devices() {
+            for (batch, pairs) in [(1, 5), (1, 3), (2, 5)] {
+                let table = numbers(2 * SEQ * pairs, 5);
+                let tensor =
+                    |values: &[f32], shape: Vec<usize>| TensorData::new(values.to_vec(), shape);
+                let on_device = Tensor::<3>::from_data(
+                    tensor(&table, vec![2, SEQ, pairs]),
+                    (&device, DType::F32),
+                );
+                let of = |heads: usize| numbers(batch * SEQ * heads * HEAD_DIM, heads as u32);
+                let qk = HEADS.map(|heads| {
+                    let data = tensor(&of(heads), vec![batch, SEQ, heads, HEAD_DIM]);
+                    Tensor::<4>::from_data(data, (&device, DType::F32))
+                });
+                let turned = rotate(qk.clone(), on_device.clone());
+                for (found, heads) in turned.into_iter().zip(HEADS) {
+                    let found = found.try_into_vec_as::<f32>().unwrap();
+                    close(&found, &reference(&of(heads), heads, &table, pairs), 1e-6);
+                }
+
+                let weights = [11, 12].map(|seed| {
+                    let data = tensor(&numbers(HEAD_DIM, seed), vec![HEAD_DIM]);
+                    Tensor::<1>::from_data(data, (&device, DType::F32))
+                });
+                let turned = norm_and_rotate(qk.clone(), on_device, weights.clone(), 1e-6);
+                for ((found, x), (weight, heads)) in
+                    turned.into_iter().zip(qk).zip(weights.into_iter().zip(HEADS))
+                {
+                    let found = found.try_into_vec_as::<f32>().unwrap();
+                    let normed = rms_norm(x, weight, 1e-6).try_into_vec_as::<f32>().unwrap();
+                    close(&found, &reference(&normed, heads, &table, pairs), 1e-5);
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::RecordedModel;
 use crate::error::Result;
 use crate::kv::{BlockTable, Memory, Pool};
-use crate::model::Logits;
+use crate::model::{Logits, MostLikely};
 
 /// A network that reads tokens after the keys and values of earlier ones.
 pub trait Forward {
@@ -35,6 +35,15 @@ pub trait Forward {
     /// # Errors
     /// The pass has failed, and no table has changed.
     fn forward(&self, chunks: &mut [ChunkInput<Self::Memory>]) -> Result<Vec<Vec<f32>>>;
+
+    /// As [`forward`](Self::forward), where the most likely token of each row is all that is wanted. None
+    /// where that costs as much as the logits; then nothing was computed.
+    fn most_likely(
+        &self,
+        _chunks: &mut [ChunkInput<Self::Memory>],
+    ) -> Option<Result<Vec<MostLikely>>> {
+        None
+    }
 
     /// What a record says of the network.
     fn describe(&self) -> RecordedModel;

@@ -7,6 +7,8 @@ use super::{ChunkInput, Forward, RecordedModel};
 use crate::error::Result;
 use crate::kv::{KvCache, KvMemory, KvPool};
 use crate::model::{Input, Model};
+#[cfg(feature = "cube")]
+use crate::{device::has_cubes, model::MostLikely};
 
 impl Forward for Model {
     type Memory = KvMemory;
@@ -29,21 +31,38 @@ impl Forward for Model {
 
     // ANCHOR: forward
     fn forward(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Result<Vec<Vec<f32>>> {
-        let cache = |chunk: &mut ChunkInput<KvMemory>| {
-            KvCache::with_table(self.kv_pool(), mem::take(&mut chunk.table))
-        };
-        let mut caches: Vec<KvCache> = chunks.iter_mut().map(cache).collect();
-        let inputs = zip(&*chunks, &mut caches)
-            .map(|(chunk, cache)| Input::after(cache, &chunk.tokens).with_logits(chunk.logits));
-        let rows = self.forward(&mut inputs.collect::<Vec<_>>());
-        for (chunk, cache) in zip(chunks, caches) {
-            chunk.table = cache.into_table();
-        }
-        rows
+        with_caches(self, chunks, |inputs| self.forward(inputs))
     }
     // ANCHOR_END: forward
+
+    #[cfg(feature = "cube")]
+    fn most_likely(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Option<Result<Vec<MostLikely>>> {
+        has_cubes(self.device())
+            .then(|| with_caches(self, chunks, |inputs| self.most_likely(inputs)))
+    }
 
     fn describe(&self) -> RecordedModel {
         RecordedModel::of(self)
     }
 }
+
+// ANCHOR: with_caches
+/// Runs `compute` with an input for each chunk, whose KV cache is its block table.
+fn with_caches<T>(
+    model: &Model,
+    chunks: &mut [ChunkInput<KvMemory>],
+    compute: impl FnOnce(&mut [Input<'_>]) -> T,
+) -> T {
+    let cache = |chunk: &mut ChunkInput<KvMemory>| {
+        KvCache::with_table(model.kv_pool(), mem::take(&mut chunk.table))
+    };
+    let mut caches: Vec<KvCache> = chunks.iter_mut().map(cache).collect();
+    let inputs = zip(&*chunks, &mut caches)
+        .map(|(chunk, cache)| Input::after(cache, &chunk.tokens).with_logits(chunk.logits));
+    let rows = compute(&mut inputs.collect::<Vec<_>>());
+    for (chunk, cache) in zip(chunks, caches) {
+        chunk.table = cache.into_table();
+    }
+    rows
+}
+// ANCHOR_END: with_caches

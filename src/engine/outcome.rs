@@ -3,13 +3,16 @@
 use super::{Chunk, Scheduler, SequenceId};
 use crate::error::Error;
 use crate::kv::Memory;
-use crate::model::Logits;
+use crate::model::{Logits, MostLikely};
 
 /// What a step did for one sequence.
 #[derive(Debug)]
 pub enum Outcome {
     /// The logits of the next token, `[vocab]`.
     Logits(Vec<f32>),
+    /// As `Logits`, but only the most likely token by them: see
+    /// [`Engine::set_greedy`](super::Engine::set_greedy).
+    MostLikely(MostLikely),
     /// The logits after the last token and after each draft token behind it, `[vocab]` each: one row
     /// more than there are draft tokens. A row counts where all draft tokens before it are what was
     /// sampled from the rows before.
@@ -26,6 +29,12 @@ pub enum Outcome {
     },
     /// The sequence failed, and has left.
     Failed(Error),
+}
+
+/// Hands out the most likely tokens of a pass: one for each chunk that asks for its last logits.
+pub(super) fn tokens(chunks: &[Chunk], tokens: Vec<MostLikely>) -> Vec<(SequenceId, Outcome)> {
+    let ids = chunks.iter().filter(|chunk| chunk.logits == Logits::Last).map(|chunk| chunk.id);
+    ids.zip(tokens.into_iter().map(Outcome::MostLikely)).collect()
 }
 
 /// Hands out the rows of a pass, `[vocab]` each.

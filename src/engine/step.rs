@@ -1,15 +1,18 @@
 //! The engine: carries out the plans of a scheduler on a model.
 
-use std::collections::HashMap;
+mod rows;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::holdings::{Holdings, SchedulerRef};
-use super::outcome::{Outcome, outcomes};
+use super::outcome::{Outcome, outcomes, tokens};
 use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
 use crate::error::{DeviceError, Error, Result, ServiceError};
 use crate::kv::{self, BLOCK, Lender, LenderId};
 use crate::model::Model;
 use crate::panics;
+use rows::Rows;
 
 /// A model, and a scheduler that hands out its memory for keys and values.
 ///
@@ -32,6 +35,8 @@ pub struct Engine<'m, F: Forward = Model> {
     /// The sequences of a pass that panicked, and the position that each had reached after it: up to
     /// there each runs alone, to find the one at fault.
     suspects: HashMap<SequenceId, usize>,
+    /// Those of which only the most likely token is wanted.
+    greedy: HashSet<SequenceId>,
     next_id: u64,
 }
 
@@ -70,6 +75,7 @@ impl<'m, F: Forward> Engine<'m, F> {
             pauses: (0, 0),
             most_pauses: kv::MOST_PAUSES,
             suspects: HashMap::new(),
+            greedy: HashSet::new(),
             next_id: 0,
         }
     }
@@ -119,6 +125,17 @@ impl<'m, F: Forward> Engine<'m, F> {
         self.handle(Event::Draft { id, tokens })
     }
 
+    /// Whether of this sequence's logits only the most likely token is wanted. Where that holds for all
+    /// that take part in a step, and a GPU computes, it finds the tokens itself:
+    /// [`Outcome::MostLikely`] then comes in place of [`Outcome::Logits`].
+    pub fn set_greedy(&mut self, id: SequenceId, greedy: bool) {
+        if greedy {
+            self.greedy.insert(id);
+        } else {
+            self.greedy.remove(&id);
+        }
+    }
+
     /// Pauses or resumes a sequence. The blocks of a paused one are taken when others need them,
     /// and computed again when it goes on.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
@@ -133,6 +150,7 @@ impl<'m, F: Forward> Engine<'m, F> {
 
     /// Removes a sequence and gives back its blocks.
     pub fn leave(&mut self, id: SequenceId) {
+        self.greedy.remove(&id);
         self.tell(Event::Leave { id });
     }
 
@@ -270,13 +288,14 @@ impl<'m, F: Forward> Engine<'m, F> {
         let mut holdings = self.change();
         holdings.computes = false;
         if holdings.record.is_some() {
-            holdings.note(outcomes.iter().map(|(id, outcome)| match outcome {
-                Outcome::Logits(logits) => Entry::logits(*id, logits),
-                Outcome::Checked { rows, .. } => Entry::logits(*id, rows.iter().flatten()),
+            holdings.note(outcomes.iter().filter_map(|(id, outcome)| match outcome {
+                Outcome::Logits(logits) => Some(Entry::logits(*id, logits)),
+                Outcome::MostLikely(_) => None, // only where no record is kept
+                Outcome::Checked { rows, .. } => Some(Entry::logits(*id, rows.iter().flatten())),
                 Outcome::PromptLogits { position, rows } => {
-                    Entry::prompt_logits(*id, *position, rows)
+                    Some(Entry::prompt_logits(*id, *position, rows))
                 }
-                Outcome::Failed(_) => Entry::Failed { id: *id },
+                Outcome::Failed(_) => Some(Entry::Failed { id: *id }),
             }));
         }
     }
@@ -292,6 +311,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Removes a sequence that failed.
     fn fail(&mut self, id: SequenceId, error: Error) -> (SequenceId, Outcome) {
         self.suspects.remove(&id);
+        self.greedy.remove(&id);
         let mut holdings = self.change();
         // A failure is recorded as an outcome, not as an event.
         let _ = holdings.scheduler.handle(Event::Leave { id });
@@ -324,7 +344,7 @@ impl<'m, F: Forward> Engine<'m, F> {
     /// Runs these chunks in one forward pass, with the block tables of their sequences.
     fn run(&mut self, chunks: &[Chunk]) -> PassEnd {
         let mut inputs = self.take_inputs(chunks);
-        let rows = match panics::contain("the model", || self.model.forward(&mut inputs)) {
+        let rows = match panics::contain("the model", || self.compute(chunks, &mut inputs)) {
             Ok(rows) => rows,
             Err(error) => {
                 // What the blocks hold is unknown.
@@ -338,7 +358,10 @@ impl<'m, F: Forward> Engine<'m, F> {
         }
         match rows {
             Ok(rows) => {
-                let outcomes = outcomes(&holdings.scheduler, chunks, rows);
+                let outcomes = match rows {
+                    Rows::Logits(rows) => outcomes(&holdings.scheduler, chunks, rows),
+                    Rows::MostLikely(rows) => tokens(chunks, rows),
+                };
                 holdings.scheduler.complete(chunks);
                 PassEnd::Done(outcomes)
             }

@@ -10,7 +10,7 @@ use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
 use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, SchedulerRef, SequenceId};
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, MostLikely};
 use crate::panics;
 use crate::sampling::{Sampler, TokenLogprobs};
 use crate::speculation::{Speculation, Speculator};
@@ -74,6 +74,7 @@ impl SequenceStep {
         for outcome in std::mem::take(&mut self.outcomes) {
             self.end = match outcome {
                 Outcome::Logits(logits) => self.sample(&[logits], &[]),
+                Outcome::MostLikely(token) => self.take_greedy(token),
                 Outcome::Checked { draft, rows } => self.sample(&rows, &draft),
                 Outcome::PromptLogits { rows, .. } => self.state.score_prompt(&rows),
                 Outcome::Failed(error) => Err(error),
@@ -82,6 +83,17 @@ impl SequenceStep {
                 return;
             }
         }
+    }
+
+    /// The next token of a greedy text, which the device has found.
+    fn take_greedy(&mut self, token: MostLikely) -> Result<()> {
+        let tokens = &mut self.tokens;
+        let id = self.state.take_greedy(token, &mut |chosen| {
+            tokens.push(chosen.token.clone());
+            ControlFlow::Continue(())
+        })?;
+        self.sampled = vec![id];
+        Ok(())
     }
 
     /// The indices of those of its tokens that were draft tokens: the first ones.
@@ -164,6 +176,7 @@ impl<'m> Batch<'m> {
     /// Gives a sequence draft tokens from `speculator`.
     pub fn speculate(&mut self, id: SequenceId, speculator: Speculator) {
         if self.sequences.contains_key(&id) {
+            self.engine.set_greedy(id, false);
             self.speculators.insert(id, speculator);
         }
     }
@@ -200,6 +213,7 @@ impl<'m> Batch<'m> {
         let scores = options.prompt_logprobs.is_some();
         let most = if scores { CHUNK } else { usize::MAX };
         let id = self.engine.arrive(prompt, tokens, options.chunk.min(most), scores)?;
+        self.engine.set_greedy(id, state.wants_token_only() && speculator.is_none());
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
         self.sequences.insert(id, state);
         self.speculators.extend(speculator.map(|speculator| (id, speculator)));

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
-use crate::error::{Error, RequestError, Result};
-use crate::model::Model;
+use crate::error::{DeviceError, Error, RequestError, Result};
+use crate::model::{Model, MostLikely};
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
 use crate::speculation::{Text, residual};
 
@@ -129,6 +129,25 @@ impl SequenceState {
 
     pub(super) fn is_finished(&self) -> bool {
         self.finish_reason.is_some()
+    }
+
+    /// Whether of the logits of the next token only the most likely token is wanted.
+    pub(super) fn wants_token_only(&self) -> bool {
+        let is_asked_for_more = self.top.is_some() || self.prompt_top.is_some();
+        self.sampler.takes_most_likely() && self.hash.is_none() && !is_asked_for_more
+    }
+
+    /// As [`next_token`](Self::next_token), where the most likely token is known. The logits that
+    /// `on_token` gets are empty.
+    pub(super) fn take_greedy(
+        &mut self,
+        token: MostLikely,
+        on_token: &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<u32> {
+        let (step, accepted) = (self.tokens.len() - self.prompt, self.accepted);
+        let token = token.map_err(|problem| DeviceError::Logits { step, problem })?;
+        self.last_check = LastCheck { tokens: step, accepted, rows: 1 };
+        self.push(token, &[], on_token)
     }
 
     /// Takes the rows of logits, `[vocab]` each, of the next prompt tokens.

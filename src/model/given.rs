@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kv::{KvCache, KvPool};
 pub use config::ModelConfig;
 pub use input::Input;
-pub use logits::Logits;
+pub use logits::{Logits, MostLikely};
 
 /// Gives the logits after `tokens`, `[vocab]`, which follow `position` earlier ones.
 type Network = dyn Fn(&[u32], usize) -> Result<Vec<f32>> + Send + Sync;

@@ -43,7 +43,7 @@ use crate::kv::{KvCache, KvPool, KvShape};
 use crate::storage::Storage;
 pub use config::ModelConfig;
 pub use input::Input;
-pub use logits::Logits;
+pub use logits::{Logits, MostLikely};
 use network::{Network, Output};
 use pass::Pass;
 pub use source::{Role, Source};
@@ -200,10 +200,14 @@ impl Model {
     /// context or the budget of the KV caches holds, a cache for an architecture that does not
     /// support one; or a device that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, Output::Logits)
+        self.run(inputs, |row, wanted, pass| self.network.rows(row, wanted, pass, Output::Logits))
     }
 
-    fn run(&self, inputs: &mut [Input<'_>], output: Output) -> Result<Vec<Vec<f32>>> {
+    fn run<T>(
+        &self,
+        inputs: &mut [Input<'_>],
+        compute: impl FnOnce(&[u32], &[usize], &mut Pass<'_>) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
         for input in &mut *inputs {
             self.config.check_ids(input.tokens)?;
             match &mut input.cache {
@@ -221,7 +225,7 @@ impl Model {
                 let cache = cache.as_deref_mut().or_else(|| own_caches.next());
                 pass.push(tokens.len(), cache);
             }
-            let rows = self.network.rows(&row, &wanted, &mut pass, output)?;
+            let rows = compute(&row, &wanted, &mut pass)?;
             if held.is_some() && rows.is_empty() {
                 // Nothing was copied from the device, so it may still write keys and values.
                 self.device.sync().map_err(|error| DeviceError::Failed(error.to_string()))?;
@@ -239,7 +243,19 @@ impl Model {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn hidden_states(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, Output::HiddenStates)
+        self.run(inputs, |row, wanted, pass| {
+            self.network.rows(row, wanted, pass, Output::HiddenStates)
+        })
+    }
+
+    /// As [`forward`](Self::forward) on a GPU, which finds the most likely token of each row itself: only
+    /// the ids are copied.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    #[cfg(feature = "cube")]
+    pub(crate) fn most_likely(&self, inputs: &mut [Input<'_>]) -> Result<Vec<MostLikely>> {
+        self.run(inputs, |row, wanted, pass| self.network.most_likely(row, wanted, pass))
     }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one

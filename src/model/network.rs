@@ -2,6 +2,8 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
+#[cfg(feature = "cube")]
+use super::MostLikely;
 use super::config::{Family, ModelConfig};
 use super::decoder::Decoder;
 use super::encoder::Encoder;
@@ -11,6 +13,8 @@ use super::pass::Pass;
 use super::rope::Ropes;
 use super::source::Source;
 use super::trace::Trace;
+#[cfg(feature = "cube")]
+use crate::cube::argmax;
 use crate::device;
 use crate::error::{DeviceError, Error, RequestError, Result};
 
@@ -79,9 +83,31 @@ impl Network {
         match self {
             Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
             Self::Tensors { architecture, device } => {
-                architecture.rows(row, wanted, pass, output, device)
+                match architecture.rows(row, wanted, pass, output, device)? {
+                    Some(rows) => rows_to_host(rows),
+                    None => Ok(Vec::new()),
+                }
             }
         }
+    }
+
+    /// The most likely token after each of the `wanted` columns, on a GPU: it finds them itself, and only
+    /// their ids are copied.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    #[cfg(feature = "cube")]
+    pub(super) fn most_likely(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+    ) -> Result<Vec<MostLikely>> {
+        let Self::Tensors { architecture, device } = self else {
+            return Ok(Vec::new()); // on the CPU, logits are in host memory anyway
+        };
+        let logits = architecture.rows(row, wanted, pass, Output::Logits, device)?;
+        logits.map_or(Ok(Vec::new()), most_likely_of)
     }
 
     /// The queries, `[seq, n_heads * head_dim]`, and the keys, `[seq, n_kv_heads * head_dim]`, that
@@ -195,7 +221,8 @@ impl Architecture {
     }
 
     // ANCHOR: rows
-    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns.
+    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns:
+    /// `[1, wanted.len(), d_model or vocab]`, or nothing if there are none.
     fn rows(
         &self,
         row: &[u32],
@@ -203,23 +230,21 @@ impl Architecture {
         pass: &mut Pass<'_>,
         output: Output,
         device: &Device,
-    ) -> Result<Vec<Vec<f32>>> {
+    ) -> Result<Option<Tensor<3>>> {
         let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
         let hidden = self.hidden_states(ids, pass)?; // [1, row.len(), d_model]
         if wanted.is_empty() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let hidden = if wanted.len() == row.len() {
             hidden // each token's logits are wanted, as in a decode step
         } else {
             hidden.select(1, tensor_of(wanted, device))
         };
-        let rows = match output {
+        Ok(Some(match output {
             Output::HiddenStates => hidden,
             Output::Logits => self.logits(hidden), // [1, wanted.len(), vocab]
-        };
-        let [_, _, width] = rows.dims();
-        Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
+        }))
     }
     // ANCHOR_END: rows
 
@@ -253,6 +278,26 @@ fn tensor_of<T: Copy + TryInto<i32>>(numbers: &[T], device: &Device) -> Tensor<1
     let numbers: Vec<i32> = numbers.collect();
     let shape = [numbers.len()];
     Tensor::from_data(TensorData::new(numbers, shape), device)
+}
+
+/// As [`to_host`], row by row: `[1, rows, width]`.
+fn rows_to_host(rows: Tensor<3>) -> Result<Vec<Vec<f32>>> {
+    let [_, _, width] = rows.dims();
+    Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
+}
+
+/// The most likely token of each row of logits, `[1, rows, vocab]`.
+#[cfg(feature = "cube")]
+fn most_likely_of(logits: Tensor<3>) -> Result<Vec<MostLikely>> {
+    let ids = argmax::argmax(logits.squeeze_dim(0)).try_into_vec_as::<i32>();
+    let ids = ids.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))?;
+    let token = |id| match id {
+        argmax::NAN => Err("one of them is NaN"),
+        argmax::INFINITE => Err("one of them is infinite"),
+        argmax::NONE => Err("none of them is finite"),
+        id => Ok(id as u32),
+    };
+    Ok(ids.into_iter().map(token).collect())
 }
 
 /// Waits for the device and copies a tensor into host memory, in row-major order.

@@ -64,6 +64,22 @@ impl Sampler {
         self
     }
 
+    /// Whether the next token is the most likely one by the logits, whatever came before it: greedy, and
+    /// no rule changes a score.
+    pub(crate) fn takes_most_likely(&self) -> bool {
+        let plain = SamplingParams {
+            temperature: 0.0,
+            // What greedy skips.
+            top_k: self.params.top_k,
+            top_p: self.params.top_p,
+            min_p: self.params.min_p,
+            typical_p: self.params.typical_p,
+            seed: self.params.seed,
+            ..SamplingParams::default()
+        };
+        self.params == plain && self.rules.is_empty() && self.constraint.is_none()
+    }
+
     /// The constraint on the output, if there is one.
     pub fn constraint(&self) -> Option<&Follower> {
         self.constraint.as_ref()

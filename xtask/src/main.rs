@@ -9,6 +9,7 @@ mod eval;
 mod exercises;
 mod figures;
 mod format_cost;
+mod gpu;
 mod greedy_loops;
 mod instructions;
 mod live;
@@ -101,6 +102,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Measure how fast this machine reads and multiplies, and how near a model comes to that
     Roofline(roofline::RooflineArgs),
+    /// Check a GPU, and measure how fast it reads and writes
+    Gpu(gpu::GpuArgs),
     /// Count the instructions of a token on 64-bit Arm, under qemu
     Instructions(instructions::InstructionsArgs),
     /// Answer with token masks, or measure how long they take beside other engines
@@ -141,6 +144,7 @@ fn main() -> Result<()> {
         Command::LoadCost(args) => load_cost::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Roofline(args) => roofline::run(&args),
+        Command::Gpu(args) => gpu::run(&args),
         Command::Instructions(args) => instructions::run(&args),
         Command::Masks(args) => masks::run(&args),
         Command::Speculation(args) => speculation::run(&args),

@@ -26,7 +26,7 @@ pub struct ParityArgs {
 const CHUNKS: [usize; 3] = [1, 3, 8];
 
 /// The reference outputs of one model.
-struct Reference {
+pub struct Reference {
     prompts: Vec<Vec<u32>>,
     greedy: Vec<Vec<u32>>,
     /// For each prompt, a row of logits for each of its tokens.
@@ -41,13 +41,13 @@ struct Expected {
 
 /// The greatest relative differences for one model.
 #[derive(Default)]
-struct Row {
-    naive: f32,
-    cached: f32,
-    chunked: [f32; CHUNKS.len()],
+pub struct Row {
+    pub naive: f32,
+    pub cached: f32,
+    pub chunked: [f32; CHUNKS.len()],
     /// The number of greedy tokens that agree with the reference.
-    same: usize,
-    tokens: usize,
+    pub same: usize,
+    pub tokens: usize,
 }
 
 pub fn run(args: &ParityArgs) -> Result<()> {
@@ -82,7 +82,8 @@ pub fn run(args: &ParityArgs) -> Result<()> {
     Ok(())
 }
 
-fn model_folders(fixtures: &Path) -> Result<Vec<PathBuf>> {
+/// The folders with reference outputs in a folder.
+pub fn model_folders(fixtures: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(fixtures)
         .with_context(|| format!("cannot read {}", fixtures.display()))?;
     let mut folders = Vec::new();
@@ -98,7 +99,8 @@ fn model_folders(fixtures: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl Reference {
-    fn read(folder: &Path) -> Result<Self> {
+    /// Reads what stands beside a model.
+    pub fn read(folder: &Path) -> Result<Self> {
         let json = std::fs::read(folder.join("expected.json"))?;
         let Expected { prompts, greedy } = serde_json::from_slice(&json)?;
         let bytes = std::fs::read(folder.join("expected.safetensors"))?;
@@ -118,7 +120,8 @@ impl Reference {
         Ok(Self { prompts, greedy, logits })
     }
 
-    fn compare(&self, model: &Model) -> Result<Row> {
+    /// How far a model is from it.
+    pub fn compare(&self, model: &Model) -> Result<Row> {
         let mut row = Row::default();
         for (i, prompt) in self.prompts.iter().enumerate() {
             let (logits, greedy) = (&self.logits[i], &self.greedy[i]);
@@ -154,7 +157,7 @@ impl Reference {
 
 /// The greatest difference between two logits, as a share of the largest logit of the reference at their
 /// position. A NaN counts as infinite.
-fn farthest(found: &[Vec<f32>], reference: &[Vec<f32>]) -> f32 {
+pub fn farthest(found: &[Vec<f32>], reference: &[Vec<f32>]) -> f32 {
     let of_rows = found.iter().zip(reference).map(|(found, reference)| {
         let largest = reference.iter().fold(0.0_f32, |largest, logit| largest.max(logit.abs()));
         let shares = found.iter().zip(reference).map(|(a, b)| (a - b).abs() / largest);

@@ -22,7 +22,7 @@ use slowburn::device::Precision;
 use slowburn::kernels::Simd;
 
 use crate::bench::{Ours, machine};
-use cost::Shape;
+pub use cost::Shape;
 use roof::Roof;
 
 /// Both roofs are the best of several tries: nothing that computes on this machine is faster.

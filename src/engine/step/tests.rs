@@ -91,7 +91,7 @@ fn texts(
                     texts[index].push(greedy(&logits));
                     engine.push(id, greedy(&logits));
                 }
-                Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {
+                Outcome::PromptLogits { .. } | Outcome::Checked { .. } | Outcome::MostLikely(_) => {
                     panic!("nobody has asked")
                 }
                 Outcome::Failed(error) => {

@@ -129,7 +129,7 @@ impl<'m> Schedule<'m> {
         let seconds = start.elapsed().as_secs_f64();
         for (id, outcome) in outcomes {
             match outcome {
-                Outcome::Logits(_) => self.engine.push(id, 0),
+                Outcome::Logits(_) | Outcome::MostLikely(_) => self.engine.push(id, 0),
                 Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {}
                 Outcome::Failed(error) => bail!(error),
             }

@@ -93,7 +93,7 @@ pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Reco
             match outcome {
                 Outcome::Failed(error) => bail!(error),
                 Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {}
-                Outcome::Logits(_) => {
+                Outcome::Logits(_) | Outcome::MostLikely(_) => {
                     let tokens = recorder.token(request, now);
                     if tokens < request.output {
                         engine.push(id, request.output_id(tokens, vocab));

@@ -1,0 +1,98 @@
+//! What a GPU is asked to do: few launches, and to copy no more than is looked at. One test, since
+//! launches are counted for the whole process.
+#![cfg(feature = "cube")]
+
+mod common;
+
+use common::{assert_close, fixture};
+use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use slowburn::generate::{self, Options};
+use slowburn::model::{Input, Model};
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+
+const PROMPT: [u32; 5] = [3, 11, 5, 7, 2];
+
+/// The devices that this build has and this machine can open.
+fn devices() -> Vec<OpenDevice> {
+    let choices = [
+        #[cfg(feature = "wgpu")]
+        DeviceChoice::Wgpu,
+        #[cfg(feature = "cube-cpu")]
+        DeviceChoice::CubeCpu,
+    ];
+    let open = |choice: DeviceChoice| match device::open(choice) {
+        Ok(open) => Some(open),
+        Err(error) => {
+            eprintln!("not tested: {error}");
+            None
+        }
+    };
+    choices.into_iter().filter_map(open).collect()
+}
+
+fn load(name: &str, device: &OpenDevice) -> Model {
+    let folder = fixture(&format!("models/{name}"));
+    Pretrained::load(&folder, device, Precision::F32).unwrap().model
+}
+
+/// The launches of a decode step of so many sequences, after the kernels are compiled.
+fn launches_of_a_step(model: &Model, sequences: usize) -> u64 {
+    let new = || model.new_cache(PROMPT.len() + 3).unwrap();
+    let mut caches: Vec<_> = (0..sequences).map(|_| new()).collect();
+    let mut step = |tokens: &[u32]| {
+        let before = device::launches();
+        let inputs = caches.iter_mut().map(|cache| Input::after(cache, tokens));
+        model.forward(&mut inputs.collect::<Vec<_>>()).unwrap();
+        device::launches() - before
+    };
+    step(&PROMPT);
+    step(&PROMPT[..1]);
+    step(&PROMPT[..1])
+}
+
+fn greedy(max_tokens: usize) -> Options {
+    Options {
+        max_tokens,
+        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
+        ignore_eos: true,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn a_step_is_few_launches_and_greedy_texts_are_the_same_without_their_logits() {
+    for device in devices() {
+        for name in ["llama-gqa", "qwen3"] {
+            let model = load(name, &device);
+            let layers = model.config().n_layers as u64;
+            let (one, three) = (launches_of_a_step(&model, 1), launches_of_a_step(&model, 3));
+            println!(
+                "{name} on {device}: {one} launches for {layers} layers, {three} for three texts"
+            );
+            assert!(one > layers, "nothing was counted");
+            // Two norms with their sums, queries, keys and values, their rotation, append, attention and
+            // its output, gate and up, their product, and down; all else is outside of the layers.
+            assert!(one <= 13 * layers + 8, "{name} on {device}: {one} launches");
+            assert!(three <= one + 2 * layers, "{name} on {device}: {three} launches for three");
+
+            let options = greedy(12);
+            let alone = generate::cached(&model, &PROMPT, &options, &mut common::go_on).unwrap();
+            let prompts = vec![PROMPT.to_vec(), PROMPT[..3].to_vec()];
+            let all = vec![options.clone(); 2];
+            let go_on = &mut |_, _| std::ops::ControlFlow::Continue(());
+            let batched = generate::batched(&model, &prompts, &all, go_on).unwrap();
+            assert_eq!(batched[0].ids, alone.ids, "{name} on {device}");
+            // One looks at its logits, so both get them.
+            let looks = [Options { logprobs: Some(1), ..options.clone() }, options];
+            let looked_at = generate::batched(&model, &prompts, &looks, go_on).unwrap();
+            for (a, b) in looked_at.iter().zip(&batched) {
+                assert_eq!(a.ids, b.ids, "{name} on {device}");
+            }
+            let logprobs = looked_at[0].logprobs.iter().map(|row| row.logprob);
+            let best = looked_at[0].logprobs.iter().map(|row| row.top[0].1);
+            let [logprobs, best] = [logprobs.collect::<Vec<_>>(), best.collect()];
+            assert_close(&logprobs, &best, 0.0, "a greedy token is the most likely one");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Whether the card computes what it must: the logits of the fixtures, and the same logits however they
+//! are computed.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use slowburn::device::{OpenDevice, Precision};
+use slowburn::generate::{Batch, Generation, Options};
+use slowburn::model::{Input, Logits, Model};
+use slowburn::pretrained::Pretrained;
+use slowburn::sampling::SamplingParams;
+
+use super::budget::Budget;
+use crate::bench::Workload;
+use crate::parity::{self, Reference, farthest};
+
+/// The tokens of the texts of an engine.
+const PROMPT_TOKENS: usize = 40;
+const NEW_TOKENS: usize = 40;
+
+/// The distances of the fixture models from transformers, as a Markdown table: each as a share of the
+/// largest logit of a position.
+pub fn parity(device: &OpenDevice, fixtures: &Path, budget: Budget) -> Result<String> {
+    let mut table = "| model | whole | cached | chunks of 1 | of 3 | of 8 | greedy tokens |\n\
+                     |---|--:|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    for folder in parity::model_folders(fixtures)? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if budget.is_over() {
+            table += &format!("| {name} | not in time | | | | | |\n");
+            continue;
+        }
+        let model = Pretrained::load(&folder, device, Precision::F32)?.model;
+        let row = Reference::read(&folder)?.compare(&model)?;
+        let [one, three, eight] = row.chunked;
+        table += &format!(
+            "| {name} | {:.1e} | {:.1e} | {one:.1e} | {three:.1e} | {eight:.1e} | {} of {} |\n",
+            row.naive, row.cached, row.same, row.tokens
+        );
+    }
+    Ok(table)
+}
+
+/// One way to compute some logits, and how they are beside those of another.
+struct Equivalence {
+    what: &'static str,
+    result: String,
+}
+
+impl Equivalence {
+    fn of_rows(what: &'static str, found: &[Vec<f32>], reference: &[Vec<f32>]) -> Self {
+        let result = match found == reference {
+            true => "same bits".to_owned(),
+            false => format!("{:.1e}", farthest(found, reference)),
+        };
+        Self { what, result }
+    }
+
+    /// Of texts, the hash of all logits is known.
+    fn of_texts(what: &'static str, found: &[Generation], reference: &Generation) -> Self {
+        let result = if found.iter().all(|text| text.logits_hash == reference.logits_hash) {
+            "same bits"
+        } else if found.iter().all(|text| text.ids == reference.ids) {
+            "same text"
+        } else {
+            "another text"
+        };
+        Self { what, result: result.to_owned() }
+    }
+}
+
+/// How the logits of the bundled model differ by the way in which they are computed: by default, and with
+/// the products that `--batch-invariant` takes.
+pub fn equivalences(device: &OpenDevice, budget: Budget) -> Result<String> {
+    let invariant = OpenDevice { batch_invariant: true, ..device.clone() };
+    let (by_default, invariant) = (all_of(device, budget)?, all_of(&invariant, budget)?);
+    let mut table = "| computed otherwise | by default | with `--batch-invariant` |\n\
+                     |---|---|---|\n"
+        .to_owned();
+    for (a, b) in by_default.iter().zip(&invariant) {
+        table += &format!("| {} | {} | {} |\n", a.what, a.result, b.result);
+    }
+    Ok(table)
+}
+
+fn all_of(device: &OpenDevice, budget: Budget) -> Result<Vec<Equivalence>> {
+    let model = Pretrained::bundled(device, Precision::F32)?.model;
+    let vocab = model.config().vocab_size;
+    let text = |tokens: usize| Workload::new(tokens, 1, vocab).prompt;
+    let mut found = vec![
+        batch(&model, [text(70), text(33), text(5)])?,
+        chunks("in chunks of 1, and all at once", &model, &text(33), 1)?,
+        chunks("in chunks of 31", &model, &text(70), 31)?,
+        chunks("in chunks of 32", &model, &text(70), 32)?,
+        chunks("in chunks of 33", &model, &text(70), 33)?,
+    ];
+    if !budget.is_over() {
+        found.extend(engine(model, &text(PROMPT_TOKENS))?);
+    }
+    Ok(found)
+}
+
+fn batch(model: &Model, texts: [Vec<u32>; 3]) -> Result<Equivalence> {
+    let inputs = texts.iter().map(|text| Input::whole(text).with_logits(Logits::All));
+    let together = model.forward(&mut inputs.collect::<Vec<_>>())?;
+    let mut alone = Vec::new();
+    for text in &texts {
+        alone.extend(model.forward(&mut [Input::whole(text).with_logits(Logits::All)])?);
+    }
+    Ok(Equivalence::of_rows("three texts in a batch, and each alone", &together, &alone))
+}
+
+fn chunks(what: &'static str, model: &Model, text: &[u32], size: usize) -> Result<Equivalence> {
+    let whole = model.forward(&mut [Input::whole(text).with_logits(Logits::All)])?;
+    let mut cache = model.new_cache(text.len())?;
+    let mut rows = Vec::new();
+    for chunk in text.chunks(size) {
+        let input = Input::after(&mut cache, chunk).with_logits(Logits::All);
+        rows.extend(model.forward(&mut [input])?);
+    }
+    Ok(Equivalence::of_rows(what, &rows, &whole))
+}
+
+/// Texts of an engine that shares blocks and preempts, and each alone.
+fn engine(model: Model, text: &[u32]) -> Result<Vec<Equivalence>> {
+    let expected = run(&model, &[text.to_vec()])?;
+    let twice = run(&model, &[text.to_vec(), text.to_vec()])?;
+    // One text after the other finds the blocks of the first.
+    let mut batch = Batch::new(&model);
+    let first = finish(&mut batch, &[text.to_vec()])?;
+    let second = finish(&mut batch, &[text.to_vec()])?;
+    let shared = [first, second].concat();
+    drop(batch);
+    // Each takes three blocks, of which the first is shared.
+    let block = model.kv_pool().block_bytes();
+    let model = model.with_kv_cache_bytes(4 * block);
+    let preempted = run(&model, &[text.to_vec(), text.to_vec()])?;
+    let [expected] = expected.as_slice() else {
+        bail!("one text was asked for");
+    };
+    Ok(vec![
+        Equivalence::of_texts("two texts of an engine, and one alone", &twice, expected),
+        Equivalence::of_texts("after a hit in the prefix cache", &shared, expected),
+        Equivalence::of_texts("preempted and computed again", &preempted, expected),
+    ])
+}
+
+fn run(model: &Model, texts: &[Vec<u32>]) -> Result<Vec<Generation>> {
+    finish(&mut Batch::new(model), texts)
+}
+
+fn finish(batch: &mut Batch<'_>, texts: &[Vec<u32>]) -> Result<Vec<Generation>> {
+    let options = Options {
+        max_tokens: NEW_TOKENS,
+        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
+        ignore_eos: true,
+        hash_logits: true,
+        ..Options::default()
+    };
+    let options = vec![options; texts.len()];
+    Ok(batch.run(texts, &options, &mut |_, _| ControlFlow::Continue(()))?)
+}

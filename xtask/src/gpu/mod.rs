@@ -1,0 +1,164 @@
+//! `cargo xtask gpu`: all that is to be known of a card, in one call: whether it computes what it must,
+//! and how fast.
+
+mod backend;
+mod budget;
+mod checks;
+mod roof;
+mod speed;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use slowburn::device::{self, OpenDevice};
+use slowburn::kernels::Cpu;
+use slowburn::pretrained::Pretrained;
+
+use crate::bench::{Dtype, machine};
+use crate::random_checkpoint::{self, Shape, StoredAs};
+use backend::Backend;
+use budget::Budget;
+use roof::{Roof, Size};
+use speed::Plan;
+
+/// Parity with transformers, the same logits however they are computed, and the speed of two shapes with
+/// random weights in four formats. Where this program was built without the backend, it is built again
+/// with it.
+#[derive(Args)]
+pub struct GpuArgs {
+    /// The backend [default: what this system most likely has]
+    #[arg(long, value_enum)]
+    device: Option<Backend>,
+    /// How many seconds all of it may take, the build not included
+    #[arg(long, default_value_t = 500)]
+    seconds: u64,
+    /// The bundled model instead of the two shapes, and few sequences: to see that all works
+    #[arg(long)]
+    quick: bool,
+    /// Write the report to a file too
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub fn run(args: &GpuArgs) -> Result<()> {
+    let backend = args.device.unwrap_or_else(Backend::of_this_system);
+    if !backend.is_compiled_in() {
+        return build_and_run(backend);
+    }
+    let device = device::open(backend.choice())?;
+    let start = Instant::now();
+    let mut report = Report::default();
+    report.add(&format!("{device}, on {}\n", machine::describe()?));
+    let budget = Budget::of(Duration::from_secs(args.seconds));
+    measure(&device, args.quick, budget, &mut report)?;
+    report.add(&format!("In {:.0} s.\n", start.elapsed().as_secs_f64()));
+    match &args.out {
+        None => Ok(()),
+        Some(file) => {
+            let write = fs::write(file, &report.text);
+            write.with_context(|| format!("cannot write {}", file.display()))
+        }
+    }
+}
+
+/// What is printed, as soon as it is known.
+#[derive(Default)]
+struct Report {
+    text: String,
+}
+
+impl Report {
+    fn add(&mut self, text: &str) {
+        println!("{text}");
+        self.text += text;
+        self.text.push('\n');
+    }
+}
+
+fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report) -> Result<()> {
+    let (size, plan) = match quick {
+        true => (Size::QUICK, Plan::quick()),
+        false => (Size::WHOLE, Plan::whole()),
+    };
+    let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
+    report.add(&roof.table(size));
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/models");
+    report.add(&checks::parity(device, &fixtures, budget.share(0.25))?);
+    report.add(&checks::equivalences(device, budget.share(0.15))?);
+    let models = models(quick)?;
+    let mut table = Plan::HEAD.to_owned();
+    let formats = [Dtype::F32, Dtype::F16, Dtype::Int8, Dtype::Int4];
+    let mut left = models.len() * formats.len();
+    for (name, folder) in &models {
+        for dtype in formats {
+            let share = budget.first_of(left);
+            left -= 1;
+            table += &rows(device, name, folder.as_deref(), dtype, &plan, &roof, share)?;
+        }
+    }
+    report.add(&table);
+    Ok(())
+}
+
+/// The rows of one model in one format.
+fn rows(
+    device: &OpenDevice,
+    name: &str,
+    folder: Option<&Path>,
+    dtype: Dtype,
+    plan: &Plan,
+    roof: &Roof,
+    budget: Budget,
+) -> Result<String> {
+    let without = |why: &str| Ok(format!("| {name} | {} | {why} | | | | | | |\n", dtype.name()));
+    if budget.is_over() {
+        return without("not in time");
+    }
+    if let Err(error) = device.check(dtype.storage()) {
+        return without(&error.to_string());
+    }
+    // Rows are packed and rounded by all threads.
+    let loaded = Cpu::default().enter(|| match folder {
+        Some(folder) => Pretrained::load(folder, device, dtype.storage()),
+        None => Pretrained::bundled(device, dtype.storage()),
+    });
+    plan.rows(name, &loaded?.model, dtype, roof, budget)
+}
+
+/// The names and folders of the models; no folder is the bundled one.
+fn models(quick: bool) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
+    if quick {
+        return Ok(vec![("ember", None)]);
+    }
+    let shapes = [Shape::SmolLm2_135m, Shape::TinyLlama1_1b];
+    shapes.into_iter().map(|shape| Ok((shape.name(), Some(made(shape)?)))).collect()
+}
+
+/// The folder of a shape with random weights, made where it is missing.
+fn made(shape: Shape) -> Result<PathBuf> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
+    let folder = data.join(format!("{}-f16", shape.name()));
+    if !folder.join("model.safetensors").exists() {
+        random_checkpoint::write(shape, &folder, StoredAs::F16, 1)?;
+    }
+    Ok(folder)
+}
+
+/// Runs this command in a build with the backend.
+fn build_and_run(backend: Backend) -> Result<()> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--package", "xtask", "--features", backend.name()]);
+    if std::env::var_os("ONE_BUILD").is_none() {
+        cargo.arg("--release");
+    }
+    if cfg!(windows) {
+        // A running executable is locked there.
+        cargo.args(["--target-dir", "target/gpu"]);
+    }
+    let status = cargo.arg("--").args(std::env::args_os().skip(1)).status();
+    std::process::exit(status.context("cannot start cargo")?.code().unwrap_or(1));
+}
