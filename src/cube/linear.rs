@@ -6,7 +6,7 @@
 //! slices, of which slice `s` has the groups `s`, `s + 32`, `s + 64`. A slice adds its products in
 //! order, and the sums of the slices are added in order. For few rows, the slices are computed by as
 //! many units, and for many rows by one after the other. So a row has the same bits alone and among
-//! others.
+//! others, whichever kernel computes it.
 
 mod few_rows;
 mod lookup;
@@ -14,16 +14,20 @@ mod many_rows;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{DType, Int, Tensor};
-use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::client::Client;
+use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::kernel::into_contiguous;
-use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use burn_cubecl::{CubeBackend, cubecl};
 
+use super::empty;
 use super::packing::Packing;
-use crate::kernels::PanelFormat;
+use crate::kernels::{LANES, PanelFormat};
 
 /// Slices of the inputs.
 const SLICES: usize = 32;
@@ -31,71 +35,157 @@ const SLICES: usize = 32;
 /// Up to so many rows, each is computed with a share of the units.
 const FEW_ROWS: usize = 64;
 
-/// The shape of a matrix in panels, and how they are packed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Matrix {
+/// Matrices of the same inputs and format, whose panels follow each other in one buffer: their products
+/// are one launch.
+#[derive(Debug, Clone)]
+pub(crate) struct Matrices {
     pub(crate) format: PanelFormat,
-    pub(crate) n_out: usize,
     pub(crate) n_in: usize,
+    /// Of each matrix.
+    pub(crate) n_out: Vec<usize>,
 }
 
-impl Matrix {
-    fn packing(self) -> Packing {
+impl Matrices {
+    fn packing(&self) -> Packing {
         self.format.into()
     }
+}
+
+/// Some of the matrices in a buffer, and where their results are in another: one after the other, each
+/// `[rows, n_out]`.
+struct Outputs {
+    /// Before those of the first matrix.
+    first_panel: usize,
+    panels: usize,
+    /// Of each matrix.
+    n_out: Vec<usize>,
+    /// Where the rows of each matrix begin, and where all end.
+    starts: Vec<usize>,
 }
 
 /// What the network asks of panels.
 #[backend_extension(Cube)]
 pub(crate) trait PanelOps: Backend {
-    /// `[rows, n_in]` -> `[rows, n_out]`
-    fn panel_product(
+    /// As [`products`].
+    fn products(
         x: FloatTensor<Self>,
         words: IntTensor<Self>,
-        matrix: Matrix,
-    ) -> FloatTensor<Self>;
+        matrices: Matrices,
+        range: Range<usize>,
+    ) -> Vec<FloatTensor<Self>>;
 
-    /// Ids `[rows]` -> `[rows, n_in]`, as `dtype`.
-    fn panel_lookup(
+    /// As [`lookup`].
+    fn lookup(
         ids: IntTensor<Self>,
         words: IntTensor<Self>,
-        matrix: Matrix,
+        matrices: Matrices,
         dtype: DType,
     ) -> FloatTensor<Self>;
 }
 
+/// The products with those matrices in `words` that are in `range`, in one launch: `[rows, n_in]` ->
+/// `[rows, n_out]` for each.
+pub(crate) fn products(
+    x: Tensor<2>,
+    words: Tensor<1, Int>,
+    matrices: Matrices,
+    range: Range<usize>,
+) -> Vec<Tensor<2>> {
+    let (x, words) = (x.into_dispatch(), words.into_dispatch());
+    let products = <Dispatch as PanelOps>::products(x, words, matrices, range);
+    products.into_iter().map(Tensor::from_dispatch).collect()
+}
+
+/// The rows of ids in the first of the matrices in `words`, an embedding: `[rows]` -> `[rows, n_in]`, as
+/// `dtype`.
+pub(crate) fn lookup(
+    ids: Tensor<1, Int>,
+    words: Tensor<1, Int>,
+    matrices: Matrices,
+    dtype: DType,
+) -> Tensor<2> {
+    let (ids, words) = (ids.into_dispatch(), words.into_dispatch());
+    Tensor::from_dispatch(<Dispatch as PanelOps>::lookup(ids, words, matrices, dtype))
+}
+
 impl PanelOps for CubeBackend {
-    fn panel_product(
+    fn products(
         x: FloatTensor<Self>,
         words: IntTensor<Self>,
-        matrix: Matrix,
-    ) -> FloatTensor<Self> {
+        matrices: Matrices,
+        range: Range<usize>,
+    ) -> Vec<FloatTensor<Self>> {
         let x = into_contiguous(x);
-        let (client, device, dtype) = (x.client.clone(), x.device.clone(), x.dtype);
         let rows = x.meta.shape()[0];
-        let shape = [rows, matrix.n_out].into();
-        let y = empty_device_contiguous_dtype(client.clone(), device, shape, dtype);
-        if rows <= FEW_ROWS || computes_on_host(&client) {
-            few_rows::launch(x, words, y.clone(), rows, matrix);
+        let outputs = Outputs::new(&matrices, range, rows, numbers_of_alignment(&x));
+        let y = empty(&x, [outputs.numbers()], x.dtype);
+        if rows <= FEW_ROWS || computes_on_host(&x.client) {
+            few_rows::launch(x, words, y.clone(), rows, &matrices, &outputs);
         } else {
-            many_rows::launch(x, words, y.clone(), rows, matrix);
+            many_rows::launch(x, words, y.clone(), rows, &matrices, &outputs);
         }
-        y
+        (0..outputs.n_out.len()).map(|i| outputs.rows_of(&y, i, rows)).collect()
     }
 
-    fn panel_lookup(
+    fn lookup(
         ids: IntTensor<Self>,
         words: IntTensor<Self>,
-        matrix: Matrix,
+        matrices: Matrices,
         dtype: DType,
     ) -> FloatTensor<Self> {
         let ids = into_contiguous(ids);
-        let shape = [ids.meta.shape()[0], matrix.n_in].into();
-        let (client, device) = (ids.client.clone(), ids.device.clone());
-        let y = empty_device_contiguous_dtype(client, device, shape, dtype);
-        lookup::launch(ids, words, y.clone(), matrix);
+        let y = empty(&ids, [ids.meta.shape()[0], matrices.n_in], dtype);
+        lookup::launch(ids, words, y.clone(), &matrices);
         y
     }
+}
+
+impl Outputs {
+    /// For so many rows, and tensors that begin at multiples of `alignment` numbers.
+    fn new(matrices: &Matrices, range: Range<usize>, rows: usize, alignment: usize) -> Self {
+        let panels = |n_out: &[usize]| n_out.iter().map(|n_out| n_out.div_ceil(LANES)).sum();
+        let n_out = matrices.n_out[range.clone()].to_vec();
+        let mut starts = vec![0];
+        for n_out in &n_out {
+            let end = starts[starts.len() - 1] + rows * n_out;
+            starts.push(end.next_multiple_of(alignment));
+        }
+        Self {
+            first_panel: panels(&matrices.n_out[..range.start]),
+            panels: panels(&n_out),
+            n_out,
+            starts,
+        }
+    }
+
+    /// The length of a buffer for all.
+    fn numbers(&self) -> usize {
+        self.starts[self.n_out.len()]
+    }
+
+    /// The rows of a matrix, `[rows, n_out]`, in such a buffer.
+    fn rows_of(&self, y: &CubeTensor, matrix: usize, rows: usize) -> CubeTensor {
+        let bytes = |numbers: usize| (numbers * y.dtype.size()) as u64;
+        let handle = y.handle.clone().offset_start(bytes(self.starts[matrix]));
+        let handle = handle.offset_end(bytes(self.numbers() - self.starts[matrix + 1]));
+        let (client, device) = (y.client.clone(), y.device.clone());
+        let shape = [rows, self.n_out[matrix]].into();
+        CubeTensor::new_contiguous(client, device, shape, handle, y.dtype)
+    }
+
+    /// As arguments of a kernel: the outputs of each matrix, and where its rows begin.
+    fn args(&self) -> [SequenceArg<usize>; 2] {
+        let n_out = self.n_out.iter().copied();
+        [
+            n_out.clone().collect(),
+            self.starts.iter().copied().take(n_out.len()).collect(),
+        ]
+    }
+}
+
+/// How many numbers lie between the places where a tensor may begin in memory.
+fn numbers_of_alignment(x: &CubeTensor) -> usize {
+    (x.client.properties().memory.alignment as usize).div_ceil(x.dtype.size())
 }
 
 /// Whether cubes are computed by the CPU. Units that wait for each other are threads there: one
@@ -104,20 +194,23 @@ fn computes_on_host(client: &Client) -> bool {
     client.properties().hardware.num_cpu_cores.is_some()
 }
 
-/// Multiplies rows by the matrix whose panels are in `words`: `[rows, n_in]` -> `[rows, n_out]`.
-pub(crate) fn product(x: Tensor<2>, words: Tensor<1, Int>, matrix: Matrix) -> Tensor<2> {
-    let (x, words) = (x.into_dispatch(), words.into_dispatch());
-    Tensor::from_dispatch(<Dispatch as PanelOps>::panel_product(x, words, matrix))
-}
-
-/// The rows of ids in the embedding whose panels are in `words`: `[rows]` -> `[rows, n_in]`, as
-/// `dtype`.
-pub(crate) fn lookup(
-    ids: Tensor<1, Int>,
-    words: Tensor<1, Int>,
-    matrix: Matrix,
-    dtype: DType,
-) -> Tensor<2> {
-    let (ids, words) = (ids.into_dispatch(), words.into_dispatch());
-    Tensor::from_dispatch(<Dispatch as PanelOps>::panel_lookup(ids, words, matrix, dtype))
+/// Writes a sum to its place. `output` counts those of all matrices, each of whole panels.
+#[cube]
+fn write<F: Float>(
+    y: &mut [F],
+    sum: f32,
+    row: usize,
+    output: usize,
+    n_outs: &Sequence<usize>,
+    starts: &Sequence<usize>,
+) {
+    let mut first = 0usize;
+    #[unroll]
+    for i in 0..n_outs.len() {
+        let n_out = n_outs[i];
+        if output >= first && output < first + n_out {
+            y[starts[i] + row * n_out + output - first] = F::cast_from(sum);
+        }
+        first += n_out.div_ceil(LANES) * LANES;
+    }
 }

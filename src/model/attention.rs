@@ -64,10 +64,14 @@ impl Attention {
         };
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
+        let mut q_proj = linear(q, [d_q, d_model], llama.qkv_bias)?;
+        let mut k_proj = linear(k, [d_kv, d_model], llama.qkv_bias)?;
+        let mut v_proj = linear(v, [d_kv, d_model], llama.qkv_bias)?;
+        Linear::join([&mut q_proj, &mut k_proj, &mut v_proj]);
         Ok(Self {
-            q_proj: linear(q, [d_q, d_model], llama.qkv_bias)?,
-            k_proj: linear(k, [d_kv, d_model], llama.qkv_bias)?,
-            v_proj: linear(v, [d_kv, d_model], llama.qkv_bias)?,
+            q_proj,
+            k_proj,
+            v_proj,
             o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             q_norm: norm("q_norm")?,
             k_norm: norm("k_norm")?,
@@ -88,8 +92,8 @@ impl Attention {
         layer: usize,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
-        let [q, k, v] = [&self.q_proj, &self.k_proj, &self.v_proj]
-            .map(|linear| split_heads(linear.forward(x.clone()), self.head_dim));
+        let projections = Linear::each([&self.q_proj, &self.k_proj, &self.v_proj], x);
+        let [q, k, v] = projections.map(|x| split_heads(x, self.head_dim));
         // Their norms, in models that have them, and RoPE.
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 

@@ -1,18 +1,23 @@
 //! Panels in the memory of a device.
 
+use std::array;
+
 use burn::module::Module;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Int, Tensor, TensorData};
 
-use crate::cube::linear::{self, Matrix};
+use super::linear::{Linear, Weight};
+use crate::cube::linear::{self, Matrices};
 use crate::kernels::Panels;
 
 /// The panels of a matrix `[out, in]` in the memory of a device, packed as for the CPU.
 #[derive(Module, Debug)]
 pub struct DevicePanels {
-    /// All bytes, as words of 32 bits.
+    /// The panels of this matrix and of those that it was [joined](Self::join) with, as words of 32 bits.
     words: Tensor<1, Int>,
     #[module(skip)]
-    matrix: Matrix,
+    matrices: Matrices,
+    /// Which of `matrices` this is.
+    matrix: usize,
     /// The type of activations.
     #[module(skip)]
     dtype: DType,
@@ -21,29 +26,80 @@ pub struct DevicePanels {
 impl DevicePanels {
     /// Copies panels to a device that computes in `dtype`.
     pub(crate) fn upload(panels: Panels, device: &Device, dtype: DType) -> Self {
-        let [n_out, n_in] = panels.shape();
-        let matrix = Matrix { format: panels.format(), n_out, n_in };
+        let ([n_out, n_in], format) = (panels.shape(), panels.format());
         let bytes = panels.into_bytes();
         let shape = [bytes.len() / size_of::<u32>()];
         let bytes = Bytes::from_shared(bytes, AllocationProperty::Other);
         let data = TensorData::from_bytes(bytes, shape, DType::U32);
         let words = Tensor::from_data(data, (device, DType::U32));
-        Self { words, matrix, dtype }
+        let matrices = Matrices { format, n_in, n_out: vec![n_out] };
+        Self { words, matrices, matrix: 0, dtype }
+    }
+
+    /// Puts the panels of layers that have the same inputs behind each other, where all are in panels of
+    /// one format, so that [`products`](Self::products) computes them in one launch.
+    pub(super) fn join<const N: usize>(linears: [&mut Linear; N]) {
+        let all = linears.each_ref().map(|linear| match &linear.weight {
+            Weight::Panels(panels) => Some(panels.clone()),
+            Weight::Dense(_) => None,
+        });
+        let all: Vec<_> = all.into_iter().flatten().collect();
+        let Some(first) = all.first() else {
+            return;
+        };
+        let is_like_first = |panels: &Self| {
+            let (one, other) = (&panels.matrices, &first.matrices);
+            one.format == other.format && one.n_in == other.n_in && one.n_out.len() == 1
+        };
+        if all.len() < N || !all.iter().all(is_like_first) {
+            return;
+        }
+        let words = Tensor::cat(all.iter().map(|panels| panels.words.clone()).collect(), 0);
+        let n_out = all.iter().flat_map(|panels| panels.matrices.n_out.clone()).collect();
+        let matrices = Matrices { n_out, ..first.matrices.clone() };
+        for (matrix, linear) in linears.into_iter().enumerate() {
+            let (words, matrices) = (words.clone(), matrices.clone());
+            linear.weight = Weight::Panels(Self { words, matrices, matrix, dtype: first.dtype });
+        }
     }
 
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub(crate) fn product(&self, x: Tensor<3>) -> Tensor<3> {
-        let [batch, seq, n_in] = x.dims();
-        let x = x.reshape([batch * seq, n_in]);
-        let y = linear::product(x, self.words.clone(), self.matrix);
-        y.reshape([batch, seq, self.matrix.n_out])
+        let [product] = self.products_of([self.matrix], x);
+        product
     }
 
-    /// `[batch, seq]` -> `[batch, seq, in]`
+    /// The products with `linears`, without their biases, in one launch, where they are the ones that
+    /// were [joined](Self::join): `[batch, seq, in]` -> `[batch, seq, out]` for each.
+    pub(super) fn products<const N: usize>(
+        linears: [&Linear; N],
+        x: &Tensor<3>,
+    ) -> Option<[Tensor<3>; N]> {
+        match &linears.first()?.weight {
+            Weight::Panels(panels) if panels.matrices.n_out.len() == N => {
+                Some(panels.products_of(array::from_fn(|i| i), x.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The products with matrices that follow each other.
+    fn products_of<const N: usize>(&self, matrices: [usize; N], x: Tensor<3>) -> [Tensor<3>; N] {
+        let [batch, seq, n_in] = x.dims();
+        let x = x.reshape([batch * seq, n_in]);
+        let range = matrices[0]..matrices[0] + N;
+        let products = linear::products(x, self.words.clone(), self.matrices.clone(), range);
+        matrices.map(|i| {
+            let n_out = self.matrices.n_out[i];
+            products[i - matrices[0]].clone().reshape([batch, seq, n_out])
+        })
+    }
+
+    /// The rows of an embedding: `[batch, seq]` -> `[batch, seq, in]`.
     pub(crate) fn rows(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         let [batch, seq] = ids.dims();
         let ids = ids.reshape([batch * seq]);
-        let rows = linear::lookup(ids, self.words.clone(), self.matrix, self.dtype);
-        rows.reshape([batch, seq, self.matrix.n_in])
+        let rows = linear::lookup(ids, self.words.clone(), self.matrices.clone(), self.dtype);
+        rows.reshape([batch, seq, self.matrices.n_in])
     }
 }

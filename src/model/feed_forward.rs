@@ -48,9 +48,12 @@ impl FeedForward {
         let d_model = config.d_model;
         let linear =
             |(name, role): (String, Role), shape| Linear::load(weights, &name, shape, role, bias);
+        let mut gate_proj = linear(gate, [d_ff, d_model])?;
+        let mut up_proj = linear(up, [d_ff, d_model])?;
+        Linear::join([&mut gate_proj, &mut up_proj]);
         Ok(Self {
-            gate_proj: linear(gate, [d_ff, d_model])?,
-            up_proj: linear(up, [d_ff, d_model])?,
+            gate_proj,
+            up_proj,
             down_proj: linear(down, [d_model, d_ff])?,
             activation: config.activation,
         })
@@ -59,8 +62,7 @@ impl FeedForward {
     // ANCHOR: feed_forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let gate = self.gate_proj.forward(x.clone());
-        let up = self.up_proj.forward(x); // [batch, seq, d_ff], as gate
+        let [gate, up] = Linear::each([&self.gate_proj, &self.up_proj], x); // [batch, seq, d_ff] each
         self.down_proj.forward(self.activation.gated(gate, up)) // activation(gate) * up
     }
     // ANCHOR_END: feed_forward

@@ -36,10 +36,36 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
+    /// Applies each of `linears` to the same `x`: `[batch, seq, in]` -> `[batch, seq, out]` for each. Those
+    /// that were [joined](Self::join) take one launch on a GPU.
+    pub(crate) fn each<const N: usize>(linears: [&Self; N], x: Tensor<3>) -> [Tensor<3>; N] {
+        #[cfg(feature = "cube")]
+        if let Some(products) = DevicePanels::products(linears, &x) {
+            let mut linears = linears.into_iter();
+            return products.map(|y| match linears.next() {
+                Some(linear) => linear.biased(y),
+                None => y,
+            });
+        }
+        linears.map(|linear| linear.forward(x.clone()))
+    }
+
+    /// Prepares layers that have the same inputs for [`each`](Self::each).
+    pub(crate) fn join<const N: usize>(linears: [&mut Self; N]) {
+        #[cfg(feature = "cube")]
+        DevicePanels::join(linears);
+        #[cfg(not(feature = "cube"))]
+        let _ = linears;
+    }
+
     // ANCHOR: forward
     /// `[batch, seq, in]` -> `[batch, seq, out]`
     pub fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let y = self.weight.product(x);
+        self.biased(self.weight.product(x))
+    }
+
+    /// Adds the bias, where there is one.
+    fn biased(&self, y: Tensor<3>) -> Tensor<3> {
         match &self.bias {
             Some(bias) => y + bias.val().unsqueeze(),
             None => y,

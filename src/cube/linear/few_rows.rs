@@ -8,7 +8,7 @@ use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::{Matrix, SLICES, computes_on_host};
+use super::{Matrices, Outputs, SLICES, computes_on_host, write};
 use crate::cube::element;
 use crate::cube::packing::{Packing, group_start, min_at, scale_at, weight, word_at};
 use crate::kernels::GROUP;
@@ -26,19 +26,26 @@ const ROWS: usize = 4;
 /// The most cubes along an axis that WebGPU promises.
 const MOST_CUBES: usize = 65_535;
 
-/// `x` is `[rows, n_in]`, and `y` is `[rows, n_out]`.
-pub(super) fn launch(x: CubeTensor, words: CubeTensor, y: CubeTensor, rows: usize, matrix: Matrix) {
-    let Matrix { n_out, n_in, .. } = matrix;
-    let packing = matrix.packing();
+/// `x` is `[rows, n_in]`.
+pub(super) fn launch(
+    x: CubeTensor,
+    words: CubeTensor,
+    y: CubeTensor,
+    rows: usize,
+    matrices: &Matrices,
+    outputs: &Outputs,
+) {
+    let packing = matrices.packing();
     let client = x.client.clone();
     let rows_of_cube = if rows == 1 { 1 } else { ROWS };
     let units = if computes_on_host(&client) { 1 } else { SLOTS };
-    let cubes = (n_out.next_multiple_of(32) / packing.outputs()).div_ceil(COLUMNS);
+    let cubes = outputs.panels * packing.columns() / COLUMNS;
     let across = cubes.min(MOST_CUBES);
     let count = [across, rows.div_ceil(rows_of_cube), cubes.div_ceil(across)].map(|n| n as u32);
+    let [n_outs, starts] = outputs.args();
     let dtype = element(&x);
-    // SAFETY: every index is checked against the rows, the inputs and the outputs, which are those of
-    // the buffers.
+    // SAFETY: the kernel reads rows below `rows`, inputs below `n_in` and panels of these matrices, and
+    // writes outputs below those of each matrix.
     unsafe {
         few_rows::launch_unchecked(
             &client,
@@ -48,8 +55,11 @@ pub(super) fn launch(x: CubeTensor, words: CubeTensor, y: CubeTensor, rows: usiz
             words.into_buffer_arg(),
             y.into_buffer_arg(),
             rows,
-            n_in,
-            n_out,
+            matrices.n_in,
+            outputs.first_panel,
+            cubes,
+            n_outs,
+            starts,
             packing,
             rows_of_cube,
             units,
@@ -58,6 +68,8 @@ pub(super) fn launch(x: CubeTensor, words: CubeTensor, y: CubeTensor, rows: usiz
     }
 }
 
+// ANCHOR: few_rows
+/// `x` is `[rows, n_in]`, and `y` has the rows of each matrix from its start on.
 #[cube(launch_unchecked)]
 fn few_rows<F: Float>(
     x: &[F],
@@ -65,30 +77,35 @@ fn few_rows<F: Float>(
     y: &mut [F],
     rows: usize,
     n_in: usize,
-    n_out: usize,
+    first_panel: usize,
+    cubes: usize,
+    n_outs: &Sequence<usize>,
+    starts: &Sequence<usize>,
     #[comptime] packing: Packing,
     #[comptime] rows_of_cube: usize,
     #[comptime] units: usize,
     #[define(F)] _dtype: ElemType,
 ) {
-    let sums_of_slot = comptime!(packing.outputs() * rows_of_cube);
+    let outputs = comptime!(packing.outputs());
+    let sums_of_slot = comptime!(outputs * rows_of_cube);
     let cube = CUBE_POS_Z as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
+    if cube >= cubes {
+        terminate!();
+    }
     let first_column = cube * COLUMNS;
     let first_row = CUBE_POS_Y as usize * rows_of_cube;
-    let columns = n_out.div_ceil(32) * comptime!(packing.columns());
 
     // `[sums_of_slot][SLICES][COLUMNS]`
     let mut partial = Shared::<[f32]>::new_slice(comptime!(SLOTS * sums_of_slot));
     let mut slot = UNIT_POS as usize;
     while slot < SLOTS {
-        let column = min(first_column + slot % COLUMNS, columns - 1);
         let sums = slice_sums::<F>(
             x,
             words,
             first_row,
             rows,
             n_in,
-            column,
+            first_panel * comptime!(packing.columns()) + first_column + slot % COLUMNS,
             slot / COLUMNS,
             packing,
             rows_of_cube,
@@ -108,16 +125,17 @@ fn few_rows<F: Float>(
         for slice in 0..SLICES {
             total += partial[i * SLOTS + slice * COLUMNS + column];
         }
-        let row = first_row + i / comptime!(packing.outputs());
-        let output = (first_column + column) * comptime!(packing.outputs())
-            + i % comptime!(packing.outputs());
-        if row < rows && output < n_out {
-            y[row * n_out + output] = F::cast_from(total);
+        let row = first_row + i / outputs;
+        if row < rows {
+            let output = (first_column + column) * outputs + i % outputs;
+            write::<F>(y, total, row, output, n_outs, starts);
         }
         at += units;
     }
 }
+// ANCHOR_END: few_rows
 
+// ANCHOR: slice_sums
 /// The sums of a slice over one column of words: `[rows_of_cube][outputs]`.
 #[cube]
 #[allow(clippy::too_many_arguments)]
@@ -189,3 +207,4 @@ fn slice_sums<F: Float>(
     }
     sums
 }
+// ANCHOR_END: slice_sums

@@ -4,16 +4,16 @@ use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::Matrix;
+use super::Matrices;
 use crate::cube::packing::{Packing, group_start, min_at, scale_at, weight, word_at};
 use crate::cube::{element, one_unit_each};
 use crate::kernels::{GROUP, LANES};
 
 /// `ids` is `[rows]`, and `y` is `[rows, n_in]`.
-pub(super) fn launch(ids: CubeTensor, words: CubeTensor, y: CubeTensor, matrix: Matrix) {
-    let packing = matrix.packing();
+pub(super) fn launch(ids: CubeTensor, words: CubeTensor, y: CubeTensor, matrices: &Matrices) {
+    let packing = matrices.packing();
     let client = y.client.clone();
-    let units = ids.meta.shape()[0] * matrix.n_in.div_ceil(packing.inputs());
+    let units = ids.meta.shape()[0] * matrices.n_in.div_ceil(packing.inputs());
     let (count, dim) = one_unit_each(&y, units);
     let dtypes = [element(&y), element(&ids)];
     // SAFETY: every index is checked against the units, the inputs and the outputs, which are those of
@@ -27,8 +27,8 @@ pub(super) fn launch(ids: CubeTensor, words: CubeTensor, y: CubeTensor, matrix: 
             words.into_buffer_arg(),
             y.into_buffer_arg(),
             units,
-            matrix.n_in,
-            matrix.n_out,
+            matrices.n_in,
+            matrices.n_out[0],
             packing,
             dtypes,
         );

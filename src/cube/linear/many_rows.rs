@@ -8,7 +8,7 @@ use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::{Matrix, SLICES};
+use super::{Matrices, Outputs, SLICES, write};
 use crate::cube::element;
 use crate::cube::packing::{Packing, group_start, min_at, scale_at, weight, word_at};
 use crate::kernels::{GROUP, LANES};
@@ -23,30 +23,43 @@ const SIDE: usize = 16;
 /// Outputs, and rows, of a unit.
 const EACH: usize = TILE / SIDE;
 
-/// `x` is `[rows, n_in]`, and `y` is `[rows, n_out]`.
-pub(super) fn launch(x: CubeTensor, words: CubeTensor, y: CubeTensor, rows: usize, matrix: Matrix) {
-    let Matrix { n_out, n_in, .. } = matrix;
+/// `x` is `[rows, n_in]`.
+pub(super) fn launch(
+    x: CubeTensor,
+    words: CubeTensor,
+    y: CubeTensor,
+    rows: usize,
+    matrices: &Matrices,
+    outputs: &Outputs,
+) {
     let client = x.client.clone();
+    let (across, down) = ((outputs.panels * LANES).div_ceil(TILE), rows.div_ceil(TILE));
+    let [n_outs, starts] = outputs.args();
     let dtype = element(&x);
-    // SAFETY: every index is checked against the rows, the inputs and the outputs, which are those of
-    // the buffers.
+    // SAFETY: the kernel reads rows below `rows`, inputs below `n_in` and panels of these matrices, and
+    // writes outputs below those of each matrix.
     unsafe {
         many_rows::launch_unchecked(
             &client,
-            CubeCount::new_2d(n_out.div_ceil(TILE) as u32, rows.div_ceil(TILE) as u32),
+            CubeCount::new_2d(across as u32, down as u32),
             CubeDim::new_1d((SIDE * SIDE) as u32),
             x.into_buffer_arg(),
             words.into_buffer_arg(),
             y.into_buffer_arg(),
             rows,
-            n_in,
-            n_out,
-            matrix.packing(),
+            matrices.n_in,
+            outputs.first_panel,
+            outputs.panels,
+            n_outs,
+            starts,
+            matrices.packing(),
             dtype,
         );
     }
 }
 
+// ANCHOR: many_rows
+/// `x` is `[rows, n_in]`, and `y` has the rows of each matrix from its start on.
 #[cube(launch_unchecked)]
 fn many_rows<F: Float>(
     x: &[F],
@@ -54,7 +67,10 @@ fn many_rows<F: Float>(
     y: &mut [F],
     rows: usize,
     n_in: usize,
-    n_out: usize,
+    first_panel: usize,
+    panels: usize,
+    n_outs: &Sequence<usize>,
+    starts: &Sequence<usize>,
     #[comptime] packing: Packing,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -71,7 +87,9 @@ fn many_rows<F: Float>(
         let mut sums = Array::<f32>::new(comptime!(EACH * EACH));
         let mut group = slice;
         while group < n_in.div_ceil(GROUP) {
-            load_weights(words, &mut weights, first_output, n_out, group, n_in, packing);
+            let first = first_panel + first_output / LANES;
+            let end = first_panel + panels;
+            load_weights(words, &mut weights, first, end, group, n_in, packing);
             load_inputs::<F>(x, &mut inputs, first_row, rows, group, n_in);
             sync_cube();
             for k in 0..GROUP {
@@ -102,20 +120,21 @@ fn many_rows<F: Float>(
     for i in 0..comptime!(EACH * EACH) {
         let row = first_row + comptime!(i / EACH * SIDE) + down;
         let output = first_output + comptime!(i % EACH * SIDE) + across;
-        if row < rows && output < n_out {
-            y[row * n_out + output] = F::cast_from(totals[i]);
+        if row < rows {
+            write::<F>(y, totals[i], row, output, n_outs, starts);
         }
     }
 }
+// ANCHOR_END: many_rows
 
-/// Unpacks a group of the outputs of a tile, `[GROUP][TILE]`. Where there are no inputs or outputs
-/// any more, weights are 0.
+/// Unpacks a group of the panels of a tile, `[GROUP][TILE]`. Where there are no inputs or panels any
+/// more, weights are 0.
 #[cube]
 fn load_weights(
     words: &[u32],
     weights: &mut Shared<[f32]>,
-    first_output: usize,
-    n_out: usize,
+    first_panel: usize,
+    end_panel: usize,
     group: usize,
     n_in: usize,
     #[comptime] packing: Packing,
@@ -126,11 +145,11 @@ fn load_weights(
     let mut at = UNIT_POS as usize;
     while at < comptime!(columns * (GROUP / inputs)) {
         let (step, column) = (at / columns, at % columns);
-        let panel = (first_output + column * outputs) / LANES;
+        let panel = first_panel + column * outputs / LANES;
         let lane = column * outputs % LANES;
-        let is_there = panel < n_out.div_ceil(LANES) && group * GROUP + step * inputs < n_in;
+        let is_there = panel < end_panel && group * GROUP + step * inputs < n_in;
         // A word that is there, in any case.
-        let panel = select(is_there, panel, 0);
+        let panel = select(is_there, panel, first_panel);
         let step_there = select(is_there, step, 0);
         let start = group_start(panel, group, n_in, packing);
         let word = words[word_at(start, step_there, lane / outputs, packing)];

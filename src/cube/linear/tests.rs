@@ -9,7 +9,7 @@ use crate::kernels::{
     Arena, Format, GROUP, Group, GroupFormat, PanelFormat, Panels, Quantized, Rounding,
     StoredGroups, StoredMatrix,
 };
-use crate::model::linear::DevicePanels;
+use crate::model::linear::{DevicePanels, Linear, Weight};
 
 const FORMATS: [PanelFormat; 8] = [
     PanelFormat::Dense(Format::F32),
@@ -256,4 +256,34 @@ fn the_bits_of_a_row_depend_on_no_other() {
             }
         }
     }
+}
+
+/// Matrices that are computed in one launch give what each gives alone.
+#[test]
+fn joined_matrices_are_those_apart() {
+    for device in devices() {
+        for format in [FORMATS[0], FORMATS[3], FORMATS[4]] {
+            let linear = |n_out| {
+                let panels =
+                    DevicePanels::upload(panels(format, [n_out, 100]), &device, DType::F32);
+                Linear { weight: Weight::Panels(panels), bias: None }
+            };
+            let [mut a, mut b, mut c] = [33, 1, 100].map(linear);
+            for rows in [1, 3, 70] {
+                let x = numbers(rows * 100, 17);
+                let x = Tensor::<3>::from_data(TensorData::new(x, [1, rows, 100]), &device);
+                let apart = [&a, &b, &c].map(|linear| bits(linear.forward(x.clone())));
+                Linear::join([&mut a, &mut b, &mut c]);
+                let joined = Linear::each([&a, &b, &c], x.clone()).map(bits);
+                let one_by_one = [&a, &b, &c].map(|linear| bits(linear.forward(x.clone())));
+                assert_eq!(joined, apart, "{device:?}, {format:?}, {rows} rows");
+                assert_eq!(one_by_one, apart, "{device:?}, {format:?}, {rows} rows");
+                [a, b, c] = [33, 1, 100].map(linear);
+            }
+        }
+    }
+}
+
+fn bits(x: Tensor<3>) -> Vec<u32> {
+    x.try_into_vec_as::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
 }
