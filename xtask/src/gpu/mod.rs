@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use slowburn::device::{self, OpenDevice};
-use slowburn::kernels::Cpu;
 use slowburn::pretrained::Pretrained;
 
 use crate::bench::{Dtype, machine};
@@ -121,12 +120,11 @@ fn rows(
     if let Err(error) = device.check(dtype.storage()) {
         return without(&error.to_string());
     }
-    // Rows are packed and rounded by all threads.
-    let loaded = Cpu::default().enter(|| match folder {
-        Some(folder) => Pretrained::load(folder, device, dtype.storage()),
-        None => Pretrained::bundled(device, dtype.storage()),
-    });
-    plan.rows(name, &loaded?.model, dtype, roof, budget)
+    let loaded = match folder {
+        Some(folder) => Pretrained::load(folder, device, dtype.storage())?,
+        None => Pretrained::bundled(device, dtype.storage())?,
+    };
+    plan.rows(name, &loaded.model, dtype, roof, budget)
 }
 
 /// The names and folders of the models; no folder is the bundled one.
