@@ -147,7 +147,7 @@ fn configs() -> Vec<EngineConfig> {
     configs
 }
 
-/// On other devices the memory of a sequence is contiguous, and nothing is shared.
+/// Whether the memory of a sequence is in blocks or contiguous.
 #[test]
 fn other_devices_run_the_same_sequences() {
     for device in devices() {

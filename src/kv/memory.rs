@@ -40,8 +40,8 @@ pub enum KvMemory {
     /// On a GPU: 32 positions, in a slot of the memory that all blocks share there.
     #[cfg(feature = "cube")]
     Slot(Slot),
-    /// On any other device a sequence has tensors for its whole capacity. They belong to its first
-    /// block, and the others only count.
+    /// Where no kernel of this crate computes, a sequence has tensors for its whole capacity. They belong to
+    /// its first block, and the others only count.
     Tensors(Option<Box<Layers>>),
 }
 
@@ -182,8 +182,8 @@ impl KvPool {
     /// An empty cache for up to `capacity` tokens.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a pool with
-    /// less than that left.
+    /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
+    /// pool with less than that left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         KvCache::new(self, capacity)
     }
@@ -298,7 +298,7 @@ impl KvCache {
         self.layers().map(Layers::bytes)
     }
 
-    /// The tensors of the whole capacity, on other devices.
+    /// The tensors of the whole capacity, on a device where it is contiguous.
     fn layers(&self) -> Option<&Layers> {
         match self.table.blocks.first().map(|block| &***block) {
             Some(KvMemory::Tensors(layers)) => layers.as_deref(),
@@ -306,7 +306,7 @@ impl KvCache {
         }
     }
 
-    /// As [`append`](Self::append), on other devices: the tensors to write to.
+    /// As [`append`](Self::append), on a device where the capacity is contiguous: the tensors to write to.
     pub(crate) fn layers_mut(&mut self) -> Option<&mut Layers> {
         match self.table.blocks.first_mut().and_then(Arc::get_mut).map(|block| &mut **block) {
             Some(KvMemory::Tensors(layers)) => layers.as_deref_mut(),
@@ -321,7 +321,7 @@ impl KvCache {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "flex"))]
 mod tests {
     use super::*;
 
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn blocks_keep_their_panels_for_the_next_owner() {
         let block = 2 * 2 * 16 * 32 * 4;
-        let pool = KvPool::new(SHAPE, &Device::default(), DType::F32, 5 * block + 1);
+        let pool = KvPool::new(SHAPE, &Device::flex(), DType::F32, 5 * block + 1);
         assert_eq!((pool.block_bytes(), pool.max_blocks()), (block, 5));
         let mut two = pool.take(2).unwrap();
         let KvMemory::Panels(panels) = &mut *two[1] else {
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_an_error_and_nothing_is_taken() {
         let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
-        let pool = KvPool::new(shape, &Device::default(), DType::F32, usize::MAX);
+        let pool = KvPool::new(shape, &Device::flex(), DType::F32, usize::MAX);
         let error = pool.take(1 << 15).unwrap_err();
         assert!(
             matches!(error, Error::Request(RequestError::CacheTooLarge { tokens: 0x10_0000, .. })),

@@ -50,8 +50,8 @@ impl KvCache {
     /// An empty cache for up to `capacity` tokens.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a pool with
-    /// less than that left.
+    /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
+    /// pool with less than that left.
     pub(crate) fn new(pool: &KvPool, capacity: usize) -> Result<Self> {
         let mut cache = Self { pool: pool.clone(), table: BlockTable::default(), capacity };
         if !pool.is_paged() {
@@ -83,7 +83,7 @@ impl KvCache {
     }
 
     // ANCHOR: bytes
-    /// The memory of the cache, in bytes: on the CPU that of its blocks, elsewhere that of the
+    /// The memory of the cache, in bytes: that of its blocks, or on a device without blocks that of the
     /// whole capacity. Each token takes
     /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
@@ -103,11 +103,11 @@ impl KvCache {
     }
 
     // ANCHOR: fork
-    /// A second cache with the same tokens. On the CPU, the two share all blocks until one of them
-    /// writes; elsewhere the memory is copied.
+    /// A second cache with the same tokens. The two share all blocks until one of them writes; on a device
+    /// without blocks the memory is copied.
     ///
     /// # Errors
-    /// On other devices than the CPU: too little memory, or a pool with less than that left.
+    /// On a device without blocks: too little memory, or a pool with less than that left.
     pub fn fork(&self) -> Result<Self> {
         let mut fork = Self {
             pool: self.pool.clone(),
@@ -145,7 +145,7 @@ impl KvCache {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "flex"))]
 mod tests {
     use burn::tensor::{DType, Device};
 
@@ -156,7 +156,7 @@ mod tests {
     const BYTES: usize = 2 * 2 * 16 * 32 * 4;
 
     fn pool(blocks: usize) -> KvPool {
-        KvPool::new(SHAPE, &Device::default(), DType::F32, blocks * BYTES)
+        KvPool::new(SHAPE, &Device::flex(), DType::F32, blocks * BYTES)
     }
 
     fn grow(cache: &mut KvCache, length: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A KV cache in tensors, for any device.
+//! A KV cache in tensors, for a device that no kernel of this crate computes on.
 
 use burn::tensor::{DType, Device, Tensor, s};
 

@@ -36,7 +36,6 @@ mod trace;
 use burn::tensor::{DType, Device};
 
 use crate::burn_threads;
-use crate::device;
 use crate::error::{DeviceError, Result};
 use crate::kernels::{Cpu, KvFormat};
 use crate::kv::{KvCache, KvPool, KvShape};
@@ -102,16 +101,18 @@ impl Model {
         self
     }
 
-    /// Changes how keys and values are stored, on the CPU. The default is the type of the weights
-    /// that are not quantized.
+    /// Changes how keys and values are stored. The default is the type of the weights that are not
+    /// quantized.
     ///
     /// # Errors
-    /// Another device, where they have the type that is computed in.
+    /// A format that the kernels of the device do not have, or a device without any.
     pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
-        if !device::has_kernels(&self.device) {
+        let pool = self.new_pool(format, self.kv_pool.budget());
+        if !pool.is_paged() {
+            // Without blocks keys and values are tensors of the type that is computed in.
             return Err(DeviceError::KvFormatUnsupported { format: format.name() }.into());
         }
-        self.kv_pool = self.new_pool(format, self.kv_pool.budget());
+        self.kv_pool = pool;
         Ok(self)
     }
 
@@ -178,8 +179,8 @@ impl Model {
     /// that is less.
     ///
     /// # Errors
-    /// On a device that allocates the whole capacity at once: too little memory, or a budget of
-    /// which less than that is left.
+    /// On a device without blocks, where the whole capacity is allocated at once: too little memory, or a
+    /// budget of which less than that is left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         KvCache::new(&self.kv_pool, capacity.min(self.config.context_length))
     }

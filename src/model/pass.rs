@@ -74,7 +74,6 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: positions
 
-    // ANCHOR: attend
     /// Attention within each sequence: appends keys and values to its KV cache at `layer`; its
     /// queries then attend to all that the cache holds. `q` is `[batch, seq, n_heads, head_dim]`,
     /// `k` and `v` are `[batch, seq, n_kv_heads, head_dim]`; returns the shape of `q`.
@@ -93,6 +92,19 @@ impl<'a> Pass<'a> {
         if self.has_slots() {
             return self.attend_in_slots(layer, [q, k, v], scoring);
         }
+        self.attend_in_tensors(layer, q, k, v, scoring)
+    }
+
+    // ANCHOR: attend
+    /// As [`attend`](Self::attend), with Burn's operations.
+    fn attend_in_tensors(
+        &mut self,
+        layer: usize,
+        q: Tensor<4>,
+        k: Tensor<4>,
+        v: Tensor<4>,
+        scoring: Scoring,
+    ) -> Tensor<4> {
         let device = q.device();
         let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
         let q = scaled(q, scoring.scale);
@@ -151,7 +163,7 @@ impl<'a> Pass<'a> {
                     first_block: cache.first_block(),
                 })
             });
-            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, head_dim, &device)
+            Plan::new(&rows.collect::<Vec<_>>(), n_heads / n_kv_heads, slab.shape(), &device)
         });
         let (slots, shape) = (slab.layer(layer), slab.shape());
         cube::blocks::append(&slots, k, v, plan.places(), shape);

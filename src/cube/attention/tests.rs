@@ -1,6 +1,8 @@
 //! Attention over blocks beside plain loops over all positions, and beside itself.
 
-use burn::tensor::TensorData;
+use std::ops::Range;
+
+use burn::tensor::{Device, TensorData};
 
 use super::*;
 use crate::cube::blocks::append;
@@ -43,7 +45,7 @@ impl Case {
         [n_heads, n_kv_heads, head_dim]: [usize; 3],
         lengths: &[usize],
     ) -> Self {
-        let shape = SlotShape { n_kv_heads, head_dim };
+        let shape = SlotShape { n_kv_heads, head_dim, int8: false };
         let mut blocks: Vec<(usize, usize)> = Vec::new();
         for (sequence, length) in lengths.iter().enumerate() {
             blocks.extend((0..length.div_ceil(BLOCK)).map(|block| (block, sequence)));
@@ -77,7 +79,12 @@ impl Case {
 
     /// One pass over some chunks: what attention adds, `[rows, n_heads * head_dim]`.
     fn pass(&self, chunks: &[Chunk]) -> Vec<f32> {
-        let SlotShape { n_kv_heads, head_dim } = self.shape;
+        self.pass_with(chunks, usize::MAX)
+    }
+
+    /// As [`pass`](Self::pass), where a cube takes one span if there would be fewer than `few` cubes.
+    fn pass_with(&self, chunks: &[Chunk], few: usize) -> Vec<f32> {
+        let SlotShape { n_kv_heads, head_dim, .. } = self.shape;
         let [width, kv_width] = [self.n_heads * head_dim, n_kv_heads * head_dim];
         let (mut rows, mut plan) = (0, Vec::new());
         let [mut q, mut k, mut v] = [const { Vec::new() }; 3];
@@ -97,7 +104,8 @@ impl Case {
             });
             rows += positions.len();
         }
-        let plan = Plan::new(&plan, self.n_heads / n_kv_heads, head_dim, &self.device);
+        let group = self.n_heads / n_kv_heads;
+        let plan = Plan::with_cubes(&plan, group, self.shape, few, &self.device);
         let [k, v] = [k, v].map(|numbers| self.tensor(numbers, kv_width));
         append(&self.slots, k, v, plan.places(), self.shape);
         let mixed = attend(self.tensor(q, width), &self.slots, &plan, self.shape, self.scoring);
@@ -107,7 +115,7 @@ impl Case {
 
     /// What a position of a sequence should get, `[n_heads * head_dim]`, in plain loops.
     fn expected(&self, sequence: usize, position: usize) -> Vec<f32> {
-        let SlotShape { n_kv_heads, head_dim } = self.shape;
+        let SlotShape { n_kv_heads, head_dim, .. } = self.shape;
         let Sequence { q, k, v, .. } = &self.sequences[sequence];
         let first = (position + 1).saturating_sub(self.scoring.window.unwrap_or(usize::MAX));
         let mut out = Vec::new();
@@ -189,19 +197,20 @@ fn windows_and_caps_are_kept_to() {
 fn a_row_has_the_same_bits_in_every_batch_and_chunk() {
     for device in devices() {
         for window in [None, Some(45)] {
-            let mut case = Case::new(&device, [6, 2, 20], &[140, 33, 64]);
+            let mut case = Case::new(&device, [6, 2, 20], &[300, 33, 64]);
             case.scoring.window = window;
             let width = 6 * 20;
-            let whole = case.pass(&[(0, 0..140)]);
-            let chunks: [&[Chunk]; 4] = [
-                &[(1, 0..32), (0, 0..31), (2, 0..1)],
-                &[(0, 31..33), (1, 32..33)],
-                &[(2, 1..64), (0, 33..139)],
-                &[(0, 139..140)],
+            let whole = case.pass_with(&[(0, 0..300)], 0);
+            let chunks: [(&[Chunk], usize); 5] = [
+                (&[(1, 0..32), (0, 0..31), (2, 0..1)], 0),
+                (&[(0, 31..33), (1, 32..33)], usize::MAX),
+                (&[(2, 1..64), (0, 33..139)], usize::MAX),
+                (&[(0, 139..140)], usize::MAX),
+                (&[(0, 140..300)], usize::MAX),
             ];
             let mut found = Vec::new();
-            for chunk in chunks {
-                let pass = case.pass(chunk);
+            for (chunk, few) in chunks {
+                let pass = case.pass_with(chunk, few);
                 let before = chunk.iter().take_while(|(sequence, _)| *sequence != 0);
                 let first: usize = before.map(|(_, rows)| rows.len()).sum();
                 let (_, rows) = chunk.iter().find(|(sequence, _)| *sequence == 0).unwrap();
@@ -228,12 +237,32 @@ fn half_precision_is_close() {
     }
 }
 
+/// A whole text, and the bits of its chunks beside another. Heads that fill their last group, and that do not.
+#[test]
+fn integers_are_close_and_have_the_same_bits_in_every_chunk() {
+    for device in devices() {
+        for head_dim in [16, 24, 6] {
+            let mut case = Case::new(&device, [4, 2, head_dim], &[150, 40]);
+            case.shape.int8 = true;
+            let numbers = case.slots.dims()[0] / SlotShape { int8: false, ..case.shape }.numbers();
+            case.slots = Tensor::zeros([numbers * case.shape.numbers()], &device);
+            case.assert_pass(&[(0, 0..150), (1, 0..40)], 2e-2);
+            let width = 4 * head_dim;
+            let whole = case.pass_with(&[(0, 0..150)], 0);
+            let mut found = case.pass(&[(0, 0..33), (1, 0..40)])[..33 * width].to_vec();
+            found.extend(case.pass(&[(0, 33..150)]));
+            let bits = |numbers: &[f32]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&whole), "{device:?}, {head_dim}");
+        }
+    }
+}
+
 #[test]
 fn heads_of_any_usual_size_have_room() {
     for head_dim in [4, 8, 64, 80, 96, 128, 256, 512, 1024] {
         let queries = most_queries(head_dim);
         assert!(queries > 0 && fits(head_dim));
-        let numbers = queries * (head_dim + SPAN + SPAN / 2 + parts(head_dim) * head_dim + 3);
+        let numbers = queries * (head_dim + SPAN + SPAN / 2 + parts(head_dim) * head_dim + 4);
         assert!(numbers * 4 <= 16 * 1024, "{head_dim}: {numbers}");
     }
     assert!(!fits(1 << 20));

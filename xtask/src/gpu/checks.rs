@@ -108,7 +108,11 @@ fn batch(model: &Model, texts: [Vec<u32>; 3]) -> Result<Equivalence> {
     for text in &texts {
         alone.extend(model.forward(&mut [Input::whole(text).with_logits(Logits::All)])?);
     }
-    Ok(Equivalence::of_rows("three texts in a batch, and each alone", &together, &alone))
+    Ok(Equivalence::of_rows(
+        "three texts in a batch, and each alone",
+        &together,
+        &alone,
+    ))
 }
 
 fn chunks(what: &'static str, model: &Model, text: &[u32], size: usize) -> Result<Equivalence> {

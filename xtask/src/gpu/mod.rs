@@ -151,7 +151,14 @@ fn made(shape: Shape) -> Result<PathBuf> {
 /// Runs this command in a build with the backend.
 fn build_and_run(backend: Backend) -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--package", "xtask", "--features", backend.name()]);
+    cargo.args([
+        "run",
+        "--quiet",
+        "--package",
+        "xtask",
+        "--features",
+        backend.name(),
+    ]);
     if std::env::var_os("ONE_BUILD").is_none() {
         cargo.arg("--release");
     }

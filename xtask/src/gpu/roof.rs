@@ -56,7 +56,8 @@ impl Roof {
     /// A Markdown table.
     pub fn table(&self, size: Size) -> String {
         let Size { mib, matrix } = size;
-        let f16 = self.f16_rate.map_or("not supported".to_owned(), |rate| format!("{:.0}", rate / 1e9));
+        let f16 =
+            self.f16_rate.map_or("not supported".to_owned(), |rate| format!("{:.0}", rate / 1e9));
         format!(
             "| this device | |\n|---|--:|\n\
              | copies {mib} MiB, read and written, GB/s | {:.0} |\n\

@@ -39,8 +39,7 @@ impl Plan {
     }
 
     /// The head of the table of [`rows`](Self::rows).
-    pub const HEAD: &'static str =
-        "| model | stored in | phase | tokens/s | Gflop/s | of the product | GB/s | of the copy | launches |\n\
+    pub const HEAD: &'static str = "| model | stored in | phase | tokens/s | Gflop/s | of the product | GB/s | of the copy | launches |\n\
          |---|---|---|--:|--:|--:|--:|--:|--:|\n";
 
     /// The rows of a model, as Markdown.
@@ -82,7 +81,13 @@ impl Plan {
         pass()?;
         let launches = device::launches() - before;
         let seconds = rounds(budget, pass)?;
-        Ok(Measured { sequences: 1, before: 0, new: self.prefill, seconds, launches })
+        Ok(Measured {
+            sequences: 1,
+            before: 0,
+            new: self.prefill,
+            seconds,
+            launches,
+        })
     }
 
     /// None where the prompts alone take the time.

@@ -1,0 +1,150 @@
+//! Which rows of a pass attend to which slots.
+
+use std::ops::Range;
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+
+use super::most_queries;
+use super::span::SPAN;
+use crate::cube::blocks::SlotShape;
+use crate::kernels::BLOCK;
+
+/// The numbers that describe a tile.
+pub(super) const TILE: usize = 7;
+/// Where a pass has fewer cubes than this, each takes one span: a large GPU runs so many at once.
+const FEW_CUBES: usize = 512;
+/// The most cubes that take one span each. What they leave to be merged takes some memory.
+const MOST_CUBES: usize = 1 << 15;
+
+/// The new positions of one sequence, and the slots that hold its keys and values.
+pub(crate) struct Rows {
+    /// The rows of the new positions in the pass.
+    pub(crate) rows: Range<usize>,
+    /// The position of the first of them.
+    pub(crate) start: usize,
+    /// The slots of its blocks, in order.
+    pub(crate) slots: Vec<u32>,
+    /// The number of the first of these blocks in the sequence.
+    pub(crate) first_block: usize,
+}
+
+/// Which rows attend to which slots, on the device. All layers of a pass use the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// As u32: the places of the rows; then tiles, each some queries that share a key/value head; then for
+    /// each span of each tile both their numbers, where a cube takes one span; then the slots of all
+    /// sequences.
+    pub(super) numbers: Tensor<1, Int>,
+    pub(super) rows: usize,
+    pub(super) tiles: usize,
+    /// How many spans of tiles there are, where a cube takes one span.
+    pub(super) spans: Option<usize>,
+    /// How many query heads share a key/value head.
+    pub(super) group: usize,
+    /// How many queries a tile has at most.
+    pub(super) queries: usize,
+}
+
+impl Plan {
+    /// The plan of a pass over these sequences, whose query heads share key/value heads in groups.
+    pub(crate) fn new(sequences: &[Rows], group: usize, slot: SlotShape, device: &Device) -> Self {
+        Self::with_cubes(sequences, group, slot, FEW_CUBES, device)
+    }
+
+    /// As [`new`](Self::new), where a cube takes one span if there would be fewer than `few` cubes.
+    pub(super) fn with_cubes(
+        sequences: &[Rows],
+        group: usize,
+        slot: SlotShape,
+        few: usize,
+        device: &Device,
+    ) -> Self {
+        let longest = sequences.iter().map(|sequence| sequence.rows.len()).max().unwrap_or(0);
+        let queries = most_queries(slot.head_dim).min(longest * group).max(1);
+        let tiles = tiles(sequences, group, queries);
+        let spans: usize = tiles.iter().map(|tile| tile.spans.len()).sum();
+        let is_split = spans > tiles.len()
+            && tiles.len() * slot.n_kv_heads < few
+            && spans * slot.n_kv_heads <= MOST_CUBES;
+
+        let mut numbers: Vec<u32> = sequences.iter().flat_map(Rows::places).collect();
+        let rows = numbers.len();
+        let slots_at = rows + tiles.len() * TILE + if is_split { 2 * spans } else { 0 };
+        let mut spans_before = 0;
+        for QueryTile { sequence, slots_before, first, count, spans } in &tiles {
+            let Rows { rows, start, first_block, .. } = sequence;
+            let slots = slots_at + slots_before;
+            let tile = [
+                rows.start,
+                *start,
+                *first,
+                *count,
+                slots,
+                *first_block,
+                spans_before,
+            ];
+            numbers.extend(tile.map(|number| number as u32));
+            spans_before += spans.len();
+        }
+        if is_split {
+            let of_tile = |(i, tile): (usize, &QueryTile<'_>)| {
+                tile.spans.clone().flat_map(move |span| [i as u32, span as u32])
+            };
+            numbers.extend(tiles.iter().enumerate().flat_map(of_tile));
+        }
+        numbers.extend(sequences.iter().flat_map(|sequence| &sequence.slots));
+        let shape = [numbers.len()];
+        Self {
+            numbers: Tensor::from_data(TensorData::new(numbers, shape), (device, DType::U32)),
+            rows,
+            tiles: tiles.len(),
+            spans: is_split.then_some(spans),
+            group,
+            queries,
+        }
+    }
+
+    /// The numbers of the plan, which begin with the place of each row.
+    pub(crate) fn places(&self) -> &Tensor<1, Int> {
+        &self.numbers
+    }
+}
+
+impl Rows {
+    /// The place of each row: 32 times the slot, and the position in the block.
+    fn places(&self) -> impl Iterator<Item = u32> {
+        (self.start..self.start + self.rows.len()).map(|position| {
+            let slot = self.slots[position / BLOCK - self.first_block];
+            slot * BLOCK as u32 + (position % BLOCK) as u32
+        })
+    }
+}
+
+/// Some queries of one sequence.
+struct QueryTile<'a> {
+    sequence: &'a Rows,
+    /// How many slots the sequences before it have.
+    slots_before: usize,
+    /// The number of the first query: its row, times the query heads of a group, and which of these it is.
+    first: usize,
+    count: usize,
+    /// The spans that the queries may attend to: those that the sequence has blocks of.
+    spans: Range<usize>,
+}
+
+/// All queries that share one key/value head, in tiles of up to `most`.
+fn tiles(sequences: &[Rows], group: usize, most: usize) -> Vec<QueryTile<'_>> {
+    let mut tiles = Vec::new();
+    let mut slots_before = 0;
+    for sequence in sequences {
+        let queries = sequence.rows.len() * group;
+        for first in (0..queries).step_by(most) {
+            let count = most.min(queries - first);
+            let last = sequence.start + (first + count - 1) / group;
+            let spans = sequence.first_block * BLOCK / SPAN..last / SPAN + 1;
+            tiles.push(QueryTile { sequence, slots_before, first, count, spans });
+        }
+        slots_before += sequence.slots.len();
+    }
+    tiles
+}
