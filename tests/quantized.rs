@@ -1,4 +1,4 @@
-//! What chapter 11 says of quantized weights, in small numbers.
+//! What chapter 12 says of quantized weights, in small numbers.
 
 use slowburn::kernels::{self, Arena, Format, Layer, Panels, Quantized, Roof, Rounding};
 use slowburn::kernels::{StoredMatrix, trace::Cost};

@@ -10,6 +10,7 @@ mod columns;
 mod comparison;
 mod constrained;
 mod error;
+mod gpus;
 mod greedy;
 mod guess_ahead;
 mod kernel_args;
@@ -55,6 +56,7 @@ pub use columns::Columns;
 pub use comparison::comparison;
 pub use constrained::{ConstrainedArgs, ConstrainedReport};
 pub use error::{Error, Result};
+pub use gpus::{DeviceStory, GpuArgs, GpuReport};
 pub use greedy::GreedyReport;
 pub use guess_ahead::{
     DecodeClock, Guess, GuessArgs, GuessPrompt, GuessReport, GuessedText, Guesses, Timed, Watched,

@@ -87,6 +87,7 @@ pub enum Chapter {
     Scheduler,
     PagedKv,
     Kernels,
+    Gpus,
     Quantized,
     GuessAhead,
     OtherModels,
@@ -96,7 +97,7 @@ pub enum Chapter {
 }
 
 impl Chapter {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -110,6 +111,7 @@ impl Chapter {
         Self::Scheduler,
         Self::PagedKv,
         Self::Kernels,
+        Self::Gpus,
         Self::Quantized,
         Self::GuessAhead,
         Self::OtherModels,
@@ -134,6 +136,7 @@ impl Chapter {
             Self::Scheduler => "scheduler",
             Self::PagedKv => "paged_kv",
             Self::Kernels => "kernels",
+            Self::Gpus => "gpus",
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
             Self::OtherModels => "other_models",

@@ -11,6 +11,7 @@
 mod batching;
 mod beyond;
 mod constrained;
+mod gpus;
 mod greedy;
 mod guess_ahead;
 mod kernels;

@@ -21,7 +21,7 @@ pub struct ModelArgs {
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
-    /// The device to compute on, or remote:HOST:PORT: one that `16_remote_device --serve` lends there
+    /// The device to compute on, or remote:HOST:PORT: one that `17_remote_device --serve` lends there
     ///
     /// Where that asks for a token, it is taken from SLOWBURN_DEVICE_TOKEN.
     #[arg(long, value_parser = values::DeviceParser, default_value = "auto")]

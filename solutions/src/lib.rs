@@ -4,6 +4,7 @@
 pub mod batching;
 pub mod beyond;
 pub mod constrained;
+pub mod gpus;
 pub mod greedy;
 pub mod guess_ahead;
 pub mod kernels;

@@ -84,18 +84,21 @@ impl BlockOps for CubeBackend {
         let [keys, values] = [into_contiguous(keys), into_contiguous(values)];
         let (count, dim) = one_unit_each(&slots, keys.meta.num_elements());
         let elements = [element(&keys), element(&slots)];
-        append_rows::launch(
-            &slots.client,
-            count,
-            dim,
-            address_type([&slots, &keys]),
-            keys.into_tensor_arg(),
-            values.into_tensor_arg(),
-            places.into_tensor_arg(),
-            slots.clone().into_tensor_arg(),
-            shape,
-            elements,
-        );
+        // SAFETY: the places are those of slots that the layer has.
+        unsafe {
+            append_rows::launch_unchecked(
+                &slots.client,
+                count,
+                dim,
+                address_type([&slots, &keys]),
+                keys.into_tensor_arg(),
+                values.into_tensor_arg(),
+                places.into_tensor_arg(),
+                slots.clone().into_tensor_arg(),
+                shape,
+                elements,
+            );
+        }
         slots
     }
 
@@ -106,23 +109,26 @@ impl BlockOps for CubeBackend {
         numbers: usize,
     ) -> FloatTensor<Self> {
         let (count, dim) = one_unit_each(&slots, numbers);
-        copy_numbers::launch(
-            &slots.client,
-            count,
-            dim,
-            address_type([&slots]),
-            slots.clone().into_tensor_arg(),
-            from * numbers,
-            to * numbers,
-            numbers,
-            element(&slots),
-        );
+        // SAFETY: both slots are of the layer.
+        unsafe {
+            copy_numbers::launch_unchecked(
+                &slots.client,
+                count,
+                dim,
+                address_type([&slots]),
+                slots.clone().into_tensor_arg(),
+                from * numbers,
+                to * numbers,
+                numbers,
+                element(&slots),
+            );
+        }
         slots
     }
 }
 
 /// A unit copies one number.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 fn copy_numbers<K: Float>(
     slots: &mut Buffer<K>,
     from: usize,
@@ -136,8 +142,9 @@ fn copy_numbers<K: Float>(
     slots[to + ABSOLUTE_POS] = slots[from + ABSOLUTE_POS];
 }
 
+// ANCHOR: append_rows
 /// A unit takes one number of the keys and the same of the values.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 fn append_rows<T: Float, K: Float>(
     keys: &Buffer<T>,
     values: &Buffer<T>,
@@ -162,6 +169,7 @@ fn append_rows<T: Float, K: Float>(
     slots[key_head + i * BLOCK + position] = K::cast_from(keys[ABSOLUTE_POS]);
     slots[value_head + position * head_dim + i] = K::cast_from(values[ABSOLUTE_POS]);
 }
+// ANCHOR_END: append_rows
 
 #[cfg(test)]
 mod tests {

@@ -41,6 +41,7 @@ pub(super) fn number<T: Float>(x: &Buffer<T>, y: ComptimeOption<&Buffer<T>>, i: 
     number
 }
 
+// ANCHOR: sum_of_squares
 /// The sum of the squares of `x[first..first + width]`, to which `y` is added, in f32. All units of the
 /// cube call this, and each gets the sum.
 #[cube]
@@ -72,3 +73,4 @@ pub(super) fn sum_of_squares<T: Float>(
     }
     sums[0]
 }
+// ANCHOR_END: sum_of_squares

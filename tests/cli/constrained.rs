@@ -1,8 +1,8 @@
-//! `14_constrained`, `--regex` and `--choice`.
+//! `15_constrained`, `--regex` and `--choice`.
 
 use super::*;
 
-const CONSTRAINED: &str = "14_constrained";
+const CONSTRAINED: &str = "15_constrained";
 
 #[test]
 fn each_step_shows_what_was_allowed_and_the_text_is_of_the_form() {

@@ -57,7 +57,7 @@ fn a_device_that_is_not_compiled_in_exits_with_2() {
 #[test]
 fn a_comparison_of_all_formats_takes_no_format() {
     for args in [["--quantize", "int8"], ["--dtype", "bf16"]] {
-        fail("11_quantized", &args, 2, "leave out `--dtype` and `--quantize`");
+        fail("12_quantized", &args, 2, "leave out `--dtype` and `--quantize`");
     }
 }
 
@@ -73,7 +73,7 @@ fn activations_in_int8_need_quantized_weights() {
     assert_eq!(rounded["weight_formats"], report["weight_formats"]);
     assert_ne!(rounded["logits_hash"], report["logits_hash"]);
     // It compares formats of which some are not quantized.
-    succeed("11_quantized", &["--activations", "int8", "--max-tokens", "5"]);
+    succeed("12_quantized", &["--activations", "int8", "--max-tokens", "5"]);
 }
 
 #[cfg(feature = "ndarray")]

@@ -1,8 +1,8 @@
-//! `12_guess_ahead`, and `--speculate`.
+//! `13_guess_ahead`, and `--speculate`.
 
 use super::*;
 
-const GUESS_AHEAD: &str = "12_guess_ahead";
+const GUESS_AHEAD: &str = "13_guess_ahead";
 
 #[test]
 fn a_story_told_again_takes_fewer_passes_and_has_the_same_bits() {

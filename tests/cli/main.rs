@@ -5,6 +5,7 @@ mod common;
 mod constrained;
 mod flags;
 mod folders;
+mod gpus;
 mod guess_ahead;
 mod kernels;
 mod memory;

@@ -1,8 +1,8 @@
-//! `13_other_models`.
+//! `14_other_models`.
 
 use super::*;
 
-const OTHER_MODELS: &str = "13_other_models";
+const OTHER_MODELS: &str = "14_other_models";
 
 fn part(name: &str, more: &[&str]) -> Value {
     succeed_in_json(OTHER_MODELS, &[&["--part", name], more].concat())

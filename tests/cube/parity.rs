@@ -2,6 +2,8 @@
 
 use burn::tensor::DType;
 use slowburn::device::Precision;
+#[cfg(feature = "flex")]
+use slowburn::device::{self, DeviceChoice};
 use slowburn::kernels::KvFormat;
 use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
@@ -79,6 +81,32 @@ fn every_device_agrees() {
             for &token in &reference.greedy[1][..3] {
                 assert_eq!(argmax(&row), token, "{what}");
                 row = model.forward(&mut [Input::after(&mut cache, &[token])]).unwrap().remove(0);
+            }
+        }
+    }
+}
+
+/// What a text's way through the network shows, beside the CPU.
+#[cfg(feature = "flex")]
+#[test]
+fn attention_and_traces_are_those_of_the_cpu() {
+    let ids: Vec<u32> = (0..40).map(|i| (i * 37 + 11) % 250).collect();
+    let cpu = device::open(DeviceChoice::Cpu).unwrap();
+    if let Some(device) = cube() {
+        for name in ["llama-gqa", "gemma3"] {
+            let [found, expected] = [&device, &cpu].map(|device| load(name, device).model);
+            let flat = |weights: Vec<Vec<Vec<Vec<f32>>>>| {
+                weights.into_iter().flatten().flatten().flatten().collect::<Vec<_>>()
+            };
+            let [weights, reference] =
+                [&found, &expected].map(|model| flat(model.attention(&ids).unwrap()));
+            assert_relatively_close(&weights, &reference, TOLERANCE, name);
+            let [trace, reference] =
+                [&found, &expected].map(|model| model.trace(&ids).unwrap().unwrap());
+            assert_relatively_close(&trace.logits, &reference.logits, TOLERANCE, name);
+            for (layer, reference) in trace.layers.iter().zip(&reference.layers) {
+                assert_relatively_close(&layer.mixed, &reference.mixed, TOLERANCE, name);
+                assert_relatively_close(&layer.output, &reference.output, TOLERANCE, name);
             }
         }
     }

@@ -68,7 +68,7 @@ def test_the_dashboard_asks_for_metrics_that_exist(server):
     known |= {f"slowburn_{n}_total" for n in re.findall(r"^# TYPE slowburn_(\S+) counter", text, re.M)}
     for kind in ("bucket", "sum", "count"):
         known |= {f"slowburn_{n}_{kind}" for n in re.findall(r"^# TYPE slowburn_(\S+) histogram", text, re.M)}
-    dashboard = json.loads((ROOT / "examples/15_server.grafana.json").read_text())
+    dashboard = json.loads((ROOT / "examples/16_server.grafana.json").read_text())
     asked = set(re.findall(r"slowburn_\w+", json.dumps(dashboard)))
     assert asked and asked <= known, asked - known
 

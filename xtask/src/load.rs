@@ -59,7 +59,7 @@ pub struct LoadArgs {
         value_name = "FLAGS"
     )]
     server_args: String,
-    /// The program of that server [default: example 15_server, built]
+    /// The program of that server [default: example 16_server, built]
     #[arg(long, value_name = "FILE")]
     server: Option<PathBuf>,
     /// Another server, measured in turns with the first

@@ -47,7 +47,7 @@ pub struct ReplicasArgs {
         global = true
     )]
     server_args: String,
-    /// The program of the replicas [default: example 15_server, built]
+    /// The program of the replicas [default: example 16_server, built]
     #[arg(long, value_name = "FILE", global = true)]
     server: Option<PathBuf>,
     #[command(subcommand)]

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use exercises_runner::one_build;
 use serde_json::Value;
 
-const EXAMPLE: &str = "15_server";
+const EXAMPLE: &str = "16_server";
 
 /// A running server.
 pub struct Server {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_program_is_that_of_the_example() {
         let lines = "{\"reason\":\"x\",\"target\":{\"name\":\"slowburn\"},\"executable\":\"a\"}\n\
-                     {\"target\":{\"name\":\"15_server\"},\"executable\":\"b\"}\n{\"success\":true}\n";
+                     {\"target\":{\"name\":\"16_server\"},\"executable\":\"b\"}\n{\"success\":true}\n";
         assert_eq!(executable(lines), Some(PathBuf::from("b")));
         assert_eq!(executable("{}"), None);
     }

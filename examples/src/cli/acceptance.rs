@@ -1,4 +1,4 @@
-//! `12_guess_ahead --acceptance`: how many draft tokens of a draft model are accepted.
+//! `13_guess_ahead --acceptance`: how many draft tokens of a draft model are accepted.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;

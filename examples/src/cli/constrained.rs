@@ -1,4 +1,4 @@
-//! The flags and the output of `14_constrained`.
+//! The flags and the output of `15_constrained`.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ const STORY: &str = r", there was a (cat|dog|fox) called [A-Z][a-z]+\.";
 const BEGINNINGS: &str = "A|All|And|As|At|Before|But|Each|Every|For|From|He|Her|His|I|If|In|It|Now|On|\
                           One|She|So|Soon|That|The|Then|There|They|This|We|What|When|Who|Why|Yes|You";
 
-/// The flags of `14_constrained`.
+/// The flags of `15_constrained`.
 #[derive(Debug, Clone, Args)]
 pub struct ConstrainedArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The flags and the output of `12_guess_ahead`.
+//! The flags and the output of `13_guess_ahead`.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ const SHOWN: usize = 24;
 const ACCEPTED: Style = AnsiColor::Green.on_default();
 const REPLACED: Style = AnsiColor::Red.on_default().strikethrough();
 
-/// The flags of `12_guess_ahead`.
+/// The flags of `13_guess_ahead`.
 #[derive(Debug, Clone, Args)]
 pub struct GuessArgs {
     #[command(flatten)]

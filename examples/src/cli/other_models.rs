@@ -1,4 +1,4 @@
-//! The flags and the output of `13_other_models`.
+//! The flags and the output of `14_other_models`.
 
 mod experts;
 mod figure;
@@ -22,7 +22,7 @@ pub use experts::ExpertsRun;
 pub use shapes::{Mixture, WindowPattern};
 pub use windows::WindowStep;
 
-/// The flags of `13_other_models`.
+/// The flags of `14_other_models`.
 #[derive(Debug, Clone, Args)]
 pub struct OtherModelsArgs {
     /// Show only this part [default: all of them]

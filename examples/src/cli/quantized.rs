@@ -1,4 +1,4 @@
-//! The output of `11_quantized`.
+//! The output of `12_quantized`.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use slowburn_flags::bytes;
 use super::terminal::print;
 use super::{BOLD, Error, GenerateArgs, Result};
 
-/// The flags of `11_quantized`.
+/// The flags of `12_quantized`.
 #[derive(Debug, Clone, Args)]
 pub struct QuantizedArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! 14 Only what fits
+//! 15 Only what fits
 
 mod token_trie;
 

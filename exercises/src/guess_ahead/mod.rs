@@ -1,4 +1,4 @@
-//! 12 Guess ahead
+//! 13 Guess ahead
 
 mod prompt_lookup;
 

@@ -1,4 +1,4 @@
-//! 13 What other models change
+//! 14 What other models change
 
 mod window_mask;
 

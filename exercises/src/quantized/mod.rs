@@ -1,4 +1,4 @@
-//! 11 Fewer bits
+//! 12 Fewer bits
 
 mod quantize_group;
 

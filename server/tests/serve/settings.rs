@@ -7,7 +7,7 @@ use std::time::Duration;
 use slowburn_server::{ConfigError, Seconds, Settings};
 
 fn load(flags: &[&str]) -> Result<Settings, ConfigError> {
-    Settings::load(["15_server"].iter().chain(flags).map(Into::into))
+    Settings::load(["16_server"].iter().chain(flags).map(Into::into))
 }
 
 /// The settings of a file with this text, and of these flags.

@@ -1,4 +1,4 @@
-//! 16 Beyond one machine
+//! 17 Beyond one machine
 
 pub mod bounded_hash;
 

@@ -1,4 +1,4 @@
-//! 14 Only what fits
+//! 15 Only what fits
 
 pub mod token_trie;
 

@@ -1,4 +1,4 @@
-//! 12 Guess ahead
+//! 13 Guess ahead
 
 pub mod prompt_lookup;
 

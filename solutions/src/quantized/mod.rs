@@ -1,4 +1,4 @@
-//! 11 Fewer bits
+//! 12 Fewer bits
 
 pub mod quantize_group;
 

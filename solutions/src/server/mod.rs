@@ -1,4 +1,4 @@
-//! 15 A server
+//! 16 A server
 
 pub mod sse_encode;
 

@@ -9,7 +9,7 @@ use crate::kernels::BLOCK;
 
 /// A cube takes one tile and one key/value head, and all spans in order. `tiles_at` is where the tiles begin in
 /// the plan.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn attend_whole<T: Float, K: Float>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
@@ -50,6 +50,7 @@ pub(super) fn attend_whole<T: Float, K: Float>(
     }
     sync_cube();
 
+    // ANCHOR: spans
     for span in tile.first_span()..tile.end_span() {
         weigh(slots, plan, &mut room, &tile, span, softcap);
         for i in range_stepped(unit, queries, units) {
@@ -71,6 +72,7 @@ pub(super) fn attend_whole<T: Float, K: Float>(
         }
         sync_cube();
     }
+    // ANCHOR_END: spans
 
     for i in range_stepped(unit, tile.count * head_dim, units) {
         let number = i / head_dim;
@@ -84,7 +86,7 @@ pub(super) fn attend_whole<T: Float, K: Float>(
 
 /// A cube takes one tile, one key/value head and one span, and leaves what [`merge`] adds up: `spans_at` is
 /// where the plan has the tile and the span of each.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn attend_span<T: Float, K: Float>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
@@ -134,7 +136,7 @@ pub(super) fn attend_span<T: Float, K: Float>(
 
 /// Adds up what [`attend_span`] has left, in the order of the spans and as [`attend_whole`] does. A unit takes a
 /// number of the queries of a tile.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn merge<T: Float>(
     partials: &Buffer<f32>,
     plan: &Buffer<u32>,

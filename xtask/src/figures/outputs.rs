@@ -2,13 +2,13 @@
 
 use super::output::{Output, asked, drawn, on_request, printed, refused, timed};
 
-/// The servers of chapter 15.
-const SERVER: &str = "cargo run --release --features serve --example 15_server";
-const SMALL_QUEUE: &str = "cargo run --release --features serve --example 15_server -- --max-running 1 --max-waiting 4 --max-sequences 4";
+/// The servers of chapter 16.
+const SERVER: &str = "cargo run --release --features serve --example 16_server";
+const SMALL_QUEUE: &str = "cargo run --release --features serve --example 16_server -- --max-running 1 --max-waiting 4 --max-sequences 4";
 const SHORT_DEADLINE: &str =
-    "cargo run --release --features serve --example 15_server -- --request-timeout 0.1";
+    "cargo run --release --features serve --example 16_server -- --request-timeout 0.1";
 const RATE_LIMIT: &str =
-    "cargo run --release --features serve --example 15_server -- --rate-per-minute 30 --burst 3";
+    "cargo run --release --features serve --example 16_server -- --rate-per-minute 30 --burst 3";
 
 /// That of the reader's own engine.
 const ENGINE: &str = "cargo run -p exercises -- engine --serve";
@@ -290,7 +290,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     refused(
         "server-open.txt",
-        "cargo run --release --features serve --example 15_server -- --host 0.0.0.0",
+        "cargo run --release --features serve --example 16_server -- --host 0.0.0.0",
     ),
     timed("scheduler.txt", "cargo run --release --example 08_scheduler"),
     timed(
@@ -360,7 +360,7 @@ curl -s http://127.0.0.1:8080/metrics \
         ..timed("tried.txt", "cargo bench --bench tried -- --quick")
     },
     printed("quantization-groups.md", "cargo xtask quantization groups"),
-    timed("quantized.txt", "cargo run --release --example 11_quantized"),
+    timed("quantized.txt", "cargo run --release --example 12_quantized"),
     printed(
         "quantized-hash.txt",
         "cargo run --release --example 05_kv_cache -- --quantize int4 --kv-dtype int8 --json | grep -oE '[0-9a-f]{64}'",
@@ -382,21 +382,21 @@ curl -s http://127.0.0.1:8080/metrics \
     printed("quantization-outlier.md", "cargo xtask quantization outlier"),
     printed(
         "quantized-greedy.txt",
-        r"cargo run --release --example 11_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
+        r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
     ),
     printed(
         "quantized-greedy-evening.txt",
-        "cargo run --release --example 11_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
+        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
     ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
-    timed("guess-ahead.txt", "cargo run --release --example 12_guess_ahead"),
+    timed("guess-ahead.txt", "cargo run --release --example 13_guess_ahead"),
     timed(
         "guess-ahead-int8.txt",
-        "cargo run --release --example 12_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
+        "cargo run --release --example 13_guess_ahead -- --quantize int8 --steps 0 | tail -n 6",
     ),
     printed(
         "guess-ahead-acceptance.txt",
-        "cargo run --release --example 12_guess_ahead -- --acceptance",
+        "cargo run --release --example 13_guess_ahead -- --acceptance",
     ),
     // The first command creates the model that the other uses.
     printed(
@@ -405,7 +405,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     printed(
         "guess-ahead-early-exit.txt",
-        "cargo run --release --example 12_guess_ahead -- --acceptance --draft data/shallow-3",
+        "cargo run --release --example 13_guess_ahead -- --acceptance --draft data/shallow-3",
     ),
     on_request("guess-ahead-texts.md", "cargo xtask speculation texts --rounds 12"),
     Output {
@@ -417,7 +417,7 @@ curl -s http://127.0.0.1:8080/metrics \
     },
     on_request(
         "remote-device.md",
-        "cargo run --release --features remote --example 16_remote_device | grep '^|'",
+        "cargo run --release --features remote --example 17_remote_device | grep '^|'",
     ),
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
     printed(
@@ -426,48 +426,48 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     printed(
         "other-models.txt",
-        "cargo run --release --example 13_other_models -- --part layers",
+        "cargo run --release --example 14_other_models -- --part layers",
     ),
     Output {
         figures: &["other-windows.svg"],
         ..printed(
             "other-windows.txt",
-            "cargo run --release --features plot --example 13_other_models -- --part windows --chart other-windows.svg",
+            "cargo run --release --features plot --example 14_other_models -- --part windows --chart other-windows.svg",
         )
     },
     Output {
         figures: &["other-experts.svg"],
         ..printed(
             "other-experts.txt",
-            "cargo run --release --features plot --example 13_other_models -- --part experts --chart other-experts.svg",
+            "cargo run --release --features plot --example 14_other_models -- --part experts --chart other-experts.svg",
         )
     },
     Output {
         figures: &["other-rope.svg"],
         ..printed(
             "other-rope.txt",
-            "cargo run --release --features plot --example 13_other_models -- --part rope --chart other-rope.svg",
+            "cargo run --release --features plot --example 14_other_models -- --part rope --chart other-rope.svg",
         )
     },
     timed(
         "other-window-times.txt",
-        "cargo run --release --example 13_other_models -- --part windows --tokens 64 --measure | tail -n 6",
+        "cargo run --release --example 14_other_models -- --part windows --tokens 64 --measure | tail -n 6",
     ),
     timed(
         "other-expert-times.txt",
-        "cargo run --release --example 13_other_models -- --part experts --texts 32 --measure | tail -n 7",
+        "cargo run --release --example 14_other_models -- --part experts --texts 32 --measure | tail -n 7",
     ),
     Output {
         exit_code: 1,
         ..printed(
             "other-refused.txt",
-            "cargo run --release --example 13_other_models -- --config examples/configs/gemma-2-2b.json",
+            "cargo run --release --example 14_other_models -- --config examples/configs/gemma-2-2b.json",
         )
     },
-    printed("constrained.txt", "cargo run --release --example 14_constrained"),
+    printed("constrained.txt", "cargo run --release --example 15_constrained"),
     printed(
         "constrained-names.txt",
-        "cargo run --release --example 14_constrained -- --name Milo --name Nora --steps 0 --max-tokens 120",
+        "cargo run --release --example 15_constrained -- --name Milo --name Nora --steps 0 --max-tokens 120",
     ),
     printed(
         "constrained-choice.txt",
@@ -483,7 +483,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     timed(
         "constrained-times.txt",
-        "cargo run --release --example 14_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
+        "cargo run --release --example 15_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
     on_request("constrained-masks-ember.md", "cargo xtask masks times | sed -n 1,19p"),
     on_request(

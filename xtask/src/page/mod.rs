@@ -21,7 +21,7 @@ pub struct PageArgs {
     /// The browser; by default the first of chromium, chromium-browser and google-chrome
     #[arg(long, env = "CHROMIUM", value_name = "PROGRAM")]
     chromium: Option<PathBuf>,
-    /// The server; by default example 15_server is built
+    /// The server; by default example 16_server is built
     #[arg(long, value_name = "PROGRAM")]
     server: Option<PathBuf>,
     /// Where to put pictures of the page

@@ -35,7 +35,7 @@ impl Setup {
         format!(
             "`{}` in front of replicas, `{}`",
             with(self.router.name(), &self.router_flags),
-            with("15_server", &self.flags)
+            with("16_server", &self.flags)
         )
     }
 }
