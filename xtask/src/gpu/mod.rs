@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use slowburn::device::{self, OpenDevice};
-use slowburn::kernels::Cpu;
 use slowburn::pretrained::Pretrained;
 
 use crate::bench::{Dtype, machine};
@@ -87,7 +86,7 @@ fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report
     let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
     report.add(&roof.table(size));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/models");
-    report.add(&checks::parity(device, &fixtures, budget.share(0.25))?);
+    report.add(&checks::parity(device, &fixtures, quick, budget.share(0.25))?);
     report.add(&checks::equivalences(device, budget.share(0.15))?);
     let models = models(quick)?;
     let mut table = Plan::HEAD.to_owned();
@@ -121,12 +120,11 @@ fn rows(
     if let Err(error) = device.check(dtype.storage()) {
         return without(&error.to_string());
     }
-    // Rows are packed and rounded by all threads.
-    let loaded = Cpu::default().enter(|| match folder {
-        Some(folder) => Pretrained::load(folder, device, dtype.storage()),
-        None => Pretrained::bundled(device, dtype.storage()),
-    });
-    plan.rows(name, &loaded?.model, dtype, roof, budget)
+    let loaded = match folder {
+        Some(folder) => Pretrained::load(folder, device, dtype.storage())?,
+        None => Pretrained::bundled(device, dtype.storage())?,
+    };
+    plan.rows(name, &loaded.model, dtype, roof, budget)
 }
 
 /// The names and folders of the models; no folder is the bundled one.
