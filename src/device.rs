@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cuda")]
 mod cuda;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
 mod wgpu;
 
@@ -16,7 +18,7 @@ pub use crate::storage::Precision;
 use crate::storage::Storage;
 
 /// A device selected by name. Whether it works depends on the compiled features and on the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// A GPU if one is compiled in and works, otherwise the CPU
     Auto,
@@ -28,16 +30,28 @@ pub enum DeviceChoice {
     Cuda,
     /// Any GPU, through Vulkan, Metal, DirectX 12 or WebGPU
     Wgpu,
+    /// A device that a server on another machine lends
+    Remote(RemoteAddress),
+}
+
+/// Where a server lends a device, and what it asks for. Nothing on the way is encrypted, the token
+/// neither.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// Host and port: `127.0.0.1:3000`.
+    pub host: String,
+    /// The token of a server that wants one.
+    pub token: Option<String>,
 }
 
 /// A device that was opened and works.
 #[derive(Debug, Clone)]
 pub struct OpenDevice {
-    /// The name of the choice: `cpu`, `ndarray`, `cuda` or `wgpu`.
+    /// The name of the choice: `cpu`, `ndarray`, `cuda`, `wgpu` or `remote`.
     pub name: &'static str,
     /// Burn's handle.
     pub device: Device,
-    /// The driver's adapter; none where Burn itself computes on the CPU.
+    /// The driver's adapter, or the address of another machine; none where Burn itself computes on the CPU.
     pub adapter: Option<Adapter>,
 }
 
@@ -128,6 +142,7 @@ pub fn open(choice: DeviceChoice) -> Result<OpenDevice> {
         DeviceChoice::Ndarray => ("ndarray", "ndarray", NDARRAY),
         DeviceChoice::Cuda => ("cuda", "cuda", CUDA),
         DeviceChoice::Wgpu => ("wgpu", "wgpu", WGPU),
+        DeviceChoice::Remote(address) => return open_remote(address),
     };
     match make {
         None => Err(DeviceError::NotCompiled { name, feature }.into()),
@@ -140,6 +155,17 @@ pub fn auto_has_a_choice() -> bool {
     CUDA.is_some() || WGPU.is_some()
 }
 
+#[cfg(feature = "remote")]
+fn open_remote(address: RemoteAddress) -> Result<OpenDevice> {
+    let failed = |reason| DeviceError::Unreachable { address: address.host.clone(), reason };
+    compute("remote", || remote::open(&address)).map_err(|reason| failed(reason).into())
+}
+
+#[cfg(not(feature = "remote"))]
+fn open_remote(_: RemoteAddress) -> Result<OpenDevice> {
+    Err(DeviceError::NotCompiled { name: "remote", feature: "remote" }.into())
+}
+
 fn first_that_works() -> Result<OpenDevice> {
     use DeviceChoice::{Cpu, Cuda, Ndarray, Wgpu};
     let gpus = [Cuda, Wgpu].into_iter().filter_map(|choice| open(choice).ok());
@@ -149,21 +175,28 @@ fn first_that_works() -> Result<OpenDevice> {
     open(Cpu).or_else(|error| open(Ndarray).map_err(|_| error))
 }
 
-/// Runs a small computation. A broken driver may make Burn panic on first use: the panic becomes an
-/// error, after its message is printed.
 fn probe(name: &'static str, make: Make) -> Result<OpenDevice> {
+    let open = || match make {
+        Make::Host(make) => Ok((make(), None)),
+        Make::Driver(make) => make().map(|(device, adapter)| (device, Some(adapter))),
+    };
+    compute(name, open).map_err(|reason| Error::Device(DeviceError::Missing { name, reason }))
+}
+
+/// Opens a device and runs a small computation. A broken driver may make Burn panic on first use: the
+/// panic becomes the reason, after its message is printed.
+fn compute(
+    name: &'static str,
+    open: impl FnOnce() -> Result<(Device, Option<Adapter>), String>,
+) -> Result<OpenDevice, String> {
     let compute = || {
-        let (device, adapter) = match make {
-            Make::Host(make) => (make(), None),
-            Make::Driver(make) => make().map(|(device, adapter)| (device, Some(adapter)))?,
-        };
+        let (device, adapter) = open()?;
         let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
         sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
         Ok(OpenDevice { name, device, adapter })
     };
-    let outcome = catch_unwind(AssertUnwindSafe(compute))
-        .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())));
-    outcome.map_err(|reason| Error::Device(DeviceError::Missing { name, reason }))
+    catch_unwind(AssertUnwindSafe(compute))
+        .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())))
 }
 
 #[cfg(feature = "flex")]

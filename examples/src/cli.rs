@@ -31,6 +31,8 @@ mod settings;
 mod terminal;
 mod timeline;
 mod uses;
+#[cfg(feature = "remote")]
+mod wire;
 
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -78,6 +80,8 @@ pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, Spe
 pub use terminal::{BOLD, DIM, bar, print, quoted};
 pub use timeline::{Timeline, timeline};
 pub use uses::Uses;
+#[cfg(feature = "remote")]
+pub use wire::{Traffic, Wire};
 
 /// The flags of an example that generates from one prompt.
 #[derive(Debug, Clone, Args)]

@@ -21,8 +21,10 @@ pub struct ModelArgs {
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,
 
-    /// The device to compute on
-    #[arg(long, value_parser = values::device(), default_value = "auto")]
+    /// The device to compute on, or remote:HOST:PORT: one that `16_remote_device --serve` lends there
+    ///
+    /// Where that asks for a token, it is taken from SLOWBURN_DEVICE_TOKEN.
+    #[arg(long, value_parser = values::DeviceParser, default_value = "auto")]
     pub device: DeviceChoice,
 
     /// The storage format of weights, whatever the format of the files; also of keys and values,
@@ -111,7 +113,7 @@ impl ModelArgs {
     /// # Errors
     /// A device that cannot be used; a model that cannot be loaded.
     pub fn load(&self) -> Result<(Pretrained, OpenDevice)> {
-        let device = device::open(self.device)?;
+        let device = device::open(self.device.clone())?;
         if self.device == DeviceChoice::Auto && device::auto_has_a_choice() {
             note(&format!("computing on {device} (--device chooses another)\n"));
         }
@@ -131,7 +133,7 @@ impl ModelArgs {
         target: Pretrained,
     ) -> Result<(Pretrained, Model)> {
         let load = || {
-            let (device, storage) = (device::open(self.device)?, self.storage());
+            let (device, storage) = (device::open(self.device.clone())?, self.storage());
             let draft = match (draft, &self.source) {
                 (Some(draft), _) => draft.load(&device, storage)?,
                 (None, None) => Pretrained::bundled_draft(&device, storage)?,

@@ -1,15 +1,50 @@
 //! The values of flags that are types of the library: their names, and what `--help` says of them.
 
+use std::ffi::OsStr;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use slowburn::device::{DeviceChoice, Precision};
+use clap::{Arg, Command};
+use slowburn::device::{DeviceChoice, Precision, RemoteAddress};
 use slowburn::kernels::{Activations, KvFormat, Quantized, Rounding};
 use slowburn::storage::MatrixFormat;
 
 /// A name, the value, and what `--help` says of it, where the name does not say all.
 type Named<T> = (&'static str, T, &'static str);
 
-/// `--device`.
-pub(crate) fn device() -> impl TypedValueParser<Value = DeviceChoice> {
+/// The variable of the environment with the token of a device on another machine.
+const DEVICE_TOKEN: &str = "SLOWBURN_DEVICE_TOKEN";
+
+/// `--device`: a name, or `remote:HOST:PORT`.
+#[derive(Clone)]
+pub(crate) struct DeviceParser;
+
+impl TypedValueParser for DeviceParser {
+    type Value = DeviceChoice;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<DeviceChoice, clap::Error> {
+        match value.to_str().and_then(|value| value.strip_prefix("remote:")) {
+            Some(host) if !host.is_empty() => Ok(DeviceChoice::Remote(RemoteAddress {
+                host: host.to_owned(),
+                token: std::env::var(DEVICE_TOKEN).ok(),
+            })),
+            _ => named_device().parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let remote = PossibleValue::new("remote:HOST:PORT");
+        let values: Vec<_> = named_device().possible_values()?.collect();
+        let help = "A device that a server on another machine lends";
+        Some(Box::new(values.into_iter().chain([remote.help(help)])))
+    }
+}
+
+fn named_device() -> impl TypedValueParser<Value = DeviceChoice> {
     one_of(&[
         (
             "auto",
@@ -106,7 +141,7 @@ pub(crate) fn kv_format() -> impl TypedValueParser<Value = KvFormat> {
 /// Takes one of these names.
 fn one_of<T>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T>
 where
-    T: Copy + Send + Sync + 'static,
+    T: Clone + Send + Sync + 'static,
 {
     let shown = values.iter().map(|(name, _, help)| {
         let value = PossibleValue::new(*name);
@@ -119,6 +154,6 @@ where
     // clap has refused all other names before.
     PossibleValuesParser::new(shown).try_map(move |given| {
         let found = values.iter().find(|(name, ..)| *name == given);
-        found.map(|&(_, value, _)| value).ok_or("a name that is not in the list")
+        found.map(|(_, value, _)| value.clone()).ok_or("a name that is not in the list")
     })
 }

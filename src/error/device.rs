@@ -28,6 +28,13 @@ pub enum DeviceError {
     )]
     Missing { name: &'static str, reason: String },
 
+    #[error(
+        "no device can be used at {address} ({reason}): lend one there by `16_remote_device --serve {address}`, and where that asks for a token, put it into SLOWBURN_DEVICE_TOKEN",
+        address = short(.address),
+        reason = short(.reason)
+    )]
+    Unreachable { address: String, reason: String },
+
     #[error("device `{name}` cannot compute in {dtype}: take f32")]
     DTypeUnsupported {
         name: &'static str,

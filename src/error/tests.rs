@@ -24,6 +24,10 @@ fn every_error(text: &str) -> Vec<Error> {
         }),
         Error::Device(DeviceError::NotCompiled { name: "this", feature: "this" }),
         Error::Device(DeviceError::Missing { name: "this", reason: text.to_owned() }),
+        Error::Device(DeviceError::Unreachable {
+            address: text.to_owned(),
+            reason: text.to_owned(),
+        }),
         Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),
         Error::Device(DeviceError::QuantizedUnsupported { name: "this" }),
         Error::Load(LoadError::NothingQuantized),
@@ -164,6 +168,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Request(RequestError::Parameter { .. })
         | Error::Device(DeviceError::NotCompiled { .. })
         | Error::Device(DeviceError::Missing { .. })
+        | Error::Device(DeviceError::Unreachable { .. })
         | Error::Device(DeviceError::DTypeUnsupported { .. })
         | Error::Device(DeviceError::QuantizedUnsupported { .. })
         | Error::Load(LoadError::NothingQuantized)

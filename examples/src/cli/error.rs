@@ -31,6 +31,19 @@ pub enum Error {
     #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(io::Error),
 
+    #[cfg(feature = "remote")]
+    #[error("cannot lend a device at {address}: {reason}", reason = short(.reason))]
+    Lend {
+        address: std::net::SocketAddr,
+        reason: String,
+    },
+
+    #[cfg(feature = "remote")]
+    #[error(
+        "any client that reaches {address} could use this machine: give a token in SLOWBURN_DEVICE_TOKEN, or lend the device at 127.0.0.1 and reach it by an SSH tunnel"
+    )]
+    LendToAll { address: std::net::SocketAddr },
+
     #[error("charts are not compiled in: add `--features plot` to the cargo command")]
     ChartsNotCompiled,
 }
@@ -52,6 +65,10 @@ impl Error {
             #[cfg(feature = "plot")]
             Error::Chart(_) => 1,
             Error::ChartsNotCompiled | Error::AllFormats | Error::NoFigure => 2,
+            #[cfg(feature = "remote")]
+            Error::LendToAll { .. } => 2,
+            #[cfg(feature = "remote")]
+            Error::Lend { .. } => 1,
             Error::NoPrompts { .. } | Error::Output(_) => 1,
         }
     }

@@ -415,6 +415,10 @@ curl -s http://127.0.0.1:8080/metrics \
             "cargo xtask speculation shape --rounds 15 --chart guess-speed.svg",
         )
     },
+    on_request(
+        "remote-device.md",
+        "cargo run --release --features remote --example 16_remote_device | grep '^|'",
+    ),
     on_request("guess-ahead-peers.md", "cargo xtask speculation peers"),
     printed(
         "guess-ahead-hash.txt",
