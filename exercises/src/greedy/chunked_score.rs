@@ -4,7 +4,7 @@
 pub type Row = Vec<f32>;
 
 /// The perplexity of the text `ids`, of at least two tokens: the exponential of the mean surprise
-/// that each token brought, without the first, which nothing foretold. It is infinite where a token
+/// that each token brought, without the first, which no row predicts. It is infinite where a token
 /// has the probability 0.
 ///
 /// The rows of a long text need much memory, a row of the vocabulary for each position. So they are
@@ -41,7 +41,7 @@ pub fn chunked_score(model: &dyn Fn(&[u32], usize) -> Vec<Row>, ids: &[u32], chu
     (sum / (ids.len() - 1) as f64).exp()
 }
 
-/// The surprise that `ids` brought, in nats. The first of them was foretold by none of `rows`.
+/// The surprise that `ids` brought, in nats. None of `rows` predicts the first of them.
 fn surprise(rows: &[Row], ids: &[u32]) -> f64 {
     rows.iter().zip(&ids[1..]).map(|(row, &id)| -f64::from(row[id as usize])).sum()
 }

@@ -9,7 +9,7 @@
 /// The perplexity is the exponential of the mean surprise, and the surprise of a token is its
 /// log-probability with the sign turned. Two tokens with the probabilities 0.5 and 0.125 give 4.
 ///
-/// - Nothing foretold the first token, so it does not count. A text without any other token has no
+/// - No row predicts the first token, so it does not count. A text without any other token has no
 ///   perplexity: `None`.
 /// - A long text has a probability that is 0 in an `f64`. Its perplexity is an ordinary number.
 ///   Texts have up to 5,000 tokens.
@@ -19,7 +19,7 @@
 /// ```text
 /// ids   2    1    0             rows[0]  ln [0.25, 0.5,  0.25 ]
 ///            |    |             rows[1]  ln [0.125, 0.5, 0.375]
-///          0.5  0.125           rows[2]  what comes after the text: nobody asks
+///          0.5  0.125           rows[2]  what comes after the text: not needed
 ///
 /// perplexity  4
 /// ```

@@ -37,6 +37,10 @@ fn the_first_point_at_or_after_the_key() {
     check(rule, &RING, 41, free, 0);
     check(rule, &RING, u64::MAX, free, 0);
     check("a ring of one point", &[(5, 0)], 6, (&[7], 100), 0);
+    let rule = "points and keys have 64 bits";
+    let wide = [(1 << 20, 0), (1 << 40, 1), (1 << 60, 2)];
+    check(rule, &wide, (1 << 40) + 1, free, 2);
+    check(rule, &wide, (1 << 20) + 1, free, 1);
 }
 
 #[test]
@@ -54,6 +58,13 @@ fn the_bound() {
     check(rule, &RING, 15, (&[1, 2, 1], 125), 1);
     // 4 * 1.5 / 3 = 2, which is no fraction
     check(rule, &RING, 15, (&[0, 2, 1], 150), 0);
+    // 25 * 1.12 / 2 = 14 and 50 * 1.1 / 5 = 11, which floats make a little more
+    check(rule, &[(10, 0), (20, 1)], 5, (&[14, 10], 112), 1);
+    let five = [(10, 0), (20, 1), (30, 2), (40, 3), (50, 4)];
+    check(rule, &five, 5, (&[11, 11, 11, 9, 7], 110), 3);
+    let rule = "requests are counted, not estimated";
+    // 536 940 * 1.25 / 3 = 223 725
+    check(rule, &RING, 15, (&[223_724, 223_725, 89_490], 125), 0);
     let rule = "a high bound: the key decides";
     check(rule, &RING, 15, (&[0, 9, 0], 1000), 1);
     let rule = "around the ring, past several that are full";

@@ -103,6 +103,8 @@ fn where_requests_go() {
         case.equal(expected.to_vec(), candidates(replicas));
     };
     check("those that are up", &[up(0), down(0), up(2)], &[0, 2]);
+    let rule = "in ascending order, whatever speaks against them";
+    check(rule, &[up(2), up(0), down(1), up(1)], &[0, 1, 3]);
     check("half of them are enough", &[down(1), up(0), up(1), down(0)], &[1, 2]);
     let rule = "fewer than half are up: all of them";
     check(rule, &[down(0), up(0), down(0)], &[0, 1, 2]);

@@ -62,6 +62,8 @@ fn however_unlikely_the_allowed_tokens_are() {
     check(rule, &[0.0, -50.0, -51.0], &[false, true, true], 3);
     check(rule, &[0.0, -200.0, -201.0], &[false, true, true], 2);
     check(rule, &[0.0, -20_000.0, -20_001.0], &[false, true, true], 3);
+    check(rule, &[0.0, -2e9, 0.0], &[false, true, false], 3);
+    check(rule, &[0.0, f32::MIN, 0.0], &[false, true, false], 3);
     let rule = "logits may be great";
     check(rule, &[300.0, 301.0, 299.0], &[true, false, true], 2);
 }

@@ -30,6 +30,11 @@ fn whole_characters_must_be_allowed() {
     check(rule, &[], "é".as_bytes(), &('a'..='z'), false);
     check(rule, &[0xc3], b"\xa9\xc3\x80", &ACCENTS, false);
     check(rule, &[0xc3], b"\xa9a", &ACCENTS, false);
+    // The lower two bytes of U+10041 are those of A.
+    check(rule, &[], "\u{10041}".as_bytes(), &('A'..='Z'), false);
+    let rule = "a token without bytes changes nothing";
+    check(rule, &[], &[], &ACCENTS, true);
+    check(rule, &[0xc3], &[], &ACCENTS, true);
 }
 
 #[test]
@@ -49,6 +54,11 @@ fn a_beginning_must_be_that_of_an_allowed_character() {
     check(rule, &[0xf0, 0x9f], &[0x97], &faces, false);
     let rule = "a beginning among characters of one byte leads nowhere";
     check(rule, &[], &[0xc3], &('a'..='z'), false);
+    let rule = "a character has one form in UTF-8, the shortest: no other begins it";
+    check(rule, &[], &[0xe0], &ACCENTS, false);
+    check(rule, &[], &[0xf0], &kanji, false);
+    let rule = "no character begins with ed a0: those of UTF-16's pairs are none";
+    check(rule, &[0xed], &[0xa0], &('\u{d000}'..='\u{e000}'), false);
 }
 
 #[test]

@@ -75,6 +75,13 @@ fn each_byte_is_read_in_the_state_that_the_byte_before_has_led_to() {
     }
     let rule = "a token inside another one is allowed by itself";
     check(rule, &bytes(&["abc", "ab", "a", "abcabc"]), &table, 0);
+    let rule = "a token may be long";
+    check(rule, &bytes(&["abc", &"abc".repeat(20), &"abc".repeat(21)]), &table, 0);
+    let rule = "a vocabulary may be large";
+    let many: Vec<Vec<u8>> = (0..700_u32)
+        .map(|id| (0..6).map(|digit| b"abc"[(id / 3_u32.pow(digit) % 3) as usize]).collect())
+        .collect();
+    check(rule, &many, &table, 0);
     let rule = "nothing can be read in a state without a way on";
     check(rule, &bytes(&["a", "b"]), &vec![vec![]], 0);
     let rule = "all tokens with the same bytes are allowed";

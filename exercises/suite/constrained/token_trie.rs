@@ -45,6 +45,9 @@ fn a_token_is_where_its_bytes_end() {
     check("several tokens may have the same bytes", &["a", "", "a"], twice);
     check("an empty vocabulary has a root alone", &[], node(&[], Vec::new()));
     check("a token without bytes is nowhere", &["", ""], node(&[], Vec::new()));
+    let end = node(&[], vec![(b'>', node(&[0], Vec::new()))]);
+    let tag = node(&[], vec![(b'b', end)]);
+    check("bytes are bytes, whatever they mean", &["<b>"], node(&[], vec![(b'<', tag)]));
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn the_end_is_a_choice_where_the_text_matches_and_could_go_on() {
     check(rule, &[3, 9], true, &[], Choose(vec![3, 9]));
     let rule = "a text that does not match must go on";
     check(rule, &[3], false, &[8, 1], Choose(vec![3]));
+    check(rule, &[3, 9], false, &[], Choose(vec![3, 9]));
 }
 
 #[test]

@@ -48,6 +48,8 @@ fn a_guess_counts_if_all_before_it_are_accepted() {
         (0.5, 2, 1.75),
         (0.8, 4, 3.3616),
         (0.25, 8, 1.333_328_247_070_312_5),
+        (0.995, 8, 8.822_084_328),
+        (0.999, 8, 8.964_083_874),
     ] {
         check_tokens(rule, acceptance, guesses, expected);
     }

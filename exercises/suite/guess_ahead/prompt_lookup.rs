@@ -53,7 +53,7 @@ fn no_more_than_most_tokens_are_guessed() {
         (2, &[1, 2]),
         (7, &[1, 2, 3, 4, 5, 6, 9]),
         (8, &[1, 2, 3, 4, 5, 6, 9]),
-        (usize::MAX, &[1, 2, 3, 4, 5, 6, 9]),
+        (100_000, &[1, 2, 3, 4, 5, 6, 9]),
     ] {
         check(rule, &text, Lookup { most, ..USUAL }, expected);
     }
@@ -70,7 +70,7 @@ fn nothing_is_found() {
 #[test]
 fn a_text_may_be_shorter_than_longest() {
     let rule = "`longest` may be more than the text has";
-    for longest in [3, 4, 5, usize::MAX] {
+    for longest in [3, 4, 5, 100_000] {
         check(rule, &[2, 8, 2], Lookup { longest, ..USUAL }, &[8, 2]);
         check(rule, &[2], Lookup { longest, ..USUAL }, &[]);
     }

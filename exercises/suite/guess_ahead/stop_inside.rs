@@ -66,6 +66,9 @@ fn whatever_comes_first_is_the_reason() {
     let rule = "an end-of-sequence token takes no place, so the text is not full";
     check(rule, &[5, 2, 6], 1, (&[2], 3), (&[5], 1, Some(Eos)));
     check(rule, &[2, 6], 2, (&[2], 3), (&[], 0, Some(Eos)));
+    let rule = "a model without such a token writes until the text is full";
+    check(rule, &[5, 6, 7], 1, (&[], 3), (&[5, 6], 2, Some(Length)));
+    check(rule, &[5, 6, 7], 1, (&[], 9), (&[5, 6, 7], 2, None));
 }
 
 #[test]

@@ -82,6 +82,8 @@ fn great_scores_do_not_overflow() {
     let expected = span(-1e30, 3.0, &[12.0]);
     check(rule, span(-1e30, 2.0, &[4.0]), span(-1e30, 1.0, &[8.0]), expected);
     let rule = "a span far below the other one has no weight, and makes no NaN";
+    let high = span(1000.0, 1.0, &[3.0]);
+    check(rule, high.clone(), span(0.0, 1.0, &[1e9]), high);
     let great = span(2000.0, 1.0, &[3.0]);
     check(rule, great.clone(), span(-2000.0, 5.0, &[9.0]), great.clone());
     check(rule, span(-2000.0, 5.0, &[9.0]), great.clone(), great);

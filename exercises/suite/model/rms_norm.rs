@@ -28,6 +28,10 @@ fn the_mean_is_that_of_the_whole_vector() {
     let (root, weight) = (2.0_f32.sqrt(), [1.0; 200]);
     check(rule, &half(0.0, 2.0), &weight, 0.0, &half(0.0, root));
     check(rule, &half(2.0, 0.0), &weight, 0.0, &half(root, 0.0));
+    let case = Case::rule(rule).given("x", "5,000 zeros and 5,000 twos").given("weight", "ones");
+    let found = rms_norm(&[[0.0; 5000], [2.0; 5000]].concat(), &[1.0; 10_000], 0.0);
+    let (expected, last) = (format!("a last number of {root}"), found.last().copied());
+    case.holds(last.is_some_and(|last| (last - root).abs() < 1e-4), &expected, last);
 }
 
 #[test]

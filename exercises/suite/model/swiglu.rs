@@ -56,6 +56,8 @@ fn the_switch_is_on_the_gate_alone() {
     check(rule, &[2.0], [&one, &vec![vec![3.0]], &one], &[10.569_565]);
     check(rule, &[-1.0], [&vec![vec![-2.0]], &vec![vec![3.0]], &one], &[-5.284_783]);
     check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-100.0]], &one], &[-176.159_4]);
+    let rule = "silu(-12) is little, and not 0: a great number times it is 7";
+    check(rule, &[1.0], [&vec![vec![-12.0]], &vec![vec![-1e5]], &one], &[7.373_01]);
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn weights_that_sum_to_one() {
     check(rule, &[1.0, 3.0, 2.0, 0.5], 2, true, &ones(4));
     check(rule, &[1.0, 3.0, 2.0, 0.5], 1, true, &ones(4));
     check(rule, &[1.0, 3.0, 2.0, 0.5], 4, true, &ones(4));
+    check(rule, &[0.0; 256], 1, true, &vec![vec![1.0]; 256]);
 }
 
 #[test]
@@ -80,6 +81,8 @@ fn of_equal_scores_the_first() {
     check(rule, &[0.5; 6], 3, true, &ones(6));
     let many: Vec<f32> = (0..64).map(|i| f32::from((i * 7 % 5) as u8)).collect();
     check(rule, &many, 20, true, &ones(64));
+    let outputs: Outputs = (0..256).map(|i| vec![f32::from(i as u8) / 256.0]).collect();
+    check(rule, &many.repeat(4), 60, true, &outputs);
 }
 
 #[test]
@@ -87,6 +90,9 @@ fn scores_may_be_great() {
     let rule = "scores may be great: a softmax does not change when all of them are moved";
     check(rule, &[300.0, 301.0, 299.0], 2, true, &ones(3));
     check(rule, &[-300.0, -301.0, -299.0], 2, false, &ones(3));
+    check(rule, &[-300.0, 50.0, 51.0], 2, false, &ones(3));
+    let rule = "the greatest scores are taken, also where their weights are too small for an f32";
+    check(rule, &[-300.0, -200.0, 0.0], 2, false, &ones(3));
     let rule = "scores may be negative";
     check(rule, &[-3.0, -1.0, -2.0], 2, true, &ones(3));
 }

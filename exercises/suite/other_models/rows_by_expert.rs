@@ -75,6 +75,22 @@ fn an_expert_that_no_row_takes() {
 }
 
 #[test]
+fn a_small_weight_is_one() {
+    let rule = "a row takes each expert whose weight is not 0, however small it is";
+    let x = vec![vec![1e9], vec![2.0]];
+    check(rule, &x, &vec![vec![1e-9, 1.0, 0.0], vec![0.5, 0.5, 0.0]]);
+    check(rule, &x, &vec![vec![1.0, 0.0, 1e-9], vec![0.5, 0.5, 0.0]]);
+}
+
+#[test]
+fn a_row_that_takes_none() {
+    let rule = "a row that takes no expert stays zeros, as wide as the others";
+    let x = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
+    check(rule, &x, &vec![vec![0.0, 0.0], vec![0.5, 0.5]]);
+    check(rule, &x, &vec![vec![0.0, 0.0], vec![0.0, 0.0]]);
+}
+
+#[test]
 fn one_row() {
     let rule = "a single row is a batch of one";
     check(rule, &vec![vec![1.0, -1.0]], &vec![vec![0.25, 0.0, 0.75]]);

@@ -56,6 +56,8 @@ fn columns_are_the_keys_that_are_left() {
     check(rule, 40..43, 33, Some(8));
     check(rule, 100..101, 64, Some(33));
     check(rule, 64..66, 32, Some(32));
+    let far = 1 << 40;
+    check(rule, far..far + 2, far - 3, Some(4));
 }
 
 #[test]

@@ -260,3 +260,18 @@ fn many_blocks_may_be_idle() {
     calls.extend(blocks.iter().rev().map(|&block| evict(block)));
     check("an idle block stays until it is evicted, however many there are", &calls);
 }
+
+#[test]
+fn many_owners() {
+    let case = Case::rule("a block has as many owners as there are sequences: what evict returns")
+        .given(
+            "calls",
+            "acquire [1] 300 times, release [1] 299 times, evict; release [1], evict",
+        );
+    let mut cache = PrefixCache::new();
+    (0..300).for_each(|_| cache.acquire(&[1]));
+    (0..299).for_each(|_| cache.release(&[1]));
+    let first = cache.evict();
+    cache.release(&[1]);
+    case.equal([None, Some(1)], [first, cache.evict()]);
+}

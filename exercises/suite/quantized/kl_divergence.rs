@@ -67,6 +67,7 @@ fn impossible_tokens() {
     check(rule, &[NEVER, 0.0], &[0.0, 0.0], std::f64::consts::LN_2);
     let rule = "a token with p > 0 that q can never choose: infinitely far";
     check(rule, &[0.0, 0.0], &[0.0, NEVER], f64::INFINITY);
+    check(rule, &[0.0, -30.0], &[0.0, NEVER], f64::INFINITY);
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn the_greatest_budget_within_the_gap() {
     check_budget("60 tokens fit, 61 do not", step, micros(40_499), 4, Some(60));
     check_budget("one token more fits", step, micros(40_500), 4, Some(61));
     check_budget("without decodes", step, micros(10_500), 0, Some(1));
+    let minute = Duration::from_secs(60);
+    check_budget("a gap of a minute", step, minute, 0, Some(119_980));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn the_example_of_the_task() {
 
 #[test]
 fn what_may_succeed_later() {
-    for status in [429, 500, 502, 503, 504, 599] {
+    for status in [429, 500, 501, 502, 503, 504, 505, 599] {
         check(
             "429 and 500 to 599 are tried again",
             USUAL,

@@ -159,6 +159,8 @@ fn no_tokens_are_asked_for() {
 #[test]
 fn the_reader_breaks() {
     let rule = "where on_token breaks, no further step is taken";
+    let plan = Plan { break_at_token: Some(1), ..PLAN };
+    check(rule, plan, (&["step 1", "token 10"], Ending::Stopped));
     let calls = ["step 1", "token 10", "step 2", "token 20"];
     check(rule, Plan { break_at_token: Some(2), ..PLAN }, (&calls, Ending::Stopped));
     let plan = Plan { max_tokens: 2, break_at_token: Some(2), ..PLAN };

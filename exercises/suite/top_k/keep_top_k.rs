@@ -74,6 +74,18 @@ fn tokens_that_always_stay() {
 }
 
 #[test]
+fn a_vocabulary_may_be_large() {
+    let case = Case::rule("an id is a number like any other: 900 is not 132, its lower 8 bits")
+        .given("scores", "0, -1, -2, ..., -999")
+        .given("k", 1)
+        .given("always", [900]);
+    let mut scores: Vec<f32> = (0..1000_u16).map(|id| -f32::from(id)).collect();
+    keep_top_k(&mut scores, 1, &[900]);
+    let stay: Vec<usize> = (0..1000).filter(|&id| scores[id] > REMOVED).collect();
+    case.equal(("ids that stay", vec![0, 900]), ("ids that stay", stay));
+}
+
+#[test]
 fn who_always_stays_takes_no_place() {
     let rule = "a token in `always` takes no place from the k best of the rest";
     check_with(rule, &[1.0, 4.0, 3.0, 2.0], 1, &[1], &[REMOVED, 4.0, 3.0, REMOVED]);

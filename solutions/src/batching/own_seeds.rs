@@ -12,7 +12,7 @@
 
 use slowburn::sampling::{Sampler, SamplingParams};
 
-/// What somebody asked for.
+/// A request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub prompt: Vec<u32>,

@@ -5,7 +5,7 @@
 //! the sum and still took a share of the weights, so that all numbers came out too small. A score
 //! of -inf gets the weight 0, and the sum over the others is as if the text were alone.
 //!
-//! What it costs: nothing. The scores of the padding are still computed, though nobody uses them;
+//! What it costs: nothing. The scores of the padding are still computed, though they are not used;
 //! that is the price of the rectangle.
 //!
 //! A common wrong turn: to set the weights of the padding to 0 after the softmax. The weights that

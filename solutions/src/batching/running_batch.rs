@@ -2,11 +2,11 @@
 //!
 //! Why: joining, the pass and leaving always follow each other in this order, so one loop over the
 //! steps says it all. Those that wait stand in the order of arrival, and only the front of the
-//! queue is asked: whoever stands behind it came later. The sort is stable, which keeps the order
-//! of those that arrive together.
+//! queue is asked: those behind it came later. The sort is stable, which keeps the order of those
+//! that arrive together.
 //!
 //! What it costs: a look at each running text at each step, as in the real batch, where a pass
-//! stands in its place. An empty batch still counts steps; a real one would sleep until somebody
+//! stands in its place. An empty batch still counts steps; a real one would sleep until a request
 //! comes.
 //!
 //! A common wrong turn: to let new texts in only when the batch is empty. That is a batch that
@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-/// A text that somebody asks for.
+/// A request for a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// The first step at which it can take part, from 0.

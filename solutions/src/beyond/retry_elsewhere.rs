@@ -1,8 +1,9 @@
 //! A router that tries again elsewhere, and does not make two requests out of one.
 //!
-//! Why: a retry is safe if the first replica has surely done nothing. After a broken connection nobody knows.
-//! The replica may go on writing a text that nobody reads, and a request that kills a replica kills the next
-//! one too. So that is left to the client, who knows what a second answer would mean.
+//! Why: a retry is safe if the first replica has surely done nothing. After a broken connection the
+//! router cannot know. The replica may go on writing a text that is not read, and a request that
+//! kills a replica kills the next one too. So that is left to the client, who knows what a second
+//! answer would mean.
 //!
 //! What it costs: a status where a retry might have worked. The budget has a price too: when most replicas
 //! are gone, most requests fail at once. But without it, every request is tried on every replica just when

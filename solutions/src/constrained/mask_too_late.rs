@@ -1,10 +1,10 @@
 //! Under a constraint the text is as good as the model can make it now.
 //!
-//! Why: top-k kept the best tokens of all, and the constraint then removed those that were not allowed.
-//! Where the grammar asks for something unlikely, that was all of them. Whoever wrote this had seen
-//! that, and took any allowed token instead of an error. So a distribution without the model's opinion
-//! was drawn from. The constraint comes first: what follows, top-k, top-p and the others, chooses among
-//! what is left.
+//! Why: top-k kept the best tokens of all, and the constraint then removed those that were not
+//! allowed. Where the grammar asks for something unlikely, that was all of them. The author had
+//! seen that, and took any allowed token instead of an error. So a distribution without the model's
+//! opinion was drawn from. The constraint comes first: what follows, top-k, top-p and the others,
+//! chooses among what is left.
 //!
 //! What it costs: nothing.
 //!

@@ -30,7 +30,7 @@ pub fn chunked_score(model: &dyn Fn(&[u32], usize) -> Vec<Row>, ids: &[u32], chu
     (sum / (ids.len() - 1) as f64).exp()
 }
 
-/// The surprise that `ids` brought, in nats: `rows[i]` foretold `ids[i]`. What is left over, on
+/// The surprise that `ids` brought, in nats: `rows[i]` predicted `ids[i]`. What is left over, on
 /// either side, does not count.
 fn surprise(rows: &[Row], ids: &[u32]) -> f64 {
     rows.iter().zip(ids).map(|(row, &id)| -f64::from(row[id as usize])).sum()

@@ -1,9 +1,9 @@
 //! The end of a text inside a run of accepted guesses.
 //!
 //! Why: a plain loop asks after every token whether the text ends. A run is several tokens at once,
-//! and the same questions are asked in the same order: then the text and the reason are those of the
-//! plain loop, whatever was guessed. What comes behind the end was computed for nothing, and is in no
-//! count: an acceptance rate that includes it promises a gain that nobody had.
+//! and the same questions are asked in the same order: then the text and the reason are those of
+//! the plain loop, whatever was guessed. What comes behind the end was computed for nothing, and is
+//! in no count: an acceptance rate that includes it promises a gain that no text had.
 //!
 //! What it costs: nothing. A run that ends a text is the last one, so at most one run of each text
 //! has tokens that are dropped.

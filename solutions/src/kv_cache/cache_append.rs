@@ -5,9 +5,9 @@
 //! length. Only what is filled is returned: a place that holds nothing yet is a key of zeros, and
 //! attention would give it weight.
 //!
-//! What it costs: the copying of the new rows. `slice_assign` writes in place while nobody else
-//! holds the tensor, and the slices that are returned are views. Whoever keeps one until the next
-//! append makes that append copy the whole cache.
+//! What it costs: the copying of the new rows. `slice_assign` writes in place while there is no
+//! other handle of the tensor, and the slices that are returned are views. If the caller keeps one
+//! until the next append, that append copies the whole cache.
 //!
 //! A common wrong turn: to let the cache grow by concatenation. No result is wrong, but every step
 //! copies all that the cache holds, and the work is quadratic again.

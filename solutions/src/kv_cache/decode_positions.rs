@@ -4,7 +4,7 @@
 //! prompt and all tokens of the output but that one, and this number is its position. The loop
 //! counted the newest token twice: once because it was in the output already, and once as the one
 //! to be read. The first token came out right, because the prefill was right. The ninth row is
-//! another matter: after the last token nobody asks for logits.
+//! another matter: no logits are needed after the last token.
 //!
 //! What it costs: nothing; one pass less. A count that is kept where tokens are read cannot get
 //! out of step with the cache, so the loop keeps one.

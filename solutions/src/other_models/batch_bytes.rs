@@ -1,7 +1,7 @@
 //! A batch reads nearly all experts soon.
 //!
-//! Why: what one token pays for is a few experts, and the others of the batch take other ones. The expected
-//! number is the sum over all experts of the probability that somebody takes it.
+//! Why: what one token pays for is a few experts, and the others of the batch take other ones. The
+//! expected number is the sum over all experts of the probability that some token takes it.
 //!
 //! What it costs: nothing. It says beforehand what a batch gains: the bytes of a step divided by the batch.
 //!

@@ -1,7 +1,7 @@
 //! Copy on write: two sequences that share blocks, until one of them writes.
 //!
 //! Why: a fork costs a count for each block, and the one copy that it will need is put off until
-//! somebody writes; of two sequences, the one that writes second finds itself alone and copies
+//! one of them writes; of two sequences, the one that writes second finds itself alone and copies
 //! nothing. Only the last block can be written, and only while it has room, so at most one block is
 //! ever copied, however long the shared part is. The free block is looked for before anything
 //! changes: a refusal leaves all as it was.

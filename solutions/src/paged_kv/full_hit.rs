@@ -53,7 +53,7 @@ impl Reader {
     }
 
     /// How many tokens of the prompt are taken from the cache. Its last token is never one of them:
-    /// somebody has to compute its logits.
+    /// its logits have to be computed.
     fn cached_tokens(&self, prompt: &[u32]) -> usize {
         let mut cached = 0;
         let last = prompt.len().saturating_sub(1);

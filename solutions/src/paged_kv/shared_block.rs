@@ -1,7 +1,7 @@
 //! A continuation that read a stranger's prompt keeps its own now.
 //!
 //! Why: `release` looked at the last block of the table, and took its answer for all of them. After
-//! a fork and one more token, the last block is a copy that nobody shares, and the blocks before it
+//! a fork and one more token, the last block is a copy that is not shared, and the blocks before it
 //! are shared: so they were put into the free list while the other sequence held them. The next
 //! request wrote its prompt into them. And when the other sequence ended, they were put there a
 //! second time. Each block has owners of its own, so each is asked by itself.
@@ -9,9 +9,9 @@
 //! What it costs: a comparison for each block of a sequence that has ended.
 //!
 //! A common wrong turn: to turn the question round, and to free nothing while any block is shared.
-//! Then nobody reads a stranger's prompt, and each fork that ends leaves its own blocks behind: they
-//! have no owner, and are not free. The server refuses requests after a week instead of mixing them
-//! up after a minute.
+//! Then no text reads a stranger's prompt, and each fork that ends leaves its own blocks behind:
+//! they have no owner, and are not free. The server refuses requests after a week instead of mixing
+//! them up after a minute.
 
 /// Positions of a block.
 const BLOCK_SIZE: usize = 4;

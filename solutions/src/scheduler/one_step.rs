@@ -1,10 +1,10 @@
 //! The plan of one step: how many tokens of each sequence it computes.
 //!
-//! Why: the three parts are three promises, in the order of their weight. Whoever is being read to
-//! gets a token at each step, so TPOT does not depend on who else comes. Whoever runs gets on: the one
-//! token at the least keeps a full batch of decodes from holding up prompts for ever. And whoever
-//! waits joins where it costs those nothing. The plan is a function of what it is given: no clock, no thread, so that a
-//! test can ask it anything.
+//! Why: the three parts are three promises, in the order of their weight. A sequence that decodes
+//! gets a token at each step, so TPOT does not depend on what else comes. A prompt that is being
+//! read goes on: the one token at the least keeps a full batch of decodes from holding it up for
+//! ever. And a sequence that waits joins where it costs those nothing. The plan is a function of
+//! its arguments: no clock, no thread, so that a test can ask it anything.
 //!
 //! What it costs: strictness. A short prompt waits behind a long one, though it would fit. Let it
 //! overtake, and on a busy server the long one never finds enough free blocks at once.

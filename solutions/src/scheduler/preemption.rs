@@ -1,20 +1,20 @@
 //! Preemption: which sequence loses its blocks when none is left.
 //!
-//! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need not
-//! compare ages: where the last one is the one in need, nobody younger runs. The oldest sequence gives
-//! its blocks to nobody and may take those of all others. So it gets to its end, whatever happens,
-//! its blocks are free, and another one is the oldest. Paused sequences come first, because their
-//! blocks serve nobody now.
+//! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need
+//! not compare ages: where the last one is the one in need, no younger one runs. The oldest
+//! sequence gives its blocks to none and may take those of all others. So it gets to its end,
+//! whatever happens, its blocks are free, and another one is the oldest. Paused sequences come
+//! first, because their blocks are not read now.
 //!
-//! What it costs: to compute the tokens of whoever was preempted once more. That is a prefill, many
-//! tokens in one pass over the weights, and cheaper than the decode steps that it took. The tokens
-//! themselves are kept: its reader has seen them, and a generator that drew them will not draw them
-//! again.
+//! What it costs: to compute the tokens of the preempted sequence once more. That is a prefill,
+//! many tokens in one pass over the weights, and cheaper than the decode steps that it took. The
+//! tokens themselves are kept: its reader has seen them, and a generator that drew them will not
+//! draw them again.
 //!
-//! A common wrong turn: to preempt somebody other than the one in need at any price. Two sequences
-//! that need a block each then preempt each other in turn, and both compute for ever and get
-//! nowhere. Another one is the end of the queue: whoever was preempted once waits behind all that
-//! came after it, and while new ones come, it is preempted again and again.
+//! A common wrong turn: to preempt a sequence other than the one in need at any price. Two
+//! sequences that need a block each then preempt each other in turn, and both compute for ever and
+//! get nowhere. Another one is the end of the queue: a sequence that was preempted once waits
+//! behind all that came after it, and while new ones come, it is preempted again and again.
 
 /// A sequence, wherever it is.
 #[derive(Debug, Clone, PartialEq)]

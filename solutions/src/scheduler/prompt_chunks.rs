@@ -1,16 +1,17 @@
 //! A prompt in chunks, from the token budget that the decodes leave.
 //!
-//! Why: a step takes about as long as it has tokens, once they are many. So a budget bounds how long
-//! everybody waits for the next token, and a prompt has to be content with what the decodes leave.
-//! `saturating_sub` says that it cannot be less than nothing, and `max(1)` that the prompt goes on
-//! all the same: a step is one token longer for it, and no prompt waits for ever.
+//! Why: a step takes about as long as it has tokens, once they are many. So a budget bounds how
+//! long all others wait for the next token, and a prompt has to be content with what the decodes
+//! leave. `saturating_sub` says that it cannot be less than nothing, and `max(1)` that the prompt
+//! goes on all the same: a step is one token longer for it, and no prompt waits for ever.
 //!
 //! What it costs: TTFT. The reader of a long prompt waits for several steps that also serve others.
 //! And each chunk reads all weights once more than one pass over the whole prompt would.
 //!
-//! A common wrong turn: to ask for logits of every chunk. They are right, and nobody draws from
-//! them: the head is the largest matrix of a small model. Another one is to know the last chunk by
-//! its being shorter than the budget: a prompt that ends with the budget has no shorter one.
+//! A common wrong turn: to ask for logits of every chunk. They are right, and no token is drawn
+//! from them: the head is the largest matrix of a small model. Another one is to know the last
+//! chunk by its being shorter than the budget: a prompt that ends with the budget has no shorter
+//! one.
 
 /// What one step computes of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,16 +1,17 @@
 //! Everyone's text went on while one prompt was read.
 //!
 //! Why: prompts took from the budget first. A prompt as long as the budget or longer left nothing,
-//! and whoever decoded had to wait until it was read. Each of those that wait needs one token, and
-//! the prompt can use any number: so they come first, and it takes what is left. The one token at
-//! the least keeps the opposite from happening, a prompt that waits for ever behind a full batch.
+//! and those that decoded had to wait until it was read. Each of those that wait needs one token,
+//! and the prompt can use any number: so they come first, and it takes what is left. The one token
+//! at the least keeps the opposite from happening, a prompt that waits for ever behind a full
+//! batch.
 //!
-//! What it costs: the TTFT of the long prompt, which is read in more and smaller chunks. Who sent it
+//! What it costs: the TTFT of the long prompt, which is read in more and smaller chunks. Its user
 //! expects to wait; those in the middle of a text do not.
 //!
 //! A common wrong turn: to limit the prompt to half the budget. It is better with few readers, and
 //! with more of them than the other half the rest stand still as before. Another one is to let
-//! prompts wait until nobody decodes, which on a busy server is never.
+//! prompts wait until no sequence decodes, which on a busy server is never.
 
 /// A running sequence.
 #[derive(Debug, Clone, PartialEq)]

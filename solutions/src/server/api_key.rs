@@ -1,8 +1,8 @@
 //! Whether a client has the API key.
 //!
 //! Why: a comparison that ends at the first wrong byte takes the longer, the more of them are
-//! right. Who can measure that finds the first byte with 256 attempts, then the second. Over a
-//! network it takes many measurements for each, but not so many that nobody does it. So the
+//! right. An attacker who can measure that finds the first byte with 256 attempts, then the second.
+//! Over a network it takes many measurements for each, but attackers have done it. So the
 //! differences of all bytes are collected, and only their sum is looked at. The header is compared
 //! as text, without an index into it: a slice of a `str` panics where it cuts a character.
 //!

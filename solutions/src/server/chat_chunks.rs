@@ -10,7 +10,7 @@
 //! text.
 //!
 //! A common wrong turn: to send the usage with the end of each choice, or to count the prompt once
-//! for each. With `n` of 1, nobody sees it. Another one is to report `"stop"` for everything that
+//! for each. With `n` of 1, it does not show. Another one is to report `"stop"` for everything that
 //! ended: a program that asks for JSON sees then only from the text that it was cut off.
 
 use std::mem;

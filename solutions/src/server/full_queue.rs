@@ -1,11 +1,11 @@
 //! A bounded queue that says when to retry.
 //!
-//! Why: the slots are a value. Whoever has it has the slots, and when it goes out of scope, for
-//! whatever reason, a finished text, an error, a panic, or a client that has gone, `drop` gives
-//! them back. So nobody has to remember it, and nobody can do it twice. To look and to take happen
-//! under one lock: between them nobody else can take the same slot. The answer to a full queue is a
-//! number that follows from what is missing: the 429 that says nothing makes all clients come again
-//! at once.
+//! Why: the slots are a value. The thread that has it has the slots, and when it goes out of scope,
+//! for whatever reason, a finished text, an error, a panic, or a client that has gone, `drop` gives
+//! them back. So no code has to remember it, and none can do it twice. To look and to take happen
+//! under one lock: between them no other thread can take the same slot. The answer to a full queue
+//! is a number that follows from what is missing: the 429 that says nothing makes all clients come
+//! again at once.
 //!
 //! What it costs: a lock for each request, held for a comparison and an addition.
 //!

@@ -2,16 +2,16 @@
 //!
 //! Why: the promise is made when a request is accepted, and not when its first token is computed.
 //! So the door is at `submit` and nowhere else: behind it, a server that shuts down goes on as
-//! always, and who waits joins where there is room. It is over when nobody is left, in the batch or
-//! in the queue. And where the deadline comes first, those that wait need an answer as much as
-//! those that run. An error that says "the server shut down" can be tried again elsewhere, a
-//! connection that ends without a word leaves it open what happened.
+//! always, and a request that waits joins where there is room. It is over when no request is left,
+//! in the batch or in the queue. And where the deadline comes first, those that wait need an answer
+//! as much as those that run. An error that says "the server shut down" can be tried again
+//! elsewhere, a connection that ends without a word leaves it open what happened.
 //!
 //! What it costs: a shutdown that takes as long as the queue is. That is what its deadline is for,
 //! and a reason for a queue that is short.
 //!
-//! A common wrong turn: to correct the condition of `may_exit` alone. Nobody is lost then and
-//! nobody is served: the queue waits for the deadline. Another one is to refuse those that wait at
+//! A common wrong turn: to correct the condition of `may_exit` alone. No request is lost then, and
+//! none is served: the queue waits for the deadline. Another one is to refuse those that wait at
 //! the moment of the shutdown: they had been accepted, and could have had their text within a
 //! second.
 
@@ -67,7 +67,7 @@ impl Server {
         None
     }
 
-    /// Somebody wants the process to end, at `deadline` at the latest.
+    /// The process is to end, at `deadline` at the latest.
     pub fn shut_down(&mut self, deadline: Duration) {
         self.deadline = Some(deadline);
     }

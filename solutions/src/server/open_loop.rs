@@ -30,7 +30,7 @@ pub struct Request {
 
 /// A percentile of TTFT, as the users felt it: the smallest TTFT of the list that at least
 /// `per_mille` thousandths of all requests had, or a smaller one. This is the percentile by nearest
-/// rank: no number is made that nobody measured.
+/// rank: every result is a time that was measured.
 pub fn ttft_percentile(requests: &[Request], per_mille: usize) -> Option<Duration> {
     let felt = |request: &Request| Some(request.first_token? - request.planned);
     let mut times: Vec<Option<Duration>> = requests.iter().map(felt).collect();

@@ -2,14 +2,14 @@
 //!
 //! Why: in this format a line end is the only thing that has a meaning everywhere, so it must be
 //! known where every one of them comes from. A line end in the data becomes a new line of data. One
-//! in a name would begin a field that somebody else has chosen: that is how header and event
-//! injection work, and it is refused and not repaired, as there is no right meaning. CR LF is made
-//! one line end before the lines are split, so that no empty line comes between them.
+//! in a name would begin a field that a stranger has chosen: that is how header and event injection
+//! work, and it is refused and not repaired, as there is no right meaning. CR LF is made one line
+//! end before the lines are split, so that no empty line comes between them.
 //!
 //! What it costs: two passes over the data and one copy of it. JSON on one line is one line of
 //! data.
 //!
-//! A common wrong turn: `format!("data: {data}\n\n")`. It is right for years, until somebody sends
+//! A common wrong turn: `format!("data: {data}\n\n")`. It is right for years, until a caller sends
 //! JSON that was printed for people: the client sees the first line, and ignores the rest, which
 //! has no field. Another is `str::lines`, which loses the line end at the end, and does not know a
 //! CR alone.

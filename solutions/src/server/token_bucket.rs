@@ -36,7 +36,7 @@ pub struct TokenBucket {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
     Taken,
-    /// Not now. If nobody else takes anything, it is taken after exactly this time, rounded up to a
+    /// Not now. If no other request takes anything, it is taken after exactly this time, rounded up to a
     /// nanosecond, and not a nanosecond earlier.
     RetryAfter(Duration),
     /// It costs more than the bucket can hold.

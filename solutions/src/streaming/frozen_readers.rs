@@ -11,7 +11,7 @@
 //!
 //! A common wrong turn: `try_send(token).is_ok()`. The texts go on, and the slow reader's text ends
 //! in the middle, as if it had left. The next one is to keep the job and to forget the token: the
-//! text has a hole. And a channel without a bound stops nobody, until the memory is full.
+//! text has a hole. And a channel without a bound stops no text, until the memory is full.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, TrySendError};

@@ -9,9 +9,10 @@
 //!
 //! A common wrong turn: to decode with `from_utf8_lossy` and to hold back what ends in `�`. That
 //! mark may stand for bytes that no later byte can mend, or be a character of the text, and then
-//! the reader waits for nothing. (The decoder of the chapter has to do so: what it sees is text, and
-//! not bytes. It makes up for it at the end.) The other one is to forget the end: the bytes that are held when
-//! the last token has come are lost, and nobody notices, as most texts end with a full stop.
+//! the reader waits for nothing. (The decoder of the chapter has to do so: what it sees is text,
+//! and not bytes. It makes up for it at the end.) The other one is to forget the end: the bytes
+//! that are held when the last token has come are lost, and it does not show, as most texts end
+//! with a full stop.
 
 use std::str;
 

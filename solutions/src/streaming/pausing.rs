@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-/// One text that somebody asked for.
+/// One text that a client asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub name: char,
@@ -23,7 +23,7 @@ pub struct Job {
     pub remaining: usize,
     /// How many of its tokens lie in its stream, not read yet.
     pub unread: usize,
-    /// Whoever asked for it has gone.
+    /// Its client has gone.
     pub cancelled: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Queue time, TTFT and TPOT.
 //!
-//! Why: a reader's clock starts at the submission. Whether the machine is busy with somebody else's
-//! text or with their prompt makes no difference to them, so the queue time is a part of TTFT. The
+//! Why: a reader's clock starts at the submission. Whether the machine is busy with another text or
+//! with this prompt makes no difference to the reader, so the queue time is a part of TTFT. The
 //! gaps are between tokens, so there is one fewer of them, and their sum is the time from the first
 //! token to the last: nothing else has to be kept than these two instants.
 //!

@@ -3,7 +3,7 @@
 //! Why: the two ends wait differently. The reader has nothing else to do, so `recv` lets its thread
 //! sleep until there is a token or no sender any more. The model thread has others to serve, so it
 //! uses `try_send` and decides itself what to do with a token that comes back. A channel tells its
-//! sender only when it sends that nobody reads. A job that is paused or in its prefill sends
+//! sender that the reader has gone only when it sends. A job that is paused or in its prefill sends
 //! nothing, so the drop sets a flag that can be seen at any time.
 //!
 //! What it costs: room for `capacity` tokens, a lock or a few atomics for each token, and one atomic
@@ -31,7 +31,7 @@ pub enum Emitted {
     Sent,
     /// The reader is behind: here is the token again.
     Behind(String),
-    /// Nobody reads any more.
+    /// The reader has gone.
     Gone,
 }
 
