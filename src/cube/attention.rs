@@ -24,7 +24,7 @@ use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::blocks::SlotShape;
+use super::blocks::{SlotShape, slot_element};
 use super::{address_type, element, empty, empty_like, one_unit_each};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
@@ -139,7 +139,7 @@ fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Laun
             scoring.softcap.unwrap_or(0.0),
             window(scoring),
             shape,
-            [element(&q), element(&slots)],
+            [element(&q), slot_element(&slots, shape.slot)],
         );
     }
     out
@@ -176,7 +176,7 @@ fn attend_spans(
             scoring.softcap.unwrap_or(0.0),
             window(scoring),
             shape,
-            [element(&q), element(&slots)],
+            [element(&q), slot_element(&slots, shape.slot)],
         );
     }
     let numbers = tiles * shape.slot.n_kv_heads * shape.queries * shape.slot.head_dim;

@@ -10,7 +10,7 @@ use crate::kernels::BLOCK;
 /// A cube takes one tile and one key/value head, and all spans in order. `tiles_at` is where the tiles begin in
 /// the plan.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(super) fn attend_whole<T: Float, K: Float>(
+pub(super) fn attend_whole<T: Float, K: Numeric>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
@@ -87,7 +87,7 @@ pub(super) fn attend_whole<T: Float, K: Float>(
 /// A cube takes one tile, one key/value head and one span, and leaves what [`merge`] adds up: `spans_at` is
 /// where the plan has the tile and the span of each.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(super) fn attend_span<T: Float, K: Float>(
+pub(super) fn attend_span<T: Float, K: Numeric>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
