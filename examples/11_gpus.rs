@@ -28,7 +28,6 @@ fn main() -> ExitCode {
     cli::exit(run(&Cli::parse().gpu))
 }
 
-// ANCHOR: run
 fn run(args: &GpuArgs) -> cli::Result<()> {
     let (on_cpu, on_device) = args.load()?;
     let prompt = args.generate.prompt_ids(&on_cpu)?;
@@ -44,7 +43,6 @@ fn run(args: &GpuArgs) -> cli::Result<()> {
     }
     report.finish()
 }
-// ANCHOR_END: run
 
 /// The kernels of a decode step on the CPU.
 fn decode_step(model: &Model, prompt: &[u32]) -> cli::Result<Vec<Call>> {

@@ -7,7 +7,6 @@ use burn_cubecl::cubecl::logging::{LaunchObservation, LaunchObserver};
 
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 
-// ANCHOR: counter
 struct Counter;
 
 impl LaunchObserver for Counter {
@@ -15,7 +14,6 @@ impl LaunchObserver for Counter {
         LAUNCHES.fetch_add(1, Ordering::Relaxed);
     }
 }
-// ANCHOR_END: counter
 
 /// Counts the launches of this process from now on. That costs an atomic addition for each.
 pub(crate) fn start() {

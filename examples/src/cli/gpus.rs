@@ -199,7 +199,7 @@ impl<'a> GpuReport<'a> {
         );
         let _ = writeln!(
             out,
-            "  at {gb_per_second} GB/s the bytes take {:.1} µs, at {launch_us} µs each the launches {:.1} µs",
+            "  at {gb_per_second} GB/s the bytes take {:.1} µs, at {launch_us} µs each the launches {:.0} µs",
             1e6 * for_bytes,
             1e6 * to_launch
         );
@@ -223,5 +223,6 @@ impl<'a> GpuReport<'a> {
 
 /// What is said where nothing but the CPU computes.
 const NO_DEVICE: &str = "\n\
-no GPU was asked for. With one of --features cuda, rocm, metal, vulkan or wgpu, and --device of the same name,\n\
-a story is written on it, beside the CPU's; cube-cpu needs no GPU\n";
+no GPU was asked for. Built with --features cuda, rocm, metal, vulkan or wgpu, and\n\
+with --device of the same name, a story is written there, beside that of the CPU.\n\
+cube-cpu, another such feature, needs no GPU.\n";

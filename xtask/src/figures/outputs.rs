@@ -351,6 +351,7 @@ curl -s http://127.0.0.1:8080/metrics \
     ),
     timed("kernels.txt", "cargo run --release --example 10_kernels"),
     printed("kernels-bits.txt", "cargo run --release --example 10_kernels -- --bits"),
+    printed("gpus.txt", "cargo run --release --example 11_gpus"),
     Output {
         timed: false,
         ..on_request("instructions.md", "cargo xtask instructions")
