@@ -38,7 +38,8 @@
 //! # Features
 //!
 //! - `flex` (by default): the CPU, with the kernels of this crate
-//! - `cuda` and `wgpu`: GPUs, by Burn's backends; `ndarray`: Burn's older CPU backend
+//! - `cuda`, `rocm`, `metal`, `vulkan` and `wgpu`: GPUs, by Burn's backends, with the kernels of this crate
+//!   for what Burn has not; `cube-cpu`: these kernels on the CPU; `ndarray`: Burn's older CPU backend
 //! - `hub`: models from the Hugging Face Hub
 //! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too

@@ -72,12 +72,16 @@ fn stored(layers: Quantized) -> Storage {
 }
 
 #[test]
-fn quantized_layers_are_those_of_the_cpu() {
+fn layers_are_those_of_the_cpu() {
     for name in MODELS {
         let folder = fixture(&format!("models/{name}"));
-        for format in [Quantized::Int8, Quantized::Int4] {
-            let what = format!("{name} in {}", format.name());
-            compare(&what, |device| Pretrained::load(&folder, device, stored(format)).unwrap());
+        for storage in [
+            Precision::F32.into(),
+            stored(Quantized::Int8),
+            stored(Quantized::Int4),
+        ] {
+            let what = format!("{name}, {storage:?}");
+            compare(&what, |device| Pretrained::load(&folder, device, storage).unwrap());
         }
     }
 }
@@ -156,13 +160,18 @@ fn activations_in_int8_are_refused() {
     }
 }
 
-/// With `batch_invariant`, a sequence has the same bits alone and among others, in prefill and in a
-/// step.
+/// A sequence has the same bits alone and among others, in prefill and in a step: in 16 bits with
+/// `batch_invariant`.
 #[test]
 fn a_sequence_has_the_same_bits_in_every_batch() {
     for device in gpus() {
-        for storage in [Precision::F32.into(), stored(Quantized::Int4)] {
-            let device = OpenDevice { batch_invariant: true, ..device.clone() };
+        let f16: Storage = Precision::F16.into();
+        for storage in [Precision::F32.into(), stored(Quantized::Int4), f16] {
+            let batch_invariant = storage.precision == Precision::F16;
+            let device = OpenDevice { batch_invariant, ..device.clone() };
+            if device.check(storage).is_err() {
+                continue;
+            }
             let folder = fixture("models/llama-gqa");
             let model = Pretrained::load(&folder, &device, storage).unwrap().model;
             let alone = batch(&model, 1);

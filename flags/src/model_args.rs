@@ -59,8 +59,8 @@ pub struct ModelArgs {
     pub activations: Activations,
 
     /// On a GPU, compute each token in a way that depends on nothing else in the batch, down to the last
-    /// bit. Dense matrices are multiplied by the kernels of this crate then, in prefill often more
-    /// slowly. On the CPU it is always so
+    /// bit. On the CPU, and with weights in f32, int8 or int4, it is always so; with f16 and bf16, prefill is
+    /// slower then
     #[arg(long)]
     pub batch_invariant: bool,
 

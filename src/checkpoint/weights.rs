@@ -150,7 +150,8 @@ impl<'a> Weights<'a> {
         self.with_arena()
     }
 
-    /// Takes products on a GPU whose bits depend on no other row: see [`OpenDevice`](crate::device::OpenDevice::batch_invariant).
+    /// Asks for products on a GPU whose bits depend on no other row: see
+    /// [`OpenDevice`](crate::device::OpenDevice::batch_invariant).
     pub fn batch_invariant(mut self, batch_invariant: bool) -> Self {
         self.batch_invariant = batch_invariant;
         self
@@ -336,19 +337,6 @@ impl<'a> Weights<'a> {
         Ok(panels)
     }
 
-    /// Whether a matrix is multiplied by the kernels of `cube`, and not by Burn: where its weights
-    /// are quantized, or of another type than the activations, with which Burn multiplies none; or
-    /// where the sums must not depend on the batch.
-    #[cfg(feature = "cube")]
-    fn is_for_cubes(&self, role: Role, has_blocks: bool) -> bool {
-        let is_for_burn = match self.format_of(role, has_blocks) {
-            None => !has_blocks,
-            Some(MatrixFormat::Dense(precision)) => precision.dtype() == self.dtype,
-            Some(MatrixFormat::Quantized(_)) => false,
-        };
-        has_cubes(&self.device) && (self.batch_invariant || !is_for_burn)
-    }
-
     fn count_matrix(&self, format: &'static str, [n_out, n_in]: [usize; 2], role: Role) {
         *self.weights_in.borrow_mut().entry(format).or_default() += n_out * n_in;
         if role == Role::Embedding {
@@ -399,10 +387,11 @@ impl TensorSource for Weights<'_> {
         };
         let stored = files.find_matrix(name, shape, role)?;
         #[cfg(feature = "cube")]
-        if self.is_for_cubes(role, stored.group_format().is_some()) {
+        if has_cubes(&self.device) {
             // The memory of the host is needed until the matrix is on the device.
             let panels = self.pack(files, &stored, shape, role, &mut Arena::new(0))?;
-            let panels = DevicePanels::upload(panels, &self.device, self.dtype);
+            let (device, dtype) = (&self.device, self.dtype);
+            let panels = DevicePanels::upload(panels, device, dtype, self.batch_invariant);
             return Ok(Weight::Panels(panels));
         }
         self.count_matrix(self.dtype.name(), shape, role);

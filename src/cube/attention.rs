@@ -24,7 +24,7 @@ use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::blocks::SlotShape;
+use super::blocks::{SlotShape, slot_element};
 use super::{address_type, element, empty, empty_like, one_unit_each};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
@@ -122,23 +122,26 @@ fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Laun
     let out = empty_like(&q);
     let cubes = tiles * shape.slot.n_kv_heads;
     let (count, dim) = cubes_of(&q, cubes);
-    kernel::attend_whole::launch(
-        &out.client,
-        count,
-        dim,
-        address_type([&q, &slots]),
-        q.clone().into_tensor_arg(),
-        slots.clone().into_tensor_arg(),
-        plan.into_tensor_arg(),
-        out.clone().into_tensor_arg(),
-        tiles_at,
-        cubes,
-        scoring.scale,
-        scoring.softcap.unwrap_or(0.0),
-        window(scoring),
-        shape,
-        [element(&q), element(&slots)],
-    );
+    // SAFETY: the tiles and slots of a plan are those of the queries and of the layer.
+    unsafe {
+        kernel::attend_whole::launch_unchecked(
+            &out.client,
+            count,
+            dim,
+            address_type([&q, &slots]),
+            q.clone().into_tensor_arg(),
+            slots.clone().into_tensor_arg(),
+            plan.into_tensor_arg(),
+            out.clone().into_tensor_arg(),
+            tiles_at,
+            cubes,
+            scoring.scale,
+            scoring.softcap.unwrap_or(0.0),
+            window(scoring),
+            shape,
+            [element(&q), slot_element(&slots, shape.slot)],
+        );
+    }
     out
 }
 
@@ -155,40 +158,46 @@ fn attend_spans(
     let cubes = spans * shape.slot.n_kv_heads;
     let partials = empty(&q, [cubes * shape.partial()], DType::F32);
     let (count, dim) = cubes_of(&q, cubes);
-    kernel::attend_span::launch(
-        &out.client,
-        count,
-        dim,
-        address_type([&q, &slots, &partials]),
-        q.clone().into_tensor_arg(),
-        slots.clone().into_tensor_arg(),
-        plan.clone().into_tensor_arg(),
-        partials.clone().into_tensor_arg(),
-        tiles_at,
-        tiles_at + tiles * TILE,
-        cubes,
-        scoring.scale,
-        scoring.softcap.unwrap_or(0.0),
-        window(scoring),
-        shape,
-        [element(&q), element(&slots)],
-    );
+    // SAFETY: as in `attend_whole`, and each span of a tile has its place in `partials`.
+    unsafe {
+        kernel::attend_span::launch_unchecked(
+            &out.client,
+            count,
+            dim,
+            address_type([&q, &slots, &partials]),
+            q.clone().into_tensor_arg(),
+            slots.clone().into_tensor_arg(),
+            plan.clone().into_tensor_arg(),
+            partials.clone().into_tensor_arg(),
+            tiles_at,
+            tiles_at + tiles * TILE,
+            cubes,
+            scoring.scale,
+            scoring.softcap.unwrap_or(0.0),
+            window(scoring),
+            shape,
+            [element(&q), slot_element(&slots, shape.slot)],
+        );
+    }
     let numbers = tiles * shape.slot.n_kv_heads * shape.queries * shape.slot.head_dim;
     let (count, dim) = one_unit_each(&out, numbers);
-    kernel::merge::launch(
-        &out.client,
-        count,
-        dim,
-        address_type([&out, &partials]),
-        partials.into_tensor_arg(),
-        plan.into_tensor_arg(),
-        out.clone().into_tensor_arg(),
-        tiles_at,
-        numbers,
-        window(scoring),
-        shape,
-        element(&out),
-    );
+    // SAFETY: as above.
+    unsafe {
+        kernel::merge::launch_unchecked(
+            &out.client,
+            count,
+            dim,
+            address_type([&out, &partials]),
+            partials.into_tensor_arg(),
+            plan.into_tensor_arg(),
+            out.clone().into_tensor_arg(),
+            tiles_at,
+            numbers,
+            window(scoring),
+            shape,
+            element(&out),
+        );
+    }
     out
 }
 

@@ -2,12 +2,16 @@
 //!
 //! The blocks of a layer are the slots of one tensor, `[slots, 2, n_kv_heads, 32 * head_dim]`: the keys of
 //! each head are `[head_dim, 32]`, its values are `[32, head_dim]`, as in the blocks of the CPU. Units that
-//! take 32 positions each read neighbours in both.
+//! take 32 positions each read neighbours in both. Where they are in [`int8`], the layer is of words.
 
+pub(super) mod int8;
+
+use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, Dispatch, backend_extension};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, cubecl};
 use cubecl::prelude::{Tensor as Buffer, *};
 
@@ -19,12 +23,31 @@ use crate::kernels::BLOCK;
 pub(crate) struct SlotShape {
     pub(crate) n_kv_heads: usize,
     pub(crate) head_dim: usize,
+    /// Whether the numbers are 8-bit integers, four in a word, and not those of the tensor's type.
+    pub(crate) int8: bool,
 }
 
 impl SlotShape {
-    /// How many numbers a slot has: the keys and the values of 32 positions.
+    /// How many numbers a slot has, or words: the keys and the values of 32 positions.
     pub(crate) fn numbers(self) -> usize {
-        2 * self.n_kv_heads * BLOCK * self.head_dim
+        2 * self.n_kv_heads * self.head_numbers()
+    }
+
+    /// As [`numbers`](Self::numbers), of the keys of one head, or of its values.
+    pub(super) fn head_numbers(self) -> usize {
+        let of_position = match self.int8 {
+            true => self.words() + self.groups(),
+            false => self.head_dim,
+        };
+        BLOCK * of_position
+    }
+}
+
+/// What the kernels take the numbers of a layer for.
+pub(super) fn slot_element(slots: &CubeTensor, shape: SlotShape) -> ElemType {
+    match shape.int8 {
+        true => dtype_to_storage_type(DType::U32),
+        false => element(slots),
     }
 }
 
@@ -82,20 +105,27 @@ impl BlockOps for CubeBackend {
         shape: SlotShape,
     ) -> FloatTensor<Self> {
         let [keys, values] = [into_contiguous(keys), into_contiguous(values)];
+        if shape.int8 {
+            append_int8(&slots, keys, values, places, shape);
+            return slots;
+        }
         let (count, dim) = one_unit_each(&slots, keys.meta.num_elements());
         let elements = [element(&keys), element(&slots)];
-        append_rows::launch(
-            &slots.client,
-            count,
-            dim,
-            address_type([&slots, &keys]),
-            keys.into_tensor_arg(),
-            values.into_tensor_arg(),
-            places.into_tensor_arg(),
-            slots.clone().into_tensor_arg(),
-            shape,
-            elements,
-        );
+        // SAFETY: the places are those of slots that the layer has.
+        unsafe {
+            append_rows::launch_unchecked(
+                &slots.client,
+                count,
+                dim,
+                address_type([&slots, &keys]),
+                keys.into_tensor_arg(),
+                values.into_tensor_arg(),
+                places.into_tensor_arg(),
+                slots.clone().into_tensor_arg(),
+                shape,
+                elements,
+            );
+        }
         slots
     }
 
@@ -106,23 +136,55 @@ impl BlockOps for CubeBackend {
         numbers: usize,
     ) -> FloatTensor<Self> {
         let (count, dim) = one_unit_each(&slots, numbers);
-        copy_numbers::launch(
-            &slots.client,
-            count,
-            dim,
-            address_type([&slots]),
-            slots.clone().into_tensor_arg(),
-            from * numbers,
-            to * numbers,
-            numbers,
-            element(&slots),
-        );
+        // SAFETY: both slots are of the layer.
+        unsafe {
+            copy_numbers::launch_unchecked(
+                &slots.client,
+                count,
+                dim,
+                address_type([&slots]),
+                slots.clone().into_tensor_arg(),
+                from * numbers,
+                to * numbers,
+                numbers,
+                element(&slots),
+            );
+        }
         slots
     }
 }
 
+fn append_int8(
+    slots: &CubeTensor,
+    keys: CubeTensor,
+    values: CubeTensor,
+    places: CubeTensor,
+    shape: SlotShape,
+) {
+    let rows = keys.meta.num_elements() / (shape.n_kv_heads * shape.head_dim);
+    let groups = rows * shape.n_kv_heads * shape.groups();
+    let (count, dim) = one_unit_each(slots, groups);
+    let numbers = element(&keys);
+    // SAFETY: the places are those of slots that the layer has, which is of words.
+    unsafe {
+        int8::append_groups::launch_unchecked(
+            &slots.client,
+            count,
+            dim,
+            address_type([slots, &keys]),
+            keys.into_tensor_arg(),
+            values.into_tensor_arg(),
+            places.into_tensor_arg(),
+            slots.clone().into_tensor_arg(),
+            groups,
+            shape,
+            numbers,
+        );
+    }
+}
+
 /// A unit copies one number.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 fn copy_numbers<K: Float>(
     slots: &mut Buffer<K>,
     from: usize,
@@ -138,7 +200,7 @@ fn copy_numbers<K: Float>(
 
 // ANCHOR: append_rows
 /// A unit takes one number of the keys and the same of the values.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 fn append_rows<T: Float, K: Float>(
     keys: &Buffer<T>,
     values: &Buffer<T>,
@@ -152,7 +214,7 @@ fn append_rows<T: Float, K: Float>(
     }
     let head_dim = comptime!(shape.head_dim);
     let n_kv_heads = comptime!(shape.n_kv_heads);
-    let head_size = comptime!(BLOCK * shape.head_dim);
+    let head_size = comptime!(shape.head_numbers());
     let row = ABSOLUTE_POS / (n_kv_heads * head_dim);
     let head = ABSOLUTE_POS / head_dim % n_kv_heads;
     let i = ABSOLUTE_POS % head_dim;
@@ -167,12 +229,12 @@ fn append_rows<T: Float, K: Float>(
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::{DType, Device, TensorData};
+    use burn::tensor::{Device, TensorData};
 
     use super::*;
     use crate::cube::devices;
 
-    const SHAPE: SlotShape = SlotShape { n_kv_heads: 2, head_dim: 3 };
+    const SHAPE: SlotShape = SlotShape { n_kv_heads: 2, head_dim: 3, int8: false };
 
     /// Numbers that say which they are.
     fn rows(rows: usize, first: usize, device: &Device) -> Tensor<2> {

@@ -17,8 +17,8 @@ mod tests;
 use std::ops::Range;
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, Dispatch, backend_extension};
-use burn::tensor::{DType, Int, Tensor};
+use burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
+use burn::tensor::{DType, Device, Int, Tensor};
 use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::kernel::into_contiguous;
@@ -27,7 +27,7 @@ use burn_cubecl::{CubeBackend, cubecl};
 
 use super::empty;
 use super::packing::Packing;
-use crate::kernels::{LANES, PanelFormat};
+use crate::kernels::{Format, LANES, PanelFormat};
 
 /// Slices of the inputs.
 const SLICES: usize = 32;
@@ -49,6 +49,17 @@ impl Matrices {
     fn packing(&self) -> Packing {
         self.format.into()
     }
+
+    /// The outputs of a matrix, as [`lookup`] counts them: each matrix begins with a panel.
+    pub(crate) fn ids_of(&self, matrix: usize) -> Range<i64> {
+        let first = (panels(&self.n_out[..matrix]) * LANES) as i64;
+        first..first + self.n_out[matrix] as i64
+    }
+}
+
+/// The panels of matrices with so many outputs.
+fn panels(n_out: &[usize]) -> usize {
+    n_out.iter().map(|n_out| n_out.div_ceil(LANES)).sum()
 }
 
 /// Some of the matrices in a buffer, and where their results are in another: one after the other, each
@@ -96,8 +107,24 @@ pub(crate) fn products(
     products.into_iter().map(Tensor::from_dispatch).collect()
 }
 
-/// The rows of ids in the first of the matrices in `words`, an embedding: `[rows]` -> `[rows, n_in]`, as
-/// `dtype`.
+/// Whether Burn has a faster product, though not in one order of sums: with weights that have 16 bits, as
+/// the activations, where the device has units for products of matrices and there are rows to fill them.
+///
+/// With f32 it has not: it would round both sides to the 10 bits of tf32.
+pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
+    let [rows, _] = x.dims();
+    let format = match x.dtype() {
+        DType::F16 => Format::F16,
+        DType::BF16 => Format::Bf16,
+        _ => return false,
+    };
+    rows > FEW_ROWS
+        && matrices.format == PanelFormat::Dense(format)
+        && client(&x.device()).is_some_and(|client| !client.features().matmul.cmma.is_empty())
+}
+
+/// The rows of ids in an embedding whose panels are in `words`: `[rows]` -> `[rows, n_in]`, as `dtype`.
+/// With several matrices, ids go on with the [next](Matrices::ids_of).
 pub(crate) fn lookup(
     ids: Tensor<1, Int>,
     words: Tensor<1, Int>,
@@ -143,7 +170,6 @@ impl PanelOps for CubeBackend {
 impl Outputs {
     /// For so many rows, and tensors that begin at multiples of `alignment` numbers.
     fn new(matrices: &Matrices, range: Range<usize>, rows: usize, alignment: usize) -> Self {
-        let panels = |n_out: &[usize]| n_out.iter().map(|n_out| n_out.div_ceil(LANES)).sum();
         let n_out = matrices.n_out[range.clone()].to_vec();
         let mut starts = vec![0];
         for n_out in &n_out {
@@ -186,6 +212,14 @@ impl Outputs {
 /// How many numbers lie between the places where a tensor may begin in memory.
 fn numbers_of_alignment(x: &CubeTensor) -> usize {
     (x.client.properties().memory.alignment as usize).div_ceil(x.dtype.size())
+}
+
+fn client(device: &Device) -> Option<Client> {
+    match device.as_dispatch() {
+        DispatchDevice::Cube(device) => Some(device.client()),
+        #[allow(unreachable_patterns, reason = "where no other backend is compiled in")]
+        _ => None,
+    }
 }
 
 /// Whether cubes are computed by the CPU. Units that wait for each other are threads there: one

@@ -182,7 +182,7 @@ impl<'m> Batch<'m> {
     }
 
     /// Adds a sequence, which takes part as soon as the scheduler admits it. Its memory is
-    /// allocated as it grows on the CPU, and when it is admitted on other devices.
+    /// allocated as it grows, or on a device without blocks when it is admitted.
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects, parameters out of range, more tokens than the

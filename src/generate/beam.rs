@@ -190,9 +190,9 @@ impl<'a> Search<'a> {
     }
     // ANCHOR_END: candidates
 
-    /// Runs the model over the new token of each candidate, on a fork of its beam's KV cache. On
-    /// the CPU, forks share all blocks but those that are written to; on other devices the whole
-    /// cache is copied. This is the memory cost of beam search.
+    /// Runs the model over the new token of each candidate, on a fork of its beam's KV cache. Forks
+    /// share all blocks but those that are written to; on a device without blocks the whole cache is
+    /// copied. This is the memory cost of beam search.
     fn advance(&self, beams: &[Beam], candidates: &[Candidate]) -> Result<Vec<Beam>> {
         let step = |candidate: &Candidate| {
             let parent = &beams[candidate.beam];

@@ -47,14 +47,14 @@ impl KvFormat {
         }
     }
 
-    /// As [`numbers`](Self::numbers), by Burn's name.
+    /// The type of the tensor that holds the numbers on a GPU, by Burn's name. Integers are in words as long
+    /// as an f32, which Burn only copies.
     #[cfg(feature = "cube")]
-    pub(crate) fn dtype(self) -> Option<DType> {
+    pub(crate) fn dtype(self) -> DType {
         match self {
-            Self::F32 => Some(DType::F32),
-            Self::F16 => Some(DType::F16),
-            Self::Bf16 => Some(DType::BF16),
-            Self::Int8 => None,
+            Self::F32 | Self::Int8 => DType::F32,
+            Self::F16 => DType::F16,
+            Self::Bf16 => DType::BF16,
         }
     }
 

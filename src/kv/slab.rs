@@ -51,11 +51,11 @@ impl Slab {
     /// such blocks on the device.
     pub(super) fn of(shape: KvShape, device: &Device, format: KvFormat) -> Option<Arc<Self>> {
         let KvShape { n_layers, n_kv_heads, head_dim } = shape;
-        let dtype = format.dtype()?;
+        let dtype = format.dtype();
         let has_kernels = has_cubes(device) && attention::fits(head_dim);
         (has_kernels && device.supports_dtype(dtype)).then(|| {
             Arc::new(Self {
-                shape: SlotShape { n_kv_heads, head_dim },
+                shape: SlotShape { n_kv_heads, head_dim, int8: format == KvFormat::Int8 },
                 n_layers,
                 device: device.clone(),
                 dtype,

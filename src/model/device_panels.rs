@@ -21,11 +21,18 @@ pub struct DevicePanels {
     /// The type of activations.
     #[module(skip)]
     dtype: DType,
+    /// Whether the bits of a row must depend on no other, also where Burn has a faster product.
+    batch_invariant: bool,
 }
 
 impl DevicePanels {
     /// Copies panels to a device that computes in `dtype`.
-    pub(crate) fn upload(panels: Panels, device: &Device, dtype: DType) -> Self {
+    pub(crate) fn upload(
+        panels: Panels,
+        device: &Device,
+        dtype: DType,
+        batch_invariant: bool,
+    ) -> Self {
         let ([n_out, n_in], format) = (panels.shape(), panels.format());
         let bytes = panels.into_bytes();
         let shape = [bytes.len() / size_of::<u32>()];
@@ -33,7 +40,7 @@ impl DevicePanels {
         let data = TensorData::from_bytes(bytes, shape, DType::U32);
         let words = Tensor::from_data(data, (device, DType::U32));
         let matrices = Matrices { format, n_in, n_out: vec![n_out] };
-        Self { words, matrices, matrix: 0, dtype }
+        Self { words, matrices, matrix: 0, dtype, batch_invariant }
     }
 
     /// Puts the panels of layers that have the same inputs behind each other, where all are in panels of
@@ -59,7 +66,7 @@ impl DevicePanels {
         let matrices = Matrices { n_out, ..first.matrices.clone() };
         for (matrix, linear) in linears.into_iter().enumerate() {
             let (words, matrices) = (words.clone(), matrices.clone());
-            linear.weight = Weight::Panels(Self { words, matrices, matrix, dtype: first.dtype });
+            linear.weight = Weight::Panels(Self { words, matrices, matrix, ..first.clone() });
         }
     }
 
@@ -83,16 +90,26 @@ impl DevicePanels {
         }
     }
 
+    // ANCHOR: products
     /// The products with matrices that follow each other.
     fn products_of<const N: usize>(&self, matrices: [usize; N], x: Tensor<3>) -> [Tensor<3>; N] {
         let [batch, seq, n_in] = x.dims();
         let x = x.reshape([batch * seq, n_in]);
+        let shape = |matrix: usize| [batch, seq, self.matrices.n_out[matrix]];
+        if !self.batch_invariant && linear::is_for_burn(&x, &self.matrices) {
+            return matrices
+                .map(|i| x.clone().matmul(self.unpacked(i).transpose()).reshape(shape(i)));
+        }
         let range = matrices[0]..matrices[0] + N;
         let products = linear::products(x, self.words.clone(), self.matrices.clone(), range);
-        matrices.map(|i| {
-            let n_out = self.matrices.n_out[i];
-            products[i - matrices[0]].clone().reshape([batch, seq, n_out])
-        })
+        matrices.map(|i| products[i - matrices[0]].clone().reshape(shape(i)))
+    }
+    // ANCHOR_END: products
+
+    /// All weights of a matrix: `[out, in]`.
+    pub(crate) fn unpacked(&self, matrix: usize) -> Tensor<2> {
+        let ids = Tensor::arange(self.matrices.ids_of(matrix), &self.words.device());
+        linear::lookup(ids, self.words.clone(), self.matrices.clone(), self.dtype)
     }
 
     /// The rows of an embedding: `[batch, seq]` -> `[batch, seq, in]`.

@@ -77,10 +77,9 @@ impl Linear {
 /// A matrix, `[out, in]`, in the form in which a device multiplies with it.
 #[derive(Module, Debug)]
 pub enum Weight {
-    /// For the products of Burn.
+    /// For the products of Burn, which has gradients.
     Dense(Param<Tensor<2>>),
-    /// For the kernels of `cube`, packed: quantized weights, and others where Burn's products will
-    /// not do.
+    /// Packed, for the kernels of `cube`: the weights of a file, on a GPU.
     #[cfg(feature = "cube")]
     Panels(DevicePanels),
 }

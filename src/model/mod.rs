@@ -105,7 +105,7 @@ impl Model {
     /// quantized.
     ///
     /// # Errors
-    /// A format that the kernels of the device do not have: int8 is for the CPU.
+    /// A format that the kernels of the device do not have, or a device without any.
     pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
         let pool = self.new_pool(format, self.kv_pool.budget());
         if !pool.is_paged() {

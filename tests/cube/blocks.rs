@@ -2,10 +2,12 @@
 
 use std::thread;
 
+use slowburn::device::OpenDevice;
+use slowburn::kernels::KvFormat;
 use slowburn::model::{Input, Logits, Model};
 
 use crate::common::load;
-use crate::invariant;
+use crate::{cubes, invariant};
 
 fn ids(seed: u32, length: usize) -> Vec<u32> {
     (0..length as u32).map(|i| (seed + 3 * i) % 50).collect()
@@ -64,6 +66,34 @@ fn a_cache_of_any_length_goes_on_like_the_whole_text() {
             }
         }
     }
+}
+
+/// On every device: a text alone and whole, and in chunks beside another.
+#[test]
+fn every_device_gives_a_row_the_same_bits_in_every_batch_and_chunk() {
+    for device in cubes() {
+        let device = OpenDevice { batch_invariant: true, ..device };
+        for format in [KvFormat::F32, KvFormat::Int8] {
+            let model = load("llama-gqa", &device).model.with_kv_format(format).unwrap();
+            in_batches_and_chunks(&model, &format!("{device}, {format:?}"));
+        }
+    }
+}
+
+fn in_batches_and_chunks(model: &Model, what: &str) {
+    let (text, other) = (ids(3, 140), ids(4, 70));
+    let rows = model.forward(&mut [Input::whole(&text).with_logits(Logits::All)]).unwrap();
+    let [mut cache, mut beside] = [140, 70].map(|length| model.new_cache(length).unwrap());
+    let mut found = Vec::new();
+    for (chunk, rest) in [(0..33, 0..5), (33..34, 5..69), (34..140, 69..70)] {
+        let chunk = Input::after(&mut cache, &text[chunk]).with_logits(Logits::All);
+        let rest = Input::after(&mut beside, &other[rest]).with_logits(Logits::None);
+        found.extend(model.forward(&mut [rest, chunk]).unwrap());
+    }
+    for (position, (found, expected)) in found.iter().zip(&rows).enumerate() {
+        assert_same_bits(found, expected, &format!("{what}, position {position}"));
+    }
+    assert_eq!(found.len(), rows.len());
 }
 
 /// The slab grows while it is in use, and its blocks are taken by others when they are given back.

@@ -6,10 +6,12 @@ use std::iter::zip;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use slowburn::Result;
 use slowburn::engine::{EngineConfig, Policy, SequenceId};
-use slowburn::generate::{self, Batch, Event, Generation, Options};
+use slowburn::generate::{self, Batch, BeamOptions, Event, Generation, Options};
 use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
+use slowburn::speculation::{Draft, DraftLength, Speculator, Text};
 
 use crate::common::{go_on, load};
 use crate::invariant;
@@ -143,6 +145,60 @@ fn budgets_policies_and_sharing_change_no_bit() {
             assert!(preemptions > 0 || has_window, "{name} on {device}");
             assert!(cached > 0, "{name} on {device}");
         }
+    }
+}
+
+/// Beams fork their caches and write to their own; drafts are appended and cut off again.
+#[test]
+fn beams_and_drafts_change_no_token() {
+    if let Some(device) = invariant() {
+        let model = load("llama-gqa", &device).model;
+        let prompt: Vec<u32> = (0..30).map(|i| 5 + i * 7 % 20).collect();
+        let beams = BeamOptions {
+            width: 4,
+            max_tokens: 8,
+            ignore_eos: true,
+            ..BeamOptions::default()
+        };
+        let beams = generate::beam(&model, &prompt, &beams).unwrap();
+        assert_eq!(beams.len(), 4);
+        for beam in beams {
+            let text = [prompt.clone(), beam.ids].concat();
+            let score = generate::score(&model, &text, 0).unwrap();
+            let new = score.tokens[prompt.len() - 1..].iter().map(|token| f64::from(token.logprob));
+            let logprob: f64 = new.sum();
+            assert!((logprob - beam.logprob).abs() < 1e-4, "{device}: {logprob}, {}", beam.logprob);
+        }
+
+        let plain = alone(&model, &(prompt.clone(), options(30, 256, 0)));
+        // Right, wrong, right.
+        let mut guess = plain.ids.clone();
+        guess.iter_mut().skip(3).step_by(5).for_each(|id| *id = (*id + 1) % 50);
+        let mut speculator =
+            Speculator::new(Guess { prompt: prompt.len(), ids: guess }, DraftLength::fixed(4));
+        let drafted = generate::speculated(
+            &model,
+            &mut speculator,
+            &prompt,
+            &options(30, 256, 0),
+            &mut go_on,
+        );
+        let drafted = drafted.unwrap();
+        assert_eq!(drafted.ids, plain.ids, "{device}");
+        assert!(drafted.accepted > 5 && drafted.accepted < drafted.drafted, "{device}");
+    }
+}
+
+/// Proposes the next tokens of a text.
+struct Guess {
+    prompt: usize,
+    ids: Vec<u32>,
+}
+
+impl Draft for Guess {
+    fn propose(&mut self, text: &Text<'_>, most: usize) -> Result<Vec<u32>> {
+        let done = text.tokens.len() - self.prompt;
+        Ok(self.ids.iter().skip(done).take(most).copied().collect())
     }
 }
 

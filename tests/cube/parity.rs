@@ -2,6 +2,8 @@
 
 use burn::tensor::DType;
 use slowburn::device::Precision;
+#[cfg(feature = "flex")]
+use slowburn::device::{self, DeviceChoice};
 use slowburn::kernels::KvFormat;
 use slowburn::model::{Input, Logits};
 use slowburn::pretrained::Pretrained;
@@ -84,6 +86,32 @@ fn every_device_agrees() {
     }
 }
 
+/// What a text's way through the network shows, beside the CPU.
+#[cfg(feature = "flex")]
+#[test]
+fn attention_and_traces_are_those_of_the_cpu() {
+    let ids: Vec<u32> = (0..40).map(|i| (i * 37 + 11) % 250).collect();
+    let cpu = device::open(DeviceChoice::Cpu).unwrap();
+    if let Some(device) = cube() {
+        for name in ["llama-gqa", "gemma3"] {
+            let [found, expected] = [&device, &cpu].map(|device| load(name, device).model);
+            let flat = |weights: Vec<Vec<Vec<Vec<f32>>>>| {
+                weights.into_iter().flatten().flatten().flatten().collect::<Vec<_>>()
+            };
+            let [weights, reference] =
+                [&found, &expected].map(|model| flat(model.attention(&ids).unwrap()));
+            assert_relatively_close(&weights, &reference, TOLERANCE, name);
+            let [trace, reference] =
+                [&found, &expected].map(|model| model.trace(&ids).unwrap().unwrap());
+            assert_relatively_close(&trace.logits, &reference.logits, TOLERANCE, name);
+            for (layer, reference) in trace.layers.iter().zip(&reference.layers) {
+                assert_relatively_close(&layer.mixed, &reference.mixed, TOLERANCE, name);
+                assert_relatively_close(&layer.output, &reference.output, TOLERANCE, name);
+            }
+        }
+    }
+}
+
 /// With weights in f16, and with keys and values in another type than the weights.
 #[test]
 fn half_precision_is_close() {
@@ -117,10 +145,22 @@ fn half_precision_is_close() {
     }
 }
 
+/// Keys and values in int8, beside the CPU's.
 #[test]
-fn keys_and_values_in_int8_are_refused_by_name() {
-    for device in cubes() {
-        let error = load("llama-gqa", &device).model.with_kv_format(KvFormat::Int8).unwrap_err();
-        assert!(error.to_string().contains("int8"), "{error}");
+fn keys_and_values_in_int8_are_close() {
+    if let Some(device) = cube() {
+        for name in ["llama-gqa", "gemma3", "gpt2"] {
+            let model = load(name, &device).model;
+            let f32_bytes = model.kv_pool().block_bytes();
+            let model = model.with_kv_format(KvFormat::Int8).unwrap();
+            assert!(model.kv_pool().block_bytes() < f32_bytes / 2, "{name}");
+            let reference = expected(name);
+            let whole = Input::whole(&reference.prompts[2]).with_logits(Logits::All);
+            for (row, expected) in
+                model.forward(&mut [whole]).unwrap().iter().zip(&reference.logits[2])
+            {
+                assert_relatively_close(row, expected, 4e-2, &format!("{name}, {device}"));
+            }
+        }
     }
 }

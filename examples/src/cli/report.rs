@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use slowburn::device::OpenDevice;
+use slowburn::device::{self, OpenDevice};
 use slowburn::generate::{self, FinishReason, Generation, Score};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::TokenLogprobs;
@@ -28,6 +28,9 @@ struct JsonReport<'a> {
     accepted: usize,
     logits_hash: Option<&'a str>,
     device: &'static str,
+    /// Of a step of decoding, where a GPU computes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launches_per_step: Option<f64>,
     dtype: &'static str,
     weight_formats: &'a [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +53,8 @@ pub struct Report<'a> {
     prefill: Option<Duration>,
     /// The time when the first text was on the screen.
     first_text: Option<Duration>,
+    /// How many kernels a GPU was given before the first step of decoding.
+    launches_before: u64,
     write_error: Option<io::Error>,
 }
 
@@ -77,6 +82,7 @@ impl<'a> Report<'a> {
             start: Instant::now(),
             prefill: None,
             first_text: None,
+            launches_before: 0,
             write_error: None,
         };
         if !args.chat.enabled {
@@ -88,7 +94,10 @@ impl<'a> Report<'a> {
 
     /// Shows one more piece of text. Breaks if standard output is closed.
     pub fn text(&mut self, piece: &str) -> ControlFlow<()> {
-        self.prefill.get_or_insert_with(|| self.start.elapsed());
+        if self.prefill.is_none() {
+            self.prefill = Some(self.start.elapsed());
+            self.launches_before = device::launches();
+        }
         self.text.push_str(piece);
         let shown = self.show(piece);
         if !piece.is_empty() {
@@ -160,6 +169,7 @@ impl<'a> Report<'a> {
             accepted: generation.accepted,
             logits_hash: generation.logits_hash.as_deref(),
             device: self.device.name,
+            launches_per_step: self.launches_per_step(generation),
             dtype: self.args.model.dtype.name(),
             weight_formats: self.pretrained.model.weight_formats(),
             prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
@@ -177,17 +187,30 @@ impl<'a> Report<'a> {
         format!(
             "\n  {prompt} prompt tokens, {new} new tokens ({})\n  \
              prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
-             decode {:.2} s ({rate:.0} tokens/s)\n  {}\
+             decode {:.2} s ({rate:.0} tokens/s{})\n  {}\
              KV cache {}, on {} in {}\n",
             why(&generation.finish_reason),
             prefill.as_secs_f64() * 1e3,
             self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
             decode.as_secs_f64(),
+            self.launches_per_step(generation)
+                .map_or_else(String::new, |launches| format!(", {launches:.0} launches a step")),
             accepted(generation.drafted, generation.accepted),
             bytes(generation.kv_cache_bytes),
             self.device,
             self.pretrained.model.weight_formats().join(" and "),
         )
+    }
+
+    /// How many kernels a GPU was given for each step of decoding. None on the CPU, and with draft tokens,
+    /// whose number changes from step to step.
+    fn launches_per_step(&self, generation: &Generation) -> Option<f64> {
+        let launches = device::launches() - self.launches_before;
+        // The prefill yields the first token; one that ends the text has a step too.
+        let ended = matches!(generation.finish_reason, FinishReason::Eos | FinishReason::StopId(_));
+        let steps = (generation.ids.len() + usize::from(ended)).saturating_sub(1);
+        let is_known = launches > 0 && steps > 0 && generation.drafted == 0;
+        is_known.then(|| launches as f64 / steps as f64)
     }
 
     /// A token, its probability, and the most likely alternatives.

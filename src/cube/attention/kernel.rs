@@ -9,8 +9,8 @@ use crate::kernels::BLOCK;
 
 /// A cube takes one tile and one key/value head, and all spans in order. `tiles_at` is where the tiles begin in
 /// the plan.
-#[cube(launch, address_type = "dynamic")]
-pub(super) fn attend_whole<T: Float, K: Float>(
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn attend_whole<T: Float, K: Numeric>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
@@ -86,8 +86,8 @@ pub(super) fn attend_whole<T: Float, K: Float>(
 
 /// A cube takes one tile, one key/value head and one span, and leaves what [`merge`] adds up: `spans_at` is
 /// where the plan has the tile and the span of each.
-#[cube(launch, address_type = "dynamic")]
-pub(super) fn attend_span<T: Float, K: Float>(
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn attend_span<T: Float, K: Numeric>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
@@ -136,7 +136,7 @@ pub(super) fn attend_span<T: Float, K: Float>(
 
 /// Adds up what [`attend_span`] has left, in the order of the spans and as [`attend_whole`] does. A unit takes a
 /// number of the queries of a tile.
-#[cube(launch, address_type = "dynamic")]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn merge<T: Float>(
     partials: &Buffer<f32>,
     plan: &Buffer<u32>,

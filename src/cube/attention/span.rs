@@ -4,6 +4,7 @@ use burn_cubecl::cubecl;
 use cubecl::prelude::{Tensor as Buffer, *};
 
 use crate::cube::blocks::SlotShape;
+use crate::cube::blocks::int8::{integer, key_word, value_word};
 use crate::kernels::BLOCK;
 
 /// The positions whose scores are held at once.
@@ -125,7 +126,7 @@ impl Tile {
     pub(super) fn block(&self, plan: &Buffer<u32>, position: usize, part: usize) -> usize {
         let slot = plan[self.slots + position / BLOCK - self.first_block] as usize;
         let heads = (slot * 2 + part) * comptime!(self.shape.slot.n_kv_heads) + self.head;
-        heads * comptime!(BLOCK * self.shape.slot.head_dim)
+        heads * comptime!(self.shape.slot.head_numbers())
     }
 }
 
@@ -149,7 +150,7 @@ pub(super) fn enter<T: Float>(q: &Buffer<T>, tile: &Tile, scale: f32) -> Room {
 /// The weights of the positions of a span, relative to the greatest score of each query in it, which is left in
 /// `tree`. Both are there for all units.
 #[cube]
-pub(super) fn weigh<K: Float>(
+pub(super) fn weigh<K: Numeric>(
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
     room: &mut Room,
@@ -171,7 +172,7 @@ pub(super) fn weigh<K: Float>(
 
 /// The scores of the positions from `start` on. A unit takes a position, and each key of it serves all queries.
 #[cube]
-fn score<K: Float>(
+fn score<K: Numeric>(
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
     room: &mut Room,
@@ -191,9 +192,9 @@ fn score<K: Float>(
             products[number] = 0.0;
         }
         if position >= begin && position < end {
-            let keys = tile.block(plan, position, 0usize) + position % BLOCK;
+            let keys = tile.block(plan, position, 0usize);
             for d in 0..head_dim {
-                let key = f32::cast_from(slots[keys + d * BLOCK]);
+                let key = read_key(slots, keys, d, position % BLOCK, tile.shape.slot);
                 #[unroll]
                 for number in 0..queries {
                     let query = room.query[number * head_dim + d];
@@ -255,7 +256,7 @@ pub(super) fn add_weights(room: &mut Room, #[comptime] shape: Shape) {
 /// The values of a span, times the weights: number `i` of `[queries, parts, head_dim]`. Each part takes each
 /// `parts`-th position.
 #[cube]
-pub(super) fn mix<K: Float>(
+pub(super) fn mix<K: Numeric>(
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
     weights: &Shared<[f32]>,
@@ -276,15 +277,52 @@ pub(super) fn mix<K: Float>(
         for block in begin / BLOCK..(end - 1) / BLOCK + 1 {
             let from = max(begin, block * BLOCK);
             let to = min(end, (block + 1) * BLOCK);
-            let values = tile.block(plan, from, 1usize) + i % head_dim;
+            let values = tile.block(plan, from, 1usize);
             // The first position from there on that is one of this part: 32 is a multiple of `parts`.
             let own = from + (part + parts - from % parts) % parts;
             for position in range_stepped(own, to, parts) {
                 let weight = weights[number * SPAN + position - start];
-                let value = f32::cast_from(slots[values + position % BLOCK * head_dim]);
+                let at = position % BLOCK;
+                let value = read_value(slots, values, i % head_dim, at, tile.shape.slot);
                 sum = fma(weight, value, sum);
             }
         }
     }
     sum
+}
+
+/// Number `d` of the key at a position of the block whose keys begin at `keys`.
+#[cube]
+fn read_key<K: Numeric>(
+    slots: &Buffer<K>,
+    keys: usize,
+    d: usize,
+    position: usize,
+    #[comptime] slot: SlotShape,
+) -> f32 {
+    if comptime!(slot.int8) {
+        let (word, scale) = key_word(d, position, slot);
+        let scale = f32::reinterpret(u32::cast_from(slots[keys + scale]));
+        scale * integer(u32::cast_from(slots[keys + word]), d as u32 % 4)
+    } else {
+        f32::cast_from(slots[keys + d * BLOCK + position])
+    }
+}
+
+/// Number `d` of the value at a position of the block whose values begin at `values`.
+#[cube]
+fn read_value<K: Numeric>(
+    slots: &Buffer<K>,
+    values: usize,
+    d: usize,
+    position: usize,
+    #[comptime] slot: SlotShape,
+) -> f32 {
+    if comptime!(slot.int8) {
+        let (word, scale) = value_word(d, position, slot);
+        let scale = f32::reinterpret(u32::cast_from(slots[values + scale]));
+        scale * integer(u32::cast_from(slots[values + word]), d as u32 % 4)
+    } else {
+        f32::cast_from(slots[values + position * comptime!(slot.head_dim) + d])
+    }
 }

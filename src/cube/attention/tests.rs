@@ -45,7 +45,7 @@ impl Case {
         [n_heads, n_kv_heads, head_dim]: [usize; 3],
         lengths: &[usize],
     ) -> Self {
-        let shape = SlotShape { n_kv_heads, head_dim };
+        let shape = SlotShape { n_kv_heads, head_dim, int8: false };
         let mut blocks: Vec<(usize, usize)> = Vec::new();
         for (sequence, length) in lengths.iter().enumerate() {
             blocks.extend((0..length.div_ceil(BLOCK)).map(|block| (block, sequence)));
@@ -84,7 +84,7 @@ impl Case {
 
     /// As [`pass`](Self::pass), where a cube takes one span if there would be fewer than `few` cubes.
     fn pass_with(&self, chunks: &[Chunk], few: usize) -> Vec<f32> {
-        let SlotShape { n_kv_heads, head_dim } = self.shape;
+        let SlotShape { n_kv_heads, head_dim, .. } = self.shape;
         let [width, kv_width] = [self.n_heads * head_dim, n_kv_heads * head_dim];
         let (mut rows, mut plan) = (0, Vec::new());
         let [mut q, mut k, mut v] = [const { Vec::new() }; 3];
@@ -115,7 +115,7 @@ impl Case {
 
     /// What a position of a sequence should get, `[n_heads * head_dim]`, in plain loops.
     fn expected(&self, sequence: usize, position: usize) -> Vec<f32> {
-        let SlotShape { n_kv_heads, head_dim } = self.shape;
+        let SlotShape { n_kv_heads, head_dim, .. } = self.shape;
         let Sequence { q, k, v, .. } = &self.sequences[sequence];
         let first = (position + 1).saturating_sub(self.scoring.window.unwrap_or(usize::MAX));
         let mut out = Vec::new();
@@ -234,6 +234,26 @@ fn half_precision_is_close() {
         case.assert_pass(&[(0, 0..70)], 2e-3);
         case.dtype = DType::F16;
         case.assert_pass(&[(0, 0..70)], 4e-3);
+    }
+}
+
+/// A whole text, and the bits of its chunks beside another. Heads that fill their last group, and that do not.
+#[test]
+fn integers_are_close_and_have_the_same_bits_in_every_chunk() {
+    for device in devices() {
+        for head_dim in [16, 24, 6] {
+            let mut case = Case::new(&device, [4, 2, head_dim], &[150, 40]);
+            case.shape.int8 = true;
+            let numbers = case.slots.dims()[0] / SlotShape { int8: false, ..case.shape }.numbers();
+            case.slots = Tensor::zeros([numbers * case.shape.numbers()], &device);
+            case.assert_pass(&[(0, 0..150), (1, 0..40)], 2e-2);
+            let width = 4 * head_dim;
+            let whole = case.pass_with(&[(0, 0..150)], 0);
+            let mut found = case.pass(&[(0, 0..33), (1, 0..40)])[..33 * width].to_vec();
+            found.extend(case.pass(&[(0, 33..150)]));
+            let bits = |numbers: &[f32]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&whole), "{device:?}, {head_dim}");
+        }
     }
 }
 

@@ -43,6 +43,9 @@ pub(super) fn launch(
     let across = cubes.min(MOST_CUBES);
     let count = [across, rows.div_ceil(rows_of_cube), cubes.div_ceil(across)].map(|n| n as u32);
     let [n_outs, starts] = outputs.args();
+    // The inputs of a nibble each are read four at once.
+    let is_even = packing.inputs() > 1 && matrices.n_in.is_multiple_of(packing.inputs());
+    let width = if is_even { 4 } else { 1 };
     let dtype = element(&x);
     // SAFETY: the kernel reads rows below `rows`, inputs below `n_in` and panels of these matrices, and
     // writes outputs below those of each matrix.
@@ -51,6 +54,7 @@ pub(super) fn launch(
             &client,
             CubeCount::new_3d(count[0], count[1], count[2]),
             CubeDim::new_1d(units as u32),
+            width,
             x.into_buffer_arg(),
             words.into_buffer_arg(),
             y.into_buffer_arg(),
@@ -69,10 +73,10 @@ pub(super) fn launch(
 }
 
 // ANCHOR: few_rows
-/// `x` is `[rows, n_in]`, and `y` has the rows of each matrix from its start on.
+/// `x` is `[rows, n_in]`, in vectors of `N`, and `y` has the rows of each matrix from its start on.
 #[cube(launch_unchecked)]
-fn few_rows<F: Float>(
-    x: &[F],
+fn few_rows<F: Float, N: Size>(
+    x: &[Vector<F, N>],
     words: &[u32],
     y: &mut [F],
     rows: usize,
@@ -99,7 +103,7 @@ fn few_rows<F: Float>(
     let mut partial = Shared::<[f32]>::new_slice(comptime!(SLOTS * sums_of_slot));
     let mut slot = UNIT_POS as usize;
     while slot < SLOTS {
-        let sums = slice_sums::<F>(
+        let sums = slice_sums::<F, N>(
             x,
             words,
             first_row,
@@ -121,12 +125,9 @@ fn few_rows<F: Float>(
     let mut at = UNIT_POS as usize;
     while at < comptime!(COLUMNS * sums_of_slot) {
         let (i, column) = (at / COLUMNS, at % COLUMNS);
-        let mut total = 0.0f32;
-        for slice in 0..SLICES {
-            total += partial[i * SLOTS + slice * COLUMNS + column];
-        }
         let row = first_row + i / outputs;
         if row < rows {
+            let total = add_slices(&partial, i * SLOTS + column);
             let output = (first_column + column) * outputs + i % outputs;
             write::<F>(y, total, row, output, n_outs, starts);
         }
@@ -135,12 +136,22 @@ fn few_rows<F: Float>(
 }
 // ANCHOR_END: few_rows
 
+/// Adds the sums of the slices of a column, in order.
+#[cube]
+fn add_slices(partial: &Shared<[f32]>, first: usize) -> f32 {
+    let mut total = 0.0f32;
+    for slice in 0..SLICES {
+        total += partial[first + slice * COLUMNS];
+    }
+    total
+}
+
 // ANCHOR: slice_sums
 /// The sums of a slice over one column of words: `[rows_of_cube][outputs]`.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn slice_sums<F: Float>(
-    x: &[F],
+fn slice_sums<F: Float, N: Size>(
+    x: &[Vector<F, N>],
     words: &[u32],
     first_row: usize,
     rows: usize,
@@ -153,52 +164,36 @@ fn slice_sums<F: Float>(
     let outputs = comptime!(packing.outputs());
     let inputs = comptime!(packing.inputs());
     let columns = comptime!(packing.columns());
-    let mut sums = Array::<f32>::new(comptime!(outputs * rows_of_cube));
+    let width = N::value();
     let (panel, column) = (column / columns, column % columns);
-    let mut scales = Array::<f32>::new(comptime!(outputs * packing.parts()));
-    let mut mins = Array::<f32>::new(outputs);
-    let mut weights = Array::<f32>::new(outputs);
+    let mut sums = Array::<f32>::new(comptime!(outputs * rows_of_cube));
 
     let mut group = slice;
     while group < n_in.div_ceil(GROUP) {
         let start = group_start(panel, group, n_in, packing);
-        #[unroll]
-        for output in 0..outputs {
-            let lane = column * outputs + output;
-            #[unroll]
-            for part in 0..comptime!(packing.parts()) {
-                scales[comptime!(part * outputs + output)] =
-                    scale_at(words, start, lane, part, packing);
-            }
-            mins[output] = min_at(words, start, lane, scales[output], packing);
-        }
+        let scaling = scaling_of(words, start, column * outputs, packing);
         let first_input = group * GROUP;
         let steps = min(GROUP, n_in - first_input).div_ceil(inputs);
         for step in 0..steps {
             let word = words[word_at(start, step, column, packing)];
+            let weights = weights_of(word, &scaling, step, packing);
             #[unroll]
-            for input in 0..inputs {
+            for row in 0..rows_of_cube {
+                let x_row = min(first_row + row, rows - 1);
                 #[unroll]
-                for output in 0..outputs {
-                    let scale = if comptime!(packing.parts() == 2) {
-                        let second = scales[comptime!(outputs + output)];
-                        select(step < comptime!(GROUP / 2), scales[output], second)
-                    } else {
-                        scales[output]
-                    };
-                    let index = comptime!(input + output);
-                    weights[output] = weight(word, index, scale, mins[output], packing);
-                }
-                // The weights of a group beyond the last input are 0.
-                let k = min(first_input + step * inputs + input, n_in - 1);
-                #[unroll]
-                for row in 0..rows_of_cube {
-                    let x_row = min(first_row + row, rows - 1);
-                    let number = f32::cast_from(x[x_row * n_in + k]);
+                for part in 0..comptime!(inputs / width) {
+                    let first = first_input + step * inputs + comptime!(part * width);
+                    // The weights of a group beyond the last input are 0.
+                    let numbers = x[(x_row * n_in + min(first, n_in - 1)) / width];
                     #[unroll]
-                    for output in 0..outputs {
-                        let at = comptime!(row * outputs + output);
-                        sums[at] = fma(weights[output], number, sums[at]);
+                    for i in 0..width {
+                        let number = f32::cast_from(numbers.extract(i));
+                        #[unroll]
+                        for output in 0..outputs {
+                            let at = comptime!(row * outputs + output);
+                            let weight = weights[comptime!(part * width + i + output)];
+                            sums[at] = fma(weight, number, sums[at]);
+                        }
                     }
                 }
             }
@@ -208,3 +203,61 @@ fn slice_sums<F: Float>(
     sums
 }
 // ANCHOR_END: slice_sums
+
+/// The scales of the outputs of a word, for each part of a group, and their minima.
+#[derive(CubeType)]
+struct GroupScaling {
+    scales: Array<f32>,
+    mins: Array<f32>,
+}
+
+#[cube]
+fn scaling_of(
+    words: &[u32],
+    start: usize,
+    first_output: usize,
+    #[comptime] packing: Packing,
+) -> GroupScaling {
+    let outputs = comptime!(packing.outputs());
+    let mut scales = Array::<f32>::new(comptime!(outputs * packing.parts()));
+    let mut mins = Array::<f32>::new(outputs);
+    #[unroll]
+    for output in 0..outputs {
+        let lane = first_output + output;
+        #[unroll]
+        for part in 0..comptime!(packing.parts()) {
+            scales[comptime!(part * outputs + output)] =
+                scale_at(words, start, lane, part, packing);
+        }
+        mins[output] = min_at(words, start, lane, scales[output], packing);
+    }
+    GroupScaling { scales, mins }
+}
+
+/// The weights of a word in row `step` of its group: of one output at several inputs, or of several
+/// outputs.
+#[cube]
+fn weights_of(
+    word: u32,
+    scaling: &GroupScaling,
+    step: usize,
+    #[comptime] packing: Packing,
+) -> Array<f32> {
+    let outputs = comptime!(packing.outputs());
+    let mut weights = Array::<f32>::new(comptime!(outputs * packing.inputs()));
+    #[unroll]
+    for output in 0..outputs {
+        let scale = if comptime!(packing.parts() == 2) {
+            let second = scaling.scales[comptime!(outputs + output)];
+            select(step < comptime!(GROUP / 2), scaling.scales[output], second)
+        } else {
+            scaling.scales[output]
+        };
+        #[unroll]
+        for input in 0..comptime!(packing.inputs()) {
+            let index = comptime!(input + output);
+            weights[index] = weight(word, index, scale, scaling.mins[output], packing);
+        }
+    }
+    weights
+}

@@ -4,7 +4,7 @@ use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::Matrices;
+use super::{Matrices, panels};
 use crate::cube::packing::{Packing, group_start, min_at, scale_at, weight, word_at};
 use crate::cube::{element, one_unit_each};
 use crate::kernels::{GROUP, LANES};
@@ -28,7 +28,7 @@ pub(super) fn launch(ids: CubeTensor, words: CubeTensor, y: CubeTensor, matrices
             y.into_buffer_arg(),
             units,
             matrices.n_in,
-            matrices.n_out[0],
+            panels(&matrices.n_out) * LANES,
             packing,
             dtypes,
         );

@@ -80,8 +80,8 @@ fn many_rows<F: Float>(
     // `[GROUP][TILE]` weights, and `[TILE][GROUP]` inputs
     let mut weights = Shared::<[f32]>::new_slice(comptime!(GROUP * TILE));
     let mut inputs = Shared::<[f32]>::new_slice(comptime!(TILE * GROUP));
+    // A new array is of zeros.
     let mut totals = Array::<f32>::new(comptime!(EACH * EACH));
-    let mut column = Array::<f32>::new(EACH);
 
     for slice in 0..SLICES {
         let mut sums = Array::<f32>::new(comptime!(EACH * EACH));
@@ -92,21 +92,7 @@ fn many_rows<F: Float>(
             load_weights(words, &mut weights, first, end, group, n_in, packing);
             load_inputs::<F>(x, &mut inputs, first_row, rows, group, n_in);
             sync_cube();
-            for k in 0..GROUP {
-                #[unroll]
-                for i in 0..EACH {
-                    column[i] = weights[k * TILE + i * SIDE + across];
-                }
-                #[unroll]
-                for row in 0..EACH {
-                    let number = inputs[(row * SIDE + down) * GROUP + k];
-                    #[unroll]
-                    for i in 0..EACH {
-                        let at = comptime!(row * EACH + i);
-                        sums[at] = fma(column[i], number, sums[at]);
-                    }
-                }
-            }
+            multiply(&weights, &inputs, across, down, &mut sums);
             sync_cube();
             group += SLICES;
         }
@@ -126,6 +112,33 @@ fn many_rows<F: Float>(
     }
 }
 // ANCHOR_END: many_rows
+
+/// Adds the products of a group to the sums of a unit, `[rows][outputs]`.
+#[cube]
+fn multiply(
+    weights: &Shared<[f32]>,
+    inputs: &Shared<[f32]>,
+    across: usize,
+    down: usize,
+    sums: &mut Array<f32>,
+) {
+    let mut column = Array::<f32>::new(EACH);
+    for k in 0..GROUP {
+        #[unroll]
+        for i in 0..EACH {
+            column[i] = weights[k * TILE + i * SIDE + across];
+        }
+        #[unroll]
+        for row in 0..EACH {
+            let number = inputs[(row * SIDE + down) * GROUP + k];
+            #[unroll]
+            for i in 0..EACH {
+                let at = comptime!(row * EACH + i);
+                sums[at] = fma(column[i], number, sums[at]);
+            }
+        }
+    }
+}
 
 /// Unpacks a group of the panels of a tile, `[GROUP][TILE]`. Where there are no inputs or panels any
 /// more, weights are 0.

@@ -23,7 +23,15 @@ const FORMATS: [PanelFormat; 8] = [
 ];
 
 /// `[n_out, n_in]`: less than a panel and a group, one, one more, many, and more groups than slices.
-const SHAPES: [[usize; 2]; 6] = [[1, 1], [31, 31], [32, 32], [33, 33], [65, 100], [7, 1100]];
+const SHAPES: [[usize; 2]; 7] = [
+    [1, 1],
+    [31, 31],
+    [32, 32],
+    [33, 33],
+    [65, 100],
+    [7, 1100],
+    [9, 1088],
+];
 
 /// Numbers from -1 to 1.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
@@ -98,6 +106,10 @@ fn some_group(format: GroupFormat, seed: usize) -> Group {
     }
 }
 
+fn uploaded(panels: Panels, device: &Device, dtype: DType) -> DevicePanels {
+    DevicePanels::upload(panels, device, dtype, false)
+}
+
 /// The matrix, as the CPU reads it: `[n_out][n_in]`.
 fn rows_of(panels: &Panels) -> Vec<Vec<f32>> {
     let [n_out, n_in] = panels.shape();
@@ -151,7 +163,7 @@ fn a_lookup_gives_the_weights_of_the_cpu() {
             let matrix = rows_of(&panels);
             let n_in = matrix[0].len();
             let ids: Vec<i32> = (0..matrix.len() as i32).rev().chain([0]).collect();
-            let found = lookup(&DevicePanels::upload(panels, &device, DType::F32), &ids, &device);
+            let found = lookup(&uploaded(panels, &device, DType::F32), &ids, &device);
             for (id, found) in ids.iter().zip(found.chunks(n_in)) {
                 let expected = &matrix[*id as usize];
                 for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -175,7 +187,7 @@ fn scales_at_the_ends_of_f16() {
                     numbers(2 * GROUP, 3).iter().map(|x| x * greatest).collect::<Vec<_>>();
                 let panels = quantized(&weights, 2, format);
                 let matrix = rows_of(&panels);
-                let on_device = DevicePanels::upload(panels, &device, DType::F32);
+                let on_device = uploaded(panels, &device, DType::F32);
                 let found = lookup(&on_device, &[0, 1], &device);
                 let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
                 let all = found.iter().zip(matrix.iter().flatten()).all(same);
@@ -195,7 +207,7 @@ fn products_are_those_of_the_matrix() {
         {
             let panels = panels(format, shape);
             let matrix = rows_of(&panels);
-            let on_device = DevicePanels::upload(panels, &device, DType::F32);
+            let on_device = uploaded(panels, &device, DType::F32);
             for rows in [1, 5, 70] {
                 let x = numbers(rows * matrix[0].len(), 11);
                 let found = product(&on_device, &x, rows, &device, DType::F32);
@@ -212,7 +224,7 @@ fn activations_in_f16_are_rounded_once() {
     for device in devices().into_iter().filter(|device| device.supports_dtype(DType::F16)) {
         let panels = panels(PanelFormat::Quantized(GroupFormat::Int4), [40, 320]);
         let matrix = rows_of(&panels);
-        let on_device = DevicePanels::upload(panels, &device, DType::F16);
+        let on_device = uploaded(panels, &device, DType::F16);
         let x: Vec<f32> =
             numbers(70 * 320, 5).iter().map(|x| half::f16::from_f32(*x).into()).collect();
         for rows in [1, 70] {
@@ -229,9 +241,9 @@ fn activations_in_f16_are_rounded_once() {
 fn the_bits_of_a_row_depend_on_no_other() {
     for device in devices() {
         for (format, shape) in
-            FORMATS.iter().flat_map(|format| [[65, 100], [33, 1100]].map(|s| (*format, s)))
+            FORMATS.iter().flat_map(|format| [[65, 100], [33, 1088]].map(|s| (*format, s)))
         {
-            let panels = DevicePanels::upload(panels(format, shape), &device, DType::F32);
+            let panels = uploaded(panels(format, shape), &device, DType::F32);
             let [_, n_in] = shape;
             let n_in = match format {
                 PanelFormat::Quantized(GroupFormat::Int8 | GroupFormat::Int4)
@@ -264,8 +276,7 @@ fn joined_matrices_are_those_apart() {
     for device in devices() {
         for format in [FORMATS[0], FORMATS[3], FORMATS[4]] {
             let linear = |n_out| {
-                let panels =
-                    DevicePanels::upload(panels(format, [n_out, 100]), &device, DType::F32);
+                let panels = uploaded(panels(format, [n_out, 100]), &device, DType::F32);
                 Linear { weight: Weight::Panels(panels), bias: None }
             };
             let [mut a, mut b, mut c] = [33, 1, 100].map(linear);
@@ -279,6 +290,33 @@ fn joined_matrices_are_those_apart() {
                 assert_eq!(joined, apart, "{device:?}, {format:?}, {rows} rows");
                 assert_eq!(one_by_one, apart, "{device:?}, {format:?}, {rows} rows");
                 [a, b, c] = [33, 1, 100].map(linear);
+            }
+        }
+    }
+}
+
+/// Where Burn multiplies, it gets all weights of a matrix.
+#[test]
+fn a_matrix_is_unpacked_whole() {
+    for device in devices() {
+        for format in FORMATS {
+            let matrices = [33, 1, 100].map(|n_out| panels(format, [n_out, 96]));
+            let expected = matrices.each_ref().map(rows_of);
+            let linear = |panels| Linear {
+                weight: Weight::Panels(uploaded(panels, &device, DType::F32)),
+                bias: None,
+            };
+            let [mut a, mut b, mut c] = matrices.map(linear);
+            Linear::join([&mut a, &mut b, &mut c]);
+            for (i, expected) in expected.iter().enumerate() {
+                let Weight::Panels(panels) = &a.weight else {
+                    panic!("not in panels");
+                };
+                let found = panels.unpacked(i).try_into_vec_as::<f32>().unwrap();
+                let pairs = || found.iter().zip(expected.iter().flatten());
+                assert_eq!(pairs().count(), expected.len() * 96);
+                let what = format!("{device:?}, {format:?}, matrix {i}");
+                assert!(pairs().all(|(a, b)| (a - b).abs() <= 2e-6), "{what}");
             }
         }
     }

@@ -19,14 +19,34 @@ use crate::parity::{self, Reference, farthest};
 const PROMPT_TOKENS: usize = 40;
 const NEW_TOKENS: usize = 40;
 
+/// One fixture of each family, which come first.
+const FAMILIES: [&str; 7] = [
+    "llama-gqa",
+    "qwen3",
+    "gemma3",
+    "phi3",
+    "smollm3",
+    "mixtral",
+    "gpt2",
+];
+
 /// The distances of the fixture models from transformers, as a Markdown table: each as a share of the
-/// largest logit of a position.
-pub fn parity(device: &OpenDevice, fixtures: &Path, budget: Budget) -> Result<String> {
+/// largest logit of a position. `quick`: one model of each family.
+pub fn parity(device: &OpenDevice, fixtures: &Path, quick: bool, budget: Budget) -> Result<String> {
     let mut table = "| model | whole | cached | chunks of 1 | of 3 | of 8 | greedy tokens |\n\
                      |---|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
-    for folder in parity::model_folders(fixtures)? {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut models: Vec<_> = parity::model_folders(fixtures)?
+        .into_iter()
+        .map(|folder| {
+            (folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), folder)
+        })
+        .filter(|(name, _)| !quick || FAMILIES.contains(&name.as_str()))
+        .collect();
+    models.sort_by_key(|(name, _)| {
+        FAMILIES.iter().position(|family| family == name).unwrap_or(FAMILIES.len())
+    });
+    for (name, folder) in models {
         if budget.is_over() {
             table += &format!("| {name} | not in time | | | | | |\n");
             continue;

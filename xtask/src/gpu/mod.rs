@@ -86,7 +86,7 @@ fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report
     let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
     report.add(&roof.table(size));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/models");
-    report.add(&checks::parity(device, &fixtures, budget.share(0.25))?);
+    report.add(&checks::parity(device, &fixtures, quick, budget.share(0.25))?);
     report.add(&checks::equivalences(device, budget.share(0.15))?);
     let models = models(quick)?;
     let mut table = Plan::HEAD.to_owned();

@@ -57,11 +57,11 @@ impl Roof {
     pub fn table(&self, size: Size) -> String {
         let Size { mib, matrix } = size;
         let f16 =
-            self.f16_rate.map_or("not supported".to_owned(), |rate| format!("{:.0}", rate / 1e9));
+            self.f16_rate.map_or("not supported".to_owned(), |rate| format!("{:.1}", rate / 1e9));
         format!(
             "| this device | |\n|---|--:|\n\
-             | copies {mib} MiB, read and written, GB/s | {:.0} |\n\
-             | product of two matrices of {matrix} x {matrix} in f32, Gflop/s | {:.0} |\n\
+             | copies {mib} MiB, read and written, GB/s | {:.1} |\n\
+             | product of two matrices of {matrix} x {matrix} in f32, Gflop/s | {:.1} |\n\
              | the same in f16 | {f16} |\n",
             self.bandwidth / 1e9,
             self.f32_rate / 1e9,

@@ -163,7 +163,7 @@ impl Measured {
         let bytes = weight_bytes(model, dtype) + positions * position_bytes(model);
         let bandwidth = bytes / seconds;
         format!(
-            " {:.0} | {:.0} | {:.1} % | {:.1} | {:.0} % | {launches} |\n",
+            " {:.0} | {:.1} | {:.1} % | {:.1} | {:.1} % | {launches} |\n",
             (sequences * new) as f64 / seconds,
             flops / 1e9,
             100.0 * flops / roof.rate(model.dtype()),
