@@ -70,9 +70,10 @@ struct Equivalence {
 
 impl Equivalence {
     fn of_rows(what: &'static str, found: &[Vec<f32>], reference: &[Vec<f32>]) -> Self {
-        let result = match found == reference {
-            true => "same bits".to_owned(),
-            false => format!("{:.1e}", farthest(found, reference)),
+        let result = if found == reference {
+            "same bits".to_owned()
+        } else {
+            format!("{:.1e}", farthest(found, reference))
         };
         Self { what, result }
     }

@@ -55,13 +55,9 @@ pub fn run(args: &GpuArgs) -> Result<()> {
     let budget = Budget::of(Duration::from_secs(args.seconds));
     measure(&device, args.quick, budget, &mut report)?;
     report.add(&format!("In {:.0} s.\n", start.elapsed().as_secs_f64()));
-    match &args.out {
-        None => Ok(()),
-        Some(file) => {
-            let write = fs::write(file, &report.text);
-            write.with_context(|| format!("cannot write {}", file.display()))
-        }
-    }
+    args.out.as_ref().map_or(Ok(()), |file| {
+        fs::write(file, &report.text).with_context(|| format!("cannot write {}", file.display()))
+    })
 }
 
 /// What is printed, as soon as it is known.
@@ -79,9 +75,10 @@ impl Report {
 }
 
 fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report) -> Result<()> {
-    let (size, plan) = match quick {
-        true => (Size::QUICK, Plan::quick()),
-        false => (Size::WHOLE, Plan::whole()),
+    let (size, plan) = if quick {
+        (Size::QUICK, Plan::quick())
+    } else {
+        (Size::WHOLE, Plan::whole())
     };
     let roof = Roof::measure(&device.device, size, budget.share(0.05))?;
     report.add(&roof.table(size));

@@ -176,9 +176,10 @@ impl Measured {
 /// The bytes of the weights that a pass reads: all, but of an embedding that is no head only rows.
 fn weight_bytes(model: &Model, dtype: Dtype) -> f64 {
     let config = model.config();
-    let embedding = match config.tied_head {
-        true => 0,
-        false => config.vocab_size * config.d_model,
+    let embedding = if config.tied_head {
+        0
+    } else {
+        config.vocab_size * config.d_model
     };
     model.bytes() as f64 - embedding as f64 * bytes_of_embedding(dtype)
 }
