@@ -160,7 +160,7 @@ impl KvPool {
             dtype,
             panels,
             #[cfg(feature = "cube")]
-            slab: Slab::of(shape, device, format),
+            slab: Slab::of(shape, device, format, budget),
             device: device.clone(),
             checked: Mutex::default(),
         };

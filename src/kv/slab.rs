@@ -25,6 +25,8 @@ pub(crate) struct Slab {
     n_layers: usize,
     device: Device,
     dtype: DType,
+    /// How many slots the budget has.
+    most: usize,
     usage: Mutex<Usage>,
     /// For each layer `[slots, 2, n_kv_heads, 32 * head_dim]`, in one dimension. Empty without slots.
     layers: Mutex<Vec<Tensor<1>>>,
@@ -47,18 +49,25 @@ pub struct Slot {
 }
 
 impl Slab {
-    /// An empty slab for blocks whose numbers are stored as `format`. None where no kernel computes with
-    /// such blocks on the device.
-    pub(super) fn of(shape: KvShape, device: &Device, format: KvFormat) -> Option<Arc<Self>> {
+    /// An empty slab of up to `budget` bytes, for blocks whose numbers are stored as `format`. None where no
+    /// kernel computes with such blocks on the device.
+    pub(super) fn of(
+        shape: KvShape,
+        device: &Device,
+        format: KvFormat,
+        budget: usize,
+    ) -> Option<Arc<Self>> {
         let KvShape { n_layers, n_kv_heads, head_dim } = shape;
         let dtype = format.dtype();
+        let slot = SlotShape { n_kv_heads, head_dim, int8: format == KvFormat::Int8 };
         let has_kernels = has_cubes(device) && attention::fits(head_dim);
         (has_kernels && device.supports_dtype(dtype)).then(|| {
             Arc::new(Self {
-                shape: SlotShape { n_kv_heads, head_dim, int8: format == KvFormat::Int8 },
+                shape: slot,
                 n_layers,
                 device: device.clone(),
                 dtype,
+                most: budget / slot_bytes(slot, n_layers, dtype).max(1),
                 usage: Mutex::default(),
                 layers: Mutex::default(),
                 pass: Mutex::default(),
@@ -68,7 +77,7 @@ impl Slab {
 
     /// The memory of a slot in all layers, in bytes.
     pub(super) fn slot_bytes(&self) -> usize {
-        self.n_layers * self.shape.numbers() * self.dtype.size()
+        slot_bytes(self.shape, self.n_layers, self.dtype)
     }
 
     /// The dimensions of a slot.
@@ -84,7 +93,7 @@ impl Slab {
         let mut usage = lock(&self.usage);
         let needed = usage.slots.saturating_add(count).saturating_sub(usage.free.len());
         if needed > usage.slots {
-            let doubled = (2 * usage.slots).max(FEWEST).max(needed);
+            let doubled = (2 * usage.slots).max(FEWEST).min(self.most).max(needed);
             let slots = match self.grow(usage.slots, doubled) {
                 Ok(()) => doubled,
                 Err(_) => self.grow(usage.slots, needed).map(|()| needed)?,
@@ -175,7 +184,92 @@ impl Drop for Slot {
     }
 }
 
+fn slot_bytes(shape: SlotShape, n_layers: usize, dtype: DType) -> usize {
+    n_layers * shape.numbers() * dtype.size()
+}
+
 /// A thread that panicked has left nothing half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Int, TensorData};
+
+    use super::*;
+    use crate::cube::blocks::append;
+    use crate::cube::devices;
+    use crate::error::Error;
+
+    const SHAPE: KvShape = KvShape { n_layers: 2, n_kv_heads: 1, head_dim: 4 };
+
+    /// Writes a key and a value to the first position of a slot, in the second layer.
+    fn write(slab: &Slab, slot: &Slot, number: f32) {
+        let row = |number| Tensor::<2>::full([1, 4], number, &slab.device);
+        let place = TensorData::new(vec![slot.index() * BLOCK as u32], [1]);
+        let place = Tensor::<1, Int>::from_data(place, (&slab.device, DType::U32));
+        append(&slab.layer(1), row(number), row(-number), &place, slab.shape());
+    }
+
+    /// The first number of the first key of a slot, in the second layer.
+    fn read(slab: &Slab, slot: &Slot) -> f32 {
+        let first = slot.index() as usize * slab.shape().numbers();
+        let number = slab.layer(1).slice(s![first..first + 1]);
+        number.try_into_vec_as::<f32>().unwrap()[0]
+    }
+
+    #[test]
+    fn a_slab_keeps_what_it_holds_as_it_grows() {
+        for device in devices() {
+            let slab = Slab::of(SHAPE, &device, KvFormat::F32, usize::MAX).unwrap();
+            assert_eq!(slab.slot_bytes(), 2 * 2 * 4 * 32 * 4);
+            let mut few = slab.take(2).unwrap();
+            write(&slab, &few[0], 7.0);
+            let many = slab.take(40).unwrap();
+            assert_eq!(slab.layer(0).dims(), [42 * slab.shape().numbers()], "{device:?}");
+            write(&slab, &many[39], 9.0);
+            let [first, second] = &mut few[..] else {
+                panic!("{few:?}");
+            };
+            second.copy_from(first);
+            let found = [&few[0], &few[1], &many[39]].map(|slot| read(&slab, slot));
+            assert_eq!(found, [7.0, 7.0, 9.0], "{device:?}");
+            let mut indices: Vec<u32> = few.iter().chain(&many).map(Slot::index).collect();
+            indices.sort_unstable();
+            assert_eq!(indices, (0..42).collect::<Vec<_>>());
+            drop(many);
+            assert_eq!(read(&slab, &few[0]), 7.0);
+            drop(few);
+            assert!(lock(&slab.layers).is_empty(), "the memory is given up");
+        }
+    }
+
+    #[test]
+    fn a_slab_grows_no_further_than_its_budget() {
+        for device in devices() {
+            let slots = |slots: usize| slots * 2 * 2 * 4 * 32 * 4;
+            let slab = Slab::of(SHAPE, &device, KvFormat::F32, slots(20) + 1).unwrap();
+            let mut taken = slab.take(17).unwrap();
+            taken.extend(slab.take(1).unwrap());
+            assert_eq!(slab.layer(0).dims(), [20 * slab.shape().numbers()], "{device:?}");
+        }
+    }
+
+    #[test]
+    fn more_than_the_device_holds_is_an_error_and_nothing_is_taken() {
+        for device in devices() {
+            let slab = Slab::of(SHAPE, &device, KvFormat::F32, usize::MAX).unwrap();
+            let few = slab.take(1).unwrap();
+            for count in [1 << 30, 1 << 40, usize::MAX] {
+                let error = slab.take(count).unwrap_err();
+                let is_too_large =
+                    matches!(error, Error::Request(RequestError::CacheTooLarge { .. }));
+                assert!(is_too_large, "{device:?}: {error}");
+            }
+            assert_eq!(slab.take(15).unwrap().len(), 15);
+            assert_eq!(slab.layer(0).dims(), [16 * slab.shape().numbers()]);
+            drop(few);
+        }
+    }
 }
