@@ -76,6 +76,13 @@ impl Linear {
 
 /// A matrix, `[out, in]`, in the form in which a device multiplies with it.
 #[derive(Module, Debug)]
+#[cfg_attr(
+    feature = "cube",
+    expect(
+        clippy::large_enum_variant,
+        reason = "all matrices of a model have the same"
+    )
+)]
 pub enum Weight {
     /// For the products of Burn, which has gradients.
     Dense(Param<Tensor<2>>),

@@ -149,7 +149,6 @@ fn add_slices(partial: &Shared<[f32]>, first: usize) -> f32 {
 // ANCHOR: slice_sums
 /// The sums of a slice over one column of words: `[rows_of_cube][outputs]`.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 fn slice_sums<F: Float, N: Size>(
     x: &[Vector<F, N>],
     words: &[u32],
