@@ -74,7 +74,15 @@ pub(super) fn attend_whole<T: Float, K: Numeric>(
     }
     // ANCHOR_END: spans
 
-    for i in range_stepped(unit, tile.count * head_dim, units) {
+    leave(out, &tile, &sums, &total);
+}
+
+/// Writes what the queries of a tile take up: the parts of their sums together, divided by their weights.
+#[cube]
+fn leave<T: Float>(out: &mut Buffer<T>, tile: &Tile, sums: &Shared<[f32]>, total: &Shared<[f32]>) {
+    let head_dim = comptime!(tile.shape.slot.head_dim);
+    let parts = comptime!(tile.shape.parts);
+    for i in range_stepped(UNIT_POS as usize, tile.count * head_dim, CUBE_DIM as usize) {
         let number = i / head_dim;
         let mut sum = 0.0f32;
         for part in 0..parts {
