@@ -91,7 +91,7 @@ fn argmax_rows<T: Float>(
     while half > 0 {
         for lane in range_stepped(unit, half, units) {
             let other = lane + half;
-            problems[lane] = problems[lane] | problems[other];
+            problems[lane] |= problems[other];
             let is_tie = best[other] == best[lane] && best_id[other] < best_id[lane];
             let is_better = best[other] > best[lane] || is_tie || best_id[lane] == no_id;
             if best_id[other] != no_id && is_better {

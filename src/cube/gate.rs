@@ -82,8 +82,8 @@ fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
             // The square root of 2 / pi.
             let root = comptime!(FRAC_2_SQRT_PI / SQRT_2);
             let inner = root * (x + 0.044_715 * x * x * x);
-            let bounded = f32::max(f32::min(inner, 10.0), -10.0);
-            0.5 * x * (1.0 + f32::tanh(bounded))
+            let below = f32::min(inner, 10.0);
+            0.5 * x * (1.0 + f32::tanh(f32::max(below, -10.0)))
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn sum_of_squares<T: Float>(
     let mut half = (lanes / 2).runtime();
     while half > 0 {
         for lane in range_stepped(unit, half, units) {
-            sums[lane] = sums[lane] + sums[lane + half];
+            sums[lane] += sums[lane + half];
         }
         sync_cube();
         half /= 2;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use slowburn::device;
 use slowburn::kernels::{BLOCK, Quantized};
 use slowburn::kv::KvCache;
