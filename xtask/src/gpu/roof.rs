@@ -38,7 +38,7 @@ impl Roof {
         let x = Tensor::<1>::zeros([numbers], (device, DType::F32));
         // Reads and writes each number once.
         let seconds = best(device, budget_of_copies, || drop(x.clone() + 1.0))?;
-        let bandwidth = (2 * size.mib << 20) as f64 / seconds;
+        let bandwidth = ((2 * size.mib) << 20) as f64 / seconds;
         let f32_rate = product(device, size.matrix, DType::F32, budget.share(0.5))?;
         let f16_rate = if device.supports_dtype(DType::F16) {
             Some(product(device, size.matrix, DType::F16, budget)?)
