@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use slowburn::checkpoint::Weights;
 use slowburn::device::Precision;
 use slowburn::model::config::{RopeConfig, RopeScaling};
+use slowburn::model::linear::Weight;
 use slowburn::model::rope::Rope;
 use slowburn::model::{Input, Logits, Role, Source};
 use slowburn::pretrained::Pretrained;
@@ -247,13 +248,23 @@ fn every_type_is_converted_to_every_other() {
         };
         for to in [DType::F32, DType::F16, DType::BF16] {
             let weights = Weights::from_safetensors(&file, "file", &device, to).unwrap();
-            let tensor = weights.matrix("numbers", [2, LONG], Role::Layer).unwrap().val();
+            let matrix = weights.matrix("numbers", [2, LONG], Role::Layer).unwrap();
+            #[allow(
+                irrefutable_let_patterns,
+                reason = "the kernels for GPUs add a variant"
+            )]
+            let Weight::Dense(tensor) = matrix else {
+                panic!("panels of a GPU on the CPU")
+            };
             let panels = weights.panels("numbers", [2, LONG], Role::Layer).unwrap();
             let mut packed = vec![0.0; 2 * LONG];
             for (output, row) in packed.chunks_exact_mut(LONG).enumerate() {
                 panels.row(output, row);
             }
-            for found in [tensor.cast(DType::F32).try_into_vec_as().unwrap(), packed] {
+            for found in [
+                tensor.val().cast(DType::F32).try_into_vec_as().unwrap(),
+                packed,
+            ] {
                 let expected = numbers.iter().map(|x| through(to, through(rounded, *x)));
                 assert!(found.into_iter().eq(expected), "{from:?} to {to:?}");
             }
