@@ -150,6 +150,7 @@ fn every_row_comes_once_and_in_order_whatever_is_lost() {
                         sampled += 1;
                         engine.push(id, 5);
                     }
+                    Outcome::MostLikely(_) => panic!("no sequence asks for it"),
                     Outcome::Checked { .. } => panic!("nobody drafts"),
                     Outcome::Failed(error) => panic!("{error}"),
                 }
