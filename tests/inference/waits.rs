@@ -136,6 +136,8 @@ fn two_inferences_may_be_dropped_by_the_callbacks_of_each_other() {
                     barrier.wait();
                     let other = other.lock().unwrap().take();
                     drop(other);
+                    // Or the other text may be at its end before this thread has dropped anything.
+                    barrier.wait();
                 }
             });
             job.spawn()
