@@ -64,7 +64,7 @@ pub struct ModelArgs {
     #[arg(long)]
     pub batch_invariant: bool,
 
-    /// The storage format of keys and values, on the CPU [default: that of --dtype]
+    /// The storage format of keys and values, on the CPU and on GPUs [default: that of --dtype]
     #[arg(long, value_parser = values::kv_format(), value_name = "DTYPE")]
     pub kv_dtype: Option<KvFormat>,
 
