@@ -49,12 +49,19 @@ pub enum DeviceChoice {
 
 /// Where a server lends a device, and what it asks for. Nothing on the way is encrypted, the token
 /// neither.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RemoteAddress {
     /// Host and port: `127.0.0.1:3000`.
     pub host: String,
     /// The token of a server that wants one.
     pub token: Option<String>,
+}
+
+/// Without the token, which belongs in no log.
+impl fmt::Debug for RemoteAddress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("RemoteAddress").field("host", &self.host).finish_non_exhaustive()
+    }
 }
 
 /// A device that was opened and works.
