@@ -118,7 +118,7 @@ fn together(
 #[test]
 fn budgets_policies_and_sharing_change_no_bit() {
     if let Some(device) = invariant() {
-        for name in ["llama-gqa", "gpt2", "mistral-window", "gemma3"] {
+        for name in ["llama-gqa", "gpt2", "mistral-window", "gemma3", "qwen3-moe"] {
             let requests = requests();
             let model = load(name, &device).model;
             let expected: Vec<_> = requests.iter().map(|request| alone(&model, request)).collect();
