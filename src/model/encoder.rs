@@ -2,8 +2,9 @@
 //!
 //! Token and position embeddings, Burn's `TransformerEncoder` with a causal mask, and a linear head
 //! are enough to generate, by running the whole sequence at every step. There is no KV cache: the
-//! encoder's `forward` computes the keys and values and drops them. Keeping them takes an attention
-//! layer of our own.
+//! encoder's `forward` computes the keys and values and drops them, and its
+//! `forward_autoregressive_inference`, which keeps them, computes attention for all positions at
+//! each step.
 
 use burn::module::Module;
 use burn::nn::attention::generate_autoregressive_mask;

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 ///
 /// Extreme penalties can overflow f32. A product of -inf removes the token, whose probability would
 /// be 0 anyway. The caller must refuse a quotient of +inf: several such scores have no greatest.
-/// of several is the greatest can no longer be told.
 pub(super) fn repetition(scores: &mut [f32], penalty: f32, prompt: &[u32], output: &[u32]) {
     let seen: HashSet<&u32> = prompt.iter().chain(output).collect();
     for &id in seen {
