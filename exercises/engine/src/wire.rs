@@ -36,7 +36,8 @@ pub struct Wanted {
 const PROMPT: usize = 4096;
 const TEXTS: usize = 128;
 
-/// Reads a body. What it does not say is as in *First light*.
+/// Reads a body. What it does not say is as in *First light*, but with 100 tokens at most, and without
+/// stop strings.
 ///
 /// # Errors
 /// What is wrong with it.
