@@ -12,7 +12,7 @@ use slowburn::storage::MatrixFormat;
 type Named<T> = (&'static str, T, &'static str);
 
 /// The variable of the environment with the token of a device on another machine.
-const DEVICE_TOKEN: &str = "SLOWBURN_DEVICE_TOKEN";
+pub const DEVICE_TOKEN: &str = "SLOWBURN_DEVICE_TOKEN";
 
 /// `--device`: a name, or `remote:HOST:PORT`.
 #[derive(Clone)]

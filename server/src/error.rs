@@ -134,7 +134,7 @@ impl ApiError {
             StatusCode::REQUEST_TIMEOUT,
             "invalid_request_error",
             "request_timeout",
-            format!("nothing of the body has come for {} seconds", limit.as_secs_f64()),
+            format!("the body was not complete within {} seconds", limit.as_secs_f64()),
         )
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use slowburn::outside::short;
+use slowburn_flags::DEVICE_TOKEN;
 use toml::{Table, Value};
 
 use super::Settings;
@@ -122,7 +123,10 @@ fn check_variables(command: &Command) -> Result<(), ConfigError> {
     let known: Vec<String> = command.get_arguments().filter_map(variable).collect();
     let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let is_unknown = |name: &String| {
-        name.starts_with(PREFIX) && !known.contains(name) && !is_of_kubernetes(name)
+        name.starts_with(PREFIX)
+            && name != DEVICE_TOKEN
+            && !known.contains(name)
+            && !is_of_kubernetes(name)
     };
     let unknown = names.filter(is_unknown).min();
     unknown.map_or(Ok(()), |name| {

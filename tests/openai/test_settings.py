@@ -66,6 +66,11 @@ def test_the_variables_of_a_kubernetes_service_are_no_settings(serve):
     assert code == 2 and "`SLOWBURN_PORTS` is no setting (is `SLOWBURN_PORT` meant?)" in error
 
 
+def test_the_token_of_a_lent_device_is_no_setting(serve):
+    server = serve(env={"SLOWBURN_DEVICE_TOKEN": "of-another-machine"})
+    assert server.client().models.list().data[0].id == "ember"
+
+
 def test_a_name_and_more_memory_than_there_is_are_taken(serve):
     server = serve("--host", "localhost", "--kv-cache-bytes", "1EiB")
     assert server.client().completions.create(model="ember", prompt="Once", max_tokens=3).usage.completion_tokens == 3
