@@ -573,7 +573,7 @@ fn play(seed: u64) -> (usize, World) {
 
 #[test]
 fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
-    let least = env::var("SLOWBURN_EVENTS").map_or(200_000, |events| events.parse().unwrap());
+    let least = env::var("SLOWBURN_EVENTS").map_or(1_000_000, |events| events.parse().unwrap());
     let (mut events, mut finished, mut preempted, mut shared, mut evicted) = (0, 0, 0, 0, 0);
     let mut without_beginning = 0;
     let (mut scored, mut over_budget, mut lent) = (0, 0, 0);

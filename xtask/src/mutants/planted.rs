@@ -53,6 +53,7 @@ impl Suite {
     pub fn find_all(&self) -> Result<()> {
         write()?;
         ensure!(self.passes("")?, "the tests of the {} fail without a mutant", self.name);
+        let mut missed = Vec::new();
         for mutant in self.mutants {
             let Mutant { name, test, edits } = mutant;
             write()?;
@@ -61,9 +62,13 @@ impl Suite {
                 let text = edit.applied(&source).with_context(|| format!("mutant: {name}"))?;
                 fs::write(source.join(edit.file), text)?;
             }
-            ensure!(!self.passes(test)?, "`{test}` does not find this bug: {name}");
-            println!("found: {name}");
+            if self.passes(test)? {
+                missed.push(format!("`{test}` does not find this bug: {name}"));
+            } else {
+                println!("found: {name}");
+            }
         }
+        ensure!(missed.is_empty(), "{}", missed.join("\n"));
         Ok(())
     }
 
