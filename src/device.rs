@@ -249,7 +249,8 @@ fn compute(
 ) -> Result<OpenDevice, String> {
     let compute = || {
         let (device, adapter) = open()?;
-        let sum = (Tensor::<1>::ones([2], &device) * 2.0).sum();
+        // On CUDA, `exp` is compiled with a file of the toolkit, which may be missing.
+        let sum = (Tensor::<1>::ones([2], &device) * 2.0).exp().sum();
         sum.try_into_vec_as::<f32>().map_err(|error| error.to_string())?;
         #[cfg(feature = "cube")]
         if has_cubes(&device) {
