@@ -218,7 +218,7 @@ impl Model {
         }
         self.cpu.enter(|| {
             let mut caches = self.caches_for_whole(inputs)?;
-            let held = self.kv_pool.hold();
+            let _held = self.kv_pool.hold();
             let (row, wanted) = row_of(inputs);
             let mut pass = Pass::default();
             let mut own_caches = caches.iter_mut();
@@ -227,10 +227,6 @@ impl Model {
                 pass.push(tokens.len(), cache);
             }
             let rows = compute(&row, &wanted, &mut pass)?;
-            if held.is_some() && rows.is_empty() {
-                // Nothing was copied from the device, so it may still write keys and values.
-                self.device.sync().map_err(|error| DeviceError::Failed(error.to_string()))?;
-            }
             pass.commit();
             Ok(rows)
         })

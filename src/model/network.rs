@@ -1,6 +1,6 @@
 //! A network, and where it computes.
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
 
 #[cfg(feature = "cube")]
 use super::MostLikely;
@@ -238,6 +238,7 @@ impl Architecture {
         let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
         let hidden = self.hidden_states(ids, pass)?; // [1, row.len(), d_model]
         if wanted.is_empty() {
+            wait_for(hidden)?;
             return Ok(None);
         }
         let hidden = if wanted.len() == row.len() {
@@ -302,6 +303,16 @@ fn most_likely_of(logits: Tensor<3>) -> Result<Vec<MostLikely>> {
         id => Ok(id as u32),
     };
     Ok(ids.into_iter().map(token).collect())
+}
+
+/// Waits until a GPU has computed the hidden states, `[1, seq, d_model]`, and has written the keys and values on
+/// the way. A launch that failed is an error only of what reads its results, so one number is read.
+fn wait_for(hidden: Tensor<3>) -> Result<()> {
+    let [_, seq, _] = hidden.dims();
+    if seq > 0 && device::has_cubes(&hidden.device()) {
+        to_host(hidden.slice(s![.., ..1, ..1]))?;
+    }
+    Ok(())
 }
 
 /// Waits for the device and copies a tensor into host memory, in row-major order.
