@@ -71,17 +71,17 @@ pub(super) fn append_groups<T: Float>(
     }
 }
 
-/// What the integers of a group are multiplied by. Where a number is not finite, neither is the scale.
+/// What the integers of a group are multiplied by. Where a number is not finite, neither is the scale: without
+/// their signs, the bits of numbers are in the order of the numbers, with infinity and NaN behind all others.
+/// Compilers of shaders may take it that there is neither, but not of bits.
 #[cube]
 fn scale_of<T: Float>(numbers: &Buffer<T>, from: usize, count: usize) -> f32 {
-    let mut greatest = 0.0f32;
-    let mut poison = 0.0f32;
+    let mut greatest = 0u32;
     for i in from..from + count {
-        let number = f32::cast_from(numbers[i]);
-        greatest = max(greatest, number.abs());
-        poison += number * 0.0;
+        let bits = u32::reinterpret(f32::cast_from(numbers[i]));
+        greatest = max(greatest, bits & 0x7fff_ffffu32);
     }
-    greatest / 127.0 + poison
+    f32::reinterpret(greatest) / 127.0
 }
 
 /// Up to four numbers as integers, from the lowest bits on.
