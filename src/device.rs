@@ -12,7 +12,7 @@ mod wgpu;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::{DType, Device, StreamId, Tensor};
 
 #[cfg(feature = "cube")]
 use crate::cube;
@@ -151,6 +151,19 @@ pub(crate) fn has_cubes(device: &Device) -> bool {
         let _ = device;
         false
     };
+}
+
+/// Runs `work` so that what it launches on a GPU is in one queue, whichever thread this is.
+///
+/// Burn has a queue for each thread. Of two, one waits for the other only where it takes a tensor that was
+/// allocated there: not for what was written to a slab in place meanwhile. And each launch that takes a tensor
+/// of another queue, such as a weight, waits in line for a third queue.
+pub(crate) fn in_one_queue<T>(device: &Device, work: impl FnOnce() -> T) -> T {
+    if has_cubes(device) {
+        StreamId { value: 0 }.executes(work)
+    } else {
+        work()
+    }
 }
 
 /// Whether the tensors of this device are in host memory.

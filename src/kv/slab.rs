@@ -7,7 +7,7 @@ use burn::tensor::{DType, Device, Tensor, s};
 use super::memory::KvShape;
 use crate::cube::blocks::{SlotShape, copy_slot};
 use crate::cube::{attention, memory_of};
-use crate::device::has_cubes;
+use crate::device::{has_cubes, in_one_queue};
 use crate::error::{RequestError, Result};
 use crate::kernels::{BLOCK, KvFormat};
 
@@ -94,10 +94,9 @@ impl Slab {
         let needed = usage.slots.saturating_add(count).saturating_sub(usage.free.len());
         if needed > usage.slots {
             let doubled = (2 * usage.slots).max(FEWEST).min(self.most).max(needed);
-            let slots = match self.grow(usage.slots, doubled) {
-                Ok(()) => doubled,
-                Err(_) => self.grow(usage.slots, needed).map(|()| needed)?,
-            };
+            let old = usage.slots;
+            let grow = |new| in_one_queue(&self.device, || self.grow(old, new)).map(|()| new);
+            let slots = grow(doubled).or_else(|_| grow(needed))?;
             let new = usage.slots as u32..slots as u32;
             usage.free.splice(0..0, new.rev());
             usage.slots = slots;
@@ -154,9 +153,11 @@ impl Slab {
 
     /// Copies the keys and values of all layers.
     fn copy(&self, from: u32, to: u32) {
-        for slots in &*lock(&self.layers) {
-            copy_slot(slots, from, to, self.shape);
-        }
+        in_one_queue(&self.device, || {
+            for slots in &*lock(&self.layers) {
+                copy_slot(slots, from, to, self.shape);
+            }
+        });
     }
 }
 
@@ -209,14 +210,18 @@ mod tests {
         let row = |number| Tensor::<2>::full([1, 4], number, &slab.device);
         let place = TensorData::new(vec![slot.index() * BLOCK as u32], [1]);
         let place = Tensor::<1, Int>::from_data(place, (&slab.device, DType::U32));
-        append(&slab.layer(1), row(number), row(-number), &place, slab.shape());
+        in_one_queue(&slab.device, || {
+            append(&slab.layer(1), row(number), row(-number), &place, slab.shape());
+        });
     }
 
     /// The first number of the first key of a slot, in the second layer.
     fn read(slab: &Slab, slot: &Slot) -> f32 {
         let first = slot.index() as usize * slab.shape().numbers();
-        let number = slab.layer(1).slice(s![first..first + 1]);
-        number.try_into_vec_as::<f32>().unwrap()[0]
+        in_one_queue(&slab.device, || {
+            let number = slab.layer(1).slice(s![first..first + 1]);
+            number.try_into_vec_as::<f32>().unwrap()[0]
+        })
     }
 
     #[test]

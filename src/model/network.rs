@@ -15,7 +15,7 @@ use super::source::Source;
 use super::trace::Trace;
 #[cfg(feature = "cube")]
 use crate::cube::argmax;
-use crate::device;
+use crate::device::{self, in_one_queue};
 use crate::error::{DeviceError, Error, RequestError, Result};
 
 /// A network with its weights, in the form in which it computes. That is decided once, by
@@ -65,7 +65,7 @@ impl Network {
         {
             return Ok(Self::Host(host));
         }
-        let architecture = Architecture::load(weights, config)?;
+        let architecture = in_one_queue(device, || Architecture::load(weights, config))?;
         Ok(Self::Tensors { architecture, device: device.clone() })
     }
 
@@ -86,12 +86,12 @@ impl Network {
         }
         match self {
             Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
-            Self::Tensors { architecture, device } => {
+            Self::Tensors { architecture, device } => in_one_queue(device, || {
                 match architecture.rows(row, wanted, pass, output, device)? {
                     Some(rows) => rows_to_host(rows),
                     None => Ok(Vec::new()),
                 }
-            }
+            }),
         }
     }
 
@@ -110,8 +110,10 @@ impl Network {
         let Self::Tensors { architecture, device } = self else {
             return Ok(Vec::new()); // on the CPU, logits are in host memory anyway
         };
-        let logits = architecture.rows(row, wanted, pass, Output::Logits, device)?;
-        logits.map_or(Ok(Vec::new()), most_likely_of)
+        in_one_queue(device, || {
+            let logits = architecture.rows(row, wanted, pass, Output::Logits, device)?;
+            logits.map_or(Ok(Vec::new()), most_likely_of)
+        })
     }
 
     /// The queries, `[seq, n_heads * head_dim]`, and the keys, `[seq, n_kv_heads * head_dim]`, that
@@ -135,12 +137,12 @@ impl Network {
                 });
                 Ok(seen)
             }
-            Self::Tensors { architecture, device } => {
+            Self::Tensors { architecture, device } => in_one_queue(device, || {
                 pass.keep_seen();
                 architecture.hidden_states(tensor_of(row, device).unsqueeze(), pass)?;
                 let on_host = |[q, k]: [Tensor<4>; 2]| Ok([to_host(q)?, to_host(k)?]);
                 pass.take_seen().into_iter().map(on_host).collect()
-            }
+            }),
         }
     }
 
@@ -171,10 +173,10 @@ impl Network {
             Self::Host(Host::Llama(llama)) => Ok(Some(llama.trace(row, pass, config))),
             Self::Host(_) => Ok(None),
             Self::Tensors { architecture, device } => match architecture {
-                Architecture::Llama { decoder, ropes } => {
+                Architecture::Llama { decoder, ropes } => in_one_queue(device, || {
                     let ids = tensor_of(row, device).unsqueeze();
                     decoder.trace(ids, ropes, pass, config).map(Some)
-                }
+                }),
                 _ => Ok(None),
             },
         }
