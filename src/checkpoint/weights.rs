@@ -12,6 +12,8 @@ use super::convert;
 use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
+#[cfg(feature = "cube")]
+use crate::cube;
 use crate::device::{computes_on_host, has_cubes, has_kernels};
 use crate::error::{DeviceError, Error, LoadError, Result};
 use crate::kernels::{
@@ -367,6 +369,20 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// Rejects a matrix that is larger than a tensor may be on a GPU. Burn would report that only of what is
+/// computed with it.
+#[cfg(feature = "cube")]
+fn check_size(name: &str, panels: &Panels, device: &Device) -> Result<()> {
+    let (bytes, largest) = (panels.bytes() as u128, cube::memory_of(device).largest);
+    if bytes <= largest {
+        return Ok(());
+    }
+    let reason = format!(
+        "`{name}` takes {bytes} bytes, and a tensor may take {largest} there: store the weights in a smaller type"
+    );
+    Err(DeviceError::Failed(reason).into())
+}
+
 impl Role {
     /// By the name of a tensor: that of a layer has its number, as `model.layers.3.mlp.up_proj`.
     fn of(name: &str) -> Self {
@@ -390,6 +406,7 @@ impl TensorSource for Weights<'_> {
         if has_cubes(&self.device) {
             // The memory of the host is needed until the matrix is on the device.
             let panels = self.pack(files, &stored, shape, role, &mut Arena::new(0))?;
+            check_size(name, &panels, &self.device)?;
             let (device, dtype) = (&self.device, self.dtype);
             let panels = DevicePanels::upload(panels, device, dtype, self.batch_invariant);
             return Ok(Weight::Panels(panels));
