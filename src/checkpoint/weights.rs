@@ -1,8 +1,10 @@
 //! The weights of a model: from safetensors or GGUF files, or randomly initialized for training.
 
-use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+mod files;
+mod loaded;
+mod memory;
+
+use std::cell::RefCell;
 
 use burn::module::Param;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Distribution, Tensor, TensorData};
@@ -13,18 +15,20 @@ use super::gguf::{GgufFile, GgufWeights};
 use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
-use crate::cube;
-use crate::device::{computes_on_host, has_cubes, has_kernels};
+use crate::device::has_cubes;
 use crate::error::{DeviceError, Error, LoadError, Result};
 use crate::kernels::{
-    Activations, Arena, Format, Group, GroupFormat, PanelFormat, Panels, StoredGroups, StoredMatrix,
+    Activations, Arena, Format, Group, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
-use crate::memory;
 #[cfg(feature = "cube")]
 use crate::model::linear::DevicePanels;
 use crate::model::linear::Weight;
 use crate::model::{Model, ModelConfig, Role, Source as TensorSource};
 use crate::storage::{MatrixFormat, Storage};
+use files::Files;
+use loaded::Loaded;
+#[cfg(feature = "cube")]
+use memory::check_size;
 
 /// Supplies tensors by their name in a Hugging Face checkpoint.
 pub struct Weights<'a> {
@@ -36,33 +40,12 @@ pub struct Weights<'a> {
     /// Whether the bits of a row must not depend on the other rows of a product.
     #[cfg_attr(not(feature = "cube"), allow(dead_code))]
     batch_invariant: bool,
-    /// The memory of the tensors supplied so far, in bytes.
-    bytes: Cell<usize>,
-    /// The weights of the matrices supplied so far, by the name of their format.
-    weights_in: RefCell<BTreeMap<&'static str, usize>>,
-    /// The formats of the embedding matrices and of the head, as far as they were supplied.
-    embeddings_in: RefCell<BTreeSet<&'static str>>,
-    /// Whether quantized weights were dequantized, for a device without kernels of this crate.
-    dequantized: Cell<bool>,
-    /// Whether a matrix supplied so far is quantized.
-    has_quantized: Cell<bool>,
+    loaded: RefCell<Loaded>,
 }
 
 enum Source<'a> {
     Files(Files<'a>),
     Random,
-}
-
-struct Files<'a> {
-    /// The name of the checkpoint, for errors that concern no single file.
-    origin: String,
-    files: Vec<WeightFile<'a>>,
-    /// The file of each tensor that was not supplied yet. After loading, these are the unused ones.
-    untaken: RefCell<BTreeMap<String, usize>>,
-    /// The file of each tensor.
-    file_of: BTreeMap<String, usize>,
-    /// The memory of packed matrices.
-    arena: RefCell<Arena>,
 }
 
 impl<'a> Weights<'a> {
@@ -102,39 +85,19 @@ impl<'a> Weights<'a> {
         device: &Device,
         dtype: DType,
     ) -> Result<Self> {
-        let mut file_of = BTreeMap::new();
-        for (i, file) in files.iter().enumerate() {
-            for name in file.names() {
-                if let Some(first) = file_of.insert(name.to_owned(), i) {
-                    return Err(LoadError::TensorTwice {
-                        origin: file.origin().to_owned(),
-                        tensor: name.to_owned(),
-                        other: files[first].origin().to_owned(),
-                    }
-                    .into());
-                }
-            }
-        }
-        let files = Files {
-            origin: origin.to_owned(),
-            files,
-            untaken: RefCell::new(file_of.clone()),
-            file_of,
-            arena: RefCell::new(Arena::new(0)),
-        };
-        let weights = Self {
-            source: Source::Files(files),
+        let files = Files::new(files, origin)?;
+        Ok(Self::new(Source::Files(files), device, dtype).with_arena())
+    }
+
+    fn new(source: Source<'a>, device: &Device, dtype: DType) -> Self {
+        Self {
+            source,
             device: device.clone(),
             dtype,
             storage: None,
             batch_invariant: false,
-            bytes: Cell::new(0),
-            weights_in: RefCell::default(),
-            embeddings_in: RefCell::default(),
-            dequantized: Cell::new(false),
-            has_quantized: Cell::new(false),
-        };
-        Ok(weights.with_arena())
+            loaded: RefCell::default(),
+        }
     }
 
     /// Sizes the memory of all matrices.
@@ -194,18 +157,7 @@ impl<'a> Weights<'a> {
     /// Random weights to train from: matrices are normal with a standard deviation of
     /// `1 / sqrt(n_in)`, norms are ones and biases zeros. Seed the device first.
     pub fn random(device: &Device) -> Self {
-        Self {
-            source: Source::Random,
-            device: device.clone(),
-            dtype: DType::F32,
-            storage: None,
-            batch_invariant: false,
-            bytes: Cell::new(0),
-            weights_in: RefCell::default(),
-            embeddings_in: RefCell::default(),
-            dequantized: Cell::new(false),
-            has_quantized: Cell::new(false),
-        }
+        Self::new(Source::Random, device, DType::F32)
     }
 
     /// Checks, after loading, that what was said of quantized weights has met some.
@@ -213,7 +165,7 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// Activations in int8 where all weights are numbers.
     pub(crate) fn check_activations(&self) -> Result<()> {
-        if self.activations() == Activations::Int8 && !self.has_quantized.get() {
+        if self.activations() == Activations::Int8 && !self.loaded.borrow().has_quantized {
             return Err(LoadError::NothingQuantized.into());
         }
         Ok(())
@@ -222,7 +174,7 @@ impl<'a> Weights<'a> {
     /// Whether quantized weights of a file were dequantized, for a device without kernels of this
     /// crate.
     pub(crate) fn were_dequantized(&self) -> bool {
-        self.dequantized.get()
+        self.loaded.borrow().dequantized
     }
 
     /// The tensors that `model` does not use and that its family does not expect: a sign that the
@@ -232,67 +184,12 @@ impl<'a> Weights<'a> {
             return Vec::new();
         };
         let untaken = files.untaken.borrow();
-        untaken.keys().filter(|name| !model.can_do_without(name)).cloned().collect()
-    }
-
-    /// Rejects weights that do not fit into memory: running out of memory would end the whole
-    /// process.
-    ///
-    /// On a GPU nothing is checked: weights pass through the host one tensor at a time, and Burn
-    /// does not report the memory of a GPU.
-    ///
-    /// Where the address space has a limit (`ulimit -v`), all counts that is reserved: a piece of the
-    /// arena that is not full, what the allocator keeps for each thread, and, for a vocabulary out of
-    /// all proportion, the scores of a step.
-    ///
-    /// # Errors
-    /// Weights whose storage type takes more memory than the host has.
-    pub(crate) fn check_memory(&self, vocab_size: usize) -> Result<()> {
-        /// Logits, and what a sampler makes of them, for each token.
-        const SCORES: u128 = 64;
-        /// Two of the heaps that glibc reserves for threads, or less for a small model.
-        const HEAPS: u128 = 128 << 20;
-        let Source::Files(files) = &self.source else {
-            return Ok(());
-        };
-        let bytes = self.memory();
-        let around = files.arena.borrow().piece() as u128 + bytes.min(HEAPS);
-        let reserved = bytes + around + vocab_size as u128 * SCORES;
-        let fits = memory::fits(bytes) && memory::fits_into_addresses(reserved);
-        if !computes_on_host(&self.device) || fits {
-            Ok(())
-        } else {
-            Err(LoadError::WeightsTooLarge { origin: files.origin.clone(), bytes }.into())
-        }
-    }
-
-    /// The memory of all tensors of the files as they are stored here, in bytes. Vectors, which are
-    /// never quantized, count as matrices: they are too small to matter.
-    fn memory(&self) -> u128 {
-        let Source::Files(files) = &self.source else {
-            return 0;
-        };
-        let bytes_of = |name: &str, numbers: usize, blocks: Option<GroupFormat>| {
-            let dense = |dtype| numbers as u128 * convert::stored_as(dtype).size() as u128;
-            if !has_kernels(&self.device) && !has_cubes(&self.device) {
-                return dense(self.dtype);
-            }
-            let groups = match self.format_of(Role::of(name), blocks.is_some()) {
-                Some(MatrixFormat::Dense(precision)) => return dense(precision.dtype()),
-                Some(MatrixFormat::Quantized(format)) => Some(GroupFormat::from(format)),
-                None => blocks,
-            };
-            match groups {
-                Some(format) => numbers as u128 * format.bytes_of_1024() as u128 / 1024,
-                None => dense(self.dtype),
-            }
-        };
-        files.files.iter().map(|file| file.memory(bytes_of)).sum()
+        untaken.iter().filter(|name| !model.can_do_without(name)).cloned().collect()
     }
 
     /// Uploads a converted tensor to the device.
     fn upload<const D: usize>(&self, bytes: BytesMut, shape: [usize; D]) -> Param<Tensor<D>> {
-        self.count(bytes.len());
+        self.loaded.borrow_mut().bytes += bytes.len();
         let bytes = Bytes::from_shared(bytes.freeze(), AllocationProperty::Other);
         let data = TensorData::from_bytes(bytes, shape, convert::stored_as(self.dtype));
         Param::from_tensor(Tensor::from_data(data, (&self.device, self.dtype)))
@@ -331,27 +228,16 @@ impl<'a> Weights<'a> {
             }
             (None, None) => Panels::pack(&matrix, shape, Format::of(self.dtype), arena),
         }?;
-        self.count(panels.bytes());
-        self.count_matrix(panels.format().name(), shape, role);
-        if matches!(panels.format(), PanelFormat::Quantized(_)) {
-            self.has_quantized.set(true);
-        }
+        let mut loaded = self.loaded.borrow_mut();
+        loaded.bytes += panels.bytes();
+        loaded.count_matrix(panels.format().name(), shape, role);
+        loaded.has_quantized |= matches!(panels.format(), PanelFormat::Quantized(_));
         Ok(panels)
     }
 
-    fn count_matrix(&self, format: &'static str, [n_out, n_in]: [usize; 2], role: Role) {
-        *self.weights_in.borrow_mut().entry(format).or_default() += n_out * n_in;
-        if role == Role::Embedding {
-            self.embeddings_in.borrow_mut().insert(format);
-        }
-    }
-
-    fn count(&self, bytes: usize) {
-        self.bytes.set(self.bytes.get() + bytes);
-    }
-
     fn random_tensor<const D: usize>(&self, name: &str, shape: [usize; D]) -> Tensor<D> {
-        self.count(shape.iter().product::<usize>() * self.dtype.size());
+        let numbers: usize = shape.iter().product();
+        self.loaded.borrow_mut().bytes += numbers * self.dtype.size();
         let options = (&self.device, self.dtype);
         if name.ends_with("bias") {
             return Tensor::zeros(shape, options);
@@ -369,36 +255,11 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Rejects a matrix that is larger than a tensor may be on a GPU. Burn would report that only of what is
-/// computed with it.
-#[cfg(feature = "cube")]
-fn check_size(name: &str, panels: &Panels, device: &Device) -> Result<()> {
-    let (bytes, largest) = (panels.bytes() as u128, cube::memory_of(device).largest);
-    if bytes <= largest {
-        return Ok(());
-    }
-    let reason = format!(
-        "`{name}` takes {bytes} bytes, and a tensor may take {largest} there: store the weights in a smaller type"
-    );
-    Err(DeviceError::Failed(reason).into())
-}
-
-impl Role {
-    /// By the name of a tensor: that of a layer has its number, as `model.layers.3.mlp.up_proj`.
-    fn of(name: &str) -> Self {
-        if name.split('.').any(|part| part.parse::<usize>().is_ok()) {
-            Self::Layer
-        } else {
-            Self::Embedding
-        }
-    }
-}
-
 impl TensorSource for Weights<'_> {
     // ANCHOR: matrix
     fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight> {
         let Source::Files(files) = &self.source else {
-            self.count_matrix(self.dtype.name(), shape, role);
+            self.loaded.borrow_mut().count_matrix(self.dtype.name(), shape, role);
             return Ok(Weight::Dense(Param::from_tensor(self.random_tensor(name, shape))));
         };
         let stored = files.find_matrix(name, shape, role)?;
@@ -411,10 +272,8 @@ impl TensorSource for Weights<'_> {
             let panels = DevicePanels::upload(panels, device, dtype, self.batch_invariant);
             return Ok(Weight::Panels(panels));
         }
-        self.count_matrix(self.dtype.name(), shape, role);
-        if stored.group_format().is_some() {
-            self.dequantized.set(true);
-        }
+        self.loaded.borrow_mut().count_matrix(self.dtype.name(), shape, role);
+        self.loaded.borrow_mut().dequantized |= stored.group_format().is_some();
         let mut bytes = BytesMut::new();
         convert::append(&stored, self.dtype, &mut bytes)?;
         if files.has_transposed(role) {
@@ -426,7 +285,7 @@ impl TensorSource for Weights<'_> {
 
     fn panels(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Panels> {
         let Source::Files(files) = &self.source else {
-            self.count_matrix(self.dtype.name(), shape, role);
+            self.loaded.borrow_mut().count_matrix(self.dtype.name(), shape, role);
             return Panels::from_numbers(&on_host(self.random_tensor(name, shape))?, shape);
         };
         let stored = files.find_matrix(name, shape, role)?;
@@ -449,7 +308,7 @@ impl TensorSource for Weights<'_> {
         };
         let mut bytes = BytesMut::new();
         convert::append(&files.find(name, &[length])?, DType::F32, &mut bytes)?;
-        self.count(bytes.len());
+        self.loaded.borrow_mut().bytes += bytes.len();
         Ok(bytemuck::pod_collect_to_vec(&bytes))
     }
 
@@ -457,7 +316,7 @@ impl TensorSource for Weights<'_> {
         let Source::Files(files) = &self.source else {
             return prefixes[0];
         };
-        let has = |prefix: &&str| files.file_of.contains_key(&format!("{prefix}{name}"));
+        let has = |prefix: &&str| files.has(&format!("{prefix}{name}"));
         prefixes.into_iter().find(has).unwrap_or(prefixes[0])
     }
 
@@ -470,14 +329,11 @@ impl TensorSource for Weights<'_> {
     }
 
     fn formats(&self) -> Vec<&'static str> {
-        let weights_in = self.weights_in.borrow();
-        let mut formats: Vec<_> = weights_in.iter().collect();
-        formats.sort_by_key(|&(_, weights)| Reverse(*weights));
-        formats.into_iter().map(|(name, _)| *name).collect()
+        self.loaded.borrow().formats()
     }
 
     fn embedding_formats(&self) -> Vec<&'static str> {
-        self.embeddings_in.borrow().iter().copied().collect()
+        self.loaded.borrow().embedding_formats()
     }
 
     fn storage(&self) -> Option<Storage> {
@@ -485,49 +341,11 @@ impl TensorSource for Weights<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes.get()
+        self.loaded.borrow().bytes
     }
 
     fn device(&self) -> &Device {
         &self.device
-    }
-}
-
-impl Files<'_> {
-    /// Whether matrices of this role are stored as `[in, out]`.
-    fn has_transposed(&self, role: Role) -> bool {
-        role == Role::Transposed && self.files.iter().all(WeightFile::has_transposed)
-    }
-
-    /// Looks up a matrix of shape `[out, in]`, and marks it as used.
-    fn find_matrix(
-        &self,
-        name: &str,
-        [n_out, n_in]: [usize; 2],
-        role: Role,
-    ) -> Result<StoredTensor<'_>> {
-        if let Role::Part { first, total } = role {
-            let whole = self.find(name, &[total, n_in])?;
-            return Ok(whole.rows(first, [n_out, n_in]));
-        }
-        let shape = if self.has_transposed(role) {
-            [n_in, n_out]
-        } else {
-            [n_out, n_in]
-        };
-        self.find(name, &shape)
-    }
-
-    /// Looks up a tensor, and marks it as used.
-    fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
-        let Some(&file) = self.file_of.get(name) else {
-            let in_file = self.files.first().map(|file| file.name_in_file(name));
-            let tensor = in_file.unwrap_or_else(|| name.to_owned());
-            return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
-        };
-        let stored = self.files[file].tensor(name, shape)?;
-        self.untaken.borrow_mut().remove(name);
-        Ok(stored)
     }
 }
 
@@ -536,53 +354,4 @@ fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     tensor
         .try_into_vec_as::<f32>()
         .map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::Precision;
-    use crate::kernels::{Quantized, Rounding};
-    use crate::model::ModelConfig;
-
-    const EMBER: &[u8] = include_bytes!("../../models/ember/model.safetensors");
-    const CONFIG: &[u8] = include_bytes!("../../models/ember/config.json");
-
-    /// What is compared with the memory that is left must be what loading takes, in each storage:
-    /// a model that fits as int4 must not be refused for its size in f32.
-    #[test]
-    fn the_memory_is_known_before_anything_is_loaded() {
-        let [int8, int4] = [Quantized::Int8, Quantized::Int4];
-        let [f32, f16] = [Precision::F32, Precision::F16];
-        let dense = |precision| Some(MatrixFormat::Dense(precision));
-        let quantized = |format| Some(MatrixFormat::Quantized(format));
-        for (precision, layers, embedding, expected) in [
-            (f32, None, None, &["f32"][..]),
-            (f16, None, None, &["f16"]),
-            (f16, None, dense(f32), &["f16", "f32"]),
-            (f16, None, quantized(int8), &["f16", "int8"]),
-            // The embedding is in int8 where the layers are quantized, unless another is asked for.
-            (f32, Some(int8), None, &["int8"]),
-            (f16, Some(int8), None, &["int8"]),
-            (f32, Some(int4), None, &["int4", "int8"]),
-            (f32, Some(int8), dense(f32), &["int8", "f32"]),
-            (f16, Some(int8), dense(f32), &["int8", "f32"]),
-            (f32, Some(int4), dense(f16), &["int4", "f16"]),
-            (f32, Some(int8), quantized(int4), &["int8", "int4"]),
-            (f32, Some(int4), quantized(int4), &["int4"]),
-        ] {
-            let rounding = Rounding::default();
-            let activations = Activations::default();
-            let storage = Storage { precision, layers, embedding, rounding, activations };
-            let device = Device::flex();
-            let weights = Weights::from_safetensors(EMBER, "ember", &device, precision.dtype());
-            let weights = weights.unwrap().stored_as(storage);
-            let foreseen = weights.memory() as f64;
-            let config = ModelConfig::from_json(CONFIG, "config").unwrap();
-            let model = Model::load(config, &weights).unwrap();
-            let taken = model.bytes() as f64;
-            assert!((foreseen / taken - 1.0).abs() < 0.01, "{storage:?}: {foreseen}, {taken}");
-            assert_eq!(model.weight_formats(), expected, "{storage:?}");
-        }
-    }
 }

@@ -1,0 +1,89 @@
+//! The tensors of a checkpoint's files, by name.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
+use crate::error::{LoadError, Result};
+use crate::kernels::Arena;
+use crate::model::Role;
+
+pub(super) struct Files<'a> {
+    /// The name of the checkpoint, for errors that concern no single file.
+    pub(super) origin: String,
+    pub(super) files: Vec<WeightFile<'a>>,
+    /// The tensors that were not supplied yet. After loading, these are the unused ones.
+    pub(super) untaken: RefCell<BTreeSet<String>>,
+    /// The file of each tensor.
+    file_of: BTreeMap<String, usize>,
+    /// The memory of packed matrices.
+    pub(super) arena: RefCell<Arena>,
+}
+
+impl<'a> Files<'a> {
+    /// # Errors
+    /// Two files that hold a tensor of the same name.
+    pub(super) fn new(files: Vec<WeightFile<'a>>, origin: &str) -> Result<Self> {
+        let mut file_of = BTreeMap::new();
+        for (i, file) in files.iter().enumerate() {
+            for name in file.names() {
+                if let Some(first) = file_of.insert(name.to_owned(), i) {
+                    return Err(LoadError::TensorTwice {
+                        origin: file.origin().to_owned(),
+                        tensor: name.to_owned(),
+                        other: files[first].origin().to_owned(),
+                    }
+                    .into());
+                }
+            }
+        }
+        Ok(Self {
+            origin: origin.to_owned(),
+            files,
+            untaken: RefCell::new(file_of.keys().cloned().collect()),
+            file_of,
+            arena: RefCell::new(Arena::new(0)),
+        })
+    }
+
+    /// Whether there is a tensor called `name`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.file_of.contains_key(name)
+    }
+
+    /// Whether matrices of this role are stored as `[in, out]`.
+    pub(super) fn has_transposed(&self, role: Role) -> bool {
+        role == Role::Transposed && self.files.iter().all(WeightFile::has_transposed)
+    }
+
+    /// Looks up a matrix of shape `[out, in]`, and marks it as used.
+    pub(super) fn find_matrix(
+        &self,
+        name: &str,
+        [n_out, n_in]: [usize; 2],
+        role: Role,
+    ) -> Result<StoredTensor<'_>> {
+        if let Role::Part { first, total } = role {
+            let whole = self.find(name, &[total, n_in])?;
+            return Ok(whole.rows(first, [n_out, n_in]));
+        }
+        let shape = if self.has_transposed(role) {
+            [n_in, n_out]
+        } else {
+            [n_out, n_in]
+        };
+        self.find(name, &shape)
+    }
+
+    /// Looks up a tensor, and marks it as used.
+    pub(super) fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let Some(&file) = self.file_of.get(name) else {
+            let in_file = self.files.first().map(|file| file.name_in_file(name));
+            let tensor = in_file.unwrap_or_else(|| name.to_owned());
+            return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
+        };
+        let stored = self.files[file].tensor(name, shape)?;
+        self.untaken.borrow_mut().remove(name);
+        Ok(stored)
+    }
+}
