@@ -13,6 +13,7 @@ mod on_model;
 mod outcome;
 mod plan;
 mod planning;
+mod preemption;
 mod record;
 mod recorded_model;
 mod scheduler;

@@ -287,11 +287,6 @@ impl<M: Memory> Scheduler<M> {
             }
         }
     }
-
-    /// The latest sequence that holds blocks without running.
-    fn last_parked_except(&self, id: SequenceId) -> Option<SequenceId> {
-        self.parked.iter().rev().copied().find(|&parked| parked != id)
-    }
 }
 
 impl<'a, M: Memory> Draft<'a, M> {
