@@ -1,8 +1,9 @@
 //! Beam search: searches for the most likely text instead of sampling one.
 
 use super::FinishReason;
+use super::score::check_finite;
 use super::token_limit::TokenLimit;
-use crate::error::{DeviceError, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::kv::KvCache;
 use crate::model::{Input, Model};
 use crate::sampling::logprobs;
@@ -162,10 +163,7 @@ impl<'a> Search<'a> {
         let width = self.options.width;
         let mut all = Vec::new();
         for (beam, Beam { ids, logprob, logits, .. }) in beams.iter().enumerate() {
-            if !logits.iter().all(|logit| logit.is_finite()) {
-                let problem = "not all of them are finite";
-                return Err(DeviceError::Logits { step: ids.len(), problem }.into());
-            }
+            check_finite(logits, ids.len())?;
             let likely = logprobs(logits, 0, width + self.end_ids.len()).top;
             all.extend(likely.into_iter().map(|(id, token_logprob)| Candidate {
                 beam,

@@ -1,9 +1,9 @@
 //! How far the distributions of one model are from those of another.
 
-use crate::error::{DeviceError, Result};
+use crate::error::Result;
 use crate::model::{Input, Logits, Model};
 
-use super::score::CHUNK;
+use super::score::{CHUNK, check_finite};
 
 /// The next-token distributions of a model, compared with those of a reference at each position of
 /// a text: of a quantized model, say, with those of the same model in f32.
@@ -68,10 +68,8 @@ pub fn divergence(reference: &Model, model: &Model, ids: &[u32]) -> Result<Diver
             ]
         };
         for ((expected, row), &target) in expected.iter().zip(&rows).zip(targets) {
-            if !expected.iter().chain(row).all(|logit| logit.is_finite()) {
-                let problem = "not all of them are finite";
-                return Err(DeviceError::Logits { step: found.tokens, problem }.into());
-            }
+            check_finite(expected, found.tokens)?;
+            check_finite(row, found.tokens)?;
             let (expected, log_p) = (log_softmax(expected), log_softmax(row));
             let kl = expected.iter().zip(&log_p).map(|(p, q)| p.exp() * (p - q)).sum::<f64>();
             found.add(&Divergence {

@@ -56,12 +56,18 @@ pub(super) fn score_rows(
     tokens: &mut Vec<TokenLogprobs>,
 ) -> Result<()> {
     for (logits, &target) in rows.iter().zip(targets) {
-        if !logits.iter().all(|logit| logit.is_finite()) {
-            let problem = "not all of them are finite";
-            return Err(DeviceError::Logits { step: tokens.len(), problem }.into());
-        }
+        check_finite(logits, tokens.len())?;
         tokens.push(logprobs(logits, target, top));
     }
     Ok(())
 }
 // ANCHOR_END: score
+
+/// Refuses the logits of a token, the `step`-th, that are not all finite.
+pub(super) fn check_finite(logits: &[f32], step: usize) -> Result<()> {
+    if logits.iter().all(|logit| logit.is_finite()) {
+        return Ok(());
+    }
+    let problem = "not all of them are finite";
+    Err(DeviceError::Logits { step, problem }.into())
+}
