@@ -1,8 +1,9 @@
 //! The running batch: sequences generated together, each a token in a step, and one more
 //! for each draft token that is accepted (continuous batching).
 
+mod sequence_step;
+
 use std::collections::BTreeMap;
-use std::iter::zip;
 use std::ops::{ControlFlow, Range};
 
 use super::score::CHUNK;
@@ -10,10 +11,11 @@ use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
 use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, SchedulerRef, SequenceId};
 use crate::error::{Error, Result};
-use crate::model::{Model, MostLikely};
+use crate::model::Model;
 use crate::panics;
 use crate::sampling::{Sampler, TokenLogprobs};
 use crate::speculation::{Speculation, Speculator};
+use sequence_step::SequenceStep;
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
 /// other's tokens: each has its own sampler, seed and limits. On the CPU, the logits of a sequence
@@ -37,101 +39,6 @@ pub struct Batch<'m> {
     plan: Plan,
     /// The tokens of the last step that were draft tokens, by their indices in the text.
     drafted: BTreeMap<SequenceId, Range<usize>>,
-}
-
-/// A sequence's part in a step, after the forward pass.
-struct SequenceStep {
-    id: SequenceId,
-    state: SequenceState,
-    speculator: Option<Speculator>,
-    /// Taken by [`take`](Self::take). The last chunk of a prompt may have two: logits of prompt tokens,
-    /// and those of the next one.
-    outcomes: Vec<Outcome>,
-    /// The tokens to compute next, also one that ends the text.
-    sampled: Vec<u32>,
-    /// The tokens that are added to the text.
-    tokens: Vec<TokenOutput>,
-    /// How many draft tokens were accepted.
-    accepted: usize,
-    end: Result<()>,
-}
-
-impl SequenceStep {
-    fn new(id: SequenceId, state: SequenceState, speculator: Option<Speculator>) -> Self {
-        Self {
-            id,
-            state,
-            speculator,
-            outcomes: Vec::new(),
-            sampled: Vec::new(),
-            tokens: Vec::new(),
-            accepted: 0,
-            end: Ok(()),
-        }
-    }
-
-    fn take(&mut self) {
-        for outcome in std::mem::take(&mut self.outcomes) {
-            self.end = match outcome {
-                Outcome::Logits(logits) => self.sample(&[logits], &[]),
-                Outcome::MostLikely(token) => self.take_greedy(token),
-                Outcome::Checked { draft, rows } => self.sample(&rows, &draft),
-                Outcome::PromptLogits { rows, .. } => self.state.score_prompt(&rows),
-                Outcome::Failed(error) => Err(error),
-            };
-            if self.end.is_err() {
-                return;
-            }
-        }
-    }
-
-    /// The next token of a greedy text, which the device has found.
-    fn take_greedy(&mut self, token: MostLikely) -> Result<()> {
-        let tokens = &mut self.tokens;
-        let id = self.state.take_greedy(token, &mut |chosen| {
-            tokens.push(chosen.token.clone());
-            ControlFlow::Continue(())
-        })?;
-        self.sampled = vec![id];
-        Ok(())
-    }
-
-    /// The indices of those of its tokens that were draft tokens: the first ones.
-    fn drafted(&self) -> Option<Range<usize>> {
-        let first = self.tokens.first().filter(|_| self.accepted > 0)?.index;
-        Some(first..first + self.accepted.min(self.tokens.len()))
-    }
-
-    /// Samples the next tokens from the rows of logits, `[vocab]`: one, and one more for each draft
-    /// token that is accepted.
-    fn sample(&mut self, rows: &[Vec<f32>], draft: &[u32]) -> Result<()> {
-        if self.state.tokens_left() == 0 {
-            self.state.finish_without_tokens();
-            return Ok(());
-        }
-        let tokens = &mut self.tokens;
-        let residual = self.speculator.as_ref().and_then(Speculator::residual);
-        // The sampler may hold the caller's rules. A panic in one fails only this sequence.
-        let checked = panics::contain("a sampling rule", || {
-            self.state.check(rows, draft, residual, &mut |chosen| {
-                tokens.push(chosen.token.clone());
-                ControlFlow::Continue(())
-            })
-        });
-        self.sampled = match checked {
-            // Behind accepted tokens, which hold: as where a rule fails there.
-            Err(panic) if !tokens.is_empty() => {
-                self.state.fail_next(panic);
-                tokens.iter().map(|token| token.token_id).collect()
-            }
-            checked => checked??,
-        };
-        self.accepted = zip(&self.sampled, draft).filter(|(token, guess)| token == guess).count();
-        if let Some(speculator) = &mut self.speculator {
-            speculator.checked(draft.len(), self.accepted);
-        }
-        Ok(())
-    }
 }
 
 /// The outcome of a step for one sequence.
