@@ -80,45 +80,35 @@ impl<'a> Packed<'a> {
         let n_in = x.len() / rows;
         let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
         let n_packed = n_in.max(groups * GROUP);
-        let mut sums = vec![0.0; groups * rows];
-        if rows == 1 {
-            let mut numbers = Cow::Borrowed(x);
-            if n_packed > n_in {
-                numbers.to_mut().resize(n_packed, 0.0);
-            }
-            sum_groups::<1>(&numbers, &mut sums);
-            let passes = std::iter::once(0..1).collect();
-            return Self {
-                rows,
-                n_in,
-                n_packed,
-                passes,
-                numbers,
-                sums,
-                ..Self::default()
-            };
-        }
         let mut first = 0;
         let mut passes = Vec::new();
         for pass in cpu.simd().passes(rows) {
             passes.push(first..first + pass);
             first += pass;
         }
-        let mut numbers = vec![0.0; rows * n_packed];
-        let (packed, packed_sums) = (Disjoint::new(&mut numbers), Disjoint::new(&mut sums));
-        let pack_one = |i: usize| {
-            let rows = &passes[i];
-            let of = |width: usize| rows.start * width..rows.end * width;
-            // SAFETY: the parts of two passes do not overlap, and each is packed once.
-            let (packed, sums) =
-                unsafe { (packed.part(of(n_packed)), packed_sums.part(of(groups))) };
-            pack(&x[of(n_in)], packed, rows.len());
-            if groups > 0 {
-                cpu.simd().dispatch_rows(rows.len(), SumGroups { x: packed, sums });
+        let mut sums = vec![0.0; groups * rows];
+        let mut numbers = Cow::Borrowed(x);
+        if rows > 1 {
+            let mut packed = vec![0.0; rows * n_packed];
+            let parts = (Disjoint::new(&mut packed), Disjoint::new(&mut sums));
+            for_each_pass(passes.len(), x, cpu, |i| {
+                let rows = &passes[i];
+                let of = |width: usize| rows.start * width..rows.end * width;
+                // SAFETY: the parts of two passes do not overlap, and each is packed once.
+                let (packed, sums) =
+                    unsafe { (parts.0.part(of(n_packed)), parts.1.part(of(groups))) };
+                pack(&x[of(n_in)], packed, rows.len());
+                if groups > 0 {
+                    cpu.simd().dispatch_rows(rows.len(), SumGroups { x: packed, sums });
+                }
+            });
+            numbers = packed.into();
+        } else {
+            if n_packed > n_in {
+                numbers.to_mut().resize(n_packed, 0.0);
             }
-        };
-        for_each_pass(passes.len(), x, cpu, pack_one);
-        let numbers = numbers.into();
+            sum_groups::<1>(&numbers, &mut sums);
+        }
         Self {
             rows,
             n_in,
