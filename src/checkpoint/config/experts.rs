@@ -31,8 +31,8 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
         names: ExpertNames::Mlp,
     };
     experts.check("num_experts", origin)?;
-    let (head_dim, theta) = (file.head_dim(), Defaults::default().theta);
-    let (rope, context) = file.rope(Defaults { head_dim, theta, partial: false }, origin)?;
+    let head_dim = file.head_dim();
+    let (rope, context) = file.rope(Defaults { head_dim, ..Defaults::default() }, origin)?;
     let step = own.decoder_sparse_step.unwrap_or(1).max(1);
     let is_dense = own.mlp_only_layers.unwrap_or_default();
     let window = file.sliding_window.flatten().filter(|_| file.use_sliding_window == Some(true));
@@ -54,8 +54,7 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
         qk_norm: true,
         ..LlamaConfig::plain(rope)
     };
-    let config = file.model(llama, head_dim, origin)?;
-    Ok(ModelConfig { context_length: context, ..config })
+    file.model(llama, (head_dim, context), origin)
 }
 
 /// Reads the file of a model whose `model_type` is `mixtral`.
@@ -71,7 +70,7 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
     };
     experts.check("num_local_experts", origin)?;
     let head_dim = file.head_dim();
-    let defaults = Defaults { head_dim, theta: 1_000_000.0, partial: false };
+    let defaults = Defaults { head_dim, theta: 1_000_000.0, ..Defaults::default() };
     let (rope, context) = file.rope(defaults, origin)?;
     let layer = LayerConfig {
         window: file.sliding_window.flatten(),
@@ -80,8 +79,7 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
         mlp: Mlp::Experts(experts),
     };
     let llama = LlamaConfig { layers: vec![layer], ..LlamaConfig::plain(rope) };
-    let config = file.model(llama, head_dim, origin)?;
-    Ok(ModelConfig { context_length: context, ..config })
+    file.model(llama, (head_dim, context), origin)
 }
 
 impl Experts {

@@ -58,20 +58,15 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         let slides = layer_type.map_or(every, |layer_type| layer_type == SLIDING);
         LayerConfig {
             window: window.filter(|_| slides),
-            rope: Some(if slides {
-                sliding.clone()
-            } else {
-                full.clone()
-            }),
+            rope: Some(if slides { &sliding } else { &full }.clone()),
             norms: Norms::Around,
             mlp: Mlp::Dense,
         }
     })?;
     // ANCHOR_END: layers
     let attention_bias = file.attention_bias.unwrap_or(false);
-    let cap = |value: Option<f64>, field| match value {
-        Some(_) => positive(value, field, origin).map(Some),
-        None => Ok(None),
+    let cap = |value: Option<f64>, field| {
+        value.map(|value| positive(Some(value), field, origin)).transpose()
     };
     let scalar = own.query_pre_attn_scalar.unwrap_or(256.0);
     let llama = LlamaConfig {
@@ -88,7 +83,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     };
     let bend = own.hidden_activation.as_deref();
     let bend = activation(bend, Activation::GeluTanh, "hidden_activation", origin)?;
-    let head_dim = file.head_dim();
-    let config = file.tied_model(llama, head_dim, origin)?;
+    let shape = (file.head_dim(), file.max_position_embeddings);
+    let config = file.tied_model(llama, shape, origin)?;
     Ok(ModelConfig { activation: bend, ..config })
 }

@@ -90,8 +90,7 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         qk_norm,
         ..LlamaConfig::plain(rope)
     };
-    let config = file.model(llama, head_dim, origin)?;
-    Ok(ModelConfig { context_length: context, ..config })
+    file.model(llama, (head_dim, context), origin)
 }
 
 /// What a file of a family that says nothing of it means.
@@ -109,11 +108,12 @@ impl Default for Defaults {
 }
 
 impl LlamaFile {
-    /// The config of a model with these layers, where the fields mean what they do for Llama.
+    /// The config of a model with these layers, heads of `head_dim` and texts of up to `context_length`
+    /// tokens, where the fields mean what they do for Llama.
     pub(super) fn model(
         self,
         llama: LlamaConfig,
-        head_dim: usize,
+        (head_dim, context_length): (usize, usize),
         origin: &str,
     ) -> Result<ModelConfig> {
         let hidden_act = self.hidden_act.as_deref();
@@ -126,7 +126,7 @@ impl LlamaFile {
             n_kv_heads: self.num_key_value_heads.unwrap_or(self.num_attention_heads),
             head_dim,
             d_ff: self.intermediate_size,
-            context_length: self.max_position_embeddings,
+            context_length,
             norm_eps: self.rms_norm_eps,
             activation: activation(hidden_act, Activation::Silu, "hidden_act", origin)?,
             tied_head: self.tie_word_embeddings.unwrap_or(false),
@@ -139,11 +139,11 @@ impl LlamaFile {
     pub(super) fn tied_model(
         mut self,
         llama: LlamaConfig,
-        head_dim: usize,
+        shape: (usize, usize),
         origin: &str,
     ) -> Result<ModelConfig> {
         self.tie_word_embeddings = self.tie_word_embeddings.or(Some(true));
-        self.model(llama, head_dim, origin)
+        self.model(llama, shape, origin)
     }
 
     pub(super) fn head_dim(&self) -> usize {

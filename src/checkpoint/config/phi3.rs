@@ -20,6 +20,5 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         mlp: Mlp::Dense,
     };
     let llama = LlamaConfig { layers: vec![layer], fused: true, ..LlamaConfig::plain(rope) };
-    let config = file.model(llama, head_dim, origin)?;
-    Ok(ModelConfig { context_length: context, ..config })
+    file.model(llama, (head_dim, context), origin)
 }

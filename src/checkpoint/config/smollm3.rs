@@ -53,6 +53,5 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         mlp_bias: file.mlp_bias.unwrap_or(false),
         ..LlamaConfig::plain(rope)
     };
-    let config = file.tied_model(llama, head_dim, origin)?;
-    Ok(ModelConfig { context_length: context, ..config })
+    file.tied_model(llama, (head_dim, context), origin)
 }
