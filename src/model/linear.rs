@@ -28,12 +28,8 @@ impl Linear {
         bias: bool,
     ) -> Result<Self> {
         let weight = weights.matrix(&format!("{name}.weight"), shape, role)?;
-        let bias = if bias {
-            Some(weights.vector(&format!("{name}.bias"), shape[0])?)
-        } else {
-            None
-        };
-        Ok(Self { weight, bias })
+        let bias = bias.then(|| weights.vector(&format!("{name}.bias"), shape[0]));
+        Ok(Self { weight, bias: bias.transpose()? })
     }
 
     /// Applies each of `linears` to the same `x`: `[batch, seq, in]` -> `[batch, seq, out]` for each. Those

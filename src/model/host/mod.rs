@@ -131,12 +131,8 @@ impl Linear {
         bias: bool,
     ) -> Result<Self> {
         let panels = weights.panels(&format!("{name}.weight"), shape, role)?;
-        let bias = if bias {
-            Some(weights.numbers(&format!("{name}.bias"), shape[0])?)
-        } else {
-            None
-        };
-        Ok(Self { weights: panels, bias })
+        let bias = bias.then(|| weights.numbers(&format!("{name}.bias"), shape[0]));
+        Ok(Self { weights: panels, bias: bias.transpose()? })
     }
 
     fn layer(&self) -> Layer<'_> {

@@ -84,6 +84,7 @@ fn statements<'a>(statements: &[Stmt<'a>]) -> Result<Vec<Stmt<'a>>, String> {
     Ok(rewritten)
 }
 
+/// An arm for each kind: a node can neither be cloned nor changed in place, so each is made again.
 fn statement<'a>(stmt: &Stmt<'a>) -> Result<Stmt<'a>, String> {
     let unsupported = |what: &str| Err(format!("`{what}` is not supported"));
     Ok(match stmt {
@@ -210,6 +211,7 @@ fn target<'a>(target_expr: &Expr<'a>) -> Expr<'a> {
     }
 }
 
+/// As [`statement`].
 fn expr<'a>(old: &Expr<'a>) -> Expr<'a> {
     match old {
         Expr::Var(node) => Expr::Var(Spanned::new(Var { id: node.id }, node.span())),
