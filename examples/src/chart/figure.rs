@@ -64,6 +64,12 @@ pub(super) fn svg(
     ))
 }
 
+/// Fills the rectangle between two corners, in CSS pixels.
+pub(super) fn fill(area: &Area<'_>, corners: [(f64, f64); 2], color: RGBColor) -> Result<()> {
+    let corners = corners.map(|(x, y)| (units(x), units(y)));
+    area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)
+}
+
 /// The style and the anchor of a piece of text.
 #[derive(Clone, Copy)]
 pub(super) struct Text {

@@ -5,11 +5,11 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
 use super::error::{Error, Result};
-use super::figure::{self, Text, failed, units};
+use super::figure::{self, Area, Text, failed, units};
 use super::format::Still;
 use super::lines::swatch;
 use super::plane::{Frame, Ticks, label_x, label_y, plane};
-use super::theme::{BLUE, LABEL, MARGIN, MUTED, TITLE, VERMILLION, WIDTH};
+use super::theme::{BLUE, LABEL, MARGIN, TITLE, VERMILLION, WIDTH};
 use super::token;
 
 /// One step of a generation under top-p.
@@ -22,8 +22,6 @@ pub struct NucleusStep {
 }
 
 const HEIGHT: f64 = 260.0;
-/// With up to this many steps, there is room for token labels.
-const NAMED: usize = 32;
 
 /// Draws the number of tokens that top-p keeps at each step, beside the constant `k` of top-k.
 ///
@@ -48,11 +46,9 @@ pub fn nucleus(
         Scale::Log.check("top-p", step.survivors as f64)?;
     }
 
-    let named = steps.len() <= NAMED;
-    let names_height = if named { 92.0 } else { 20.0 };
+    let names_height = token::names_height(steps.len());
     let counts = steps.iter().map(|step| step.survivors as f64);
-    let ranks = Span::ranks(steps.len());
-    let x = if named { ranks.without_ticks() } else { ranks };
+    let x = token::ranks(steps.len());
     let shown = counts.clone().chain([1.0, k as f64]);
     // Starts below 1, so that the dot of a single survivor lies above the axis.
     let y = Span::wide(Scale::Log, shown).from(0.75);
@@ -75,27 +71,10 @@ pub fn nucleus(
         let dashes = DashedLineSeries::new(constant, units(8.0), units(5.0), line);
         plane.draw_series(dashes).map_err(failed)?;
 
-        let legend = MARGIN + TITLE + 22.0;
-        let text = Text::new(LABEL).anchor(HPos::Left, VPos::Center);
-        let dot = Circle::new((units(MARGIN + 5.0), units(legend)), units(5.0), BLUE.filled());
-        area.draw(&dot).map_err(failed)?;
-        text.draw(area, (MARGIN + 18.0, legend), &format!("top-p, p = {p}"))?;
-        swatch(area, (MARGIN + 160.0, legend), 24.0, VERMILLION, true)?;
-        text.draw(area, (MARGIN + 192.0, legend), &format!("top-k, k = {k}"))?;
-
+        legend(area, p, k)?;
         label_y(area, frame, MARGIN, "tokens that survive")?;
-        if named {
-            let text = Text::new(pitch.clamp(9.0, 14.0)).color(MUTED).upwards();
-            for (n, step) in steps.iter().enumerate() {
-                let at = (frame.left + (n as f64 + 0.5) * pitch, frame.top + frame.height + 7.0);
-                text.anchor(HPos::Right, VPos::Center).draw(
-                    area,
-                    at,
-                    &token::label(&step.token),
-                )?;
-            }
-        }
-        let steps = if named {
+        token::names(area, frame, steps.iter().map(|step| step.token.as_str()))?;
+        let steps = if token::has_names(steps.len()) {
             "step, and the token drawn at it"
         } else {
             "step"
@@ -103,4 +82,14 @@ pub fn nucleus(
         label_x(area, frame, names_height + 4.0, steps)
     })?;
     format.write(path, &svg)
+}
+
+fn legend(area: &Area<'_>, p: f32, k: usize) -> Result<()> {
+    let y = MARGIN + TITLE + 22.0;
+    let text = Text::new(LABEL).anchor(HPos::Left, VPos::Center);
+    let dot = Circle::new((units(MARGIN + 5.0), units(y)), units(5.0), BLUE.filled());
+    area.draw(&dot).map_err(failed)?;
+    text.draw(area, (MARGIN + 18.0, y), &format!("top-p, p = {p}"))?;
+    swatch(area, (MARGIN + 160.0, y), 24.0, VERMILLION, true)?;
+    text.draw(area, (MARGIN + 192.0, y), &format!("top-k, k = {k}"))
 }

@@ -5,10 +5,10 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
 use super::error::{Error, Result};
-use super::figure::{self, Text, failed, units};
+use super::figure::{self, Area, Text, failed, fill};
 use super::format::Still;
 use super::plane::{Frame, TALLER, Ticks, label_x, label_y, plane};
-use super::theme::{BLUE, LABEL, MARGIN, MUTED, REMOVED, TITLE, WIDTH};
+use super::theme::{BLUE, LABEL, MARGIN, REMOVED, TITLE, WIDTH};
 use super::{probability, token};
 
 /// The tokens that a filter keeps at one setting.
@@ -22,8 +22,6 @@ pub struct Survivors {
 
 const PANEL: f64 = 104.0;
 const HEAD: f64 = 34.0;
-/// With up to this many bars, there is room for token labels.
-const NAMED: usize = 32;
 
 /// Draws which tokens a filter keeps at several settings, one panel each, over the unfiltered
 /// distribution. The axis is logarithmic, so that the tail is visible.
@@ -48,25 +46,19 @@ pub fn survivors(
     }
     probability::check(title, probabilities, tokens.len())?;
     let percents: Vec<f64> = probabilities.iter().map(|&p| 100.0 * f64::from(p)).collect();
-    for &percent in &percents {
-        Scale::Log.check(title, percent)?;
-    }
-    for setting in settings {
-        if setting.kept.len() != tokens.len() {
-            return Err(Error::Length {
-                series: setting.label.clone(),
-                values: setting.kept.len(),
-                tokens: tokens.len(),
-            });
-        }
+    percents.iter().try_for_each(|&percent| Scale::Log.check(title, percent))?;
+    if let Some(setting) = settings.iter().find(|setting| setting.kept.len() != tokens.len()) {
+        return Err(Error::Length {
+            series: setting.label.clone(),
+            values: setting.kept.len(),
+            tokens: tokens.len(),
+        });
     }
 
-    let named = tokens.len() <= NAMED;
-    let names_height = if named { 92.0 } else { 20.0 };
+    let names_height = token::names_height(tokens.len());
     let first = MARGIN + TITLE + 36.0;
     let height = first + settings.len() as f64 * (HEAD + PANEL) + names_height + 32.0;
-    let ranks = Span::ranks(tokens.len());
-    let x = if named { ranks.without_ticks() } else { ranks };
+    let x = token::ranks(tokens.len());
     let y = Span::wide(Scale::Log, percents.iter().copied());
     let svg = figure::svg(height, title, |area| {
         let left = MARGIN + 48.0;
@@ -76,17 +68,7 @@ pub fn survivors(
             width: WIDTH - MARGIN - left,
             height: PANEL,
         };
-        let legend = MARGIN + TITLE + 22.0;
-        for (x, color, text) in [(MARGIN, BLUE, "kept"), (MARGIN + 80.0, REMOVED, "removed")] {
-            let corners = [
-                (units(x), units(legend - 6.0)),
-                (units(x + 12.0), units(legend + 6.0)),
-            ];
-            area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)?;
-            let at = (x + 18.0, legend + TALLER);
-            Text::new(LABEL).anchor(HPos::Left, VPos::Center).draw(area, at, text)?;
-        }
-
+        legend(area)?;
         for (n, setting) in settings.iter().enumerate() {
             let frame = frame(n);
             let last = n + 1 == settings.len();
@@ -97,25 +79,24 @@ pub fn survivors(
                 Rectangle::new([(from, y.start), (to, percent)], color.filled())
             });
             plane.draw_series(bars).map_err(failed)?;
-            let at = (frame.left + frame.width, frame.top - 8.0);
-            Text::new(LABEL).bold().anchor(HPos::Right, VPos::Bottom).draw(
-                area,
-                at,
-                &setting.label,
-            )?;
+            let label = Text::new(LABEL).bold().anchor(HPos::Right, VPos::Bottom);
+            label.draw(area, (frame.left + frame.width, frame.top - 8.0), &setting.label)?;
         }
         label_y(area, frame(0), MARGIN, "probability (%)")?;
 
         let last = frame(settings.len() - 1);
-        if named {
-            let pitch = last.width / tokens.len() as f64;
-            let text = Text::new(pitch.clamp(9.0, 14.0)).color(MUTED).upwards();
-            for (n, name) in tokens.iter().enumerate() {
-                let at = (last.left + (n as f64 + 0.5) * pitch, last.top + last.height + 7.0);
-                text.anchor(HPos::Right, VPos::Center).draw(area, at, &token::label(name))?;
-            }
-        }
+        token::names(area, last, tokens.iter().copied())?;
         label_x(area, last, names_height + 4.0, "tokens, from the likeliest on")
     })?;
     format.write(path, &svg)
+}
+
+fn legend(area: &Area<'_>) -> Result<()> {
+    let y = MARGIN + TITLE + 22.0;
+    for (x, color, text) in [(MARGIN, BLUE, "kept"), (MARGIN + 80.0, REMOVED, "removed")] {
+        fill(area, [(x, y - 6.0), (x + 12.0, y + 6.0)], color)?;
+        let text_at = (x + 18.0, y + TALLER);
+        Text::new(LABEL).anchor(HPos::Left, VPos::Center).draw(area, text_at, text)?;
+    }
+    Ok(())
 }

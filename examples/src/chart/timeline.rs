@@ -1,3 +1,4 @@
+use std::iter;
 use std::path::Path;
 
 use plotters::prelude::*;
@@ -5,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::{Scale, Span};
 use super::error::{Error, Result};
-use super::figure::{self, Area, Text, failed, units};
+use super::figure::{self, Area, Text, failed, fill, units};
 use super::format::Still;
 use super::lines::swatch;
 use super::plane::{Frame, Ticks, label_x, label_y, plane};
@@ -45,6 +46,15 @@ impl TimelineMark {
             Self::Preempted => Some((INK, 0.9)),
         }
     }
+
+    /// Draws it between two x, around `middle`, in a row of this height.
+    fn draw(self, area: &Area<'_>, x: (f64, f64), middle: f64, row: f64) -> Result<()> {
+        let Some((color, share)) = self.look() else {
+            return Ok(());
+        };
+        let half = share * row / 2.0;
+        fill(area, [(x.0, middle - half), (x.1, middle + half)], color)
+    }
 }
 
 /// Heights in CSS pixels: a row, the bars below, the space between and below.
@@ -72,9 +82,7 @@ pub fn timeline(
     let Some(last) = steps.last() else {
         return Err(Error::Empty { title: title.to_owned() });
     };
-    for step in steps {
-        Scale::Linear.check("time", step.end_seconds)?;
-    }
+    steps.iter().try_for_each(|step| Scale::Linear.check("time", step.end_seconds))?;
     let rows = steps.iter().map(|step| step.marks.len()).max().unwrap_or(0);
     let top = MARGIN + TITLE + 44.0;
     let left = MARGIN + INDENT;
@@ -87,25 +95,19 @@ pub fn timeline(
     let x = Span::tight(Scale::Linear, [0.0, 1e3 * last.end_seconds].into_iter());
     let tokens = steps.iter().map(|step| step.tokens as f64);
     let y = Span::wide(Scale::Linear, tokens.chain(budget.map(|budget| budget as f64)));
-    let starts = std::iter::once(0.0).chain(steps.iter().map(|step| step.end_seconds));
-    let spans: Vec<(f64, f64)> =
-        starts.zip(steps).map(|(start, step)| (1e3 * start, 1e3 * step.end_seconds)).collect();
+    let ends = steps.iter().map(|step| 1e3 * step.end_seconds);
+    let spans: Vec<(f64, f64)> = iter::once(0.0).chain(ends.clone()).zip(ends).collect();
 
     let svg = figure::svg(bars.top + BARS + FOOT, title, |area| {
         legend(area, budget.is_some())?;
         let name = Text::new(LABEL).color(MUTED).anchor(HPos::Left, VPos::Center);
+        let at = |time: f64| left + bars.width * time / x.end.max(1e-9);
         for row in 0..rows {
             let middle = top + (row as f64 + 0.5) * ROW;
             name.draw(area, (MARGIN, middle), &(row + 1).to_string())?;
             for (step, &(start, end)) in steps.iter().zip(&spans) {
-                let look = step.marks.get(row).copied().and_then(TimelineMark::look);
-                if let Some((color, share)) = look {
-                    let at = |time: f64| left + bars.width * time / x.end.max(1e-9);
-                    let half = share * ROW / 2.0;
-                    let corners = [(at(start), middle - half), (at(end) - 0.3, middle + half)];
-                    let corners = corners.map(|(x, y)| (units(x), units(y)));
-                    area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)?;
-                }
+                let mark = step.marks.get(row).copied().unwrap_or(TimelineMark::Absent);
+                mark.draw(area, (at(start), at(end) - 0.3), middle, ROW)?;
             }
         }
         let mut plane = plane(area, bars, &x, &y, Ticks::Both)?;
@@ -114,7 +116,7 @@ pub fn timeline(
         };
         plane.draw_series(steps.iter().zip(&spans).map(bar)).map_err(failed)?;
         if let Some(budget) = budget {
-            let line = [(x.start, budget as f64), (x.end, budget as f64)];
+            let line = [x.start, x.end].map(|x| (x, budget as f64));
             let style = INK.stroke_width(units(1.5) as u32);
             let dashes = DashedLineSeries::new(line, units(7.0), units(4.0), style);
             plane.draw_series(dashes).map_err(failed)?;
@@ -135,13 +137,9 @@ fn legend(area: &Area<'_>, has_budget: bool) -> Result<()> {
         (TimelineMark::Preempted, "preempted", 246.0),
     ];
     for (mark, label, x) in entries {
-        if let Some((color, share)) = mark.look() {
-            let (left, half) = (MARGIN + x, share * 8.0);
-            let corners = [(left, y - half), (left + 14.0, y + half)];
-            let corners = corners.map(|(x, y)| (units(x), units(y)));
-            area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)?;
-            text.draw(area, (left + 20.0, y), label)?;
-        }
+        let left = MARGIN + x;
+        mark.draw(area, (left, left + 14.0), y, 16.0)?;
+        text.draw(area, (left + 20.0, y), label)?;
     }
     if has_budget {
         swatch(area, (MARGIN + 350.0, y), 20.0, INK, true)?;
