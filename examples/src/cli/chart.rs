@@ -115,42 +115,50 @@ mod plot {
                 Ok(chart::entropy(path, &title, &points)?)
             }
             Chart::Nucleus(report) => {
-                let step = |step: &crate::cli::NucleusStep| {
-                    let token = model.tokenizer.decode(&[step.id])?;
-                    Ok(NucleusStep { token, survivors: step.nucleus })
-                };
+                let step = |step| nucleus_step(model, step);
                 let steps = report.steps.iter().map(step).collect::<Result<Vec<_>>>()?;
                 let title = "Tokens that could be drawn at each step";
                 Ok(chart::nucleus(path, title, &steps, report.p, report.k)?)
             }
             Chart::BatchSizes(rows) => {
-                let point = |row: &BatchSize| BatchSizePoint {
-                    sequences: row.sequences,
-                    tokens_per_second: row.tokens_per_second(),
-                    seconds_per_token: row.seconds_per_token(),
-                };
-                let points: Vec<_> = rows.iter().map(point).collect();
+                let points: Vec<_> = rows.iter().map(batch_size_point).collect();
                 Ok(chart::batch_sizes(path, "What a batch of each size reaches", &points)?)
             }
             Chart::Timeline(timeline) => {
                 let title = format!("Who takes part in each step: {}", timeline.policy());
-                let mark = |mark: &Mark| match mark {
-                    Mark::Absent => TimelineMark::Absent,
-                    Mark::Prefill(_) => TimelineMark::Prefill,
-                    Mark::Decode => TimelineMark::Decode,
-                    Mark::Preempted => TimelineMark::Preempted,
-                    Mark::Waiting | Mark::OverBudget | Mark::Deferred | Mark::Stalled => {
-                        TimelineMark::Waiting
-                    }
-                };
-                let step = |(end, marks): (f64, &[Mark])| TimelineStep {
-                    end_seconds: end,
-                    tokens: marks.iter().map(|mark| mark.tokens()).sum(),
-                    marks: marks.iter().map(mark).collect(),
-                };
-                let steps: Vec<_> = timeline.steps().map(step).collect();
+                let steps: Vec<_> = timeline.steps().map(timeline_step).collect();
                 Ok(chart::timeline(path, &title, &steps, timeline.budget())?)
             }
+        }
+    }
+
+    fn nucleus_step(model: &Pretrained, step: &crate::cli::NucleusStep) -> Result<NucleusStep> {
+        let token = model.tokenizer.decode(&[step.id])?;
+        Ok(NucleusStep { token, survivors: step.nucleus })
+    }
+
+    fn batch_size_point(row: &BatchSize) -> BatchSizePoint {
+        BatchSizePoint {
+            sequences: row.sequences,
+            tokens_per_second: row.tokens_per_second(),
+            seconds_per_token: row.seconds_per_token(),
+        }
+    }
+
+    fn timeline_step((end_seconds, marks): (f64, &[Mark])) -> TimelineStep {
+        let mark = |mark: &Mark| match mark {
+            Mark::Absent => TimelineMark::Absent,
+            Mark::Prefill(_) => TimelineMark::Prefill,
+            Mark::Decode => TimelineMark::Decode,
+            Mark::Preempted => TimelineMark::Preempted,
+            Mark::Waiting | Mark::OverBudget | Mark::Deferred | Mark::Stalled => {
+                TimelineMark::Waiting
+            }
+        };
+        TimelineStep {
+            end_seconds,
+            tokens: marks.iter().map(|mark| mark.tokens()).sum(),
+            marks: marks.iter().map(mark).collect(),
         }
     }
 

@@ -96,11 +96,37 @@ fn median(sorted: &[Duration]) -> Duration {
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
-/// The median over all rounds.
-fn over(rounds: &[Requests], of: impl Fn(&Requests) -> Duration) -> f64 {
-    let mut times: Vec<Duration> = rounds.iter().map(of).collect();
-    times.sort();
-    median(&times).as_secs_f64()
+/// The medians of some rounds, in seconds, and what each computed.
+struct Medians {
+    /// Of the times of the median first token.
+    median: f64,
+    /// Of the times of the last first token.
+    last: f64,
+    /// The prompt tokens of a round.
+    computed: usize,
+}
+
+impl Medians {
+    fn over(rounds: &[Requests]) -> Self {
+        let seconds = |of: fn(&Requests) -> Duration| {
+            let mut times: Vec<Duration> = rounds.iter().map(of).collect();
+            times.sort();
+            median(&times).as_secs_f64()
+        };
+        Self {
+            median: seconds(Requests::median),
+            last: seconds(Requests::last),
+            computed: rounds.first().map_or(0, |found| found.computed),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "median_seconds": self.median,
+            "last_seconds": self.last,
+            "prompt_tokens_computed": self.computed,
+        })
+    }
 }
 
 /// Prints the times of rounds without and with a prefix cache, and the memory of stories.
@@ -116,32 +142,24 @@ pub fn paged_comparison(
     let hashes = |rounds: &[Requests]| rounds.first().map(|found| found.hashes.clone());
     let same_bits =
         without.iter().chain(with).all(|round| Some(&round.hashes) == hashes(with).as_ref());
-    let row = |rounds: &[Requests]| {
-        let computed = rounds.first().map_or(0, |found| found.computed);
-        (over(rounds, Requests::median), over(rounds, Requests::last), computed)
-    };
-    let (off, on) = (row(without), row(with));
+    let (off, on) = (Medians::over(without), Medians::over(with));
 
     let mut out = format!(
         "{BOLD}{} requests at once, {} prompt tokens in common{BOLD:#} (medians of {} rounds)\n\n\
          prefix cache   first token: median     of the last   prompt tokens computed\n",
         args.requests, args.shared_tokens, args.rounds
     );
-    for (name, (median, last, computed)) in [("without", off), ("with", on)] {
-        let _ = writeln!(
-            out,
-            "{name:<12}{:>19.1} ms{:>13.1} ms{computed:>25}",
-            1e3 * median,
-            1e3 * last
-        );
+    for (name, Medians { median, last, computed }) in [("without", &off), ("with", &on)] {
+        let (median, last) = (1e3 * median, 1e3 * last);
+        let _ = writeln!(out, "{name:<12}{median:>19.1} ms{last:>13.1} ms{computed:>25}");
     }
     let _ = writeln!(
         out,
         "{:<12}{:>21.1}x{:>15.1}x{:>24.1}x\n\nthe logits have {} bits with and without\n",
         "ratio",
-        off.0 / on.0.max(1e-9),
-        off.1 / on.1.max(1e-9),
-        off.2 as f64 / on.2.max(1) as f64,
+        off.median / on.median.max(1e-9),
+        off.last / on.last.max(1e-9),
+        off.computed as f64 / on.computed.max(1) as f64,
         if same_bits { "the same" } else { "other" },
     );
     let tables = &stories.tables;
@@ -157,14 +175,11 @@ pub fn paged_comparison(
     ];
     memory_text(&mut out, &memory);
 
-    let object = |(median, last, computed): (f64, f64, usize)| -> Value {
-        json!({ "median_seconds": median, "last_seconds": last, "prompt_tokens_computed": computed })
-    };
     let json = json!({
         "requests": args.requests,
         "shared_tokens": args.shared_tokens,
-        "without": object(off),
-        "with": object(on),
+        "without": off.json(),
+        "with": on.json(),
         "same_bits": same_bits,
         "stories": {
             "step": tables.step,

@@ -54,6 +54,21 @@ impl Setting {
         let perplexity = Score { tokens: text.logprobs }.perplexity();
         Ok(Self { label, probabilities, ids: text.ids, perplexity })
     }
+
+    fn json(&self, all: &[(u32, f32)], text: &str) -> Value {
+        let Self { label, probabilities, ids, perplexity } = self;
+        json!({
+            "label": label,
+            "survivors": survivors(probabilities),
+            "mass_kept": mass_kept(all, self),
+            "entropy_bits": entropy_bits(probabilities),
+            "effective_tokens": effective_tokens(probabilities),
+            "top": ranked(probabilities).into_iter().take(40).collect::<Vec<_>>(),
+            "ids": ids,
+            "text": text,
+            "perplexity": perplexity,
+        })
+    }
 }
 
 /// Prints the settings side by side: the most likely tokens, statistics of the distributions, and
@@ -102,22 +117,8 @@ pub fn settings(
         let _ =
             writeln!(out, "\n{BOLD}{}{BOLD:#} {DIM}({perplexity}){DIM:#}\n{text}", setting.label);
     }
-    let json: Result<Vec<Value>> = settings
-        .iter()
-        .map(|setting| {
-            Ok(json!({
-                "label": setting.label,
-                "survivors": survivors(&setting.probabilities),
-                "mass_kept": mass_kept(&all, setting),
-                "entropy_bits": entropy_bits(&setting.probabilities),
-                "effective_tokens": effective_tokens(&setting.probabilities),
-                "top": ranked(&setting.probabilities).into_iter().take(40).collect::<Vec<_>>(),
-                "ids": setting.ids,
-                "text": tokenizer.decode(&setting.ids)?,
-                "perplexity": setting.perplexity,
-            }))
-        })
-        .collect();
+    let json = |setting: &Setting| Ok(setting.json(&all, &tokenizer.decode(&setting.ids)?));
+    let json: Result<Vec<Value>> = settings.iter().map(json).collect();
     print(args.json, &json!({ "prompt_ids": prompt, "settings": json? }), &out)
 }
 
