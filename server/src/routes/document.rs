@@ -93,6 +93,34 @@ fn let_overlap(document: &mut Value) {
     }
 }
 
+/// What counts the sequences of a request, in the schemas.
+const SEQUENCES: [&str; 4] = [
+    "WithFormat_CompletionRequest/allOf/0/properties/n",
+    "WithFormat_CompletionRequest/allOf/0/properties/best_of",
+    "WithFormat_ChatCompletionRequest/allOf/0/properties/n",
+    "WithSampling_SglangSampling/allOf/0/properties/n",
+];
+
+/// What bounds the tokens of an answer.
+const MAX_TOKENS: [&str; 6] = [
+    "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
+    "WithFormat_ChatCompletionRequest/allOf/0/properties/max_tokens",
+    "WithFormat_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
+    "WithFormat_GenerateBody/allOf/0/properties/max_tokens",
+    "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
+    "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",
+];
+
+/// What is a token id.
+const IDS: [&str; 6] = [
+    "DetokenizeRequest/properties/ids/items",
+    "DetokenizeRequest/properties/tokens/items",
+    "EmbeddingInput/oneOf/2/items",
+    "EmbeddingInput/oneOf/3/items/items",
+    "PromptInput/oneOf/2/items",
+    "PromptInput/oneOf/3/items/items",
+];
+
 /// Adds the limits that the types do not know: those of lists and maps, of the settings, and of the
 /// model once it is loaded.
 fn with_limits(mut document: Value, app: &App) -> Value {
@@ -109,43 +137,16 @@ fn with_limits(mut document: Value, app: &App) -> Value {
         ("EmbeddingInput/oneOf/3", json!({ "minItems": 1, "maxItems": MAX_INPUTS })),
         ("PromptInput/oneOf/1", json!({ "maxItems": most })),
         ("PromptInput/oneOf/3", json!({ "maxItems": most })),
-        ("WithFormat_CompletionRequest/allOf/0/properties/n", json!({ "maximum": most })),
-        (
-            "WithFormat_CompletionRequest/allOf/0/properties/best_of",
-            json!({ "maximum": most }),
-        ),
-        (
-            "WithFormat_ChatCompletionRequest/allOf/0/properties/n",
-            json!({ "maximum": most }),
-        ),
-        ("WithSampling_SglangSampling/allOf/0/properties/n", json!({ "maximum": most })),
     ] {
         extend(&mut document, path, limits);
     }
+    limit(&mut document, &SEQUENCES, most as u64);
     if let Some(most) = app.settings().max_tokens {
-        for path in [
-            "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
-            "WithFormat_ChatCompletionRequest/allOf/0/properties/max_tokens",
-            "WithFormat_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
-            "WithFormat_GenerateBody/allOf/0/properties/max_tokens",
-            "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
-            "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",
-        ] {
-            extend(&mut document, path, json!({ "maximum": most }));
-        }
+        limit(&mut document, &MAX_TOKENS, most);
     }
     if let Some(service) = app.loaded() {
         let largest = service.pretrained.model.config().vocab_size - 1;
-        for path in [
-            "DetokenizeRequest/properties/ids/items",
-            "DetokenizeRequest/properties/tokens/items",
-            "EmbeddingInput/oneOf/2/items",
-            "EmbeddingInput/oneOf/3/items/items",
-            "PromptInput/oneOf/2/items",
-            "PromptInput/oneOf/3/items/items",
-        ] {
-            extend(&mut document, path, json!({ "maximum": largest }));
-        }
+        limit(&mut document, &IDS, largest as u64);
         let names = "/components/schemas/SamplingOptions/properties/logit_bias/propertyNames";
         if let Some(schema) = document.pointer_mut(names) {
             *schema = json!({ "pattern": format!("^({})$", up_to(largest)) });
@@ -167,6 +168,13 @@ fn remove_unused(document: &mut Value) {
         if schemas.len() == count {
             return;
         }
+    }
+}
+
+/// Bounds the numbers at `paths`.
+fn limit(document: &mut Value, paths: &[&str], most: u64) {
+    for path in paths {
+        extend(document, path, json!({ "maximum": most }));
     }
 }
 

@@ -58,42 +58,33 @@ fn tokens(service: &Service, request: TokenizeRequest) -> Result<Tokenized, ApiE
         };
         ids.map_err(ApiError::from)
     };
-    let texts =
-        |ids: &[u32]| TokenList::Texts(ids.iter().map(|&id| service.token_text(id)).collect());
-    let as_ids = |ids: &[u32]| TokenList::Ids(ids.to_vec());
+    let as_texts = request.text.is_some();
+    let as_pieces = request.content.is_some() && request.with_pieces.unwrap_or(false);
     let with_special = request.add_special_tokens.unwrap_or(true);
     let TokenizeRequest { text, prompt, messages, content, .. } = request;
-    let (ids, tokens) = match (text, prompt, messages, content) {
-        (Some(text), None, None, None) => {
-            let ids = encode(&text, with_special)?;
-            let tokens = texts(&ids);
-            (ids, tokens)
-        }
-        (None, Some(prompt), None, None) => {
-            let ids = encode(&prompt, with_special)?;
-            let tokens = as_ids(&ids);
-            (ids, tokens)
+    let ids = match (text, prompt, messages, content) {
+        (Some(text), None, None, None) | (None, Some(text), None, None) => {
+            encode(&text, with_special)?
         }
         (None, None, Some(messages), None) => {
             let messages: Vec<_> = messages.into_iter().map(message).collect();
-            let ids = service.chat_ids(&messages, &[], parse_special.unwrap_or(false))?;
-            let tokens = as_ids(&ids);
-            (ids, tokens)
+            service.chat_ids(&messages, &[], parse_special.unwrap_or(false))?
         }
         (None, None, None, Some(content)) => {
-            let ids = encode(&content, request.add_special.unwrap_or(false))?;
-            let tokens = if request.with_pieces.unwrap_or(false) {
-                TokenList::Pieces(ids.iter().map(|&id| piece(service, id)).collect())
-            } else {
-                as_ids(&ids)
-            };
-            (ids, tokens)
+            encode(&content, request.add_special.unwrap_or(false))?
         }
         _ => {
             let message =
                 "one of `text`, `prompt`, `messages` and `content` is needed, and only one";
             return Err(ApiError::bad_request("invalid_value", message));
         }
+    };
+    let tokens = if as_texts {
+        TokenList::Texts(ids.iter().map(|&id| service.token_text(id)).collect())
+    } else if as_pieces {
+        TokenList::Pieces(ids.iter().map(|&id| piece(service, id)).collect())
+    } else {
+        TokenList::Ids(ids.clone())
     };
     let names = || ids.iter().map(|&id| tokenizer.token(id).unwrap_or_default()).collect();
     Ok(Tokenized {
