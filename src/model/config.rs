@@ -227,12 +227,19 @@ pub enum RopeScaling {
     },
 }
 
+impl LayerConfig {
+    /// A layer that attends to the whole sequence, as all layers of a Llama.
+    pub(crate) fn plain(rope: RopeConfig) -> Self {
+        let (window, rope, norms, mlp) = (None, Some(rope), Norms::Before, Mlp::Dense);
+        Self { window, rope, norms, mlp }
+    }
+}
+
 impl LlamaConfig {
     /// A Llama without optional features, all of whose layers attend to the whole sequence.
     pub fn plain(rope: RopeConfig) -> Self {
-        let (window, rope, norms, mlp) = (None, Some(rope), Norms::Before, Mlp::Dense);
         Self {
-            layers: vec![LayerConfig { window, rope, norms, mlp }],
+            layers: vec![LayerConfig::plain(rope)],
             qkv_bias: false,
             o_bias: false,
             mlp_bias: false,

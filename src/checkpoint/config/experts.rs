@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::llama::{Defaults, LlamaFile};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
-use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp, Norms};
+use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp};
 
 /// The fields about experts.
 #[derive(Debug, Deserialize)]
@@ -38,13 +38,12 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let window = file.sliding_window.flatten().filter(|_| file.use_sliding_window == Some(true));
     let layers = file.layers(origin, |i, _| LayerConfig {
         window,
-        rope: Some(rope.clone()),
-        norms: Norms::Before,
         mlp: if is_dense.contains(&i) || !(i + 1).is_multiple_of(step) {
             Mlp::Dense
         } else {
             Mlp::Experts(experts.clone())
         },
+        ..LayerConfig::plain(rope.clone())
     })?;
     let attention_bias = file.attention_bias.unwrap_or(false);
     let llama = LlamaConfig {
@@ -72,12 +71,8 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let head_dim = file.head_dim();
     let defaults = Defaults { head_dim, theta: 1_000_000.0, ..Defaults::default() };
     let (rope, context) = file.rope(defaults, origin)?;
-    let layer = LayerConfig {
-        window: file.sliding_window.flatten(),
-        rope: Some(rope.clone()),
-        norms: Norms::Before,
-        mlp: Mlp::Experts(experts),
-    };
+    let (window, mlp) = (file.sliding_window.flatten(), Mlp::Experts(experts));
+    let layer = LayerConfig { window, mlp, ..LayerConfig::plain(rope.clone()) };
     let llama = LlamaConfig { layers: vec![layer], ..LlamaConfig::plain(rope) };
     file.model(llama, (head_dim, context), origin)
 }

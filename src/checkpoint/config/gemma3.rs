@@ -44,8 +44,8 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     }
     file.head_dim.get_or_insert(256);
     let ropes = own.rope_parameters.unwrap_or_default();
-    let full = ropes.full_attention.or_else(|| file.old_rope().cloned()).unwrap_or_default();
-    let full = file.rope_of(&full, file.old_theta().unwrap_or(1_000_000.0), origin)?;
+    let full = ropes.full_attention.or_else(|| file.rope_scaling.clone()).unwrap_or_default();
+    let full = file.rope_of(&full, file.rope_theta.unwrap_or(1_000_000.0), origin)?;
     let sliding = ropes.sliding_attention.unwrap_or_default();
     let local_theta = own.rope_local_base_freq.unwrap_or(10_000.0);
     let sliding = file.rope_of(&sliding, local_theta, origin)?;

@@ -9,7 +9,7 @@ use super::{Family, LlamaConfig, ModelConfig, OneOrMany};
 use super::{parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
-use crate::model::config::{LayerConfig, Mlp, Norms, RopeConfig};
+use crate::model::config::{LayerConfig, RopeConfig};
 
 /// The window that transformers assumes where the file has no `sliding_window`.
 const DEFAULT_WINDOW: usize = 4096;
@@ -32,8 +32,8 @@ pub(super) struct LlamaFile {
     pub(super) mlp_bias: Option<bool>,
     /// RoPE as of transformers 5; older files have the two fields below.
     rope_parameters: Option<RopeFile>,
-    rope_theta: Option<f64>,
-    rope_scaling: Option<RopeFile>,
+    pub(super) rope_theta: Option<f64>,
+    pub(super) rope_scaling: Option<RopeFile>,
     partial_rotary_factor: Option<f64>,
     pub(super) original_max_position_embeddings: Option<f64>,
     #[serde(default, deserialize_with = "given")]
@@ -65,12 +65,7 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         _ => file.head_dim(),
     };
     let (rope, context) = file.rope(Defaults { head_dim, ..Defaults::default() }, origin)?;
-    let mut layer = LayerConfig {
-        window: None,
-        rope: Some(rope.clone()),
-        norms: Norms::Before,
-        mlp: Mlp::Dense,
-    };
+    let mut layer = LayerConfig::plain(rope.clone());
     let layers = match model_type {
         "mistral" => {
             layer.window = file.sliding_window.unwrap_or(Some(DEFAULT_WINDOW));
@@ -278,14 +273,6 @@ impl LlamaFile {
             original: None,
         };
         file.config(shape, origin)
-    }
-
-    pub(super) fn old_theta(&self) -> Option<f64> {
-        self.rope_theta
-    }
-
-    pub(super) fn old_rope(&self) -> Option<&RopeFile> {
-        self.rope_scaling.as_ref()
     }
 }
 

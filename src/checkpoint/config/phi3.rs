@@ -3,7 +3,7 @@
 use super::llama::{Defaults, LlamaFile};
 use super::{LlamaConfig, ModelConfig, parse};
 use crate::error::Result;
-use crate::model::config::{LayerConfig, Mlp, Norms};
+use crate::model::config::LayerConfig;
 
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let mut file: LlamaFile = parse(json, origin)?;
@@ -13,12 +13,8 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let head_dim = file.head_dim();
     let defaults = Defaults { head_dim, partial: true, ..Defaults::default() };
     let (rope, context) = file.rope(defaults, origin)?;
-    let layer = LayerConfig {
-        window: file.sliding_window.flatten(),
-        rope: Some(rope.clone()),
-        norms: Norms::Before,
-        mlp: Mlp::Dense,
-    };
+    let window = file.sliding_window.flatten();
+    let layer = LayerConfig { window, ..LayerConfig::plain(rope.clone()) };
     let llama = LlamaConfig { layers: vec![layer], fused: true, ..LlamaConfig::plain(rope) };
     file.model(llama, (head_dim, context), origin)
 }
