@@ -16,14 +16,14 @@ use super::safetensors::SafetensorsFile;
 use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
 use crate::device::has_cubes;
-use crate::error::{DeviceError, Error, LoadError, Result};
+use crate::error::{LoadError, Result};
 use crate::kernels::{
     Activations, Arena, Format, Group, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
 #[cfg(feature = "cube")]
 use crate::model::linear::DevicePanels;
 use crate::model::linear::Weight;
-use crate::model::{Model, ModelConfig, Role, Source as TensorSource};
+use crate::model::{Model, ModelConfig, Role, Source as TensorSource, to_host};
 use crate::storage::{MatrixFormat, Storage};
 use files::Files;
 use loaded::Loaded;
@@ -61,7 +61,7 @@ impl<'a> Weights<'a> {
         dtype: DType,
     ) -> Result<Self> {
         let files = files.into_iter().map(WeightFile::Safetensors).collect();
-        Self::from_weight_files(files, origin, device, dtype)
+        Ok(Self::new(Source::Files(Files::new(files, origin)?), device, dtype))
     }
 
     /// Takes tensors from a GGUF file, and converts them to `dtype` on demand. `config` is that of
@@ -76,28 +76,20 @@ impl<'a> Weights<'a> {
         dtype: DType,
     ) -> Result<Self> {
         let tensors = WeightFile::Gguf(GgufWeights::new(file, config)?);
-        Self::from_weight_files(vec![tensors], file.origin(), device, dtype)
-    }
-
-    fn from_weight_files(
-        files: Vec<WeightFile<'a>>,
-        origin: &str,
-        device: &Device,
-        dtype: DType,
-    ) -> Result<Self> {
-        let files = Files::new(files, origin)?;
-        Ok(Self::new(Source::Files(files), device, dtype).with_arena())
+        let files = Files::new(vec![tensors], file.origin())?;
+        Ok(Self::new(Source::Files(files), device, dtype))
     }
 
     fn new(source: Source<'a>, device: &Device, dtype: DType) -> Self {
-        Self {
+        let weights = Self {
             source,
             device: device.clone(),
             dtype,
             storage: None,
             batch_invariant: false,
             loaded: RefCell::default(),
-        }
+        };
+        weights.with_arena()
     }
 
     /// Sizes the memory of all matrices.
@@ -286,7 +278,7 @@ impl TensorSource for Weights<'_> {
     fn panels(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Panels> {
         let Source::Files(files) = &self.source else {
             self.loaded.borrow_mut().count_matrix(self.dtype.name(), shape, role);
-            return Panels::from_numbers(&on_host(self.random_tensor(name, shape))?, shape);
+            return Panels::from_numbers(&to_host(self.random_tensor(name, shape))?, shape);
         };
         let stored = files.find_matrix(name, shape, role)?;
         let panels = self.pack(files, &stored, shape, role, &mut files.arena.borrow_mut())?;
@@ -304,7 +296,7 @@ impl TensorSource for Weights<'_> {
 
     fn numbers(&self, name: &str, length: usize) -> Result<Vec<f32>> {
         let Source::Files(files) = &self.source else {
-            return on_host(self.random_tensor(name, [length]));
+            return to_host(self.random_tensor(name, [length]));
         };
         let mut bytes = BytesMut::new();
         convert::append(&files.find(name, &[length])?, DType::F32, &mut bytes)?;
@@ -347,11 +339,4 @@ impl TensorSource for Weights<'_> {
     fn device(&self) -> &Device {
         &self.device
     }
-}
-
-/// The numbers of a tensor, in row-major order.
-fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    tensor
-        .try_into_vec_as::<f32>()
-        .map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
 }

@@ -43,6 +43,7 @@ use crate::storage::Storage;
 pub use config::ModelConfig;
 pub use input::Input;
 pub use logits::{Logits, MostLikely};
+pub(crate) use network::to_host;
 use network::{Network, Output};
 use pass::Pass;
 pub use source::{Role, Source};

@@ -318,7 +318,7 @@ fn wait_for(hidden: Tensor<3>) -> Result<()> {
 }
 
 /// Waits for the device and copies a tensor into host memory, in row-major order.
-pub(super) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
+pub(crate) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
     let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
     values.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
 }
