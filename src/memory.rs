@@ -20,26 +20,18 @@ pub(crate) fn fits_into_addresses(bytes: u128) -> bool {
 }
 
 /// The address space that is left to this process, in bytes, where it has a limit.
-#[cfg(target_os = "linux")]
 fn addresses() -> Option<u64> {
-    linux::address_space(std::path::Path::new("/"))
-}
-
-/// The address space that is left to this process, in bytes, where it has a limit.
-#[cfg(not(target_os = "linux"))]
-fn addresses() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return linux::address_space(std::path::Path::new("/"));
+    #[cfg(not(target_os = "linux"))]
     None
 }
 
 /// The memory that is left to this process, in bytes, where the system reports it.
-#[cfg(target_os = "linux")]
 pub(crate) fn available() -> Option<u64> {
-    linux::available(std::path::Path::new("/"))
-}
-
-/// The memory that is left to this process, in bytes, where the system reports it.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn available() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return linux::available(std::path::Path::new("/"));
+    #[cfg(not(target_os = "linux"))]
     None
 }
 

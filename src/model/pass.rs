@@ -92,7 +92,7 @@ impl<'a> Pass<'a> {
         if self.has_slots() {
             return self.attend_in_slots(layer, [q, k, v], scoring);
         }
-        self.attend_in_tensors(layer, q, k, v, scoring)
+        self.attend_in_tensors(layer, [q, k, v], scoring)
     }
 
     // ANCHOR: attend
@@ -100,13 +100,11 @@ impl<'a> Pass<'a> {
     fn attend_in_tensors(
         &mut self,
         layer: usize,
-        q: Tensor<4>,
-        k: Tensor<4>,
-        v: Tensor<4>,
+        qkv: [Tensor<4>; 3],
         scoring: Scoring,
     ) -> Tensor<4> {
-        let device = q.device();
-        let [q, k, v] = [q, k, v].map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
+        let device = qkv[0].device();
+        let [q, k, v] = qkv.map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
         let q = scaled(q, scoring.scale);
         let alone = self.segments.len() == 1;
         let mixed = self.segments.iter_mut().map(|Segment { columns, start, cache }| {
