@@ -25,7 +25,6 @@ use slowburn::kernels::Simd;
 
 pub use compare::same_but_for_rounding;
 use output::Output;
-use outputs::OUTPUTS;
 use served::Server;
 use sitting::Sittings;
 
@@ -67,7 +66,7 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
         "" => !output.on_request,
         only => output.command.contains(only) && (output.timed || !args.sitting),
     };
-    for output in OUTPUTS.iter().filter(is_wanted) {
+    for output in outputs::all().filter(is_wanted) {
         eprintln!("$ {}", output.command);
         for command in [Some(output.command), output.server].into_iter().flatten() {
             if !pages.contains(command) {
@@ -145,7 +144,7 @@ fn pages(book: &Path) -> Result<BTreeMap<String, String>> {
 
 /// The outputs with times.
 fn timed_files() -> Vec<&'static str> {
-    OUTPUTS.iter().filter(|output| output.timed).filter_map(|output| output.file).collect()
+    outputs::all().filter(|output| output.timed).filter_map(|output| output.file).collect()
 }
 
 /// Runs a `cargo` command in `folder` and returns its standard output, followed by its standard

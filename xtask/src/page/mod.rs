@@ -2,6 +2,7 @@
 
 pub mod devtools;
 mod looks;
+mod refusals;
 mod uses;
 
 use std::fs;
@@ -56,9 +57,9 @@ pub fn run(args: &PageArgs) -> Result<()> {
     step("the keyboard alone, and the pointer", || uses::keyboard(browser, &server))?;
     step("tokens as they arrive, and Stop", || uses::stop(browser, &slow))?;
     step("no motion", || uses::stillness(browser, &server))?;
-    step("an API key", || uses::key(browser, &locked, KEY))?;
-    step("too many requests", || uses::rate(browser, &limited))?;
-    step("a server that goes and comes back", || uses::gone(browser, start))?;
+    step("an API key", || refusals::key(browser, &locked, KEY))?;
+    step("too many requests", || refusals::rate(browser, &limited))?;
+    step("a server that goes and comes back", || refusals::gone(browser, start))?;
     step("desk and phone, light and dark", || {
         looks::check(browser, &server, &locked, &args.out)
     })?;

@@ -52,7 +52,7 @@ const ASKED: &str = "fetch('candidates', {
 const PLACES: &str = "['#story', '#stats', '#candidates', '#summary', '#sampler', 'footer']
     .map((part) => document.querySelector(part).getBoundingClientRect().top + scrollY)";
 
-const FOCUS: &str = "document.activeElement.id || document.activeElement.className || document.activeElement.localName";
+pub(super) const FOCUS: &str = "document.activeElement.id || document.activeElement.className || document.activeElement.localName";
 
 /// Opens the page, and waits until it shows the candidates.
 pub fn open(browser: &mut Browser, url: &str, look: Look) -> Result<()> {
@@ -270,28 +270,7 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     browser.wait("document.querySelectorAll('.token').length === story.tokens.length")?;
     ensure!(browser.get::<String>(FOCUS)? == "prompt", "the focus has moved");
 
-    // Each control is a stop of the tab key, and shows that it has the focus.
-    let mut stops = Vec::new();
-    loop {
-        browser.press("Tab")?;
-        let stop: String = browser.get(FOCUS)?;
-        if stop == "body" || stops.contains(&stop) || stops.len() > 40 {
-            break;
-        }
-        let outline: String = browser.get(
-            "(() => { const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement); \
-             return `${outlineStyle} ${outlineWidth}`; })()",
-        )?;
-        ensure!(outline == "solid 3px", "the focus of {stop} is drawn as {outline}");
-        stops.push(stop);
-    }
-    let expected: Vec<String> = browser.get(
-        "[...document.querySelectorAll('button, input, .token[tabindex=\"0\"], a')]
-            .filter((control) => control.checkVisibility())
-            .map((control) => control.id || control.className || control.localName)",
-    )?;
-    ensure!(stops == expected, "the tab key stops at {stops:?} instead of {expected:?}");
-
+    tab_stops(browser)?;
     browser.get::<()>("document.querySelector('.token[tabindex=\"0\"]').focus()")?;
     for (key, place) in [
         ("ArrowRight", "1"),
@@ -323,6 +302,31 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     browser.point("h1")?;
     browser.wait("element('candidates-title').textContent === 'Next token'")?;
     no_errors(browser)
+}
+
+/// Each control is a stop of the tab key, and shows that it has the focus.
+fn tab_stops(browser: &mut Browser) -> Result<()> {
+    let mut stops = Vec::new();
+    loop {
+        browser.press("Tab")?;
+        let stop: String = browser.get(FOCUS)?;
+        if stop == "body" || stops.contains(&stop) || stops.len() > 40 {
+            break;
+        }
+        let outline: String = browser.get(
+            "(() => { const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement); \
+             return `${outlineStyle} ${outlineWidth}`; })()",
+        )?;
+        ensure!(outline == "solid 3px", "the focus of {stop} is drawn as {outline}");
+        stops.push(stop);
+    }
+    let expected: Vec<String> = browser.get(
+        "[...document.querySelectorAll('button, input, .token[tabindex=\"0\"], a')]
+            .filter((control) => control.checkVisibility())
+            .map((control) => control.id || control.className || control.localName)",
+    )?;
+    ensure!(stops == expected, "the tab key stops at {stops:?} instead of {expected:?}");
+    Ok(())
 }
 
 /// The token at `place` has the focus, and its candidates are shown.
@@ -395,75 +399,6 @@ pub fn stop(browser: &mut Browser, slow: &Server) -> Result<()> {
     browser.wait("run !== null")?;
     browser.go("about:blank#")?;
     Ok(())
-}
-
-/// The page asks for the API key, says when it is wrong, and keeps it for the tab only.
-pub fn key(browser: &mut Browser, locked: &Server, key: &str) -> Result<()> {
-    browser.open(&locked.url, Look::DESK)?;
-    browser.wait("!element('key-form').hidden")?;
-    ensure!(browser.get::<String>(FOCUS)? == "body", "a page that opens takes the focus");
-    let (shown, said): (String, String) = browser
-        .get("[getComputedStyle(element('bars')).visibility, element('summary').textContent]")?;
-    ensure!(
-        shown == "hidden" && said.contains("API key"),
-        "without a key: {shown}, {said:?}"
-    );
-    browser.press("Control+Enter")?;
-    browser.wait("document.activeElement.id === 'key'")?;
-    browser.type_text("wrong-key-123")?;
-    browser.press("Enter")?;
-    browser.wait("element('key-form').textContent.includes('is not one of those')")?;
-    browser.wait("document.activeElement.id === 'key'")?;
-    browser.type_text(key)?;
-    browser.press("Enter")?;
-    browser.wait(SETTLED)?;
-    ensure!(browser.get::<bool>("element('key-form').hidden")?);
-    browser.press("Control+Enter")?;
-    browser.wait(&format!("story.tokens.length > 0 && {IDLE}"))?;
-    let kept: String = browser.get("Object.values(sessionStorage).join()")?;
-    ensure!(kept.contains(key), "the key is not kept");
-    ensure!(browser.get::<bool>("localStorage.length === 0 && document.cookie === ''")?);
-    let others: Vec<String> = browser.errors();
-    let unexpected = others.iter().find(|error| !error.contains("status of 401"));
-    ensure!(unexpected.is_none(), "the page reports: {unexpected:?}");
-    Ok(())
-}
-
-/// A server that has had enough says for how long, and so does the page. Then it goes on.
-pub fn rate(browser: &mut Browser, limited: &Server) -> Result<()> {
-    browser.open(&limited.url, Look::DESK)?;
-    // The page asks for the model and for the candidates: one request more than it may.
-    browser.wait("!element('problem').hidden")?;
-    let (said, state): (String, String) =
-        browser.get("[element('problem').textContent, element('generate').ariaDisabled]")?;
-    let begin = "Too many requests: the next one may come in ";
-    ensure!(said.starts_with(begin) && said.ends_with(" left"), "it says {said:?}");
-    ensure!(state == "true", "Generate is not disabled");
-    browser.press("Control+Enter")?;
-    ensure!(browser.get::<bool>(IDLE)?, "it does not wait");
-    browser.wait("element('problem').hidden && element('generate').ariaDisabled === 'false'")?;
-    browser.press("Control+Enter")?;
-    browser.wait(&format!("story.tokens.length > 0 && {IDLE}"))?;
-    let errors = browser.errors();
-    let unexpected = errors.iter().find(|error| !error.contains("status of 429"));
-    ensure!(unexpected.is_none(), "the page reports: {unexpected:?}");
-    Ok(())
-}
-
-/// A server that is gone is missed, and the page goes on when it is back.
-pub fn gone(browser: &mut Browser, start: impl Fn(&[&str]) -> Result<Server>) -> Result<()> {
-    let server = start(&[])?;
-    open(browser, &server.url, Look::DESK)?;
-    let port = server.port().to_owned();
-    drop(server);
-    browser.press("Control+Enter")?;
-    browser.wait(&format!("{IDLE} && !element('problem').hidden"))?;
-    let said: String = browser.get("element('problem').textContent")?;
-    ensure!(said.starts_with("The server does not answer."), "it says {said:?}");
-    let _server = start(&["--port", &port])?;
-    browser.wait("element('problem').hidden")?;
-    browser.press("Control+Enter")?;
-    browser.wait(&format!("story.tokens.length > 0 && {IDLE}"))
 }
 
 /// Nothing moves where a person wants no motion.
