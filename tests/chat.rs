@@ -64,6 +64,22 @@ fn a_template_can_do_without_a_date() {
     assert!(error.to_string().contains("strftime_now"), "{error}");
 }
 
+/// As in Jinja, and other than in the engine by itself.
+#[test]
+fn a_macro_may_set_a_namespace_that_it_does_not_read() {
+    let source = "{% set ns = namespace(x=1, y=1) %}\
+        {% macro m() %}{% set ns.x = 2 %}{% set ns.y %}3{% endset %}{% endmacro %}{{ m() }}{{ ns.x }}{{ ns.y }}";
+    assert_eq!(render(source, &then()).unwrap(), "23");
+}
+
+/// These mark the assistant's tokens for training.
+#[test]
+fn the_tags_of_a_generation_have_no_effect() {
+    let source = "a{%- generation %}{% set x = 1 %}b{%endgeneration%}{{ x is defined }}\
+        {# {% generation %} #}{{ '{% generation %}' }}{% raw %}{% generation %}{% endraw %}";
+    assert_eq!(render(source, &then()).unwrap(), "abFalse{% generation %}{% generation %}");
+}
+
 #[test]
 fn templates_that_fail_give_an_error_that_names_them() {
     let deep = "{{ ".to_owned() + &"(".repeat(10_000);

@@ -148,6 +148,7 @@ fn what_is_nested() {
         ("", "x", " is defined"),
         ("", "1", " == 1"),
         ("", "1", " ~ 'a'"),
+        ("", "1", " * 1"),
         ("[", "1", "]"),
         ("(", "1", ",)"),
         ("{1: ", "1", "}"),
@@ -207,6 +208,9 @@ fn what_is_nested() {
             ));
         }
     }
+    let maps = |n: usize| "'map', ".repeat(n);
+    assert_refused(&format!("{{{{ 'a'|map({}'upper') }}}}", maps(1000)), "`map`");
+    assert_refused(&format!("{{{{ 'a'|map(*[{}'upper']) }}}}", maps(60_000)), "`map`");
     assert_refused(
         "{% set ns = namespace(x=1) %}{% for i in range(70) %}{% set ns.x = [ns.x] %}{% endfor %}",
         "deep",
@@ -274,6 +278,15 @@ fn what_takes_long() {
     ] {
         assert_ends(source);
     }
+    let literal = |item: &str| vec![item; 20_000].join(", ");
+    let nested = "{% set x = [1] %}".to_owned() + &"{% set x = [x, x] %}".repeat(18);
+    assert_ends(&format!("{nested}{{{{ {{ {} }} }}}}", literal("x: 1")));
+    let many = format!(
+        "{{% set x = {{ {} }} %}}",
+        (0..1000).fold(String::new(), |x, i| format!("{x}'a{i}': 1, "))
+    );
+    assert_ends(&format!("{many}{{{{ dict({}) }}}}", literal("**x")));
+    assert_ends(&format!("{many}{{{{ range({}) }}}}", literal("*x")));
     // 2^60 values that are two lists of two each.
     for using in [
         "{{ x }}",
@@ -302,9 +315,15 @@ fn what_takes_memory() {
         "{% set x = 'x' * 100000 %}{{ x|replace('', x) }}",
         "{% set x = 'x' * 100000 %}{{ x.join(range(100000)) }}",
         "{% set x = 'x' * 100000 %}{{ range(100000)|join(x) }}",
+        "{% set x = 'x' * 100000 %}{{ range(100000)|join(d=x) }}",
         "{% set x = 'x' * 100000 %}{{ x|join(x) }}{{ x.join(x) }}",
+        "{{ ([{'a': 1}] * 10000)|sort(attribute='a,' * 10000) }}",
         "{% set x = 'x' * 50000000 %}{{ x|list|length }}",
         "{% set x = 'x' * 50000000 %}{{ x|sort|length }}",
+        "{% set x = 'x' * 50000000 %}{{ x|sort(*[])|length }}",
+        "{% filter sort %}{{ 'x' * 50000000 }}{% endfilter %}",
+        "{% set x = 'x' * 50000000 %}{{ [x, x, x]|map('list')|list|length }}",
+        "{% set x = 'x' * 50000000 %}{{ range(*x) }}",
         "{% set x = 'x' * 50000000 %}{{ x.split('x')|length }}",
         "{% set x = 'x' * 50000000 %}{{ [x, x, x]|map('sort')|list|length }}",
         "{% set x = 'x' * 50000000 %}{% for c in x %}{% endfor %}",
@@ -334,6 +353,18 @@ fn what_takes_memory() {
         "{% set x = 'x y' * 20000000 %}{{ x|wordcount }}{{ x|truncate(10) }}{{ x.title()|length }}",
     ] {
         assert_ends(source);
+    }
+    // What the compiler would compute before anything runs.
+    for literal in [
+        "('x' * 99999999)",
+        "((1,) * 99999999)",
+        "([0] * 99999999)",
+        "(3 * 'x' * 33333333)",
+    ] {
+        for operator in [" ~ ", " + ", " == ", ", "] {
+            let many = vec![literal; 60].join(operator);
+            assert_ends(&format!("{{{{ [{many}]|length }}}}"));
+        }
     }
     let doubled =
         |step: &str| format!("{{% set x = 'x' * 1000 %}}{}{{{{ x|length }}}}", step.repeat(40));

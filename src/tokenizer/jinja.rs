@@ -1,10 +1,15 @@
 //! The environment for chat templates, compatible with that of transformers.
 //!
 //! A template is an untrusted program, which could take any amount of time, memory or stack, so it
-//! runs on a budget: its source is checked before parsing ([`source`]), a rewrite charges expensive
-//! operations before they run ([`rewrite`], [`library`], [`methods`]), the engine counts
-//! instructions, and remaining panics are caught. A template that exhausts its budget always fails
-//! at the same place, because no clock is involved.
+//! runs on a budget: its source is checked before parsing ([`source`]), expensive operations are
+//! charged before they run ([`rewrite`], [`library`], [`methods`]), the engine counts instructions,
+//! and remaining panics are caught. A template that exhausts its budget always fails at the same
+//! place, because no clock is involved.
+//!
+//! The engine's public interface does not suffice for that, which is why its `unstable_machinery` is
+//! used: it counts instructions and not the work within one, shows operators to no callback, and
+//! parses without a limit. With it alone, `{% set x = x ~ x %}` forty times asks for 10^15 bytes and
+//! `1 + 1 + ...` overflows the stack, which ends the process (`tests/chat_limits.rs`).
 
 mod budget;
 mod format_check;
@@ -12,6 +17,7 @@ mod json;
 mod library;
 mod methods;
 mod namespace;
+mod operators;
 mod python;
 mod rewrite;
 mod source;
@@ -21,15 +27,15 @@ mod text_filters;
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
-use minijinja::machinery::{self, CodeGenerator};
+use minijinja::machinery;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Value};
 
 use crate::panics;
 use budget::Budget;
 
-/// Stops endless loops. A message takes one or two hundred instructions.
-const MAX_INSTRUCTIONS: u64 = 2_000_000;
+/// Stops endless loops. A message takes a hundred instructions or a few, those that charge included.
+const MAX_INSTRUCTIONS: u64 = 2_500_000;
 
 /// The nesting limit of loops and macros, where a macro counts as five.
 const MAX_CALLS: usize = 200;
@@ -54,18 +60,16 @@ fn run(
     let one_line = |error: Error| describe(&error);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     let syntax = syntax.map_err(one_line)?;
-    source::check(source, &syntax)?;
-    let source = replace_generation_tags(source);
-    let parsed = machinery::parse(&source, "<string>", syntax).map_err(one_line)?;
-    let template = rewrite::template(&parsed)?;
-    let mut compiler = CodeGenerator::new("<string>", &source);
-    compiler.compile_stmt(&template);
-    let (instructions, blocks) = compiler.finish();
+    let source = source::prepare(source, &syntax)?;
+    let environment = environment(syntax, now);
+    let template = environment.template_from_str(&source).map_err(one_line)?;
+    let template = machinery::get_compiled_template(&template);
+    let instructions = rewrite::counted(&template.instructions);
 
-    let environment = environment(now);
     let mut text = String::new();
     let mut out = machinery::make_string_output(&mut text);
     let context = Value::from(context);
+    let blocks = BTreeMap::new();
     machinery::eval(&environment, &instructions, context, &blocks, &mut out, AutoEscape::None)
         .map_err(one_line)?;
     drop(out);
@@ -78,14 +82,16 @@ fn describe(error: &Error) -> String {
     format!("{error}{}", cause.unwrap_or_default()).replace(['\n', '\r'], " ")
 }
 
-fn environment(now: Option<DateTime>) -> Environment<'static> {
+fn environment(syntax: SyntaxConfig, now: Option<DateTime>) -> Environment<'static> {
     let budget = Budget::new();
     let mut environment = Environment::new();
+    environment.set_syntax(syntax);
     // Debug errors would print all variables.
     environment.set_debug(false);
     environment.set_fuel(Some(MAX_INSTRUCTIONS));
     environment.set_recursion_limit(MAX_CALLS);
     library::add_to(&mut environment, &budget);
+    operators::add_to(&mut environment, &budget);
     let own = budget.clone();
     environment.set_unknown_method_callback(move |state, value, method, args| {
         methods::call(&own, state, value, method, args)
@@ -114,23 +120,4 @@ fn write(budget: &Budget, out: &mut Output, state: &mut State, value: &Value) ->
         Some(text) => minijinja::escape_formatter(out, state, &Value::from(text)),
         None => minijinja::escape_formatter(out, state, value),
     }
-}
-
-/// `{% generation %}` marks the assistant's tokens for training. `{% with %}` replaces it: a block
-/// that leaves its content unchanged and has its own scope.
-fn replace_generation_tags(source: &str) -> String {
-    let mut replaced = String::with_capacity(source.len());
-    let mut rest = source;
-    while let Some(start) = rest.find("{%") {
-        let (before, tag) = rest.split_at(start);
-        let Some(length) = tag.find("%}") else { break };
-        let (tag, after) = tag.split_at(length);
-        replaced.push_str(before);
-        match tag.trim_matches(|c: char| c.is_whitespace() || "{%+-".contains(c)) {
-            "generation" | "endgeneration" => replaced.push_str(&tag.replace("generation", "with")),
-            _ => replaced.push_str(tag),
-        }
-        rest = after;
-    }
-    replaced + rest
 }

@@ -79,6 +79,17 @@ impl Budget {
         Ok(bytes)
     }
 
+    /// The same for several values.
+    pub(super) fn weigh_all(&self, values: &[Value]) -> Result<(), Error> {
+        values.iter().try_for_each(|value| self.weigh(value).map(drop))
+    }
+
+    /// Charges a visit of a value, treating a string as a list of its characters.
+    pub(super) fn weigh_items(&self, value: &Value) -> Result<(), Error> {
+        self.weigh(value)?;
+        self.spend_times(value.as_str().map_or(0, str::len), KEEP as usize)
+    }
+
     /// Charges one pass over a value's items, without their contents.
     pub(super) fn touch(&self, value: &Value) -> Result<(), Error> {
         match value.as_str() {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use minijinja::Value;
 use minijinja::value::{Enumerator, Object};
+use minijinja::{Error, Value};
+
+use super::budget::{Budget, refuse};
 
 /// `namespace(found=false)`. The engine's own namespace could contain itself and would then print
 /// endlessly; this one checks each value before storing it.
@@ -12,8 +14,13 @@ use minijinja::value::{Enumerator, Object};
 pub(super) struct Namespace(Mutex<BTreeMap<String, Value>>);
 
 impl Namespace {
-    pub(super) fn set(&self, name: &str, value: Value) {
+    pub(super) fn set(&self, budget: &Budget, name: &str, value: Value) -> Result<(), Error> {
+        if value.downcast_object_ref::<Namespace>().is_some() {
+            return Err(refuse("a namespace cannot be kept in a list or in a namespace"));
+        }
+        let value = budget.settle(value)?;
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value);
+        Ok(())
     }
 }
 

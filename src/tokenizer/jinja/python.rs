@@ -41,6 +41,11 @@ pub(super) fn text(value: &Value) -> Option<String> {
     })
 }
 
+/// A value as Python prints it.
+pub(super) fn printed(value: &Value) -> String {
+    text(value).unwrap_or_else(|| value.to_string())
+}
+
 /// The float in a value, if it is one.
 fn as_float(value: &Value) -> Option<f64> {
     let is_float = value.kind() == ValueKind::Number && !value.is_integer();

@@ -14,26 +14,60 @@ const MAX_EXPRESSION: usize = 250;
 /// The most `elif` branches of one `if`.
 const MAX_ELIF: usize = 250;
 
-pub(super) fn check(source: &str, syntax: &SyntaxConfig) -> Result<(), String> {
+/// Checks a template, and returns the source to compile in its place.
+///
+/// The compiler computes operators between literals itself, before anything can be counted. An `if`
+/// between them keeps it from `*` and `~`, which make a long text of a short one.
+/// `{% generation %}`, which marks the assistant's tokens for training, becomes `{% with %}`: a
+/// block that leaves its content unchanged and has its own scope.
+pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, String> {
     if source.len() > MAX_BYTES {
         return Err(format!("it has {} bytes, and {MAX_BYTES} is the limit", source.len()));
     }
+    let mut prepared = String::with_capacity(source.len());
+    let mut copied = 0;
     let mut expression = Expression::default();
     let mut elifs = 0;
+    let mut previous = Token::VariableEnd;
     // Invalid tokens are left to the engine, whose error gives their position.
-    for (token, _) in tokenize(source, false, syntax.clone()).map_while(Result::ok) {
-        match token {
+    for (token, span) in tokenize(source, false, syntax.clone()).map_while(Result::ok) {
+        let replacement = match (&previous, &token) {
+            // `f(*list)`
+            (Token::ParenOpen | Token::Comma, Token::Mul) => None,
+            (_, Token::Mul) => Some("* (1 if 1) *"),
+            (_, Token::Tilde) => Some("~ ('' if 1) ~"),
+            (Token::BlockStart, Token::Ident("generation")) => Some("with"),
+            (Token::BlockStart, Token::Ident("endgeneration")) => Some("endwith"),
+            // A template stands alone: there are no others to import or extend.
+            (Token::BlockStart, Token::Ident("from")) => {
+                return Err("`import` is not supported".to_owned());
+            }
+            (
+                Token::BlockStart,
+                Token::Ident(tag @ ("block" | "import" | "extends" | "include")),
+            ) => {
+                return Err(format!("`{tag}` is not supported"));
+            }
+            _ => None,
+        };
+        if let Some(replacement) = replacement {
+            prepared.push_str(&source[copied..span.start_offset as usize]);
+            prepared.push_str(replacement);
+            copied = span.end_offset as usize;
+        }
+        match &token {
             Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => {
                 expression = Expression::default();
             }
             Token::Ident("elif") => elifs += 1,
-            token => expression.take(&token)?,
+            token => expression.take(token)?,
         }
         if elifs > MAX_ELIF {
             return Err(format!("it has more than {MAX_ELIF} `elif`"));
         }
+        previous = token;
     }
-    Ok(())
+    Ok(prepared + &source[copied..])
 }
 
 /// An upper bound on the depth of an expression's syntax tree.
@@ -78,7 +112,7 @@ mod tests {
     use super::*;
 
     fn check(source: &str) -> Result<(), String> {
-        super::check(source, &SyntaxConfig::default())
+        super::prepare(source, &SyntaxConfig::default()).map(drop)
     }
 
     #[test]

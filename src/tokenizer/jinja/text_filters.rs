@@ -1,32 +1,44 @@
 //! Jinja's filters of texts that the engine lacks.
 
 use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs, from_args};
-use minijinja::{Environment, Error, Value};
+use minijinja::{Error, Value};
 
 use super::budget::{Budget, refuse};
 use super::python;
 use super::strings;
 
-pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
-    env.add_filter("string", |value: &Value| match python::text(value) {
-        Some(text) => Value::from(text),
-        None if value.as_str().is_some() => value.clone(),
-        None => Value::from(value.to_string()),
-    });
-    env.add_filter("wordcount", |text: &str| count_words(text));
-    env.add_filter("truncate", |text: &str, options: Rest<ValueOrKwargs>| {
-        truncate(text, &options.into_values())
-    });
-    let own = budget.clone();
-    env.add_filter("center", move |text: &str, options: Rest<ValueOrKwargs>| {
-        let options = options.into_values();
-        let (width, named): (Option<usize>, Kwargs) = from_args(&options)?;
-        let width = width.or(named.get("width")?).unwrap_or(80);
-        named.assert_all_used()?;
-        strings::center(&own, text, width, ' ')
-    });
-    let own = budget.clone();
-    env.add_filter("urlencode", move |value: &Value| urlencode(&own, value));
+pub(super) fn all(budget: &Budget) -> [(&'static str, Value); 5] {
+    let (filling, quoting) = (budget.clone(), budget.clone());
+    [
+        (
+            "string",
+            Value::from_function(|value: &Value| match value.as_str() {
+                Some(_) => value.clone(),
+                None => Value::from(python::printed(value)),
+            }),
+        ),
+        ("wordcount", Value::from_function(count_words)),
+        (
+            "truncate",
+            Value::from_function(|text: &str, options: Rest<ValueOrKwargs>| {
+                truncate(text, &options.into_values())
+            }),
+        ),
+        (
+            "center",
+            Value::from_function(move |text: &str, options: Rest<ValueOrKwargs>| {
+                let options = options.into_values();
+                let (width, named): (Option<usize>, Kwargs) = from_args(&options)?;
+                let width = width.or(named.get("width")?).unwrap_or(80);
+                named.assert_all_used()?;
+                strings::center(&filling, text, width, ' ')
+            }),
+        ),
+        (
+            "urlencode",
+            Value::from_function(move |value: &Value| urlencode(&quoting, value)),
+        ),
+    ]
 }
 
 /// The runs of letters, digits and `_`.
@@ -88,7 +100,7 @@ fn urlencode(budget: &Budget, value: &Value) -> Result<String, Error> {
 
 /// Percent-encodes all bytes but letters, digits, `-._~` and those of `safe`.
 fn quote(budget: &Budget, value: &Value, safe: &[u8]) -> Result<String, Error> {
-    let text = python::text(value).unwrap_or_else(|| value.to_string());
+    let text = python::printed(value);
     budget.spend_times(text.len(), 3)?;
     let mut quoted = String::with_capacity(text.len());
     for &byte in text.as_bytes() {
