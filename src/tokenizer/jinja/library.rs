@@ -218,45 +218,29 @@ fn sum(budget: &Budget, values: &Value, options: &[Value]) -> Result<Value, Erro
     let attribute = attribute.or(named.get("attribute")?);
     let start = start.or(named.get("start")?);
     named.assert_all_used()?;
-    let mut total = Sum::new(start.as_ref())?;
+    let mut total = plus(&Value::from(0), &start.unwrap_or(Value::from(0)))?;
     for value in values.try_iter()?.checked() {
         budget.spend(KEEP)?;
         let value = value?;
-        total = total.plus(&match &attribute {
-            Some(name) => value.get_attr(name)?,
-            None => value,
-        })?;
+        total = match &attribute {
+            Some(name) => plus(&total, &value.get_attr(name)?)?,
+            None => plus(&total, &value)?,
+        };
     }
-    Ok(total.into_value())
+    Ok(total)
 }
 
-/// A sum: an integer while all numbers are integers.
-enum Sum {
-    Whole(i128),
-    Real(f64),
-}
-
-impl Sum {
-    fn new(start: Option<&Value>) -> Result<Self, Error> {
-        start.map_or(Ok(Sum::Whole(0)), |start| Sum::Whole(0).plus(start))
+/// The sum of two numbers: an integer if both are.
+fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
+    let real = |value: &Value| match i128::try_from(value.clone()) {
+        Ok(whole) if value.is_integer() => Ok(whole as f64),
+        _ => f64::try_from(value.clone()),
+    };
+    if !a.is_integer() || !b.is_integer() {
+        return Ok(Value::from(real(a)? + real(b)?));
     }
-
-    fn plus(self, value: &Value) -> Result<Self, Error> {
-        match self {
-            Sum::Whole(sum) if value.is_integer() => {
-                let sum = sum.checked_add(i128::try_from(value.clone())?);
-                sum.map(Sum::Whole).ok_or_else(|| refuse("unable to calculate a sum so large"))
-            }
-            Sum::Whole(sum) => Ok(Sum::Real(sum as f64 + f64::try_from(value.clone())?)),
-            Sum::Real(sum) => Ok(Sum::Real(sum + f64::try_from(value.clone())?)),
-        }
-    }
-
-    fn into_value(self) -> Value {
-        match self {
-            // In the type in which the engine is fastest.
-            Sum::Whole(sum) => i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from),
-            Sum::Real(sum) => Value::from(sum),
-        }
-    }
+    let sum = i128::try_from(a.clone())?.checked_add(i128::try_from(b.clone())?);
+    let sum = sum.ok_or_else(|| refuse("unable to calculate a sum so large"))?;
+    // In the type in which the engine is fastest.
+    Ok(i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from))
 }
