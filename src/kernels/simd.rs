@@ -261,6 +261,8 @@ macro_rules! passes {
         }
     };
 }
+// Other processors have the scalar instructions alone.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use passes;
 
 #[derive(Clone, Copy)]
