@@ -287,9 +287,9 @@ fn the_cache_takes_the_bytes_of_its_formula() {
             let formula = |capacity: usize| {
                 2 * config.n_layers * config.n_kv_heads * capacity * config.head_dim * dtype.size()
             };
-            // On the CPU memory is taken as it is written to, in blocks of 32 tokens; elsewhere all
-            // of it at once.
-            let in_blocks = device.name == "cpu";
+            // Where the kernels of this crate compute, memory is taken as it is written to, in blocks
+            // of 32 tokens; elsewhere all of it at once.
+            let in_blocks = device.name != "ndarray";
             let taken = |length: usize, capacity: usize| {
                 if in_blocks {
                     formula(length.next_multiple_of(32))
