@@ -44,7 +44,7 @@
 //! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too
 //!
-//! Without a device there is no Burn, and what remains is an engine besides its arithmetic. With `text`,
+//! Without a device or `hub` there is no Burn, and what remains is an engine besides its arithmetic. With `text`,
 //! these are tokenizer, generation loops and requests, and [`model::Model`] is a network that the caller
 //! brings. With no feature at all these are samplers, constraints, the scheduler and its blocks.
 
