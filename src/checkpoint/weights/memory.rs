@@ -86,6 +86,20 @@ impl Role {
     }
 }
 
+/// Rejects a matrix that is larger than a tensor may be on a GPU. Burn would report that only of what is
+/// computed with it.
+#[cfg(feature = "cube")]
+pub(super) fn check_size(name: &str, panels: &Panels, device: &Device) -> Result<()> {
+    let (bytes, largest) = (panels.bytes() as u128, cube::memory_of(device).largest);
+    if bytes <= largest {
+        return Ok(());
+    }
+    let reason = format!(
+        "`{name}` takes {bytes} bytes, and a tensor may take {largest} there: store the weights in a smaller type"
+    );
+    Err(DeviceError::Failed(reason).into())
+}
+
 #[cfg(test)]
 mod tests {
     use burn::tensor::Device;
@@ -136,18 +150,4 @@ mod tests {
             assert_eq!(model.weight_formats(), expected, "{storage:?}");
         }
     }
-}
-
-/// Rejects a matrix that is larger than a tensor may be on a GPU. Burn would report that only of what is
-/// computed with it.
-#[cfg(feature = "cube")]
-pub(super) fn check_size(name: &str, panels: &Panels, device: &Device) -> Result<()> {
-    let (bytes, largest) = (panels.bytes() as u128, cube::memory_of(device).largest);
-    if bytes <= largest {
-        return Ok(());
-    }
-    let reason = format!(
-        "`{name}` takes {bytes} bytes, and a tensor may take {largest} there: store the weights in a smaller type"
-    );
-    Err(DeviceError::Failed(reason).into())
 }
