@@ -35,7 +35,9 @@ struct Cli {
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
     #[arg(
         long,
-        conflicts_with_all = ["regex", "choice", "json_schema", "lark", "draft", "draft_tokens"]
+        conflicts_with_all = [
+            "regex", "choice", "json_schema", "lark", "draft", "draft_tokens", "block_report"
+        ]
     )]
     compare: bool,
 }

@@ -30,7 +30,8 @@ struct Cli {
     #[arg(
         long,
         conflicts_with_all = [
-            "record", "speculate", "draft", "draft_tokens", "regex", "choice", "json_schema", "lark"
+            "record", "speculate", "draft", "draft_tokens", "regex", "choice", "json_schema", "lark",
+            "block_report"
         ]
     )]
     compare: bool,
@@ -70,6 +71,9 @@ fn run(Cli { batch: args, speculate, constraint, .. }: &Cli) -> cli::Result<()> 
 // ANCHOR_END: run
 
 fn compare(Cli { batch: args, chart, .. }: &Cli) -> cli::Result<()> {
+    if let Some(file) = chart {
+        cli::check_chart(file)?;
+    }
     let (pretrained, _) = args.load()?;
     let prompts = args.prompt_ids(&pretrained)?;
     let mut rows = Vec::new();

@@ -20,7 +20,7 @@ struct Cli {
     schedule: ScheduleArgs,
 
     /// Time all policies, the fastest of three runs each
-    #[arg(long, conflicts_with_all = ["policy", "record"])]
+    #[arg(long, conflicts_with_all = ["policy", "record", "block_report"])]
     compare: bool,
 
     /// Draw the timeline (.svg or .png; needs --features plot)

@@ -21,7 +21,7 @@ struct Cli {
     paged: PagedArgs,
 
     /// Time requests with and without the prefix cache, and measure the memory of many stories
-    #[arg(long, conflicts_with = "record")]
+    #[arg(long, conflicts_with_all = ["record", "block_report"])]
     compare: bool,
 }
 

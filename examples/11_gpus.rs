@@ -25,7 +25,12 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().gpu))
+    let args = Cli::parse().gpu;
+    cli::exit(if args.generate.score {
+        cli::score_prompt(&args.generate)
+    } else {
+        run(&args)
+    })
 }
 
 fn run(args: &GpuArgs) -> cli::Result<()> {

@@ -26,7 +26,11 @@ struct Cli {
 
 fn main() -> ExitCode {
     let Cli { quantized } = Cli::parse();
-    cli::exit(compare(&quantized))
+    cli::exit(if quantized.generate.score {
+        cli::score_prompt(&quantized.generate)
+    } else {
+        compare(&quantized)
+    })
 }
 
 fn compare(args: &QuantizedArgs) -> cli::Result<()> {
@@ -65,7 +69,8 @@ fn sample(
 ) -> cli::Result<Vec<Vec<u32>>> {
     let first = args.options().sampling.seed;
     let mut texts = Vec::new();
-    for seed in (first..).take(count) {
+    for index in 0..count as u64 {
+        let seed = first.wrapping_add(index);
         let sampling = SamplingParams { seed, ..SamplingParams::default() };
         let options = Options { max_tokens: 200, sampling, ..args.options() };
         let on_token = &mut |_: &Chosen<'_>| ControlFlow::Continue(());

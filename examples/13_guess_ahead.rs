@@ -24,7 +24,9 @@ struct Cli {
 
 fn main() -> ExitCode {
     let args = Cli::parse().guess;
-    cli::exit(if args.acceptance {
+    cli::exit(if args.generate.score {
+        cli::score_prompt(&args.generate)
+    } else if args.acceptance {
         cli::acceptance(&args)
     } else {
         run(&args)

@@ -27,6 +27,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &OtherModelsArgs) -> cli::Result<()> {
+    if let Some(file) = &args.chart {
+        cli::check_chart(file)?;
+    }
     let mut report = OtherModelsReport::new(args);
     for part in args.parts() {
         match part {

@@ -19,7 +19,12 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().constrained))
+    let args = Cli::parse().constrained;
+    cli::exit(if args.generate.score {
+        cli::score_prompt(&args.generate)
+    } else {
+        run(&args)
+    })
 }
 
 // ANCHOR: run

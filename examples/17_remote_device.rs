@@ -4,6 +4,7 @@
 //! cargo run --release --features remote --example 05_kv_cache -- --device remote:127.0.0.1:3000
 //! cargo run --release --features remote --example 17_remote_device
 
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use burn::server::{RemoteServer, TokenAuthorizer, WebSocketTransport};
 use clap::Parser;
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision, RemoteAddress};
-use slowburn::generate::{self, Batch, Options};
+use slowburn::generate::{self, Batch, Event, Options};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn::speculation::{DraftLength, PromptLookup, Speculator};
@@ -73,8 +74,8 @@ fn lend(address: SocketAddr, token: Option<String>) -> cli::Result<()> {
 /// Both ends in one process, with a wire between them.
 fn measure(args: &Cli) -> cli::Result<()> {
     let server = lend_here().map_err(Error::Output)?;
-    println!("| delay | text | tokens | passes | round trips | bytes sent | received | tokens/s |");
-    println!("|---:|---|---:|---:|---:|---:|---:|---:|");
+    print("| delay | text | tokens | passes | round trips | bytes sent | received | tokens/s |")?;
+    print("|---:|---|---:|---:|---:|---:|---:|---:|")?;
     let mut told = None;
     for &delay in &args.delays {
         let wire = Wire::new(server, Duration::from_millis(delay)).map_err(Error::Output)?;
@@ -92,12 +93,17 @@ fn measure(args: &Cli) -> cli::Result<()> {
             let Traffic { sent, received, round_trips } = wire.traffic() - before;
             let Ran { tokens, passes } = ran;
             let (name, rate) = (way.name(), tokens as f64 / seconds);
-            println!(
+            print(&format!(
                 "| {delay} ms | {name} | {tokens} | {passes} | {round_trips} | {sent} | {received} | {rate:.0} |"
-            );
+            ))?;
         }
     }
     Ok(())
+}
+
+/// Prints a line of the table, as soon as it is measured.
+fn print(line: &str) -> cli::Result<()> {
+    writeln!(io::stdout(), "{line}").map_err(Error::Output)
 }
 
 /// A story, and its beginning once more: prompt lookup finds what follows there.
@@ -117,7 +123,7 @@ fn go_on(_: &generate::Chosen<'_>) -> ControlFlow<()> {
 }
 
 /// Lends the device of this process at a free port.
-fn lend_here() -> std::io::Result<SocketAddr> {
+fn lend_here() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     thread::spawn(move || {
@@ -179,15 +185,21 @@ impl Way {
                 Ran { tokens, passes: tokens - text.accepted }
             }
             Self::Eight => {
-                let (mut batch, mut passes) = (Batch::new(model), 0);
+                let (mut batch, mut tokens, mut passes) = (Batch::new(model), 0, 0);
                 for _ in 0..8 {
                     batch.join(prompt, &options)?;
                 }
                 while batch.has_work() {
-                    batch.step();
+                    for (_, event) in batch.step() {
+                        match event {
+                            Event::Token(_) => tokens += 1,
+                            Event::Finished(_) => {}
+                            Event::Failed(error) => return Err(error.into()),
+                        }
+                    }
                     passes += 1;
                 }
-                Ran { tokens: 8 * max_tokens, passes }
+                Ran { tokens, passes }
             }
         };
         Ok((ran, start.elapsed().as_secs_f64()))

@@ -32,10 +32,10 @@ widgets.allowed = async (place) => {
         place.dataset.shown = JSON.stringify({ request, answer });
     });
 
-    /** A token that is pressed is appended, unless it is no whole text. */
+    /** A token that is pressed is appended, unless it is no whole text or a field of one line can't hold it. */
     function item([token, share]) {
         const shown = token.is_special ? "the end" : visible(token);
-        const isWhole = !token.is_special && !token.text.includes("\uFFFD");
+        const isWhole = !token.is_special && !/[\uFFFD\r\n]/.test(token.text);
         const name = isWhole ? button(shown, () => append(token.text)) : element("code", {}, shown);
         return element("li", token.is_special ? { class: "special" } : {}, name, element("span", {}, percent(share)));
     }

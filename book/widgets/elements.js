@@ -173,7 +173,7 @@ const elements = {
         let [at, count] = [0, 0];
         list.addEventListener("keydown", (event) => {
             const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[event.key];
-            if (to === undefined) return;
+            if (to === undefined || count === 0) return;
             event.preventDefault();
             look(Math.min(Math.max(to, 0), count - 1));
         });

@@ -6,7 +6,14 @@ widgets.way = async (place) => {
     /** How long a stop is shown when all are played, in milliseconds. */
     const PAUSE = 1500;
 
-    const text = field({ label: "text", value: place.dataset.prompt, change: () => show() });
+    const text = field({
+        label: "text",
+        value: place.dataset.prompt,
+        change: () => {
+            position = null;
+            show();
+        },
+    });
     const steps = elements.steps("The positions of the text", (at) => {
         position = at;
         show();
@@ -73,7 +80,6 @@ widgets.way = async (place) => {
         steps.draw(answer.tokens.map((token) => token.text), answer.position);
         go(stop.value());
     });
-    text.input.addEventListener("input", () => { position = null; });
 
     function draw() {
         if (answer === null) return;

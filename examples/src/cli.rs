@@ -50,7 +50,7 @@ pub use acceptance::acceptance;
 pub use batch_args::BatchArgs;
 pub use batch_report::{BatchReport, BatchSize, batch_sizes};
 pub use bits::{SameBits, bits};
-pub use chart::{Chart, draw};
+pub use chart::{Chart, check_chart, draw};
 pub use chat::{ChatArgs, ChatArgument};
 pub use columns::Columns;
 pub use comparison::comparison;
@@ -76,7 +76,7 @@ pub use quantized::{FormatReport, QuantizedArgs, Story, WeightFormat, quantized}
 pub use record_args::RecordArgs;
 pub use report::Report;
 pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
-pub use score::score;
+pub use score::{score, score_prompt};
 pub use settings::{Setting, settings};
 pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
 pub use terminal::{BOLD, DIM, bar, print, quoted};
@@ -294,6 +294,14 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 on is needed".to_owned()),
         Ok(count) => Ok(count),
+    }
+}
+
+/// Parses the number of texts that are all in memory, from 1 on.
+fn up_to_a_million(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=1_000_000) => Ok(count),
+        _ => Err("a whole number from 1 to 1000000 is needed".to_owned()),
     }
 }
 

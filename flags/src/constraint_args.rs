@@ -1,7 +1,7 @@
 //! The flags of constrained output.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -68,10 +68,14 @@ impl ConstraintArgs {
 
 /// The text of a file.
 fn read(path: &Path) -> Result<String> {
-    let mut text = String::new();
-    // What is longer is refused as a grammar.
-    let read = File::open(path).and_then(|file| file.take(MOST_READ).read_to_string(&mut text));
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MOST_READ + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_READ {
+            return Err(io::Error::other(format!("it has more than {MOST_READ} bytes")));
+        }
+        String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    };
     let wrong = |source| slowburn::Error::Load(LoadError::Io { path: path.to_owned(), source });
-    read.map_err(wrong)?;
-    Ok(text)
+    Ok(read().map_err(wrong)?)
 }

@@ -143,6 +143,11 @@ fn a_schema_is_kept_or_the_feature_is_named_that_it_needs() {
         }
         fail(name, &["--json-schema", file("{").path().to_str().unwrap()], 1, "EOF");
         fail(name, &["--lark", "no/such/file"], 1, "no/such/file");
+        // What was cut off would be called wrong.
+        let long = file(&format!("[{}]", "1,".repeat(1 << 19)));
+        for flag in ["--json-schema", "--lark"] {
+            fail(name, &[flag, long.path().to_str().unwrap()], 1, "more than 1048576 bytes");
+        }
         fail_in_clap(name, &["--lark", "a", "--json-schema", "b"], "--lark");
     }
 }

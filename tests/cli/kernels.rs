@@ -116,6 +116,8 @@ fn more_tokens_than_the_context_holds_are_refused() {
     for tokens in ["500", "100000", "18446744073709551615"] {
         fail(KERNELS, &["--tokens", tokens], 2, "context length");
     }
+    // 20 steps follow the prompt.
+    fail(KERNELS, &["--tokens", "500"], 2, "shorten the prompt by 8 tokens");
     fail_in_clap(KERNELS, &["--tokens", "0"], "--tokens");
     fail_in_clap(KERNELS, &["--prompt-ids", "1"], "--prompt-ids");
 }

@@ -126,11 +126,13 @@ fn a_record_holds_every_event_and_every_step() {
         assert!(lines[lines.len() - 2].contains("\"leave\""), "{name}");
         assert!(lines[lines.len() - 1].contains("\"end\""), "{name}");
         fail_in_clap(name, &["--compare", "--record", "x"], "--record");
+        fail_in_clap(name, &["--compare", "--block-report"], "--block-report");
     }
 
     let missing = folder.path().join("missing/record.jsonl");
     let Outcome { code, stderr, .. } = run("06_batching", &["--record", missing.to_str().unwrap()]);
-    assert!(code == Some(1) && stderr.contains("missing"), "{stderr}");
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("cannot write") && stderr.contains("missing"), "{stderr}");
 }
 
 /// Runs an example with at most so many bytes of address space.

@@ -88,5 +88,7 @@ fn what_cannot_be_shown_is_refused() {
     // Without the feature `plot`, no part has one.
     fail(OTHER_MODELS, &["--part", "layers", "--chart", "layers.svg"], 2, "`--");
     fail_in_clap(OTHER_MODELS, &["--chart", "all.svg"], "--part");
-    fail_in_clap(OTHER_MODELS, &["--part", "experts", "--texts", "3"], "32");
+    for texts in ["3", "18446744073709551615"] {
+        fail_in_clap(OTHER_MODELS, &["--part", "experts", "--texts", texts], "32");
+    }
 }

@@ -29,6 +29,22 @@ fn every_eos_of_the_generation_config_ends_a_text() {
 }
 
 #[test]
+fn a_text_is_scored_wherever_the_flag_is() {
+    let score = ["--score", "--json", "--prompt", "One day"];
+    let expected = succeed(CACHED, &score);
+    for name in [
+        NAIVE,
+        "07_streaming",
+        "11_gpus",
+        "12_quantized",
+        "13_guess_ahead",
+        "15_constrained",
+    ] {
+        assert_eq!(succeed(name, &score), expected, "{name}");
+    }
+}
+
+#[test]
 fn json_is_one_object_that_tells_all() {
     for (name, has_cache) in [(NAIVE, false), (CACHED, true)] {
         let report = succeed_in_json(name, &SHORT);

@@ -139,5 +139,7 @@ fn requests_are_compared_with_and_without_a_prefix_cache() {
     assert!(text.contains("the same bits with and without"), "{text}");
 
     fail(PAGED, &["--compare", "--shared-tokens", "512"], 2, "context length");
+    fail(PAGED, &["--compare", "--shared-tokens", "5000"], 2, "by 4489 tokens");
+    fail_in_clap(PAGED, &["--stories", "18446744073709551615"], "--stories");
     fail_in_clap(PAGED, &["--rounds", "0"], "--rounds");
 }

@@ -35,6 +35,25 @@ pub enum Chart<'a> {
     Timeline(&'a Timeline<'a>),
 }
 
+/// Rejects a file that no figure can be drawn to, before its numbers are measured.
+///
+/// # Errors
+/// An extension other than `.svg`, `.png` and `.gif`; always, without the feature `plot`.
+#[cfg(not(feature = "plot"))]
+pub fn check_chart(_: &Path) -> Result<()> {
+    Err(super::Error::ChartsNotCompiled)
+}
+
+/// Rejects a file that no figure can be drawn to, before its numbers are measured.
+///
+/// # Errors
+/// An extension other than `.svg`, `.png` and `.gif`.
+#[cfg(feature = "plot")]
+pub fn check_chart(path: &Path) -> Result<()> {
+    crate::chart::Format::of(path)?;
+    Ok(())
+}
+
 /// Draws a figure to `path`, whose extension selects the format. `prompt` is the ids before the
 /// next token.
 ///

@@ -12,6 +12,10 @@ use super::{Error, Result};
 const WIDTH: usize = 84;
 const GAP: usize = 3;
 
+/// The width on a terminal, most of which have 80 columns. A line that wraps would take two rows, and
+/// the cursor would not go up far enough.
+const LIVE_WIDTH: usize = 79;
+
 /// Texts in columns. A terminal with cursor control shows them as they grow, other outputs once at
 /// the end.
 pub struct Columns {
@@ -63,7 +67,7 @@ impl Columns {
     }
 
     fn draw(&mut self) -> Result<()> {
-        let lines = side_by_side(&self.texts, WIDTH);
+        let lines = side_by_side(&self.texts, if self.live { LIVE_WIDTH } else { WIDTH });
         let mut out = io::stdout().lock();
         let written = (|| {
             if self.lines > 0 {

@@ -28,6 +28,9 @@ pub enum Error {
     )]
     NoFigure,
 
+    #[error("cannot write {path}: {source}", path = quoted(.path), source = short(.source))]
+    Write { path: PathBuf, source: io::Error },
+
     #[error("cannot write the output: {reason}", reason = short(.0))]
     Output(io::Error),
 
@@ -69,7 +72,7 @@ impl Error {
             Error::LendToAll { .. } => 2,
             #[cfg(feature = "remote")]
             Error::Lend { .. } => 1,
-            Error::NoPrompts { .. } | Error::Output(_) => 1,
+            Error::NoPrompts { .. } | Error::Write { .. } | Error::Output(_) => 1,
         }
     }
 }
@@ -87,6 +90,10 @@ mod tests {
         for text in hostile_texts() {
             for error in [
                 Error::NoPrompts { path: PathBuf::from(&text) },
+                Error::Write {
+                    path: PathBuf::from(&text),
+                    source: io::Error::other(text.clone()),
+                },
                 Error::Output(io::Error::other(text)),
                 Error::ChartsNotCompiled,
             ] {

@@ -1,6 +1,7 @@
 //! The flags of `10_kernels`.
 
 use clap::Args;
+use slowburn::RequestError;
 use slowburn::pretrained::Pretrained;
 
 use super::ModelArgs;
@@ -43,9 +44,12 @@ impl KernelArgs {
     pub fn ids(&self, pretrained: &Pretrained, more: usize) -> Result<Vec<u32>> {
         let prompt = pretrained.prompt_ids(&self.prompt)?;
         let count = self.tokens.saturating_add(more);
-        // One more than the context length suffices for the error.
-        let most = count.min(pretrained.model.config().context_length + 1);
-        let ids: Vec<u32> = prompt.into_iter().cycle().take(most).collect();
+        let context = pretrained.model.config().context_length;
+        if count > context {
+            let too_long = RequestError::PromptTooLong { prompt: count, context };
+            return Err(slowburn::Error::Request(too_long).into());
+        }
+        let ids: Vec<u32> = prompt.into_iter().cycle().take(count).collect();
         pretrained.model.check_prompt(&ids)?;
         Ok(ids)
     }

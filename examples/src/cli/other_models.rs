@@ -85,8 +85,8 @@ impl OtherModelsArgs {
 
 fn at_least_a_batch(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
-        Ok(count) if count >= shapes::LARGEST_BATCH => Ok(count),
-        _ => Err(format!("a whole number from {} on is needed", shapes::LARGEST_BATCH)),
+        Ok(count) if (shapes::LARGEST_BATCH..=1_000_000).contains(&count) => Ok(count),
+        _ => Err(format!("a whole number from {} to 1000000 is needed", shapes::LARGEST_BATCH)),
     }
 }
 

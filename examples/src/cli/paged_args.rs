@@ -1,12 +1,13 @@
 //! The flags of `09_paged_kv`.
 
 use clap::Args;
+use slowburn::RequestError;
 use slowburn::engine::EngineConfig;
 use slowburn::generate::Options;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
-use super::{ModelArgs, RecordArgs, Result, SamplingArgs, at_least_one};
+use super::{ModelArgs, RecordArgs, Result, SamplingArgs, at_least_one, up_to_a_million};
 
 /// The default beginning of every prompt: three full blocks of the bundled model, and a part of one.
 const SYSTEM: &str = "Once upon a time, in a small village by the sea, there lived a girl called \
@@ -48,7 +49,7 @@ pub struct PagedArgs {
     pub sampling: SamplingArgs,
 
     /// With --compare: the number of requests at once
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = up_to_a_million)]
     pub requests: usize,
 
     /// With --compare: the number of tokens that all requests begin with
@@ -60,7 +61,7 @@ pub struct PagedArgs {
     pub rounds: usize,
 
     /// With --compare: the number of stories
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = up_to_a_million)]
     pub stories: usize,
 
     #[command(flatten)]
@@ -127,8 +128,12 @@ impl PagedArgs {
     pub fn long_prompts(&self, pretrained: &Pretrained) -> Result<Vec<Vec<u32>>> {
         let system = pretrained.prompt_ids(self.systems()[0])?;
         let config = pretrained.model.config();
-        // One more than the context length suffices for the error.
-        let shared = self.shared_tokens.min(config.context_length);
+        let (shared, context) = (self.shared_tokens, config.context_length);
+        if shared >= context {
+            let too_long =
+                RequestError::PromptTooLong { prompt: shared.saturating_add(1), context };
+            return Err(slowburn::Error::Request(too_long).into());
+        }
         let ids = |request: usize| {
             let last = (config.vocab_size - 1 - request % config.vocab_size) as u32;
             let ids: Vec<u32> = system.iter().copied().cycle().take(shared).chain([last]).collect();

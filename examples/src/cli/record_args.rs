@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use slowburn::engine::{self, Entry};
 
-use super::Result;
+use super::{Error, Result};
 
 /// The flag of an example that runs a batch.
 #[derive(Debug, Clone, Args)]
@@ -29,8 +29,6 @@ impl RecordArgs {
         let written = engine::write_record(entries, &mut lines);
         let written = written.and_then(|()| engine::write_end(entries.len(), &mut lines));
         let written = written.and_then(|()| std::fs::write(path, lines));
-        Ok(written.map_err(|source| {
-            slowburn::Error::Load(slowburn::LoadError::Io { path: path.clone(), source })
-        })?)
+        written.map_err(|source| Error::Write { path: path.clone(), source })
     }
 }

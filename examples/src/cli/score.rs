@@ -9,6 +9,15 @@ use slowburn::pretrained::Pretrained;
 use super::Result;
 use super::{DIM, GenerateArgs, bar, print, quoted};
 
+/// Loads the model, and scores the prompt.
+///
+/// # Errors
+/// As [`GenerateArgs::load`], [`GenerateArgs::prompt_ids`] and [`score`].
+pub fn score_prompt(args: &GenerateArgs) -> Result<()> {
+    let (pretrained, _) = args.load()?;
+    score(args, &pretrained, &args.prompt_ids(&pretrained)?)
+}
+
 /// Scores the prompt and prints its log-probability and perplexity; with `--logprobs`, also those
 /// of its tokens.
 ///

@@ -38,7 +38,7 @@ impl WindowStep {
 
 /// The steps whose numbers are printed: at powers of two, and the last.
 fn is_printed(step: &WindowStep, last: usize) -> bool {
-    step.length >= 64 && (step.length.is_power_of_two() || step.length == last)
+    step.length == last || (step.length >= 64 && step.length.is_power_of_two())
 }
 
 pub(super) fn text_and_json(runs: &[(WindowPattern, Vec<WindowStep>)]) -> (String, Value) {
