@@ -30,7 +30,7 @@ pub(super) fn check_sequences(app: &App, sequences: usize) -> Result<(), ApiErro
 }
 
 /// A request for one sequence. `max_tokens` is the request's own, else the default `or`, else as
-/// many as the context holds, as with [`NO_LIMIT`].
+/// many as the context and the KV cache hold, as with [`NO_LIMIT`].
 pub(super) fn generate_request(
     app: &App,
     ids: Vec<u32>,
@@ -39,8 +39,12 @@ pub(super) fn generate_request(
     options: &SamplingOptions,
 ) -> Result<GenerateRequest, ApiError> {
     let most = app.settings().max_tokens.map_or(usize::MAX, |most| most as usize);
+    // Where the KV cache holds less than the context, a text that may be longer would be refused: for a
+    // limit that nobody has asked for.
+    let room = app.loaded().map_or(usize::MAX, |service| service.max_cached_tokens());
+    let open_end = most.min(room.saturating_sub(ids.len()).max(1));
     let max_tokens = match max_tokens {
-        Some(NO_LIMIT) => most,
+        Some(NO_LIMIT) => open_end,
         Some(asked) => match usize::try_from(asked) {
             Ok(asked) if asked <= most => asked,
             _ => {
@@ -48,7 +52,7 @@ pub(super) fn generate_request(
                 return Err(ApiError::invalid("max_tokens", message));
             }
         },
-        None => or.unwrap_or(usize::MAX).min(most),
+        None => or.unwrap_or(usize::MAX).min(open_end),
     };
     Ok(GenerateRequest {
         sampling: params(options)?,

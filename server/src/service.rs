@@ -7,6 +7,7 @@ use slowburn::error::Result;
 use slowburn::inference::{
     GenerateRequest, In, Inference, InferenceBuilder, ModelHandle, OutStream, Prompt,
 };
+use slowburn::kernels::BLOCK;
 use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::{ChatOptions, Message};
 use tokio::sync::Semaphore;
@@ -60,6 +61,11 @@ impl Service {
     /// The most tokens of prompt and completion together.
     pub(super) fn context_length(&self) -> usize {
         self.pretrained.model.config().context_length
+    }
+
+    /// The most tokens that the KV cache holds, of all sequences together.
+    pub(super) fn max_cached_tokens(&self) -> usize {
+        self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK)
     }
 
     /// Writes a prompt to the log, as text.

@@ -11,7 +11,6 @@ use super::refusals::Refusals;
 use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::reply;
-use crate::service::Service;
 use crate::state::App;
 use crate::updates::Updates;
 use crate::wire::{
@@ -141,11 +140,4 @@ pub(super) async fn health_generate(app: State<App>) -> Result<Json<ModelInfo>, 
     let updates = Updates::start(&app, &service, vec![request]).await?;
     reply::collect(updates, 1).await?;
     model_info(app).await
-}
-
-impl Service {
-    /// The most tokens that the KV cache holds, of all sequences together.
-    fn max_cached_tokens(&self) -> usize {
-        self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK)
-    }
 }

@@ -20,7 +20,7 @@ pub struct ChatCompletionRequest {
     #[garde(length(min = 1), dive)]
     #[schema(min_items = 1)]
     pub messages: Vec<ChatMessage>,
-    /// The most tokens to generate. Default, and -1: until the context is full.
+    /// The most tokens to generate. Default, and -1: until the context or the KV cache is full.
     #[garde(inner(custom(some_tokens)))]
     #[schema(minimum = -1)]
     pub max_completion_tokens: Option<i64>,

@@ -13,7 +13,7 @@ pub struct CompletionRequest {
     /// The name of the model; the one that is here, where none is given.
     pub model: Option<String>,
     pub prompt: PromptInput,
-    /// The most tokens to generate, or -1: until the context is full. Default 16.
+    /// The most tokens to generate, or -1: until the context or the KV cache is full. Default 16.
     #[garde(inner(range(min = -1)))]
     #[schema(minimum = -1)]
     pub max_tokens: Option<i64>,

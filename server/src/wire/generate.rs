@@ -12,7 +12,7 @@ use super::options::some_tokens;
 #[garde(allow_unvalidated)]
 pub struct GenerateBody {
     pub prompt: String,
-    /// The most tokens to generate, or -1: until the context is full. Default 256.
+    /// The most tokens to generate, or -1: until the context or the KV cache is full. Default 256.
     #[garde(inner(custom(some_tokens)))]
     #[schema(minimum = -1)]
     pub max_tokens: Option<i64>,

@@ -21,7 +21,7 @@ pub struct ResponseRequest {
     pub input: Value,
     /// The system's message, before all others.
     pub instructions: Option<String>,
-    /// The most tokens to generate. Default: until the context is full.
+    /// The most tokens to generate. Default: until the context or the KV cache is full.
     #[garde(inner(range(min = 1)))]
     #[schema(minimum = 1)]
     pub max_output_tokens: Option<i64>,

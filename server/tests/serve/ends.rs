@@ -1,5 +1,5 @@
-//! The ends of a request that are not its own: the client goes away or reads nothing, the queue is
-//! full, time is up, the server is shut down.
+//! The ends of a request that are not its own: the client goes away or reads nothing, the queue or
+//! the KV cache is full, time is up, the server is shut down.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -194,6 +194,41 @@ fn a_deadline_after_the_first_token_ends_the_text_as_a_length_does() {
         assert_eq!(end["choices"][0]["finish_reason"], "length");
         assert!(server.metrics().finished("deadline") > 0.0);
         assert!(server.metrics().is_idle());
+    });
+}
+
+#[test]
+fn a_text_without_a_limit_ends_where_the_kv_cache_is_full() {
+    watch(|| {
+        let server = TestServer::start(&["--kv-cache-bytes", "600KiB"]);
+        let mut connection = server.connect();
+        connection.get("/server_info").unwrap();
+        let info: Value = serde_json::from_str(&connection.answer().unwrap().1).unwrap();
+        let room = info["max_total_num_tokens"].as_u64().unwrap();
+        assert!(room < info["context_length"].as_u64().unwrap(), "{info}");
+        let messages = json!([{"role": "user", "content": "Once upon a time"}]);
+        let no_limit = json!({"prompt": "Once upon a time", "max_tokens": -1});
+        for (path, mut request, place, end) in [
+            (COMPLETIONS, no_limit.clone(), "/choices/0/finish_reason", "length"),
+            ("/generate", no_limit, "/finish_reason", "length"),
+            (
+                "/v1/chat/completions",
+                json!({ "messages": messages }),
+                "/choices/0/finish_reason",
+                "length",
+            ),
+            ("/v1/responses", json!({"input": "Once upon a time"}), "/status", "incomplete"),
+        ] {
+            request["ignore_eos"] = json!(true);
+            let (status, answer) = server.ask(path, &request.to_string());
+            assert_eq!(status, 200, "{path}: {answer}");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!(answer["usage"]["total_tokens"], room, "{path}");
+            assert_eq!(answer.pointer(place), Some(&json!(end)), "{path}");
+        }
+        // A limit that was asked for is no other one.
+        let request = json!({"prompt": "Once upon a time", "max_tokens": room});
+        assert_eq!(server.ask(COMPLETIONS, &request.to_string()).0, 400);
     });
 }
 
