@@ -34,6 +34,17 @@ def test_candidates_before_and_after_the_rules(http):
     assert (greedy["survivors"], greedy["entropy_bits"]) == (1, 0)
 
 
+def test_no_candidate_follows_a_prompt_that_fills_the_context(http):
+    full = " fox" * 511
+    assert http.post("/tokenize", json={"text": full}).json()["count"] == 512
+    response = http.post("/candidates", json={"prompt": full})
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == ("prompt", "context_length_exceeded")
+    # One token less leaves room for one.
+    assert http.post("/candidates", json={"prompt": " fox" * 510}).status_code == 200
+
+
 def test_metrics_count(serve):
     server = serve()
     client = server.client()

@@ -11,6 +11,7 @@ use crate::error::ApiError;
 use crate::json::ApiJson;
 use crate::reply;
 use crate::request::generate_request;
+use crate::service::Service;
 use crate::state::App;
 use crate::updates::Updates;
 use crate::wire::{Candidate, Candidates, CandidatesRequest, SamplingOptions};
@@ -27,6 +28,7 @@ pub(super) async fn candidates(
 ) -> Result<Json<Candidates>, ApiError> {
     let service = app.service()?.clone();
     let ids = service.prompt_ids(body.prompt.clone()).await?;
+    check_room(&service, &ids)?;
     // The rules that need no more than log-probabilities: a repetition penalty scales logits.
     let CandidatesRequest { count, temperature, top_k, top_p, min_p, .. } = body;
     let sampling = SamplingOptions {
@@ -61,4 +63,18 @@ pub(super) async fn candidates(
         vocab_size,
         entropy_bits: entropy_bits(&distribution),
     }))
+}
+
+/// Checks that a token can follow the prompt: one that fills the context is no error where texts are
+/// generated, since they may be empty.
+fn check_room(service: &Service, prompt: &[u32]) -> Result<(), ApiError> {
+    let context = service.context_length();
+    if prompt.len() == context {
+        let message = format!(
+            "the prompt has {context} tokens, which is the model's context length: nothing can follow it; shorten the prompt"
+        );
+        let error = ApiError::bad_request("context_length_exceeded", message);
+        return Err(error.with_param("prompt"));
+    }
+    Ok(())
 }
