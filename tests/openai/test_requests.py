@@ -37,6 +37,21 @@ def test_an_unknown_model_is_404(client, http):
     assert "gpt-9" in raised.value.message and "ember" in raised.value.message
 
 
+def test_a_model_may_have_slashes_in_its_name(serve):
+    server = serve("--model-name", "org/name/of-it")
+    with server.http() as http:
+        for path in ["/v1/models/org/name/of-it", "/v1/models/org%2Fname%2Fof-it"]:
+            response = http.get(path)
+            assert response.status_code == 200, response.text
+            assert response.json()["id"] == "org/name/of-it"
+        for path in ["/v1/models/org", "/v1/models/org/name", "/v1/models/org/name/of-it/too"]:
+            assert error(http.get(path), 404)["code"] == "model_not_found"
+        error(http.post("/v1/models/org/name"), 405)
+    # Whatever the name, there is one metric for all.
+    labels = 'method="GET",route="/v1/models/{model}/{*rest}",status="404"'
+    assert server.metric(f"http_requests_total{{{labels}}}") == 2
+
+
 def test_an_unknown_route_is_404_and_a_wrong_method_405(http):
     assert "/nothing" in error(http.get("/nothing"), 404)["message"]
     assert "GET" in error(http.get("/v1/completions"), 405)["message"]

@@ -19,6 +19,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
@@ -91,6 +92,8 @@ fn limited() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(models::list))
         .routes(routes!(models::one))
+        // No document of its own: a path of OpenAPI has no parameter with slashes.
+        .route("/v1/models/{model}/{*rest}", get(models::one_with_slashes))
         .routes(routes!(completions::complete))
         .routes(routes!(chat::complete))
         .routes(routes!(responses::respond))

@@ -29,6 +29,14 @@ pub(super) async fn one(
     model(&app).map(Json)
 }
 
+/// One model, whose name has slashes, as names on the hub have one.
+pub(super) async fn one_with_slashes(
+    app: State<App>,
+    Path((first, rest)): Path<(String, String)>,
+) -> Result<Json<ModelObject>, ApiError> {
+    one(app, Path(format!("{first}/{rest}"))).await
+}
+
 fn model(app: &App) -> Result<ModelObject, ApiError> {
     Ok(ModelObject {
         id: app.name().to_owned(),
