@@ -9,7 +9,7 @@ use super::error::ApiError;
 pub(super) type Field = (&'static str, &'static [&'static str]);
 
 /// The fields of requests, whatever their route.
-const OF_REQUESTS: [Field; 27] = [
+const OF_REQUESTS: [Field; 34] = [
     ("tools", &["[]"]),
     ("tool_choice", &[r#""none""#, r#""auto""#]),
     ("functions", &["[]"]),
@@ -37,6 +37,13 @@ const OF_REQUESTS: [Field; 27] = [
     ("dry_multiplier", &["0"]),
     ("xtc_probability", &["0"]),
     ("dynatemp_range", &["0"]),
+    ("repeat_penalty", &["1"]),
+    ("chat_template", &[]),
+    ("chat_template_kwargs", &["{}"]),
+    ("add_generation_prompt", &["true"]),
+    ("continue_final_message", &["false"]),
+    ("truncate_prompt_tokens", &[]),
+    ("include_stop_str_in_output", &["false"]),
 ];
 
 /// The fields of the messages of a chat.

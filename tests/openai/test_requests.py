@@ -249,6 +249,13 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
         ("grammar", "root ::= x", ""),
         ("suffix", "y", ""),
         ("min_tokens", 3, 0),
+        ("repeat_penalty", 1.3, 1.0),
+        ("chat_template", "{{ messages[0].content }}", None),
+        ("chat_template_kwargs", {"enable_thinking": False}, {}),
+        ("add_generation_prompt", False, True),
+        ("continue_final_message", True, False),
+        ("truncate_prompt_tokens", 5, None),
+        ("include_stop_str_in_output", True, False),
     ]
     unsupported = {
         "/v1/chat/completions": others,

@@ -18,14 +18,7 @@ use crate::wire::{
 };
 
 /// What other servers can do with a text.
-const UNSUPPORTED: &[Field] = &[
-    ("add_generation_prompt", &["true"]),
-    ("continue_final_message", &["false"]),
-    ("chat_template", &[]),
-    ("chat_template_kwargs", &["{}"]),
-    ("mm_processor_kwargs", &["{}"]),
-    ("tools", &["[]"]),
-];
+const UNSUPPORTED: &[Field] = &[("mm_processor_kwargs", &["{}"])];
 
 /// What other servers can do with token ids.
 const UNSUPPORTED_BACK: &[Field] = &[("skip_special_tokens", &["true"])];
