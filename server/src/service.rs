@@ -126,6 +126,24 @@ impl Service {
         }
         Ok(self.pretrained.chat_ids(messages, &options)?)
     }
+
+    /// As [`chat_ids`](Self::chat_ids), for a model that is to go on from there. An error names the
+    /// `field` of the request that the conversation is in.
+    pub(super) async fn conversation_ids(
+        self: &Arc<Self>,
+        field: &str,
+        messages: Vec<Message>,
+        tools: Vec<Tool>,
+        parse_special: bool,
+    ) -> Result<Vec<u32>, ApiError> {
+        let service = self.clone();
+        let prompt = move || -> Result<Vec<u32>, ApiError> {
+            let ids = service.chat_ids(&messages, &tools, parse_special)?;
+            service.pretrained.model.check_prompt(&ids)?;
+            Ok(ids)
+        };
+        blocking(prompt).await?.map_err(|error| error.with_param(field))
+    }
 }
 
 // ANCHOR: handler

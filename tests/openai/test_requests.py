@@ -133,13 +133,13 @@ def test_a_wrong_field_is_400_and_named(http, path, body, param):
 
 
 def test_a_prompt_that_is_too_long_names_both_lengths(http):
-    for path, body in [
-        ("/v1/completions", {"prompt": "fox " * 600}),
-        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "fox " * 600}]}),
-        ("/generate", {"prompt": "fox " * 600}),
+    for path, body, param in [
+        ("/v1/completions", {"prompt": "fox " * 600}, "prompt"),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "fox " * 600}]}, "messages"),
+        ("/generate", {"prompt": "fox " * 600}, "prompt"),
     ]:
         detail = error(post(http, path, body), 400)
-        assert detail["code"] == "context_length_exceeded"
+        assert (detail["code"], detail["param"]) == ("context_length_exceeded", param)
         length = post(http, "/tokenize", {"text": "fox " * 600}).json()["count"]
         assert str(length) in detail["message"] and "512" in detail["message"]
 

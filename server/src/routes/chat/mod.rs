@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 use self::stream::Encoder;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
-use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::formats::Format;
 use crate::json::FormattedJson;
@@ -56,8 +55,8 @@ pub(super) async fn complete(
     let grammar = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
 
     let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
-    let (of_chat, parse_special) = (service.clone(), request.parse_special.unwrap_or(false));
-    let ids = blocking(move || of_chat.chat_ids(&messages, &tools, parse_special)).await??;
+    let parse_special = request.parse_special.unwrap_or(false);
+    let ids = service.conversation_ids("messages", messages, tools, parse_special).await?;
     let max_tokens = request.max_completion_tokens.or(request.max_tokens);
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
     let base = generate_request(&app, ids, max_tokens, None, &sampling)?;

@@ -12,14 +12,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use slowburn::inference::{Completion, GenerateRequest, TokenOutput};
-use slowburn::tokenizer::Message;
 use uuid::Uuid;
 
 use self::output::{Events, Output};
 use self::stream::Encoder;
 use super::chat::token_logprob;
 use super::refusals::{BodyRefusals, Refusals};
-use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::formats::Format;
 use crate::json::SampledJson;
@@ -68,7 +66,7 @@ pub(super) async fn respond(
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
     let grammar = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
     let messages = input::messages(request.instructions.as_deref(), request.input)?;
-    let ids = prompt_ids(&service, messages, tools).await?;
+    let ids = service.conversation_ids("input", messages, tools, false).await?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let base = generate_request(&app, ids, request.max_output_tokens, None, &sampling)?;
@@ -114,22 +112,6 @@ fn logprobs(include: Option<&[String]>, top: Option<usize>) -> Option<usize> {
     let is_asked = |names: &[String]| names.iter().any(|n| n == "message.output_text.logprobs");
     let top = top.unwrap_or(0);
     (include.is_some_and(is_asked) || top > 0).then_some(top)
-}
-
-/// The token ids of a conversation.
-async fn prompt_ids(
-    service: &Arc<Service>,
-    messages: Vec<Message>,
-    tools: Vec<Tool>,
-) -> Result<Vec<u32>, ApiError> {
-    let service = service.clone();
-    let prompt = move || {
-        let ids = service.chat_ids(&messages, &tools, false)?;
-        service.pretrained.model.check_prompt(&ids)?;
-        Ok(ids)
-    };
-    let ids: Result<_, ApiError> = blocking(prompt).await?;
-    ids.map_err(|error| error.with_param("input"))
 }
 
 /// What all states of an answer have in common.
