@@ -29,12 +29,12 @@ pub(super) fn check_sequences(app: &App, sequences: usize) -> Result<(), ApiErro
     Ok(())
 }
 
-/// A request for one sequence. `max_tokens` is the request's own, else the default `or`, else as
-/// many as the context and the KV cache hold, as with [`NO_LIMIT`].
+/// A request for one sequence. `max_tokens` is the request's own, which calls it `field`, else the
+/// default `or`, else as many as the context and the KV cache hold, as with [`NO_LIMIT`].
 pub(super) fn generate_request(
     app: &App,
     ids: Vec<u32>,
-    max_tokens: Option<i64>,
+    (field, max_tokens): (&'static str, Option<i64>),
     or: Option<usize>,
     options: &SamplingOptions,
 ) -> Result<GenerateRequest, ApiError> {
@@ -48,8 +48,8 @@ pub(super) fn generate_request(
         Some(asked) => match usize::try_from(asked) {
             Ok(asked) if asked <= most => asked,
             _ => {
-                let message = format!("max_tokens is {asked}, but at most {most} are allowed here");
-                return Err(ApiError::invalid("max_tokens", message));
+                let message = format!("{field} is {asked}, but at most {most} are allowed here");
+                return Err(ApiError::invalid(field, message));
             }
         },
         None => or.unwrap_or(usize::MAX).min(open_end),

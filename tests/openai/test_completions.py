@@ -119,12 +119,26 @@ def test_the_context_is_a_limit(complete):
 
 
 def test_max_tokens_may_be_bounded(serve):
-    client = serve("--max-tokens", "5").client()
+    server = serve("--max-tokens", "5")
+    client = server.client()
     with pytest.raises(openai.BadRequestError) as raised:
         client.completions.create(model="ember", prompt="x", max_tokens=6)
     assert raised.value.param == "max_tokens"
     longest = client.completions.create(model="ember", prompt="x", extra_body={"ignore_eos": True})
     assert longest.usage.completion_tokens == 5
+    chat = {"messages": [{"role": "user", "content": "x"}]}
+    # The limit has the name that the request has for it.
+    for path, body, name in [
+        ("/v1/chat/completions", {**chat, "max_tokens": 6}, "max_tokens"),
+        ("/v1/chat/completions", {**chat, "max_completion_tokens": 6, "max_tokens": 3}, "max_completion_tokens"),
+        ("/v1/responses", {"input": "x", "max_output_tokens": 6}, "max_output_tokens"),
+        ("/generate", {"prompt": "x", "max_tokens": 6}, "max_tokens"),
+        ("/generate", {"text": "x", "sampling_params": {"max_new_tokens": 6}}, "max_new_tokens"),
+    ]:
+        response = server.http().post(path, json=body)
+        assert response.status_code == 400, response.text
+        error = response.json()["error"]
+        assert error["param"] == name and error["message"].startswith(f"{name} is 6, but at most 5")
 
 
 def test_cached_tokens_are_told(complete):

@@ -96,8 +96,8 @@ async fn go_on(
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     let ids = service.prompt_ids(body.prompt).await?;
-    let request =
-        generate_request(&app, ids, body.max_tokens, Some(DEFAULT_MAX_TOKENS), &sampling)?;
+    let asked = ("max_tokens", body.max_tokens);
+    let request = generate_request(&app, ids, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
     let grammar = formats::grammar(&service, Format::of(format)?).await?;
     let request = GenerateRequest { logprobs: body.logprobs, grammar, ..request };
     let updates = Updates::start(&app, &service, vec![request]).await?;

@@ -78,8 +78,8 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let logprobs = wants_logprobs.then(|| request.top_logprobs_num.unwrap_or(0));
     let mut sequences = Vec::new();
     for ids in &prompts {
-        let default = Some(DEFAULT_MAX_TOKENS);
-        let base = generate_request(&app, ids.clone(), max_new_tokens, default, &options)?;
+        let (asked, default) = (("max_new_tokens", max_new_tokens), Some(DEFAULT_MAX_TOKENS));
+        let base = generate_request(&app, ids.clone(), asked, default, &options)?;
         let base = GenerateRequest { logprobs, grammar: grammar.clone(), ..base };
         sequences.extend(with_seeds(base, n));
     }

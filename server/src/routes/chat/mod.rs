@@ -57,7 +57,10 @@ pub(super) async fn complete(
     let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
     let parse_special = request.parse_special.unwrap_or(false);
     let ids = service.conversation_ids("messages", messages, tools, parse_special).await?;
-    let max_tokens = request.max_completion_tokens.or(request.max_tokens);
+    let max_tokens = match request.max_completion_tokens {
+        None => ("max_tokens", request.max_tokens),
+        newer => ("max_completion_tokens", newer),
+    };
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
     let base = generate_request(&app, ids, max_tokens, None, &sampling)?;
     let base = GenerateRequest { logprobs, grammar, ..base };

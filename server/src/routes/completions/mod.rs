@@ -77,9 +77,9 @@ pub(super) async fn complete(
     let mut sequences = Vec::new();
     for prompt in &prompts {
         let ids = prompt.ids.clone();
-        let asked = request.max_tokens;
+        let asked = ("max_tokens", request.max_tokens);
         let base = generate_request(&app, ids, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
-        let wants_prompt = asked == Some(0) || is_echo && request.logprobs.is_some();
+        let wants_prompt = request.max_tokens == Some(0) || is_echo && request.logprobs.is_some();
         let base = GenerateRequest {
             // `best_of` ranks by the tokens' own log-probabilities.
             logprobs: request.logprobs.or((best_of > n).then_some(0)),

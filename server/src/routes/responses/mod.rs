@@ -69,7 +69,8 @@ pub(super) async fn respond(
     let ids = service.conversation_ids("input", messages, tools, false).await?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
-    let base = generate_request(&app, ids, request.max_output_tokens, None, &sampling)?;
+    let asked = ("max_output_tokens", request.max_output_tokens);
+    let base = generate_request(&app, ids, asked, None, &sampling)?;
     let sequence = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, vec![sequence]).await?;
     let answer = Answer {
