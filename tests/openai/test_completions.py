@@ -171,6 +171,17 @@ def test_echo_with_logprobs_scores_the_prompt(complete):
     assert more.text == prompt + more.logprobs.tokens[-1]
 
 
+@pytest.mark.parametrize("parse_special", [True, False])
+def test_the_name_of_a_special_token_has_a_place_in_an_echo(complete, parse_special):
+    prompt = "a<|end|>b<|end|><|end|>c"
+    options = dict(max_tokens=0, echo=True, logprobs=1, extra_body={"parse_special": parse_special})
+    scored = complete(prompt, **options).choices[0]
+    assert scored.text == prompt
+    first, *tokens = scored.logprobs.tokens
+    assert ("<|end|>" in tokens) == parse_special and "".join(tokens) == prompt
+    assert scored.logprobs.text_offset == [0] + [len("".join(tokens[:i])) for i in range(len(tokens))]
+
+
 def test_no_tokens_at_all(complete):
     nothing = complete(max_tokens=0)
     assert texts(nothing) == [""] and nothing.usage.completion_tokens == 0

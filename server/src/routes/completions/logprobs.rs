@@ -12,13 +12,26 @@ use crate::error::ApiError;
 use crate::service::Service;
 use crate::wire::CompletionLogprobs;
 
-/// Where each token of a prompt begins in its text, in characters.
-pub(super) fn text_offsets(pretrained: &Pretrained, ids: &[u32]) -> Result<Vec<usize>, ApiError> {
-    let mut decoder = IncrementalDecoder::after(&pretrained.tokenizer, &[]);
-    let mut end = 0;
+/// Where each token of a prompt begins in its text, in characters. A special token has no text,
+/// unless its name is the next thing in `named`: the text, where names in it became such tokens.
+pub(super) fn text_offsets(
+    pretrained: &Pretrained,
+    ids: &[u32],
+    named: &str,
+) -> Result<Vec<usize>, ApiError> {
+    let tokenizer = &pretrained.tokenizer;
+    let mut decoder = IncrementalDecoder::after(tokenizer, &[]);
+    let (mut end, mut rest) = (0, named);
     let mut offset = |&id| {
         let begin = end;
-        end += decoder.push(id)?.chars().count();
+        let mut piece = decoder.push(id)?;
+        if piece.is_empty() && tokenizer.token_bytes(id).is_none() {
+            let name = tokenizer.token(id).filter(|name| rest.starts_with(name.as_str()));
+            piece = name.unwrap_or_default();
+        }
+        end += piece.chars().count();
+        // Behind text that the tokenizer has changed, no name is found.
+        rest = rest.strip_prefix(piece.as_str()).unwrap_or_default();
         Ok(begin)
     };
     ids.iter().map(&mut offset).collect()

@@ -130,15 +130,17 @@ fn prompts(
     is_echo: bool,
 ) -> Result<Vec<PromptText>, ApiError> {
     let pretrained = &service.pretrained;
-    let with_offsets = |ids: Vec<u32>, echo: String| {
+    let with_offsets = |ids: Vec<u32>, echo: String, has_names: bool| {
         let offsets = if is_echo {
-            text_offsets(pretrained, &ids)?
+            let named = if has_names { echo.as_str() } else { "" };
+            text_offsets(pretrained, &ids, named)?
         } else {
             Vec::new()
         };
         Ok(PromptText { ids, echo, offsets })
     };
-    let of_text = |text: String| with_offsets(service.text_ids(&text, parse_special)?, text);
+    let of_text =
+        |text: String| with_offsets(service.text_ids(&text, parse_special)?, text, parse_special);
     let of_ids = |ids: Vec<u32>| {
         if ids.is_empty() {
             return of_text(String::new());
@@ -149,7 +151,7 @@ fn prompts(
         } else {
             String::new()
         };
-        with_offsets(ids, echo)
+        with_offsets(ids, echo, false)
     };
     let prompts: Result<Vec<_>, ApiError> = match input {
         PromptInput::Text(text) => of_text(text).map(|prompt| vec![prompt]),
