@@ -14,8 +14,7 @@ pub(super) fn wrong_field(request: &Value, path: &str, problem: &str) -> ApiErro
         };
         return ApiError::invalid(&path, format!("{path} is missing"));
     }
-    // Only the names of an object are parsed by themselves.
-    if problem.contains("expected key") || problem.contains(" at line ") {
+    if is_of_name(problem) {
         let object = path.rsplit_once('.').map_or(path, |(object, _)| object);
         let message = format!("{object} has a name that is no whole number of 0 or more");
         return ApiError::invalid(object, message);
@@ -30,6 +29,13 @@ pub(super) fn wrong_field(request: &Value, path: &str, problem: &str) -> ApiErro
 
 fn missing_field(problem: &str) -> Option<&str> {
     problem.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
+/// Whether the problem is a name, of an object whose names are numbers: only such a name is parsed by
+/// itself, and is a key or has lines. The request's own text may be before `expected`, but not behind it.
+fn is_of_name(problem: &str) -> bool {
+    let kind = problem.rsplit_once(", expected ").map_or(problem, |(_, kind)| kind);
+    kind.starts_with("invalid value: expected key") || kind.contains(" at line ")
 }
 
 /// The value at a path such as `messages[0].role`.
@@ -57,6 +63,11 @@ fn expected(problem: &str) -> String {
             "a string" | "string or map" => "a string".to_owned(),
             "a sequence" => "a list".to_owned(),
             "f32" | "f64" => "a number".to_owned(),
+            "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize"
+                if is_too_large(problem) =>
+            {
+                "a smaller whole number".to_owned()
+            }
             "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of 0 or more".to_owned(),
             "a map" => "an object".to_owned(),
@@ -74,4 +85,10 @@ fn expected(problem: &str) -> String {
         // A rule of this crate, which says what is expected.
         (None, None) => problem.to_owned(),
     }
+}
+
+/// Whether a whole number is greater than all of its type.
+fn is_too_large(problem: &str) -> bool {
+    let number = problem.strip_prefix("invalid value: integer `");
+    number.is_some_and(|number| !number.starts_with('-'))
 }

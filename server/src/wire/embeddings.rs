@@ -27,7 +27,7 @@ pub struct EmbeddingsRequest {
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(
     untagged,
-    expecting = "a string, a list of strings, a list of token ids, or a list of lists of token ids is expected"
+    expecting = "a string, a list of strings, a list of token ids, or a list of lists of token ids"
 )]
 pub enum EmbeddingInput {
     Text(String),

@@ -41,7 +41,7 @@ pub struct SglangRequest {
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(
     untagged,
-    expecting = "text is a string or a list of strings, and input_ids a list of token ids or a list of such lists"
+    expecting = "a string or a list of strings, or for input_ids a list of token ids or a list of such lists"
 )]
 pub enum SglangPrompt<T> {
     One(T),

@@ -23,6 +23,7 @@ const FOREIGN: [&str; 12] = [
 
 const CHAT: &str = "/v1/chat/completions";
 const COMPLETIONS: &str = "/v1/completions";
+const EMBEDDINGS: &str = "/v1/embeddings";
 
 /// The message and the field of a refusal.
 fn refusal(server: &TestServer, path: &str, body: &Value) -> (String, String) {
@@ -142,6 +143,42 @@ fn a_wrong_field_is_named_with_what_was_found_and_what_is_expected() {
                 with(prompt(), "logit_bias", &json!({"-5": 1})),
                 "logit_bias",
                 "logit_bias has a name that is no whole number of 0 or more",
+            ),
+            (
+                COMPLETIONS,
+                with(prompt(), "logit_bias", &json!({"x": "y"})),
+                "logit_bias",
+                "logit_bias has a name that is no whole number of 0 or more",
+            ),
+            (
+                COMPLETIONS,
+                with(prompt(), "max_tokens", &json!("x, expected key at line 3")),
+                "max_tokens",
+                "max_tokens is \"x, expected key at line 3\", but must be a whole number",
+            ),
+            (
+                COMPLETIONS,
+                with(prompt(), "seed", &json!(u64::MAX)),
+                "seed",
+                "seed is 18446744073709551615, but must be a smaller whole number",
+            ),
+            (
+                COMPLETIONS,
+                with(prompt(), "stop_token_ids", &json!([1_u64 << 32])),
+                "stop_token_ids[0]",
+                "stop_token_ids[0] is 4294967296, but must be a smaller whole number",
+            ),
+            (
+                EMBEDDINGS,
+                json!({"input": 3}),
+                "input",
+                "input is 3, but must be a string, a list of strings, a list of token ids, or a list of lists of token ids",
+            ),
+            (
+                "/generate",
+                json!({"text": 3}),
+                "text",
+                "text is 3, but must be a string or a list of strings, or for input_ids a list of token ids or a list of such lists",
             ),
         ] {
             let expected = (message.to_owned(), param.to_owned());
