@@ -100,7 +100,7 @@ impl Settings {
 /// The command line, with an environment variable for each flag.
 fn command() -> Command {
     let with_variable = |arg: Arg| match variable(&arg) {
-        Some(name) if !is_of_kubernetes(&name) => arg.env(name),
+        Some(name) if !is_of_kubernetes(&name) && !is_off(&arg, &name) => arg.env(name),
         _ => arg,
     };
     Settings::command().mut_args(with_variable).args_override_self(true)
@@ -111,6 +111,16 @@ fn variable(arg: &Arg) -> Option<String> {
     Some(format!("{PREFIX}{}", name(arg)?.to_uppercase()))
 }
 // ANCHOR_END: command
+
+/// Whether this variable leaves a switch off. For clap, a switch with a variable is there whatever that
+/// says, and contradicts other settings.
+fn is_off(arg: &Arg, variable: &str) -> bool {
+    is_switch(arg) && env::var(variable).is_ok_and(|value| value == "false")
+}
+
+fn is_switch(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+}
 
 /// The name of a setting in a file: `kv_cache_bytes`.
 fn name(arg: &Arg) -> Option<String> {
@@ -229,8 +239,7 @@ fn of_file(
 /// A setting as an argument: `--kv-cache-bytes=64MiB`. None for a switch that is off.
 fn argument(arg: &Arg, value: &Value) -> Result<Option<OsString>, &'static str> {
     let long = arg.get_long().unwrap_or_default();
-    let is_switch = matches!(arg.get_action(), ArgAction::SetTrue);
-    let text = match (is_switch, value) {
+    let text = match (is_switch(arg), value) {
         (true, Value::Boolean(true)) => return Ok(Some(format!("--{long}").into())),
         (true, Value::Boolean(false)) => return Ok(None),
         (true, _) => return Err("true or false"),

@@ -43,6 +43,20 @@ def test_a_wrong_setting_is_named_and_the_exit_code_is_2():
     assert code == 2 and "SLOWBURN_API_KEY" in error and "--no-auth" in error
 
 
+def test_a_variable_can_leave_a_switch_off(serve, tmp_path):
+    config = tmp_path / "server.toml"
+    config.write_text('no_auth = true\napi_key = "long-enough"')
+    for env in [
+        {"SLOWBURN_NO_AUTH": "false", "SLOWBURN_API_KEY": "long-enough"},
+        # The variable counts, so the file does not.
+        {"SLOWBURN_NO_AUTH": "false", "SLOWBURN_CONFIG": str(config)},
+    ]:
+        with serve(env=env).http() as http:
+            assert http.get("/v1/models").status_code == 401
+    code, error = run(env={"SLOWBURN_NO_AUTH": "no"})
+    assert code == 2 and "SLOWBURN_NO_AUTH" in error
+
+
 def test_a_variable_that_is_no_setting_is_named():
     code, error = run(env={"SLOWBURN_MAX_CONECTIONS": "9"})
     assert code == 2 and "`SLOWBURN_MAX_CONECTIONS` is no setting (is `SLOWBURN_MAX_CONNECTIONS` meant?)" in error
