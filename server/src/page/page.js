@@ -93,7 +93,8 @@ async function* objects(response) {
     const decoder = new TextDecoder();
     const parser = new EventParser();
     for (;;) {
-        const { done, value } = await reader.read();
+        // Where the connection breaks, the stream ends early, as where the server closes it.
+        const { done, value } = await reader.read().catch(() => ({ done: true }));
         if (done) return;
         for (const data of parser.push(decoder.decode(value, { stream: true }))) {
             yield JSON.parse(data);

@@ -59,6 +59,7 @@ pub fn run(args: &PageArgs) -> Result<()> {
     step("no motion", || uses::stillness(browser, &server))?;
     step("an API key", || refusals::key(browser, &locked, KEY))?;
     step("too many requests", || refusals::rate(browser, &limited))?;
+    step("a server that dies in the middle of a text", || refusals::lost(browser, slow))?;
     step("a server that goes and comes back", || refusals::gone(browser, start))?;
     step("desk and phone, light and dark", || {
         looks::check(browser, &server, &locked, &args.out)

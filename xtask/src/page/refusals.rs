@@ -53,6 +53,21 @@ pub fn rate(browser: &mut Browser, limited: &Server) -> Result<()> {
     no_errors_but(browser, "status of 429")
 }
 
+/// A server that dies in the middle of a text: the page keeps what there is of it, and blames the
+/// connection.
+pub fn lost(browser: &mut Browser, slow: Server) -> Result<()> {
+    open(browser, &slow.url, Look::DESK)?;
+    browser.press("Control+Enter")?;
+    browser.wait("story.tokens.length > 0")?;
+    drop(slow);
+    browser.wait(&format!("{IDLE} && !element('problem').hidden"))?;
+    let (said, tokens): (String, usize) =
+        browser.get("[element('problem').textContent, story.tokens.length]")?;
+    ensure!(said.starts_with("The connection broke off"), "it says {said:?}");
+    ensure!(tokens > 0, "the text is gone");
+    Ok(())
+}
+
 /// A server that is gone is missed, and the page goes on when it is back.
 pub fn gone(browser: &mut Browser, start: impl Fn(&[&str]) -> Result<Server>) -> Result<()> {
     let server = start(&[])?;
