@@ -179,8 +179,10 @@ impl std::str::FromStr for Seconds {
     fn from_str(text: &str) -> Result<Self, String> {
         let seconds: Option<f64> = text.parse().ok();
         let is_allowed = |seconds: &f64| *seconds > 0.0 && *seconds <= 365.0 * 86400.0;
-        match seconds.filter(is_allowed) {
-            Some(seconds) => Ok(Seconds(Duration::from_secs_f64(seconds))),
+        let time = seconds.filter(is_allowed).map(Duration::from_secs_f64);
+        // What is less than half a nanosecond is rounded to nothing.
+        match time.filter(|time| !time.is_zero()) {
+            Some(time) => Ok(Seconds(time)),
             None => Err("a number of seconds is needed, greater than 0".to_owned()),
         }
     }

@@ -67,6 +67,7 @@ fn what_is_wrong_is_named() {
         ("", &["--rate-per-minute", "5", "--burst", "6"], "burst is 6"),
         ("", &["--max-running", "0"], "--max-running"),
         ("", &["--request-timeout", "0"], "--request-timeout"),
+        ("", &["--request-timeout", "1e-10"], "--request-timeout"),
         ("", &["--cors-origins", "example.com"], "--cors-origins"),
         ("", &["--log", "a=b=c"], "--log"),
         ("", &["--burst", "6"], "--rate-per-minute"),
