@@ -110,8 +110,8 @@ impl<M, S> InferenceBuilder<M, S> {
 
     /// Whether a sequence takes full blocks of the KV cache from sequences whose prompt began with
     /// the same tokens, instead of computing them; on by default. It changes no token, but the time
-    /// of a request may tell that somebody else has sent the same beginning. Only the CPU has blocks
-    /// that can be shared.
+    /// of a request may tell that somebody else has sent the same beginning. Only where this crate's
+    /// kernels compute, on the CPU and on GPUs, are there blocks that can be shared.
     pub fn with_prefix_cache(mut self, enabled: bool) -> Self {
         self.limits.prefix_cache = enabled;
         self

@@ -21,7 +21,6 @@ use window::Window;
 ///
 /// The concatenated pieces equal the decoding of all ids at once, for any ids, and the cost per id
 /// does not grow with their number.
-/// costs the same however many came before it.
 // ANCHOR: decoder
 #[derive(Debug)]
 pub struct IncrementalDecoder<'a> {

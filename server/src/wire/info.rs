@@ -40,7 +40,7 @@ pub struct ModelInfo {
     pub model_path: String,
     pub tokenizer_path: String,
     pub is_generation: bool,
-    /// The family of the network: `llama` (Mistral and Qwen too) or `gpt2`.
+    /// The family of the network: `llama` (Mistral and Qwen too), `gpt2` or `encoder`.
     pub model_type: &'static str,
     pub vocab_size: usize,
     /// The most tokens of prompt and completion together.
