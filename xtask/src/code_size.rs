@@ -11,9 +11,10 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, File, Ident, ImplItemFn, Item, ItemFn};
+use syn::{Attribute, Block, File, Ident, ImplItemFn, Item, ItemFn, Meta, Token};
 
 /// The lines that a file should not exceed.
 const LONGEST_FILE: usize = 400;
@@ -173,13 +174,24 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Whether there is a `#[cfg(test)]`.
+/// Whether there is a `#[cfg(test)]`, or one that asks for more besides, such as
+/// `#[cfg(all(test, feature = "flex"))]`.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     let is_cfg_test = |attribute: &Attribute| {
-        let asks = attribute.parse_args::<Ident>().is_ok_and(|argument| argument == "test");
+        let asks = attribute.parse_args::<Meta>().is_ok_and(|meta| asks_for_tests(&meta));
         attribute.path().is_ident("cfg") && asks
     };
     attributes.iter().any(is_cfg_test)
+}
+
+fn asks_for_tests(condition: &Meta) -> bool {
+    match condition {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => list
+            .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
+            .is_ok_and(|all| all.iter().any(asks_for_tests)),
+        _ => false,
+    }
 }
 
 /// The functions that are too long.
@@ -223,6 +235,10 @@ mod tests {
         assert_eq!(lines_of(text), 6);
         assert_eq!(lines_of("const A: &str = \"a\nb\nc\";\n"), 3);
         assert_eq!(lines_of("#[derive(Debug)]\nstruct A;\n"), 2);
+        let of_a_mod = |condition: &str| lines_of(&format!("#[cfg({condition})]\nmod m {{}}\n"));
+        assert_eq!(of_a_mod("all(test, feature = \"flex\")"), 0);
+        assert_eq!(of_a_mod("all(unix, feature = \"flex\")"), 2);
+        assert_eq!(of_a_mod("any(test, feature = \"flex\")"), 2);
     }
 
     #[test]
