@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Load;
-use super::callback::Call;
+use super::callback::Once;
 use super::job::{JobId, RunningJob};
 use super::permits::Permit;
 use super::started::NewSequence;
@@ -24,7 +24,7 @@ pub(super) enum Command<M> {
 /// A command whose sender blocks for an answer.
 pub(super) enum Question<M> {
     /// Run a function on the model.
-    Call(Call<M>),
+    Call(Once<M>),
     /// Report the current load.
     Load(SyncSender<Load>),
 }

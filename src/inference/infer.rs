@@ -191,7 +191,7 @@ impl<I, O: Send + 'static, M: Send + Sync + 'static, S> InferRequest<'_, I, O, M
 
     /// Calls `on_progress` after each token, in the model thread.
     pub fn with_progress(mut self, on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.on_progress = Some(OnProgress::new(on_progress));
+        self.on_progress = Some(OnProgress::new(Box::new(on_progress)));
         self
     }
 

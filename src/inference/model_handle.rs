@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::callback::{Call, OnEnd, OnPrefill, OnToken};
+use super::callback::{OnEnd, OnPrefill, OnToken, Once};
 use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
 use super::started::{NewSequence, StartedSequences};
@@ -49,7 +49,7 @@ impl<M: Borrow<Pretrained>> ModelHandle<M> {
             stop: request.stop.clone(),
             deadline: request.deadline.and_then(|time| self.submitted.checked_add(time)),
             on_prefill: None,
-            on_token: OnToken::new(|_| ControlFlow::Continue(())),
+            on_token: OnToken::new(Box::new(|_| ControlFlow::Continue(()))),
             on_end: None,
         };
         Ok(PreparedSequence { started: self.started.clone(), sequence })
@@ -82,7 +82,7 @@ pub(super) fn submit<M, R: Send + 'static>(
         // The caller may have gone.
         let _ = answer.send(panics::contain("a call to the model", || call(model)));
     };
-    let question = Question::Call(Call::new(call));
+    let question = Question::Call(Once::<M>::new(Box::new(call)));
     commands
         .send(Command::Ask(question))
         .map_err(|_| Error::Service(ServiceError::ShutDown))?;
@@ -110,7 +110,7 @@ impl PreparedSequence {
     /// Calls `on_prefill` when the prompt is read, before the first token, in the model thread. It
     /// is not called for a sequence that ends without a token.
     pub fn on_prefill(mut self, on_prefill: impl FnOnce(&Prefill) + Send + 'static) -> Self {
-        self.sequence.on_prefill = Some(OnPrefill::new(on_prefill));
+        self.sequence.on_prefill = Some(OnPrefill::new(Box::new(on_prefill)));
         self
     }
 
@@ -118,7 +118,7 @@ impl PreparedSequence {
     /// thread: in a job of several sequences, the others may go on. It is not called for a job that
     /// fails.
     pub fn on_end(mut self, on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
-        self.sequence.on_end = Some(OnEnd::new(on_end));
+        self.sequence.on_end = Some(OnEnd::new(Box::new(on_end)));
         self
     }
 
@@ -132,7 +132,7 @@ impl PreparedSequence {
         mut self,
         on_token: impl FnMut(TokenOutput) -> ControlFlow<()> + Send + 'static,
     ) -> Result<()> {
-        self.sequence.on_token = OnToken::new(on_token);
+        self.sequence.on_token = OnToken::new(Box::new(on_token));
         self.started.push(self.sequence)
     }
 }

@@ -162,7 +162,8 @@ impl<'m, M> Worker<'m, M> {
 
     fn answer_next(&mut self) {
         match self.questions.pop_front() {
-            Some(Question::Call(call)) => call.run(self.model),
+            // It has caught its own panics.
+            Some(Question::Call(call)) => drop(call.tell(self.model)),
             Some(Question::Load(answer)) => drop(answer.send(self.load())),
             None => {}
         }
