@@ -13,17 +13,13 @@ const TAIL: usize = 60;
 /// characters.
 pub fn short(text: impl Display) -> String {
     let text = text.to_string();
-    if text.len() <= LONGEST && !text.contains(is_hidden) {
-        return text;
+    let mut escaped = text.chars().flat_map(escape);
+    let start: Vec<char> = escaped.by_ref().take(LONGEST).collect();
+    if escaped.next().is_none() {
+        return start.into_iter().collect();
     }
-    let escaped = Escaped::new(&text);
-    if escaped.more {
-        let head = escaped.head.iter().take(LONGEST - TAIL - 1);
-        let tail = last_escaped(&text, TAIL);
-        head.copied().chain(['…']).chain(tail).collect()
-    } else {
-        escaped.head.into_iter().collect()
-    }
+    let head = start.into_iter().take(LONGEST - TAIL - 1);
+    head.chain(['…']).chain(last_escaped(&text, TAIL)).collect()
 }
 
 /// As [`short`], for quoted text, such as a path.
@@ -32,22 +28,6 @@ pub fn quoted(text: impl Debug) -> String {
     // Writing to a `String` cannot fail.
     let _ = write!(quoted, "{text:?}");
     short(quoted)
-}
-
-/// The first [`LONGEST`] characters of an escaped text.
-struct Escaped {
-    head: Vec<char>,
-    /// The text has more characters.
-    more: bool,
-}
-
-impl Escaped {
-    fn new(text: &str) -> Self {
-        let mut head: Vec<char> = text.chars().flat_map(escape).take(LONGEST + 1).collect();
-        let more = head.len() > LONGEST;
-        head.truncate(LONGEST);
-        Self { head, more }
-    }
 }
 
 /// The last `count` characters of an escaped text.
