@@ -11,53 +11,37 @@ use crate::kernels::simd::x86::{Avx2, Avx512, Avx512Vnni};
 const EIGHT: usize = 8;
 const SIXTEEN: usize = 16;
 
-impl IntegerProducts for Avx2 {
-    #[inline(always)]
-    fn add_bytes<const PARTS: usize>(
-        weights: &[[i8; LANES]; GROUP],
-        scales: &[[f32; LANES]; PARTS],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        // SAFETY: `Avx2` is named only by functions that were compiled with AVX2 and FMA, which run
-        // only where the processor has both.
-        unsafe { add_bytes_in_quads(weights, scales, x, acc) }
-    }
+/// [`IntegerProducts`] by the instructions of AVX2, which AVX-512 has too.
+macro_rules! in_quads {
+    ($($isa:ident)+) => {$(
+        impl IntegerProducts for $isa {
+            #[inline(always)]
+            fn add_bytes<const PARTS: usize>(
+                weights: &[[i8; LANES]; GROUP],
+                scales: &[[f32; LANES]; PARTS],
+                x: &[RoundedGroup],
+                acc: &mut [[f32; LANES]],
+            ) {
+                // SAFETY: both are named only by functions that were compiled with AVX2 and FMA, which
+                // run only where the processor has both.
+                unsafe { add_bytes_in_quads(weights, scales, x, acc) }
+            }
 
-    #[inline(always)]
-    fn add_nibbles<const OFFSET: i32>(
-        weights: &[[u32; LANES]; GROUP / NIBBLES],
-        scales: &[f32; LANES],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        // SAFETY: as above.
-        unsafe { add_nibbles_in_quads::<OFFSET>(weights, scales, x, acc) }
-    }
+            #[inline(always)]
+            fn add_nibbles<const OFFSET: i32>(
+                weights: &[[u32; LANES]; GROUP / NIBBLES],
+                scales: &[f32; LANES],
+                x: &[RoundedGroup],
+                acc: &mut [[f32; LANES]],
+            ) {
+                // SAFETY: as above.
+                unsafe { add_nibbles_in_quads::<OFFSET>(weights, scales, x, acc) }
+            }
+        }
+    )+};
 }
 
-/// Without VNNI, there are the instructions of AVX2.
-impl IntegerProducts for Avx512 {
-    #[inline(always)]
-    fn add_bytes<const PARTS: usize>(
-        weights: &[[i8; LANES]; GROUP],
-        scales: &[[f32; LANES]; PARTS],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        Avx2::add_bytes(weights, scales, x, acc);
-    }
-
-    #[inline(always)]
-    fn add_nibbles<const OFFSET: i32>(
-        weights: &[[u32; LANES]; GROUP / NIBBLES],
-        scales: &[f32; LANES],
-        x: &[RoundedGroup],
-        acc: &mut [[f32; LANES]],
-    ) {
-        Avx2::add_nibbles::<OFFSET>(weights, scales, x, acc);
-    }
-}
+in_quads!(Avx2 Avx512);
 
 impl IntegerProducts for Avx512Vnni {
     #[inline(always)]
