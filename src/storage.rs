@@ -1,7 +1,5 @@
 //! How the weights of a model are stored in memory.
 
-use burn::tensor::DType;
-
 use crate::kernels::{Activations, Quantized, Rounding};
 
 /// The type of the weights that are not quantized, and of keys and values unless they have a type of
@@ -10,32 +8,7 @@ use crate::kernels::{Activations, Quantized, Rounding};
 /// Independent of the type in a file. F32 is the default for all files: it represents every f16 and
 /// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at
 /// the cost of speed: f16 is slower in prefill, bf16 everywhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
-    F32,
-    F16,
-    Bf16,
-}
-
-impl Precision {
-    /// The name that the flag `--dtype` uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Precision::F32 => "f32",
-            Precision::F16 => "f16",
-            Precision::Bf16 => "bf16",
-        }
-    }
-
-    /// Burn's type.
-    pub fn dtype(self) -> DType {
-        match self {
-            Precision::F32 => DType::F32,
-            Precision::F16 => DType::F16,
-            Precision::Bf16 => DType::BF16,
-        }
-    }
-}
+pub use crate::kernels::Format as Precision;
 
 /// How the weights of a model are stored in memory, whatever type its files hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -212,7 +212,7 @@ impl<'a> Weights<'a> {
                 Panels::from_groups(&StoredGroups { format, read_row }, shape, arena)
             }
             (Some(MatrixFormat::Dense(precision)), _) => {
-                Panels::pack(&matrix, shape, Format::of(precision.dtype()), arena)
+                Panels::pack(&matrix, shape, precision, arena)
             }
             (Some(MatrixFormat::Quantized(format)), _) => {
                 let rounding = self.storage.map(|storage| storage.rounding).unwrap_or_default();

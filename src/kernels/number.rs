@@ -25,12 +25,21 @@ impl Format {
         }
     }
 
-    /// The name of the type.
-    pub(super) fn name(self) -> &'static str {
+    /// The name of the type, as the flag `--dtype` takes it.
+    pub fn name(self) -> &'static str {
         match self {
             Format::F32 => "f32",
             Format::F16 => "f16",
             Format::Bf16 => "bf16",
+        }
+    }
+
+    /// Burn's type.
+    pub fn dtype(self) -> DType {
+        match self {
+            Format::F32 => DType::F32,
+            Format::F16 => DType::F16,
+            Format::Bf16 => DType::BF16,
         }
     }
 
