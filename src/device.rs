@@ -276,46 +276,28 @@ fn compute(
         .unwrap_or_else(|panic| Err(panics::message(panic.as_ref())))
 }
 
-#[cfg(feature = "flex")]
-const FLEX: Option<Make> = Some(Make::Host(Device::flex));
-#[cfg(not(feature = "flex"))]
-const FLEX: Option<Make> = None;
+/// How each device is opened: none where its feature is not compiled in.
+macro_rules! makes {
+    ($($(#[$attribute:meta])* $name:ident if $condition:meta => $make:expr;)+) => {$(
+        #[cfg($condition)]
+        $(#[$attribute])*
+        const $name: Option<Make> = Some($make);
+        #[cfg(not($condition))]
+        const $name: Option<Make> = None;
+    )+};
+}
 
-#[cfg(feature = "ndarray")]
-#[allow(deprecated)] // upstream prefers flex; some results are compared on both
-const NDARRAY: Option<Make> = Some(Make::Host(Device::ndarray));
-#[cfg(not(feature = "ndarray"))]
-const NDARRAY: Option<Make> = None;
-
-#[cfg(feature = "cuda")]
-const CUDA: Option<Make> = Some(Make::Driver(cards::cuda));
-#[cfg(not(feature = "cuda"))]
-const CUDA: Option<Make> = None;
-
-#[cfg(feature = "rocm")]
-const ROCM: Option<Make> = Some(Make::Driver(cards::rocm));
-#[cfg(not(feature = "rocm"))]
-const ROCM: Option<Make> = None;
-
-#[cfg(all(feature = "metal", not(target_family = "wasm")))]
-const METAL: Option<Make> = Some(Make::Driver(wgpu::metal));
-#[cfg(not(all(feature = "metal", not(target_family = "wasm"))))]
-const METAL: Option<Make> = None;
-
-#[cfg(all(feature = "vulkan", not(target_family = "wasm")))]
-const VULKAN: Option<Make> = Some(Make::Driver(wgpu::vulkan));
-#[cfg(not(all(feature = "vulkan", not(target_family = "wasm"))))]
-const VULKAN: Option<Make> = None;
-
-#[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
-const WGPU: Option<Make> = Some(Make::Driver(wgpu::open));
-#[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
-const WGPU: Option<Make> = None;
-
-#[cfg(feature = "cube-cpu")]
-const CUBE_CPU: Option<Make> = Some(Make::Driver(cube_cpu::open));
-#[cfg(not(feature = "cube-cpu"))]
-const CUBE_CPU: Option<Make> = None;
+makes! {
+    FLEX if feature = "flex" => Make::Host(Device::flex);
+    #[allow(deprecated)] // upstream prefers flex; some results are compared on both
+    NDARRAY if feature = "ndarray" => Make::Host(Device::ndarray);
+    CUDA if feature = "cuda" => Make::Driver(cards::cuda);
+    ROCM if feature = "rocm" => Make::Driver(cards::rocm);
+    METAL if all(feature = "metal", not(target_family = "wasm")) => Make::Driver(wgpu::metal);
+    VULKAN if all(feature = "vulkan", not(target_family = "wasm")) => Make::Driver(wgpu::vulkan);
+    WGPU if all(feature = "wgpu", not(target_family = "wasm")) => Make::Driver(wgpu::open);
+    CUBE_CPU if feature = "cube-cpu" => Make::Driver(cube_cpu::open);
+}
 
 #[cfg(test)]
 mod tests {
