@@ -1,49 +1,35 @@
 //! The most likely token of each row of logits, so that only ids leave the device.
 
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{DType, Int, Tensor};
+use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
-use burn_cubecl::{CubeBackend, cubecl};
 
 use super::reduce::{LANES, cubes, units};
-use super::{address_type, element, empty};
+use super::{address_type, element, empty, from_cube, into_cube};
 
 /// Stands in place of an id where a logit is NaN, where one is +inf, and where none is finite.
 pub(crate) const NAN: i32 = -1;
 pub(crate) const INFINITE: i32 = -2;
 pub(crate) const NONE: i32 = -3;
 
-#[backend_extension(Cube)]
-trait ArgmaxOps: Backend {
-    /// As [`argmax`].
-    fn argmax(logits: FloatTensor<Self>) -> IntTensor<Self>;
-}
-
 /// The id of the greatest of each row of logits, `[rows, vocab]` -> `[rows]`; the lowest of equal ones.
 /// A row from which no token can be sampled has [`NAN`], [`INFINITE`] or [`NONE`].
 pub(crate) fn argmax(logits: Tensor<2>) -> Tensor<1, Int> {
-    Tensor::from_dispatch(<Dispatch as ArgmaxOps>::argmax(logits.into_dispatch()))
-}
-
-impl ArgmaxOps for CubeBackend {
-    fn argmax(logits: FloatTensor<Self>) -> IntTensor<Self> {
-        let logits = into_contiguous(logits);
-        let [rows, vocab] = logits.meta.shape().dims::<2>();
-        let ids = empty(&logits, [rows], DType::I32);
-        argmax_rows::launch(
-            &logits.client.clone(),
-            cubes(rows),
-            units(&logits, LANES),
-            address_type([&logits]),
-            logits.clone().into_tensor_arg(),
-            ids.clone().into_tensor_arg(),
-            vocab,
-            element(&logits),
-        );
-        ids
-    }
+    let logits = into_contiguous(into_cube(logits));
+    let [rows, vocab] = logits.meta.shape().dims::<2>();
+    let ids = empty(&logits, [rows], DType::I32);
+    argmax_rows::launch(
+        &logits.client.clone(),
+        cubes(rows),
+        units(&logits, LANES),
+        address_type([&logits]),
+        logits.clone().into_tensor_arg(),
+        ids.clone().into_tensor_arg(),
+        vocab,
+        element(&logits),
+    );
+    from_cube(ids)
 }
 
 /// A cube takes a row. Each lane has the greatest of its own logits; of two lanes, the greater stays, or of

@@ -15,17 +15,14 @@ mod kernel;
 mod plan;
 mod span;
 
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{DType, Tensor};
-use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::blocks::{SlotShape, slot_element};
-use super::{address_type, element, empty, empty_like, one_unit_each};
+use super::{address_type, element, empty, empty_like, from_cube, into_cube, one_unit_each};
 use crate::kernels::{BLOCK, Scoring};
 use plan::TILE;
 pub(crate) use plan::{Plan, Rows};
@@ -40,15 +37,12 @@ const MOST_QUERIES: usize = 4;
 const SHARED: usize = 16 * 1024 / 4;
 
 /// How scores are made, and where the plan has what.
-#[derive(Debug, Clone, Copy)]
 struct Launch {
     shape: Shape,
     scoring: Scoring,
     /// Where the tiles begin in the numbers of the plan.
     tiles_at: usize,
     tiles: usize,
-    /// How many spans of tiles there are, where a cube takes one.
-    spans: Option<usize>,
 }
 
 /// Whether the kernel has room for heads of this size.
@@ -68,17 +62,6 @@ fn parts(head_dim: usize) -> usize {
     1 << parts.ilog2()
 }
 
-#[backend_extension(Cube)]
-trait AttentionOps: Backend {
-    /// As [`attend`].
-    fn attend(
-        q: FloatTensor<Self>,
-        slots: FloatTensor<Self>,
-        plan: IntTensor<Self>,
-        launch: Launch,
-    ) -> FloatTensor<Self>;
-}
-
 /// Attention of the queries, `[rows, n_heads * head_dim]`, to the keys and values in the slots of a layer.
 /// Returns the shape of `q`.
 pub(crate) fn attend(
@@ -96,29 +79,17 @@ pub(crate) fn attend(
         capped: scoring.softcap.is_some(),
     };
     let Plan { rows: tiles_at, tiles, spans, .. } = *plan;
-    let launch = Launch { shape, scoring, tiles_at, tiles, spans };
-    let [q, slots] = [q.into_dispatch(), slots.clone().into_dispatch()];
-    let numbers = plan.numbers.clone().into_dispatch();
-    Tensor::from_dispatch(<Dispatch as AttentionOps>::attend(q, slots, numbers, launch))
-}
-
-impl AttentionOps for CubeBackend {
-    fn attend(
-        q: FloatTensor<Self>,
-        slots: FloatTensor<Self>,
-        plan: IntTensor<Self>,
-        launch: Launch,
-    ) -> FloatTensor<Self> {
-        let q = into_contiguous(q);
-        match launch.spans {
-            None => attend_whole(q, slots, plan, launch),
-            Some(spans) => attend_spans(q, slots, plan, launch, spans),
-        }
-    }
+    let launch = Launch { shape, scoring, tiles_at, tiles };
+    let (q, slots) = (into_contiguous(into_cube(q)), into_cube(slots.clone()));
+    let plan = into_cube(plan.numbers.clone());
+    from_cube(match spans {
+        None => attend_whole(q, slots, plan, launch),
+        Some(spans) => attend_spans(q, slots, plan, launch, spans),
+    })
 }
 
 fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Launch) -> CubeTensor {
-    let Launch { shape, scoring, tiles_at, tiles, .. } = launch;
+    let Launch { shape, scoring, tiles_at, tiles } = launch;
     let out = empty_like(&q);
     let cubes = tiles * shape.slot.n_kv_heads;
     let (count, dim) = cubes_of(&q, cubes);
@@ -153,7 +124,7 @@ fn attend_spans(
     launch: Launch,
     spans: usize,
 ) -> CubeTensor {
-    let Launch { shape, scoring, tiles_at, tiles, .. } = launch;
+    let Launch { shape, scoring, tiles_at, tiles } = launch;
     let out = empty_like(&q);
     let cubes = spans * shape.slot.n_kv_heads;
     let partials = empty(&q, [cubes * shape.partial()], DType::F32);

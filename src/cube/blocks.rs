@@ -7,15 +7,13 @@
 pub(super) mod int8;
 
 use burn::backend::cubecl::dtype_to_storage_type;
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::{DType, Int, Tensor};
+use burn_cubecl::cubecl;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use burn_cubecl::{CubeBackend, cubecl};
 use cubecl::prelude::{Tensor as Buffer, *};
 
-use super::{address_type, element, one_unit_each};
+use super::{address_type, element, into_cube, one_unit_each};
 use crate::kernels::BLOCK;
 
 /// The dimensions of a block in one layer.
@@ -51,26 +49,6 @@ pub(super) fn slot_element(slots: &CubeTensor, shape: SlotShape) -> ElemType {
     }
 }
 
-#[backend_extension(Cube)]
-trait BlockOps: Backend {
-    /// As [`append`].
-    fn append(
-        slots: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        places: IntTensor<Self>,
-        shape: SlotShape,
-    ) -> FloatTensor<Self>;
-
-    /// As [`copy_slot`], for slots of so many `numbers`.
-    fn copy_slot(
-        slots: FloatTensor<Self>,
-        from: usize,
-        to: usize,
-        numbers: usize,
-    ) -> FloatTensor<Self>;
-}
-
 /// Writes keys and values, both `[rows, n_kv_heads * head_dim]`, into the slots of a layer, in place.
 /// `places` has the place of each row in its first numbers, `[rows, ...]` as u32: 32 times its slot, and
 /// its position in the block.
@@ -81,76 +59,47 @@ pub(crate) fn append(
     places: &Tensor<1, Int>,
     shape: SlotShape,
 ) {
-    let [slots, keys, values] = [
-        slots.clone().into_dispatch(),
-        keys.into_dispatch(),
-        values.into_dispatch(),
-    ];
-    let places = places.clone().into_dispatch();
-    <Dispatch as BlockOps>::append(slots, keys, values, places, shape);
+    let (slots, places) = (into_cube(slots.clone()), into_cube(places.clone()));
+    let [keys, values] = [keys, values].map(|x| into_contiguous(into_cube(x)));
+    if shape.int8 {
+        return append_int8(&slots, keys, values, places, shape);
+    }
+    let (count, dim) = one_unit_each(&slots, keys.meta.num_elements());
+    let elements = [element(&keys), element(&slots)];
+    // SAFETY: the places are those of slots that the layer has.
+    unsafe {
+        append_rows::launch_unchecked(
+            &slots.client,
+            count,
+            dim,
+            address_type([&slots, &keys]),
+            keys.into_tensor_arg(),
+            values.into_tensor_arg(),
+            places.into_tensor_arg(),
+            slots.clone().into_tensor_arg(),
+            shape,
+            elements,
+        );
+    }
 }
 
 /// Copies what is in slot `from` of a layer to slot `to`, in place.
 pub(crate) fn copy_slot(slots: &Tensor<1>, from: u32, to: u32, shape: SlotShape) {
-    let slots = slots.clone().into_dispatch();
-    <Dispatch as BlockOps>::copy_slot(slots, from as usize, to as usize, shape.numbers());
-}
-
-impl BlockOps for CubeBackend {
-    fn append(
-        slots: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        places: IntTensor<Self>,
-        shape: SlotShape,
-    ) -> FloatTensor<Self> {
-        let [keys, values] = [into_contiguous(keys), into_contiguous(values)];
-        if shape.int8 {
-            append_int8(&slots, keys, values, places, shape);
-            return slots;
-        }
-        let (count, dim) = one_unit_each(&slots, keys.meta.num_elements());
-        let elements = [element(&keys), element(&slots)];
-        // SAFETY: the places are those of slots that the layer has.
-        unsafe {
-            append_rows::launch_unchecked(
-                &slots.client,
-                count,
-                dim,
-                address_type([&slots, &keys]),
-                keys.into_tensor_arg(),
-                values.into_tensor_arg(),
-                places.into_tensor_arg(),
-                slots.clone().into_tensor_arg(),
-                shape,
-                elements,
-            );
-        }
-        slots
-    }
-
-    fn copy_slot(
-        slots: FloatTensor<Self>,
-        from: usize,
-        to: usize,
-        numbers: usize,
-    ) -> FloatTensor<Self> {
-        let (count, dim) = one_unit_each(&slots, numbers);
-        // SAFETY: both slots are of the layer.
-        unsafe {
-            copy_numbers::launch_unchecked(
-                &slots.client,
-                count,
-                dim,
-                address_type([&slots]),
-                slots.clone().into_tensor_arg(),
-                from * numbers,
-                to * numbers,
-                numbers,
-                element(&slots),
-            );
-        }
-        slots
+    let (slots, numbers) = (into_cube(slots.clone()), shape.numbers());
+    let (count, dim) = one_unit_each(&slots, numbers);
+    // SAFETY: both slots are of the layer.
+    unsafe {
+        copy_numbers::launch_unchecked(
+            &slots.client,
+            count,
+            dim,
+            address_type([&slots]),
+            slots.clone().into_tensor_arg(),
+            from as usize * numbers,
+            to as usize * numbers,
+            numbers,
+            element(&slots),
+        );
     }
 }
 

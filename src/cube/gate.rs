@@ -2,54 +2,31 @@
 
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
-use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
+use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
-use burn_cubecl::{CubeBackend, cubecl};
 
-use super::{address_type, element, empty_like, one_unit_each};
+use super::{address_type, element, empty_like, from_cube, into_cube, one_unit_each};
 use crate::model::activation::Activation;
-
-#[backend_extension(Cube)]
-trait GateOps: Backend {
-    /// As [`gated`].
-    fn gated(
-        gate: FloatTensor<Self>,
-        up: FloatTensor<Self>,
-        activation: Activation,
-    ) -> FloatTensor<Self>;
-}
 
 /// `activation(gate) * up`, number by number: all three have one shape, `[batch, seq, d_ff]`.
 pub(crate) fn gated(gate: Tensor<3>, up: Tensor<3>, activation: Activation) -> Tensor<3> {
-    let [gate, up] = [gate.into_dispatch(), up.into_dispatch()];
-    Tensor::from_dispatch(<Dispatch as GateOps>::gated(gate, up, activation))
-}
-
-impl GateOps for CubeBackend {
-    fn gated(
-        gate: FloatTensor<Self>,
-        up: FloatTensor<Self>,
-        activation: Activation,
-    ) -> FloatTensor<Self> {
-        let [gate, up] = [into_contiguous(gate), into_contiguous(up)];
-        let output = empty_like(&gate);
-        let (count, dim) = one_unit_each(&gate, gate.meta.num_elements());
-        gate_numbers::launch(
-            &gate.client.clone(),
-            count,
-            dim,
-            address_type([&gate]),
-            gate.clone().into_tensor_arg(),
-            up.into_tensor_arg(),
-            output.clone().into_tensor_arg(),
-            activation,
-            element(&gate),
-        );
-        output
-    }
+    let [gate, up] = [gate, up].map(|x| into_contiguous(into_cube(x)));
+    let output = empty_like(&gate);
+    let (count, dim) = one_unit_each(&gate, gate.meta.num_elements());
+    gate_numbers::launch(
+        &gate.client.clone(),
+        count,
+        dim,
+        address_type([&gate]),
+        gate.clone().into_tensor_arg(),
+        up.into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        activation,
+        element(&gate),
+    );
+    from_cube(output)
 }
 
 /// A unit takes one number.

@@ -16,17 +16,16 @@ mod tests;
 
 use std::ops::Range;
 
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
+use burn::backend::DispatchDevice;
 use burn::tensor::{DType, Device, Int, Tensor};
+use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use burn_cubecl::{CubeBackend, cubecl};
 
-use super::empty;
 use super::packing::Packing;
+use super::{empty, from_cube, into_cube};
 use crate::kernels::{Format, LANES, PanelFormat};
 
 /// Slices of the inputs.
@@ -74,37 +73,24 @@ struct Outputs {
     starts: Vec<usize>,
 }
 
-/// What the network asks of panels.
-#[backend_extension(Cube)]
-pub(crate) trait PanelOps: Backend {
-    /// As [`products`].
-    fn products(
-        x: FloatTensor<Self>,
-        words: IntTensor<Self>,
-        matrices: Matrices,
-        range: Range<usize>,
-    ) -> Vec<FloatTensor<Self>>;
-
-    /// As [`lookup`].
-    fn lookup(
-        ids: IntTensor<Self>,
-        words: IntTensor<Self>,
-        matrices: Matrices,
-        dtype: DType,
-    ) -> FloatTensor<Self>;
-}
-
 /// The products with those matrices in `words` that are in `range`, in one launch: `[rows, n_in]` ->
 /// `[rows, n_out]` for each.
 pub(crate) fn products(
     x: Tensor<2>,
     words: Tensor<1, Int>,
-    matrices: Matrices,
+    matrices: &Matrices,
     range: Range<usize>,
 ) -> Vec<Tensor<2>> {
-    let (x, words) = (x.into_dispatch(), words.into_dispatch());
-    let products = <Dispatch as PanelOps>::products(x, words, matrices, range);
-    products.into_iter().map(Tensor::from_dispatch).collect()
+    let (x, words) = (into_contiguous(into_cube(x)), into_cube(words));
+    let rows = x.meta.shape()[0];
+    let outputs = Outputs::new(matrices, range, rows, numbers_of_alignment(&x));
+    let y = empty(&x, [outputs.numbers()], x.dtype);
+    if rows <= FEW_ROWS || computes_on_host(&x.client) {
+        few_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
+    } else {
+        many_rows::launch(x, words, y.clone(), rows, matrices, &outputs);
+    }
+    (0..outputs.n_out.len()).map(|i| from_cube(outputs.rows_of(&y, i, rows))).collect()
 }
 
 /// Whether Burn has a faster product, though not in one order of sums: with weights that have 16 bits, as
@@ -128,43 +114,13 @@ pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
 pub(crate) fn lookup(
     ids: Tensor<1, Int>,
     words: Tensor<1, Int>,
-    matrices: Matrices,
+    matrices: &Matrices,
     dtype: DType,
 ) -> Tensor<2> {
-    let (ids, words) = (ids.into_dispatch(), words.into_dispatch());
-    Tensor::from_dispatch(<Dispatch as PanelOps>::lookup(ids, words, matrices, dtype))
-}
-
-impl PanelOps for CubeBackend {
-    fn products(
-        x: FloatTensor<Self>,
-        words: IntTensor<Self>,
-        matrices: Matrices,
-        range: Range<usize>,
-    ) -> Vec<FloatTensor<Self>> {
-        let x = into_contiguous(x);
-        let rows = x.meta.shape()[0];
-        let outputs = Outputs::new(&matrices, range, rows, numbers_of_alignment(&x));
-        let y = empty(&x, [outputs.numbers()], x.dtype);
-        if rows <= FEW_ROWS || computes_on_host(&x.client) {
-            few_rows::launch(x, words, y.clone(), rows, &matrices, &outputs);
-        } else {
-            many_rows::launch(x, words, y.clone(), rows, &matrices, &outputs);
-        }
-        (0..outputs.n_out.len()).map(|i| outputs.rows_of(&y, i, rows)).collect()
-    }
-
-    fn lookup(
-        ids: IntTensor<Self>,
-        words: IntTensor<Self>,
-        matrices: Matrices,
-        dtype: DType,
-    ) -> FloatTensor<Self> {
-        let ids = into_contiguous(ids);
-        let y = empty(&ids, [ids.meta.shape()[0], matrices.n_in], dtype);
-        lookup::launch(ids, words, y.clone(), &matrices);
-        y
-    }
+    let (ids, words) = (into_contiguous(into_cube(ids)), into_cube(words));
+    let y = empty(&ids, [ids.meta.shape()[0], matrices.n_in], dtype);
+    lookup::launch(ids, words, y.clone(), matrices);
+    from_cube(y)
 }
 
 impl Outputs {

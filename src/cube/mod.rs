@@ -2,9 +2,8 @@
 //! runtime on the CPU.
 //!
 //! Burn's operations define what the network computes. A kernel stands here where Burn has none, such as
-//! attention over [blocks], or where one launch does the work of several. Each file has a trait of
-//! operations with its implementation for [`CubeBackend`](burn_cubecl::CubeBackend), and the functions on
-//! tensors that the network calls. They are for the devices of
+//! attention over [blocks], or where one launch does the work of several. Each file has kernels, and the
+//! functions on tensors that launch them, which the network calls. They are for the devices of
 //! [`has_cubes`](crate::device::has_cubes) only: on another one they panic.
 //!
 //! A kernel is compiled when it is first launched, once for each value of its `comptime` parameters. It
@@ -31,12 +30,33 @@ mod tests;
 
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::backend::{DispatchDevice, TensorMetadata};
-use burn::tensor::{DType, Device, Shape};
+use burn::tensor::kind::Basic;
+use burn::tensor::{BackendPrimitive, DType, Device, Shape, Tensor};
+use burn_cubecl::CubeBackend;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
 use burn_cubecl::cubecl::ir::{AddressType, ElemType};
 use burn_cubecl::cubecl::prelude::{CubeCount, CubeDim};
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
+
+/// A tensor of the network, as a launch takes it.
+fn into_cube<const D: usize, K>(tensor: Tensor<D, K>) -> CubeTensor
+where
+    K: Basic + BackendPrimitive<CubeBackend, Primitive = CubeTensor>,
+{
+    match tensor.try_into_primitive::<CubeBackend>() {
+        Ok(tensor) => tensor,
+        Err(error) => unreachable!("the tensor of a kernel is elsewhere: {error:?}"),
+    }
+}
+
+/// What a launch has written, as the network takes it.
+fn from_cube<const D: usize, K>(tensor: CubeTensor) -> Tensor<D, K>
+where
+    K: Basic + BackendPrimitive<CubeBackend, Primitive = CubeTensor>,
+{
+    Tensor::from_primitive::<CubeBackend>(tensor)
+}
 
 /// The shape of a launch with one unit for each of `units` numbers.
 fn one_unit_each(tensor: &CubeTensor, units: usize) -> (CubeCount, CubeDim) {

@@ -1,35 +1,32 @@
 //! RMSNorm in one launch, with the sum before it where there is one.
 
-use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
+use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use burn_cubecl::{CubeBackend, cubecl};
 
 use super::reduce::{LANES, cubes, number, sum_of_squares, units};
-use super::{address_type, element, empty_like};
-
-#[backend_extension(Cube)]
-trait NormOps: Backend {
-    /// As [`rms_norm`].
-    fn rms_norm(x: FloatTensor<Self>, weight: FloatTensor<Self>, eps: f32) -> FloatTensor<Self>;
-
-    /// As [`add_rms_norm`].
-    fn add_rms_norm(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        eps: f32,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
-}
+use super::{address_type, element, empty_like, from_cube, into_cube};
 
 /// `x`, `[..., d]`, divided by the root of the mean of its squares, times `weight`, `[d]`: the shape of `x`.
 /// The mean is taken in f32.
 pub(crate) fn rms_norm<const D: usize>(x: Tensor<D>, weight: Tensor<1>, eps: f32) -> Tensor<D> {
-    let [x, weight] = [x.into_dispatch(), weight.into_dispatch()];
-    Tensor::from_dispatch(<Dispatch as NormOps>::rms_norm(x, weight, eps))
+    let (x, weight) = (into_contiguous(into_cube(x)), into_cube(weight));
+    let (output, width) = (empty_like(&x), width(&weight));
+    norm_rows::launch(
+        &x.client.clone(),
+        cubes(x.meta.num_elements() / width),
+        units(&x, LANES),
+        address_type([&x]),
+        x.clone().into_tensor_arg(),
+        weight.into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        eps,
+        width,
+        element(&x),
+    );
+    from_cube(output)
 }
 
 /// The sum of `x` and `y`, both `[..., d]`, and its [`rms_norm`].
@@ -39,54 +36,23 @@ pub(crate) fn add_rms_norm<const D: usize>(
     weight: Tensor<1>,
     eps: f32,
 ) -> [Tensor<D>; 2] {
-    let [x, y, weight] = [x.into_dispatch(), y.into_dispatch(), weight.into_dispatch()];
-    let (sum, normed) = <Dispatch as NormOps>::add_rms_norm(x, y, weight, eps);
-    [sum, normed].map(Tensor::from_dispatch)
-}
-
-impl NormOps for CubeBackend {
-    fn rms_norm(x: FloatTensor<Self>, weight: FloatTensor<Self>, eps: f32) -> FloatTensor<Self> {
-        let x = into_contiguous(x);
-        let (output, width) = (empty_like(&x), width(&weight));
-        norm_rows::launch(
-            &x.client.clone(),
-            cubes(x.meta.num_elements() / width),
-            units(&x, LANES),
-            address_type([&x]),
-            x.clone().into_tensor_arg(),
-            weight.into_tensor_arg(),
-            output.clone().into_tensor_arg(),
-            eps,
-            width,
-            element(&x),
-        );
-        output
-    }
-
-    fn add_rms_norm(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        eps: f32,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let [x, y] = [into_contiguous(x), into_contiguous(y)];
-        let ([sum, output], width) = ([empty_like(&x), empty_like(&x)], width(&weight));
-        add_and_norm_rows::launch(
-            &x.client.clone(),
-            cubes(x.meta.num_elements() / width),
-            units(&x, LANES),
-            address_type([&x]),
-            x.clone().into_tensor_arg(),
-            y.into_tensor_arg(),
-            weight.into_tensor_arg(),
-            sum.clone().into_tensor_arg(),
-            output.clone().into_tensor_arg(),
-            eps,
-            width,
-            element(&x),
-        );
-        (sum, output)
-    }
+    let ([x, y], weight) = ([x, y].map(|x| into_contiguous(into_cube(x))), into_cube(weight));
+    let ([sum, output], width) = ([empty_like(&x), empty_like(&x)], width(&weight));
+    add_and_norm_rows::launch(
+        &x.client.clone(),
+        cubes(x.meta.num_elements() / width),
+        units(&x, LANES),
+        address_type([&x]),
+        x.clone().into_tensor_arg(),
+        y.into_tensor_arg(),
+        weight.into_tensor_arg(),
+        sum.clone().into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        eps,
+        width,
+        element(&x),
+    );
+    [sum, output].map(from_cube)
 }
 
 /// The length of a vector of weights.

@@ -1,15 +1,13 @@
 //! Rotation of queries and keys, with their norms where there are some, in one launch.
 
-use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Dispatch, backend_extension};
 use burn::tensor::Tensor;
+use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use burn_cubecl::{CubeBackend, cubecl};
 
 use super::reduce::{cubes, sum_of_squares, units};
-use super::{address_type, element, empty_like};
+use super::{address_type, element, empty_like, from_cube, into_cube};
 
 /// The lanes of a head.
 const HEAD_LANES: usize = 32;
@@ -24,77 +22,31 @@ struct Heads {
     pairs: usize,
 }
 
-#[backend_extension(Cube)]
-trait RopeOps: Backend {
-    /// As [`rotate`].
-    fn rotate(
-        q: FloatTensor<Self>,
-        k: FloatTensor<Self>,
-        table: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
-
-    /// As [`norm_and_rotate`].
-    fn norm_and_rotate(
-        q: FloatTensor<Self>,
-        k: FloatTensor<Self>,
-        table: FloatTensor<Self>,
-        q_weight: FloatTensor<Self>,
-        k_weight: FloatTensor<Self>,
-        eps: f32,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
-}
-
 /// Queries, `[batch, seq, n_heads, head_dim]`, and keys, `[batch, seq, n_kv_heads, head_dim]`, rotated by
 /// the cosines and sines of `table`, `[2, seq, pairs]` in f32.
-pub(crate) fn rotate([q, k]: [Tensor<4>; 2], table: Tensor<3>) -> [Tensor<4>; 2] {
-    let (q, k) = (q.into_dispatch(), k.into_dispatch());
-    let (q, k) = <Dispatch as RopeOps>::rotate(q, k, table.into_dispatch());
-    [q, k].map(Tensor::from_dispatch)
+pub(crate) fn rotate(qk: [Tensor<4>; 2], table: Tensor<3>) -> [Tensor<4>; 2] {
+    turn(qk, table, None, 0.0)
 }
 
 /// As [`rotate`], after the [RMSNorm](super::norm::rms_norm) of each head, with `weights`, `[head_dim]`
 /// each.
 pub(crate) fn norm_and_rotate(
-    [q, k]: [Tensor<4>; 2],
+    qk: [Tensor<4>; 2],
     table: Tensor<3>,
     weights: [Tensor<1>; 2],
     eps: f32,
 ) -> [Tensor<4>; 2] {
-    let (q, k, table) = (q.into_dispatch(), k.into_dispatch(), table.into_dispatch());
-    let [q_weight, k_weight] = weights.map(Tensor::into_dispatch);
-    let (q, k) = <Dispatch as RopeOps>::norm_and_rotate(q, k, table, q_weight, k_weight, eps);
-    [q, k].map(Tensor::from_dispatch)
-}
-
-impl RopeOps for CubeBackend {
-    fn rotate(
-        q: FloatTensor<Self>,
-        k: FloatTensor<Self>,
-        table: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        turn([q, k], table, None, 0.0)
-    }
-
-    fn norm_and_rotate(
-        q: FloatTensor<Self>,
-        k: FloatTensor<Self>,
-        table: FloatTensor<Self>,
-        q_weight: FloatTensor<Self>,
-        k_weight: FloatTensor<Self>,
-        eps: f32,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        turn([q, k], table, Some([q_weight, k_weight]), eps)
-    }
+    turn(qk, table, Some(weights), eps)
 }
 
 fn turn(
-    qk: [CubeTensor; 2],
-    table: CubeTensor,
-    weights: Option<[CubeTensor; 2]>,
+    qk: [Tensor<4>; 2],
+    table: Tensor<3>,
+    weights: Option<[Tensor<1>; 2]>,
     eps: f32,
-) -> (CubeTensor, CubeTensor) {
-    let [q, k] = qk.map(into_contiguous);
-    let table = into_contiguous(table);
+) -> [Tensor<4>; 2] {
+    let [q, k] = qk.map(|x| into_contiguous(into_cube(x)));
+    let table = into_contiguous(into_cube(table));
     let dim = |x: &CubeTensor, i: usize| x.meta.shape()[i];
     let heads = Heads {
         n_heads: dim(&q, 2),
@@ -105,7 +57,7 @@ fn turn(
     let rows = dim(&q, 0) * dim(&q, 1);
     let (q_out, k_out) = (empty_like(&q), empty_like(&k));
     let [q_weight, k_weight] = weights.map_or([None, None], |weights| weights.map(Some));
-    let weight = |weight: Option<CubeTensor>| weight.map(CubeTensor::into_tensor_arg).into();
+    let weight = |weight: Option<Tensor<1>>| weight.map(|x| into_cube(x).into_tensor_arg()).into();
     turn_heads::launch(
         &q.client.clone(),
         cubes(rows * (heads.n_heads + heads.n_kv_heads)),
@@ -122,7 +74,7 @@ fn turn(
         heads,
         element(&q),
     );
-    (q_out, k_out)
+    [q_out, k_out].map(from_cube)
 }
 
 /// A cube takes a head of a row: of the queries, or behind them of the keys.

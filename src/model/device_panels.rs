@@ -101,7 +101,7 @@ impl DevicePanels {
                 .map(|i| x.clone().matmul(self.unpacked(i).transpose()).reshape(shape(i)));
         }
         let range = matrices[0]..matrices[0] + N;
-        let products = linear::products(x, self.words.clone(), self.matrices.clone(), range);
+        let products = linear::products(x, self.words.clone(), &self.matrices, range);
         matrices.map(|i| products[i - matrices[0]].clone().reshape(shape(i)))
     }
     // ANCHOR_END: products
@@ -109,14 +109,14 @@ impl DevicePanels {
     /// All weights of a matrix: `[out, in]`.
     pub(crate) fn unpacked(&self, matrix: usize) -> Tensor<2> {
         let ids = Tensor::arange(self.matrices.ids_of(matrix), &self.words.device());
-        linear::lookup(ids, self.words.clone(), self.matrices.clone(), self.dtype)
+        linear::lookup(ids, self.words.clone(), &self.matrices, self.dtype)
     }
 
     /// The rows of an embedding: `[batch, seq]` -> `[batch, seq, in]`.
     pub(crate) fn rows(&self, ids: Tensor<2, Int>) -> Tensor<3> {
         let [batch, seq] = ids.dims();
         let ids = ids.reshape([batch * seq]);
-        let rows = linear::lookup(ids, self.words.clone(), self.matrices.clone(), self.dtype);
+        let rows = linear::lookup(ids, self.words.clone(), &self.matrices, self.dtype);
         rows.reshape([batch, seq, self.matrices.n_in])
     }
 }
