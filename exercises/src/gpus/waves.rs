@@ -59,7 +59,9 @@ pub fn waves(gpu: &Gpu, launch: &Launch) -> Option<u64> {
 /// The least seconds of a step that makes all these launches, one after the other.
 ///
 /// The GPU moves the bytes of each. The host starts one launch after the other, and does not wait for
-/// the GPU in between: while the GPU computes, the host is already at a later launch.
+/// the GPU in between: while the GPU computes, the host is already at a later launch. So there are
+/// two bounds, the time of all bytes and that of all starts, and the result is the greater one.
+/// (That the first launch is started before it moves a byte is left out.)
 pub fn least_seconds(gpu: &Gpu, launches: &[Launch]) -> f64 {
     todo!()
 }

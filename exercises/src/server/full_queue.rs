@@ -1,7 +1,7 @@
 //! A bounded queue that says when to retry.
 
 // As in `std::sync`, atomics too, but that the tests decide whose turn it is: they try many orders of
-// the threads.
+// the threads. Take all locks and atomics from here: with those of `std::sync` no race can be seen.
 use shuttle::sync::{Arc, Mutex};
 use std::time::Duration;
 
