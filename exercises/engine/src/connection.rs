@@ -60,7 +60,8 @@ fn complete(shared: &Arc<Shared>, stream: &mut TcpStream, body: &[u8]) -> io::Re
     let request = &texts[0];
     let prompt = vocabulary.prompt(&shared.parts, model.config.bos, &request.prompt);
     let most = shared.settings.room.most().min(model.config.context);
-    if prompt.len() + request.max_tokens > most {
+    // A client may ask for any number.
+    if prompt.len().saturating_add(request.max_tokens) > most {
         let why = format!(
             "{} tokens of the prompt and max_tokens {} are more than the {most} that a text may have",
             prompt.len(),

@@ -122,6 +122,7 @@ fn what_is_no_request_is_refused_and_the_server_goes_on() {
         ("{}", "prompt"),
         (r#"{"prompt": "x", "max_tokens": 0}"#, "max_tokens"),
         (r#"{"prompt": "x", "max_tokens": 600}"#, "512"),
+        (r#"{"prompt": "x", "max_tokens": 18446744073709551615}"#, "512"),
         (r#"{"prompt": "x", "temperature": -1}"#, "temperature"),
         (r#"{"prompt": "x", "top_p": 0}"#, "top_p"),
         (r#"{"prompt": "x", "n": 0}"#, "n must be from 1"),
