@@ -207,7 +207,12 @@ fn write(
         .filter(|(.., whose)| *whose == Whose::Tried)
         .map(|(part, ..)| part.exercise)
         .collect();
-    match (status.code(), tried.as_slice()) {
+    Ok(conclude(status, &tried))
+}
+
+/// Says what follows from how the engine ended.
+fn conclude(status: ExitStatus, tried: &[&str]) -> ExitCode {
+    match (status.code(), tried) {
         (Some(0), []) => {}
         (Some(0), tried) => println!(
             "\nAnd yet the tests of {} fail: some texts show a few cases, and the tests show many.",
@@ -222,15 +227,17 @@ fn write(
                 println!("  cargo run -p exercises -- check {name}");
             }
         }
+        // It has said what is wrong.
+        (Some(2), _) => {}
         _ => println!(
             "\n{BAD}The engine ended in the middle, as on endless recursion: {status}.{END}"
         ),
     }
-    Ok(if status.success() {
+    if status.success() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    })
+    }
 }
 
 /// Runs the engine. A signal to whoever started the runner of an engine that serves has to reach it.

@@ -44,7 +44,8 @@ pub fn run(parts: &Parts) -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::FAILURE
+            // Not 1: nothing is said of the parts.
+            ExitCode::from(2)
         }
     }
 }
@@ -59,13 +60,28 @@ fn write(parts: &Parts) -> Outcome {
                 && fewer_bits(&engine, parts)?
                 && over_http(&engine, parts)?
         }
-        Asked::Story(request) => one(&engine, parts, &request)?,
+        Asked::Story(request) => {
+            can_be_read(&engine, &request.prompt)?;
+            one(&engine, parts, &request)?
+        }
         Asked::Serve(address) => serve(&engine, parts, &address)?,
     };
     if let Some(odd) = parts.noticed.odd() {
         println!("\nThe first result that is not the book's, for the same input: {odd}.");
     }
     Ok(same)
+}
+
+/// Refuses a prompt that is too long. The book's parts count it: a `merge` of yours may be wrong.
+fn can_be_read(engine: &Engine, prompt: &str) -> Result<(), Box<dyn Error>> {
+    let (model, vocabulary) = &**engine;
+    let tokens = vocabulary.prompt(&Parts::of_the_book(), model.config.bos, prompt).len();
+    let context = model.config.context;
+    if tokens > context {
+        let why = format!("the prompt has {tokens} tokens, and the model reads {context} at most");
+        return Err(why.into());
+    }
+    Ok(())
 }
 
 /// One story, as it comes.

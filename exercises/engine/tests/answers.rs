@@ -9,6 +9,8 @@ mod batch;
 mod http;
 mod support;
 
+use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -217,4 +219,19 @@ fn other_prompts_and_seeds_come_out_the_same_too() {
         assert_eq!(book.ids, yours.ids);
         assert_eq!(book.streamed, yours.streamed);
     }
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_blamed_on_no_part() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_your-engine"))
+        .args(["--prompt", &"x ".repeat(600)])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("error: the prompt has "), "{said}");
+    assert!(said.ends_with(" tokens, and the model reads 512 at most\n"), "{said}");
+    // 1 says that a text is not the book's.
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -106,6 +106,26 @@ fn an_engine_that_crashes_is_told_from_one_that_differs() {
 }
 
 #[test]
+fn an_engine_that_refuses_what_was_asked_says_nothing_of_the_parts() {
+    let project = SmallProject::with_an_engine();
+    for (rope, arguments) in [
+        ("right refused", &["engine"][..]),
+        ("refused", &["engine", "--try", "rope"][..]),
+    ] {
+        project.write(ROPE, rope);
+        let (success, text) = project.run(arguments);
+        assert!(!success && text.contains("error: the prompt is too long\n"), "{text}");
+        for said in [
+            "All parts of yours",
+            "Which rule is broken",
+            "ended in the middle",
+        ] {
+            assert!(!text.contains(said), "{said:?} is in\n{text}");
+        }
+    }
+}
+
+#[test]
 fn a_part_with_tensors_needs_the_other_engine() {
     let project = SmallProject::with_an_engine();
     project.write(SPLIT_HEADS, "right");

@@ -69,11 +69,16 @@ test result: FAILED. 1 passed; 1 failed
 exit 101
 "#;
 
-/// An engine whose story is not the book's while `rope` holds the word `odd`.
+/// An engine whose story is not the book's while `rope` holds the word `odd`. While it holds
+/// `refused`, there is none.
 const ENGINE: &str = r#"#!/bin/sh
 echo "a story" "$@"
 if grep -q endless exercises/src/model/rope.rs; then kill -ABRT $$; fi
 if grep -q odd exercises/src/model/rope.rs; then exit 1; fi
+if grep -q refused exercises/src/model/rope.rs; then
+    echo "error: the prompt is too long" >&2
+    exit 2
+fi
 "#;
 
 pub struct SmallProject(TempDir);
