@@ -155,11 +155,14 @@ impl TestBinary {
         }
         let (output, stderr) = (text(stdout)?, text(stderr)?);
         let (passed, failed) = failure::results(&output);
+        // What libtest ends with where tests fail. After a crash there are no messages of those that had
+        // failed, and the crash is what has to be said.
+        let some_failed = !failed.is_empty() && status.and_then(|s| s.code()) == Some(101);
         let ending = match status {
             None => Ending::TimedOut,
             // What Rust's allocator says before it aborts.
             Some(_) if stderr.contains("memory allocation of ") => Ending::OutOfMemory,
-            Some(status) if status.success() || !failed.is_empty() => Ending::Regular,
+            Some(status) if status.success() || some_failed => Ending::Regular,
             Some(status) => Ending::Crashed(format!("{stderr}{status}")),
         };
         if passed.is_empty() && failed.is_empty() && ending == Ending::Regular {
