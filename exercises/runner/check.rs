@@ -12,7 +12,7 @@ use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::sort_as_in_suite;
 use exercises_runner::manifest::{Exercise, Package};
-use exercises_runner::progress::{self, Progress, Status};
+use exercises_runner::progress::{self, Status};
 use exercises_runner::test_binary::{
     self, Build, Ending, LIMIT, MEMORY, Outcome, Profile, TestBinary,
 };
@@ -45,7 +45,7 @@ pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
 /// Checks one exercise and shows what failed. Returns whether it passes.
 pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
     let version = progress::version(&project.root, exercise)?;
-    Progress::update(&project.root, |progress| progress.set_last(exercise))?;
+    project.update(|progress| progress.set_last(exercise))?;
     let binary = match build(project, exercise.package())? {
         Build::Ready(binary) => binary,
         Build::Broken(errors) => {
@@ -57,7 +57,7 @@ pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
     let suite = fs::read_to_string(project.root.join(exercise.suite()))?;
     sort_as_in_suite(&mut outcome.failed, &suite);
     let pass = outcome.all_pass();
-    Progress::update(&project.root, |progress| progress.set_passed(exercise, version, pass))?;
+    project.update(|progress| progress.set_passed(exercise, version, pass))?;
     if pass {
         congratulate(project, exercise, &outcome)
     } else {
@@ -78,7 +78,7 @@ pub fn changed(project: &Project) -> Result<()> {
     let Some(last) = changed.iter().copied().max_by_key(|exercise| saved(project, exercise)) else {
         return Ok(());
     };
-    Progress::update(&project.root, |progress| progress.set_last(last))?;
+    project.update(|progress| progress.set_last(last))?;
     several(project, &changed)?;
     println!();
     Ok(())
@@ -124,7 +124,7 @@ pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
         }
     }
     let passed = results.iter().filter(|(_, _, pass)| *pass).count();
-    Progress::update(root, |progress| {
+    project.update(|progress| {
         for (exercise, version, pass) in results {
             progress.set_passed(exercise, version, pass);
         }

@@ -119,10 +119,21 @@ impl Project {
 
     fn progress(&self) -> Result<Progress> {
         let (progress, note) = Progress::load(&self.root)?;
-        if let Some(note) = note {
-            eprintln!("{}note:{} {note}", screen::ATTENTION, screen::END);
-        }
+        say(note);
         Ok(progress)
+    }
+
+    /// Changes what is kept.
+    fn update(&self, change: impl FnOnce(&mut Progress)) -> Result<()> {
+        say(Progress::update(&self.root, change)?);
+        Ok(())
+    }
+}
+
+/// Says what became of a file that is damaged.
+fn say(note: Option<String>) {
+    if let Some(note) = note {
+        eprintln!("{}note:{} {note}", screen::ATTENTION, screen::END);
     }
 }
 

@@ -78,9 +78,10 @@ impl Progress {
         Ok((Self::default(), Some(note)))
     }
 
-    /// Changes what is kept. Reads it anew, as `watch` and `hint` may run at the same time.
-    pub fn update(root: &Path, change: impl FnOnce(&mut Self)) -> Result<()> {
-        let (mut progress, _) = Self::load(root)?;
+    /// Changes what is kept. Reads it anew, as `watch` and `hint` may run at the same time, and so
+    /// there may be the note of [`Self::load`].
+    pub fn update(root: &Path, change: impl FnOnce(&mut Self)) -> Result<Option<String>> {
+        let (mut progress, note) = Self::load(root)?;
         change(&mut progress);
         let (path, new) = (file(root), root.join(FOLDER).join("progress.new"));
         let write = || {
@@ -88,7 +89,8 @@ impl Progress {
             fs::write(&new, toml::to_string(&progress).map_err(std::io::Error::other)?)?;
             fs::rename(&new, &path)
         };
-        write().with_context(|| format!("cannot write {path:?}"))
+        write().with_context(|| format!("cannot write {path:?}"))?;
+        Ok(note)
     }
 
     pub fn hints_shown(&self, exercise: &Exercise) -> usize {

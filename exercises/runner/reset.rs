@@ -6,7 +6,7 @@ use std::path::Path;
 use anstream::println;
 use anyhow::{Context, Result, bail};
 use exercises_runner::originals;
-use exercises_runner::progress::{self, FOLDER, Progress};
+use exercises_runner::progress::{self, FOLDER};
 
 use crate::Project;
 use crate::screen::{END, GOOD, link};
@@ -28,7 +28,7 @@ pub fn run(project: &Project, name: &str, from: &str) -> Result<()> {
     let backup = progress::free_name(&project.root.join(&backups), name, "rs");
     fs::write(&backup, &now).with_context(|| format!("cannot write {backup:?}"))?;
     fs::write(&path, stub).with_context(|| format!("cannot write {path:?}"))?;
-    Progress::update(&project.root, |progress| progress.set_last(exercise))?;
+    project.update(|progress| progress.set_last(exercise))?;
     println!(
         "{GOOD}✓ {} is as at the start.{END}",
         link(&project.root, &exercise.file(), None)

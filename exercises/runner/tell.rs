@@ -4,7 +4,7 @@ use std::fs;
 
 use anstream::println;
 use anyhow::{Context, Result, bail};
-use exercises_runner::progress::{Progress, Status};
+use exercises_runner::progress::Status;
 
 use crate::screen::{END, FAINT, STRONG, link};
 use crate::{Project, check};
@@ -16,7 +16,7 @@ pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
         None => project.next()?.context("all exercises pass: name one to see its hints")?,
     };
     let before = project.progress()?.hints_shown(exercise);
-    Progress::update(&project.root, |progress| {
+    project.update(|progress| {
         progress.show_hint(exercise);
         progress.set_last(exercise);
     })?;

@@ -306,6 +306,20 @@ fn a_damaged_state_is_put_aside_and_the_runner_starts_over() {
 }
 
 #[test]
+fn a_damaged_state_is_said_too_where_a_command_only_changes_it() {
+    let project = SmallProject::new();
+    // Without git, a reset brings back what is there now.
+    project.run(&[]);
+    project.write(TIES, "mine");
+    for command in [["check", "ties"], ["reset", "ties"]] {
+        project.write("exercises/.progress/progress.toml", "[[");
+        let (_, text) = project.run(&command);
+        assert_eq!(text.matches("note: ").count(), 1, "{text}");
+        assert!(text.contains("is damaged"), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_name_gets_the_nearest() {
     let project = SmallProject::new();
     let commands: [&[&str]; 4] = [
