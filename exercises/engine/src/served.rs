@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::broken::watched;
 use crate::model::Model;
 use crate::parts::Parts;
 use crate::server::{Server, Settings, Stopped};
@@ -97,12 +98,18 @@ pub fn ask(
     limit: Duration,
 ) -> Result<Found, Stopped> {
     let mut server = Server::start(engine.clone(), parts.clone(), "127.0.0.1:0", SETTINGS)?;
-    let found = ask_all(&mut server, limit);
-    // A connection that ends early is what comes of a part that broke.
-    let at_most = if found.is_err() {
-        Duration::from_secs(1)
-    } else {
-        Duration::ZERO
+    // Watched, since the queue is asked here too.
+    let asked = watched("full_queue", limit, move || {
+        let found = ask_all(&mut server, limit);
+        (server, found)
+    });
+    let (server, found) = asked.map_err(Stopped::Broken)?;
+    let at_most = match &found {
+        Ok(_) => Duration::ZERO,
+        // A part that does not return may have been called after the client began to wait.
+        Err(error) if is_late(error) => limit,
+        // A connection that ends early is what comes of a part that broke.
+        Err(_) => Duration::from_secs(1),
     };
     match server.wait(at_most, limit) {
         Some(broken) => Err(Stopped::Broken(broken)),
@@ -110,6 +117,11 @@ pub fn ask(
             Stopped::Other(format!("the engine does not answer itself over HTTP: {error}"))
         }),
     }
+}
+
+/// Whether a client has waited for its limit, for which systems have one of these names.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn ask_all(server: &mut Server, limit: Duration) -> io::Result<Found> {

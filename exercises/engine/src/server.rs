@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub(crate) struct Shared {
     pub broken: Sender<Broken>,
     /// How long it took of late until a slot was free.
     per_slot: Mutex<Duration>,
+    /// Those of the connections. A thread keeps its own until it ends.
+    watches: Mutex<Vec<Weak<Watch>>>,
 }
 
 impl Shared {
@@ -55,6 +57,21 @@ impl Shared {
     pub fn ended(&self, begun: Instant) {
         let per_slot = begun.elapsed() / self.settings.room.max_running as u32;
         *self.per_slot.lock().unwrap_or_else(PoisonError::into_inner) = per_slot;
+    }
+
+    /// Watches the parts that this thread of a connection calls from now on.
+    fn watch(&self) {
+        let watch = Arc::downgrade(&Watch::begin());
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| watch.strong_count() > 0);
+        watches.push(watch);
+    }
+
+    /// A part that a connection has called, and that has been at work for longer than `limit`. One that
+    /// waits for its client or for the model is inside no part.
+    fn stuck(&self, limit: Duration) -> Option<Broken> {
+        let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.iter().filter_map(Weak::upgrade).find_map(|watch| watch.stuck(limit))
     }
 }
 
@@ -107,8 +124,16 @@ impl Server {
         let queue = queue.map_err(Stopped::Broken)?;
         let (jobs, to_compute) = mpsc::channel();
         let (broken, breaks) = mpsc::channel();
-        let per_slot = Mutex::new(Duration::from_secs(1));
-        let shared = Arc::new(Shared { engine, parts, settings, queue, jobs, broken, per_slot });
+        let shared = Arc::new(Shared {
+            engine,
+            parts,
+            settings,
+            queue,
+            jobs,
+            broken,
+            per_slot: Mutex::new(Duration::from_secs(1)),
+            watches: Mutex::default(),
+        });
         let accepting = shared.clone();
         thread::spawn(move || accept(&listener, &accepting));
         Ok(Self {
@@ -150,7 +175,8 @@ impl Server {
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if let Some(stuck) = self.watch.as_ref().and_then(|watch| watch.stuck(limit)) {
+            let model = self.watch.as_ref().and_then(|watch| watch.stuck(limit));
+            if let Some(stuck) = model.or_else(|| self.shared.stuck(limit)) {
                 return Some(stuck);
             }
             if begun.elapsed() > at_most {
@@ -170,7 +196,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = shared.clone();
         let serve = move || {
             // What breaks is kept, and said by whoever waits for it.
-            let _watch = Watch::begin();
+            shared.watch();
             let served: Result<io::Result<()>, Broken> =
                 caught("full_queue", || connection::serve(&shared, stream));
             if let Err(broken) = served {

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use your_engine::Parts;
+use your_engine::parts::{Queue, Refusal, Slots};
 use your_engine::served::{self, Reply, body, of_events};
 use your_engine::server::{Server, Settings, Stopped};
 use your_engine::several;
@@ -215,6 +216,47 @@ fn a_queue_that_is_not_written_yet_is_named() {
     let said = said(&parts);
     assert!(said.starts_with("`full_queue` panicked at "), "{said}");
     assert!(said.ends_with(": not yet implemented"), "{said}");
+}
+
+fn never() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// A queue that takes nobody, and never says how many slots are free.
+struct Silent;
+
+impl Queue for Silent {
+    fn free(&self) -> usize {
+        never()
+    }
+
+    fn admit(&self, _: usize, _: Duration) -> Result<Box<dyn Slots>, Refusal> {
+        Err(Refusal::TooLarge)
+    }
+}
+
+/// The part that does not return.
+fn stuck(parts: &Parts) -> &'static str {
+    // Longer than a busy machine keeps a part waiting.
+    let limit = Duration::from_secs(3);
+    let broken = match served::ask(&ENGINE, parts, limit) {
+        Err(Stopped::Broken(broken)) => broken,
+        other => panic!("{other:?}"),
+    };
+    assert!(broken.did.starts_with("has not returned for "), "{broken}");
+    broken.part
+}
+
+#[test]
+fn a_part_that_does_not_return_is_named_also_where_a_connection_asks_it() {
+    let mut parts = right(ANSWERS);
+    parts.sse_event = |_, _| never();
+    assert_eq!(stuck(&parts), "sse_encode");
+    parts = right(ANSWERS);
+    parts.queue = |_| Box::new(Silent);
+    assert_eq!(stuck(&parts), "full_queue");
 }
 
 #[test]
