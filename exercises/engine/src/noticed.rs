@@ -59,7 +59,8 @@ impl Parts {
         self.notice(part, || first_odd(of, found, &expected()));
     }
 
-    /// Asks a part for something that is not numbers, as [`Self::ask`] does.
+    /// Asks a part for something that is never rounded, as [`Self::ask`] does: what is no number, or an
+    /// id, where one more is another token.
     pub fn ask_exactly<T: PartialEq + Lines>(
         &self,
         part: &'static str,

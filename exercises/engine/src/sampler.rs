@@ -46,7 +46,7 @@ impl Sampler {
             fail("nucleus", "leaves no token");
         }
         let point = (self.generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let token = parts.ask("draw", |parts| (parts.draw)(&left, point));
+        let token = parts.ask_exactly("draw", "its result", |parts| (parts.draw)(&left, point));
         if token >= vocab {
             fail("draw", format!("drew token {token} of {vocab}"));
         }

@@ -1,10 +1,17 @@
-//! Results that are not numbers, in lines, so that the first that differs can be said.
+//! Results that are never rounded, in lines, so that the first that differs can be said.
 
 use crate::parts::{Holder, Holders, Place, Work};
 
 /// What is said of a result.
 pub trait Lines {
     fn lines(&self) -> Vec<String>;
+}
+
+/// A token.
+impl Lines for usize {
+    fn lines(&self) -> Vec<String> {
+        vec![self.to_string()]
+    }
 }
 
 /// An event.

@@ -17,6 +17,7 @@ use std::time::Duration;
 use support::{Answers, ENGINE, SAME, right, said, with_a_wrong_one, write};
 use your_engine::Parts;
 use your_engine::parts::PARTS;
+use your_engine::sampler::Sampler;
 use your_engine::story::{self, Request};
 
 include!(concat!(env!("OUT_DIR"), "/answers.rs"));
@@ -164,6 +165,18 @@ fn the_first_result_that_is_not_the_books_is_named() {
     assert_eq!(found, -expected);
     let said = odd.to_string();
     assert!(said.starts_with("call 2 of `rope`, number 1 of its result: "), "{said}");
+}
+
+#[test]
+fn a_draw_that_is_off_by_one_is_named_where_ids_are_large_too() {
+    let mut parts = Parts::of_the_book();
+    parts.yours.push("draw");
+    parts.draw = |probabilities, point| (Parts::of_the_book().draw)(probabilities, point) - 1;
+    let mut logits = vec![0.0_f32; 2048];
+    logits[1500] = 50.0;
+    assert_eq!(Sampler::new(0.8, 0.95, 42).sample(&parts, &logits), 1499);
+    let odd = parts.noticed.odd().unwrap();
+    assert_eq!(odd.to_string(), "call 1 of `draw`, its result: 1499 instead of 1500");
 }
 
 #[test]
