@@ -19,26 +19,7 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     if !problems.is_empty() {
         return Ok(problems);
     }
-    let variants = edits::variants(root, exercise.chapter.module(), &exercise.name)?;
-    let right = variants.iter().filter(|variant| variant.is_right()).count();
-    let wrong = variants.iter().filter(|variant| variant.name.starts_with("wrong_")).count();
-    let [edits, files] = variant_paths(exercise);
-    if wrong < 3 || right < 1 {
-        problems.push(format!(
-            "{} and {}: {wrong} wrong and {right} right, but at least 3 and 1 are needed",
-            edits.display(),
-            files.display()
-        ));
-    }
-    for variant in &variants {
-        let name = &variant.name;
-        if !name.starts_with("wrong_") && !name.starts_with("right_") {
-            problems.push(format!("{name}: a variant's name begins with `wrong_` or `right_`"));
-        }
-        if variant.why.is_empty() {
-            problems.push(format!("{name} does not say why"));
-        }
-    }
+    problems.extend(problems_of_variants(root, exercise)?);
     let (chapter, name) = (exercise.chapter.module(), &exercise.name);
     let stubs = if exercise.tensors {
         "tensors.rs".into()
@@ -59,6 +40,35 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
             if !text.contains(&line) {
                 problems.push(format!("{path} does not hold `{}`", line.replace('\n', " ")));
             }
+        }
+    }
+    Ok(problems)
+}
+
+/// Variants that are too few, lack a name or a reason, or are another one under a second name.
+fn problems_of_variants(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let variants = edits::variants(root, exercise.chapter.module(), &exercise.name)?;
+    let right = variants.iter().filter(|variant| variant.is_right()).count();
+    let wrong = variants.iter().filter(|variant| variant.name.starts_with("wrong_")).count();
+    let [edits, files] = variant_paths(exercise);
+    if wrong < 3 || right < 1 {
+        problems.push(format!(
+            "{} and {}: {wrong} wrong and {right} right, but at least 3 and 1 are needed",
+            edits.display(),
+            files.display()
+        ));
+    }
+    for (i, variant) in variants.iter().enumerate() {
+        let name = &variant.name;
+        if !name.starts_with("wrong_") && !name.starts_with("right_") {
+            problems.push(format!("{name}: a variant's name begins with `wrong_` or `right_`"));
+        }
+        if variant.why.is_empty() {
+            problems.push(format!("{name} does not say why"));
+        }
+        if let Some(same) = variants[..i].iter().find(|other| other.text == variant.text) {
+            problems.push(format!("{name} is the same as {}", same.name));
         }
     }
     Ok(problems)
@@ -119,8 +129,6 @@ mod tests {
 
     const MANIFEST: &str = "[[exercise]]\nname = \"ties\"\nchapter = \"top_k\"\ntitle = \"T\"\nlevel = 1\nminutes = 10\nshort_path = true\nhints = [\"a\", \"b\", \"c\"]\n";
 
-    const EDIT: &str = "why = 'w'\nfrom = '{}'\nto = '{ loop {} }'\n";
-
     /// A project with one complete exercise.
     fn project() -> TempDir {
         let root = tempfile::tempdir().unwrap();
@@ -133,12 +141,13 @@ mod tests {
         }
         for name in ["right_a", "wrong_a"] {
             let file = format!("solutions/variants/top_k/ties/{name}.rs");
-            write(&root, &file, "//! Why\npub fn f() {}\n");
+            write(&root, &file, &format!("//! Why\npub fn f() {{}} // {name}\n"));
         }
+        let edit = |name: &str| format!("[{name}]\nwhy = 'w'\nfrom = 'f()'\nto = '{name}()'\n");
         write(
             &root,
             "solutions/variants/top_k/ties.toml",
-            &["wrong_b", "wrong_c"].map(|name| format!("[{name}]\n{EDIT}")).concat(),
+            &["wrong_b", "wrong_c"].map(edit).concat(),
         );
         for (package, mount) in [
             ("exercises", "../../suite"),
@@ -195,6 +204,14 @@ mod tests {
         assert!(problems.contains("mod ties_tests;"), "{problems}");
         assert!(problems.contains("perhaps: a variant's name begins with"), "{problems}");
         assert!(problems.contains("perhaps does not say why"), "{problems}");
+    }
+
+    #[test]
+    fn a_variant_that_is_there_under_two_names_is_seen() {
+        let root = project();
+        let ties = root.path().join("solutions/variants/top_k/ties");
+        fs::copy(ties.join("wrong_a.rs"), ties.join("wrong_d.rs")).unwrap();
+        assert_eq!(problems_of(&root), "wrong_d is the same as wrong_a");
     }
 
     #[test]
