@@ -210,7 +210,9 @@ impl<'m> Batch<'m> {
     /// Samples the next tokens of each sequence that has logits, in the order in which they joined.
     /// None where nothing is added to the text.
     ///
-    /// All threads take part. No sequence's token depends on another: each has its own sampler.
+    /// All threads take part. No sequence's token depends on another: each has its own sampler. Only
+    /// rules of the caller's own run in this thread, which knows whether it may wait: in another one,
+    /// a rule that calls the model would wait for this thread, which waits for the rule.
     fn next_tokens(
         &mut self,
         mut outcomes: Vec<(SequenceId, Outcome)>,
@@ -229,6 +231,8 @@ impl<'m> Batch<'m> {
                 step.outcomes.push(outcome);
             }
         }
+        steps.iter_mut().filter(|step| step.state.has_rules()).for_each(SequenceStep::take);
+        // Of those, nothing is left to take.
         self.engine.model().for_each_of(&mut steps, SequenceStep::take);
 
         self.drafted.clear();

@@ -137,6 +137,11 @@ impl SequenceState {
         self.sampler.takes_most_likely() && self.hash.is_none() && !is_asked_for_more
     }
 
+    /// Whether sampling calls rules of the caller's own.
+    pub(super) fn has_rules(&self) -> bool {
+        self.sampler.has_rules()
+    }
+
     /// As [`next_token`](Self::next_token), where the most likely token is known. The logits that
     /// `on_token` gets are empty.
     pub(super) fn take_greedy(

@@ -58,6 +58,11 @@ impl Sampler {
         self
     }
 
+    /// Whether it has custom rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
     /// From now on, only tokens that keep the output inside a grammar may be chosen.
     pub fn with_constraint(mut self, constraint: &Constraint) -> Self {
         self.constraint = Some(constraint.follow());

@@ -64,6 +64,47 @@ fn a_callback_that_would_wait_for_itself_is_told_so() {
     });
 }
 
+/// Calls the model from a sampling rule, which runs in the model's own thread too.
+fn waiting_rule_handler(
+    In(request): In<GenerateRequest>,
+    model: ModelHandle<Model>,
+    State(errors): State<Arc<Mutex<Vec<Error>>>>,
+) -> Result<()> {
+    let prepared = model.prepare(&request)?;
+    let rule = move |_: &mut [f32], _: &[u32], _: &[u32]| {
+        // So long that another thread would take the rule of another sequence.
+        thread::sleep(Duration::from_millis(1));
+        let vocabulary = |pretrained: &Model| pretrained.model.config().vocab_size;
+        let error = model.submit(vocabulary).err();
+        errors.lock().unwrap().extend(error);
+    };
+    prepared.with_rule(Arc::new(rule)).start(|_| ControlFlow::Continue(()))
+}
+
+/// Several sequences are sampled by all threads, of which only one is the model's.
+#[test]
+fn a_rule_that_would_wait_for_itself_is_told_so_beside_others() {
+    watch(|| {
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let inference: Inference<_, TokenOutput, _, _> = InferenceBuilder::new()
+            .with_model(model())
+            .with_state(errors.clone())
+            .build(waiting_rule_handler)
+            .unwrap();
+        let spawn = |seed| inference.infer(endless("Once", seed).with_max_tokens(20)).spawn();
+        for job in [1, 2].map(spawn) {
+            job.join().unwrap();
+        }
+        let errors = errors.lock().unwrap();
+        assert_eq!(errors.len(), 40);
+        assert!(
+            errors
+                .iter()
+                .all(|error| matches!(error, Error::Service(ServiceError::WaitInModelThread)))
+        );
+    });
+}
+
 /// A stream that is read by the callback of its own job would wait for the thread that it has.
 #[test]
 fn a_callback_that_reads_its_own_stream_ends_its_job_and_no_other() {
