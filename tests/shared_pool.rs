@@ -165,6 +165,34 @@ fn of_two_batches_that_need_the_same_blocks_one_is_preempted() {
     }
 }
 
+/// What is free is too little, and with what a later batch holds for a paused sequence it is enough.
+#[test]
+fn a_batch_takes_what_is_free_and_the_rest_from_a_later_one() {
+    let model = with_blocks(5);
+    let (mut first, mut second) = (Batch::new(&model), Batch::new(&model));
+    let (early, late) = ((ids(0, 100), options(20, 1)), (ids(1, 70), options(20, 2)));
+    let (mut of_first, mut of_second) = (BTreeMap::new(), BTreeMap::new());
+    let paused = second.join(&late.0, &late.1).unwrap();
+    step(&mut second, &mut of_second);
+    second.set_paused(paused, true);
+    assert_eq!(second.scheduler().blocks().owned(), 3);
+
+    let id = first.join(&early.0, &early.1).unwrap();
+    let mut steps = 0;
+    while !first.is_empty() {
+        step(&mut first, &mut of_first);
+        steps += 1;
+        assert!(steps < 500, "it waits for blocks that it could have");
+    }
+    same(&of_first[&id], &alone(&roomy(), &early.0, &early.1));
+    second.set_paused(paused, false);
+    while !second.is_empty() {
+        step(&mut second, &mut of_second);
+    }
+    same(&of_second[&paused], &alone(&roomy(), &late.0, &late.1));
+    assert_eq!((of_first[&id].preemptions, of_second[&paused].preemptions), (0, 1));
+}
+
 /// Whoever calls `score` has no other sequence that could wait: the batch gives back what it holds.
 #[test]
 fn a_batch_in_progress_gives_way_to_a_cache() {

@@ -20,7 +20,7 @@ struct Draft<'a, M: Memory> {
     in_progress: HashSet<u64>,
     /// Whether a running sequence was preempted.
     has_preempted: bool,
-    /// The first sequence that lacks blocks, and how many.
+    /// The first sequence that lacks blocks, and how many must be free for it.
     shortage: Option<(SequenceId, usize)>,
 }
 
@@ -130,8 +130,10 @@ impl<M: Memory> Scheduler<M> {
         let extension = sequence.extend(&mut self.blocks);
         while self.missing(id, length) > self.blocks.available() {
             let Some(parked) = self.last_parked_except(id) else {
-                let missing = self.missing(id, length) - self.blocks.available();
-                draft.shortage.get_or_insert((id, missing));
+                // Beside those that its own prefix cache gives up, which are no more than all that can
+                // be had.
+                let free = self.missing(id, length) - self.blocks.evictable();
+                draft.shortage.get_or_insert((id, free));
                 if let Some(sequence) = self.sequences.get_mut(&id) {
                     self.blocks.undo(&mut sequence.table, extension);
                 }

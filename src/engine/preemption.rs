@@ -6,8 +6,8 @@ use super::{Decision, SequenceId};
 use crate::kv::{BlockTable, Memory};
 
 impl<M: Memory> Scheduler<M> {
-    /// Why the last plan computes nothing: the sequence that comes first, and how many blocks it
-    /// lacks, of those that [others hold](Self::set_limit).
+    /// Why the last plan computes nothing: the sequence that comes first, and how many blocks must be
+    /// free for it, some of which [others hold](Self::set_limit).
     pub fn shortage(&self) -> Option<(SequenceId, usize)> {
         self.shortage
     }

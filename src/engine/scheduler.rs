@@ -36,8 +36,8 @@ pub struct Scheduler<M: Memory = ()> {
     pub(super) parked: BTreeSet<SequenceId>,
     /// What was decided since the last plan.
     pub(super) lent: Vec<Decision>,
-    /// The sequence that could not go on in the last plan, and how many blocks it lacked, if none
-    /// could.
+    /// The sequence that could not go on in the last plan, and how many blocks must be free for it, if
+    /// none could.
     pub(super) shortage: Option<(SequenceId, usize)>,
     pub(super) stats: EngineStats,
 }
