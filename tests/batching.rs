@@ -308,6 +308,39 @@ fn a_rule_that_panics_ends_its_own_sequence() {
     assert_same(found, &alone(&model, &some_ids(7, 1), &on), "the other");
 }
 
+/// Of the others of a run that fails, none goes on in the steps that come next.
+#[test]
+fn a_run_that_fails_leaves_the_batch_as_it_was() {
+    let model = small(&devices()[0]);
+    let mut batch = Batch::new(&model);
+    let (prompt, on) = (some_ids(4, 0), Options { ignore_eos: true, ..options(9, 1) });
+    let stays = batch.join(&prompt, &on).unwrap();
+    let mut fail = |prompts: [Vec<u32>; 2], last: Options| {
+        let options = [Options { ignore_eos: true, ..options(5, 2) }, last];
+        let error =
+            batch.run(&prompts, &options, &mut |_, _| ControlFlow::Continue(())).unwrap_err();
+        assert_eq!(batch.len(), 1, "{error}");
+        error
+    };
+    // One that cannot join, and one whose first token cannot be sampled.
+    let error = fail([some_ids(6, 1), Vec::new()], options(5, 3));
+    assert!(matches!(error, Error::Request(RequestError::EmptyPrompt)), "{error}");
+    let mut infinite = options(5, 3);
+    infinite.sampling.repetition_penalty = f32::from_bits(1);
+    let error = fail([some_ids(6, 1), some_ids(30, 2)], infinite);
+    assert!(matches!(error, Error::Request(RequestError::Scores { .. })), "{error}");
+
+    let mut finished = Vec::new();
+    while !batch.is_empty() {
+        step(&mut batch, &mut finished);
+    }
+    let [(id, found)] = &finished[..] else {
+        panic!("{finished:?}");
+    };
+    assert_eq!(*id, stays);
+    assert_same(found, &alone(&model, &prompt, &on), "the one that was there before");
+}
+
 #[test]
 fn what_cannot_start_is_refused_before_anything_is_computed() {
     let model = small(&devices()[0]);

@@ -1,10 +1,11 @@
 //! The batched loop: several prompts at once, each with the same tokens as alone.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::iter::zip;
 use std::ops::ControlFlow;
 
 use super::{Batch, Event, Generation, Options};
+use crate::engine::SequenceId;
 use crate::error::{RequestError, Result};
 use crate::model::Model;
 
@@ -28,10 +29,13 @@ impl Batch<'_> {
     /// index of the prompt and the token id; a break stops only that sequence, and at its last
     /// token has no effect. A sequence that ends leaves the batch and costs no more.
     ///
+    /// Sequences that were in the batch before take part in the steps, and nobody gets their events: not
+    /// even the [`Generation`] of one that ends meanwhile.
+    ///
     /// # Errors
     /// A different number of options than prompts; a prompt that [`Model::check_prompt`] rejects,
     /// parameters out of range, more tokens than the budget of the KV caches could ever hold,
-    /// unusable logits: the first error of any sequence ends all.
+    /// unusable logits: the first error of any sequence ends all, and they leave the batch.
     pub fn run(
         &mut self,
         prompts: &[Vec<u32>],
@@ -39,7 +43,25 @@ impl Batch<'_> {
         on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
     ) -> Result<Vec<Generation>> {
         check_as_many(prompts, options)?;
-        let mut index_of = HashMap::new();
+        let mut index_of = BTreeMap::new();
+        let generations = self.run_all(prompts, options, &mut index_of, on_token);
+        if generations.is_err() {
+            for sequence in index_of.into_keys() {
+                self.leave(sequence);
+            }
+        }
+        generations
+    }
+
+    /// As [`run`](Self::run), and leaves in the batch what has not ended before an error. `index_of` gets
+    /// the indices of the sequences that have joined.
+    fn run_all(
+        &mut self,
+        prompts: &[Vec<u32>],
+        options: &[Options],
+        index_of: &mut BTreeMap<SequenceId, usize>,
+        on_token: &mut dyn FnMut(usize, u32) -> ControlFlow<()>,
+    ) -> Result<Vec<Generation>> {
         for (index, (prompt, options)) in zip(prompts, options).enumerate() {
             index_of.insert(self.join(prompt, options)?, index);
         }
