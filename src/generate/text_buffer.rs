@@ -74,6 +74,10 @@ impl<'a> TextBuffer<'a> {
                 count = i + 1;
             }
         }
+        // So does one with text behind which it begins a character.
+        if count == self.held.len() && self.decoder.is_within_character() {
+            count -= 1;
+        }
         self.held.drain(..count).collect()
     }
     // ANCHOR_END: settled

@@ -65,6 +65,16 @@ impl<'a> IncrementalDecoder<'a> {
     }
     // ANCHOR_END: push
 
+    /// Whether the last id with a text has the beginning of a character behind it. The next id completes
+    /// that, or [`finish`](Self::finish) returns it as U+FFFD.
+    pub(crate) fn is_within_character(&self) -> bool {
+        match &self.pending {
+            Pending::Bytes(pending) => pending.is_within_character(),
+            // Ids are held back with all of their text.
+            Pending::Ids(_) => false,
+        }
+    }
+
     // ANCHOR: finish
     /// The text still held back, with U+FFFD for an incomplete character.
     ///

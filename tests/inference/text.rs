@@ -171,6 +171,22 @@ fn pieces_of_characters_are_held_back_and_nothing_is_lost() {
     });
 }
 
+/// U+FFFD comes with the last token, also where that has a text already.
+#[test]
+fn a_text_that_ends_inside_a_character_shows_that() {
+    watch(|| {
+        // A byte that begins a character. The next one shows that it is none, and begins another.
+        let (inference, model) = (streaming(), model());
+        let begins = |id: &u32| model.tokenizer.token_bytes(*id).as_deref() == Some(&[0xC3][..]);
+        let id = (0..320).find(begins).unwrap();
+        let request = endless("Once", 1).with_temperature(0.0).with_logit_bias(id, 100.0);
+        let (outputs, _) = drained(inference.infer(request.with_max_tokens(3)).spawn());
+        assert_eq!(ids(&outputs), [id; 3]);
+        let texts: Vec<&str> = outputs.iter().map(|output| output.token.as_str()).collect();
+        assert_eq!(texts, ["", "\u{FFFD}", "\u{FFFD}\u{FFFD}"]);
+    });
+}
+
 #[test]
 fn a_stop_string_ends_the_text_wherever_the_tokens_are_cut() {
     watch(|| {

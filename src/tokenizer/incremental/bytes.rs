@@ -27,6 +27,11 @@ impl ByteBuffer {
         self.without_shown(text)
     }
 
+    /// Whether bytes are held back.
+    pub(super) fn is_within_character(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
     /// The text of the remaining bytes, with U+FFFD for an incomplete character.
     pub(super) fn finish(mut self) -> String {
         let text = String::from_utf8_lossy(&self.bytes).into_owned();
