@@ -156,6 +156,10 @@ impl Draft for DraftModel {
     // ANCHOR_END: propose
 
     fn unread(&self, text: &Text<'_>) -> usize {
+        if text.tokens.len() >= self.model.config().context_length {
+            // It proposes nothing there. What it would never have read took the budget of all others.
+            return 0;
+        }
         text.tokens.len() - 1 - self.known(text)
     }
 

@@ -115,6 +115,22 @@ fn a_draft_model_reads_no_more_of_the_texts_in_a_step_than_the_budget() {
     assert!(found.values().any(|found| found.accepted > 0));
 }
 
+/// What it would never have read would be missing for the others of a step.
+#[test]
+fn a_draft_model_reads_nothing_of_a_text_that_fills_its_context() {
+    let model = Arc::new(load("llama-gqa", &device()).model);
+    let mut draft = DraftModel::new(model.clone(), &model, Draws::Coupled).unwrap();
+    let sampler = Sampler::new(&SamplingParams::default()).unwrap();
+    let tokens = vec![5; model.config().context_length];
+    // One token less leaves room for one.
+    let full = tokens.len();
+    for (length, unread, proposed) in [(full, 0, 0), (full - 1, full - 2, 1)] {
+        let text = Text { tokens: &tokens[..length], prompt: 1, sampler: &sampler };
+        assert_eq!(draft.unread(&text), unread);
+        assert_eq!(draft.propose(&text, 4).unwrap().len(), proposed);
+    }
+}
+
 /// Where memory is not handed out by blocks, a cache is as long as the longest text.
 #[test]
 fn a_draft_model_takes_memory_for_those_alone_that_decode() {
