@@ -121,6 +121,12 @@ impl RunningJob {
         self.cancel.is_cancelled() || self.reader.has_ended()
     }
 
+    /// Whether one of the job's sequences has failed. Asked while another one has not ended: the last
+    /// completion ends the job too.
+    pub(super) fn has_failed(&self) -> bool {
+        self.reader.has_ended()
+    }
+
     /// Records that one of the job's sequences has joined the batch.
     pub(super) fn start(&self, now: Instant) {
         self.lock().started.get_or_insert(now);

@@ -115,8 +115,8 @@ impl PreparedSequence {
     }
 
     /// Calls `on_end` when the sequence has ended and its last token was emitted, in the model
-    /// thread: in a job of several sequences, the others may go on. It is not called for a job that
-    /// fails.
+    /// thread: in a job of several sequences, the others may go on. It is not called once one of them
+    /// has failed.
     pub fn on_end(mut self, on_end: impl FnOnce(&Completion) + Send + 'static) -> Self {
         self.sequence.on_end = Some(OnEnd::new(Box::new(on_end)));
         self

@@ -149,7 +149,8 @@ impl<'m> LiveSequence<'m> {
                 let finish_reason = stopped_by.map_or(reason, FinishReason::StopString);
                 let completion =
                     Completion { finish_reason, usage, prompt_logprobs, preemptions, timings };
-                let told = self.on_end.map_or(Ok(()), |on_end| on_end.tell(&completion));
+                let on_end = self.on_end.filter(|_| !self.job.has_failed());
+                let told = on_end.map_or(Ok(()), |on_end| on_end.tell(&completion));
                 match told {
                     Ok(()) => self.job.complete(self.index, completion),
                     Err(error) => self.job.fail(error),

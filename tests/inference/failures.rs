@@ -54,6 +54,44 @@ fn a_panic_ends_its_own_job_with_an_error_and_no_other() {
     });
 }
 
+/// Starts two sequences, of which the first panics at its fourth token, and notes who has ended.
+fn half_panicking_handler(
+    In(request): In<GenerateRequest>,
+    model: ModelHandle<Model>,
+    State(ended): State<Arc<Mutex<Vec<usize>>>>,
+) -> Result<()> {
+    for index in 0..2 {
+        let ended = ended.clone();
+        let prepared = model.prepare(&request)?;
+        prepared.on_end(move |_| ended.lock().unwrap().push(index)).start(move |token| {
+            assert!(index > 0 || token.index < 3, "the callback is wrong");
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn after_a_sequence_that_failed_no_other_of_its_job_says_that_it_ended() {
+    watch(|| {
+        let ended = Arc::new(Mutex::new(Vec::new()));
+        let inference: Inference<_, TokenOutput, _, _> = InferenceBuilder::new()
+            .with_model(model())
+            .with_state(ended.clone())
+            .build(half_panicking_handler)
+            .unwrap();
+        let error = inference.infer(endless("Once", 1)).spawn().join_all().unwrap_err();
+        assert!(matches!(error, Error::Service(ServiceError::Panicked { .. })), "{error}");
+        // The job is over before its other sequence has left.
+        assert_idle(&inference);
+        assert!(ended.lock().unwrap().is_empty());
+
+        let short = endless("Once", 1).with_max_tokens(2);
+        inference.infer(short).spawn().join_all().unwrap();
+        assert_eq!(*ended.lock().unwrap(), [0, 1]);
+    });
+}
+
 /// A model whose heads have a size that RoPE cannot turn: every step panics, as one does on a
 /// device that fails. No `config.json` is read that says so.
 fn broken() -> Pretrained {
