@@ -788,6 +788,23 @@ fn the_paused_give_up_their_blocks_first_and_wait_for_a_slot() {
 }
 
 #[test]
+fn limits_of_zero_mean_one() {
+    let config = EngineConfig {
+        max_running: 0,
+        max_admitted: 0,
+        token_budget: 0,
+        ..EngineConfig::default()
+    };
+    let mut scheduler = scheduler(config, 100);
+    arrive(&mut scheduler, 0, &[1; 2], 9);
+    arrive(&mut scheduler, 1, &[2; 2], 9);
+    assert_eq!(step(&mut scheduler), ["0 admitted", "0 prefill 0..1"]);
+    assert_eq!(step(&mut scheduler), ["0 prefill 1..2"]);
+    scheduler.handle(Event::Leave { id: SequenceId(0) }).unwrap();
+    assert_eq!(step(&mut scheduler), ["1 admitted", "1 prefill 0..1"]);
+}
+
+#[test]
 fn what_could_never_fit_is_refused_when_it_arrives() {
     let mut scheduler = scheduler(EngineConfig::default(), 4);
     let event = Event::Arrive {

@@ -11,8 +11,8 @@ pub struct EngineConfig {
     pub policy: Policy,
     /// The most sequences in a step, at least 1.
     pub max_running: usize,
-    /// The most sequences that were admitted and have not ended, at least `max_running`: those that
-    /// do not run are paused, or wait to go on.
+    /// The most sequences that were admitted and have not ended, at least `max_running` and 1: those
+    /// that do not run are paused, or wait to go on.
     pub max_admitted: usize,
     /// The most tokens in a step, at least 1. Decodes come first, prompts share what they leave;
     /// but every running sequence decodes and one prompt token is read, whatever the budget.

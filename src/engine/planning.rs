@@ -114,7 +114,8 @@ impl<M: Memory> Scheduler<M> {
 
     /// The first in the order of arrival that may be admitted.
     pub(super) fn next_to_admit(&self) -> Option<SequenceId> {
-        let may_start = self.admitted < self.config.max_admitted.max(self.config.max_running);
+        let most = self.config.max_admitted.max(self.config.max_running).max(1);
+        let may_start = self.admitted < most;
         let queued = self.queued.first().filter(|_| may_start);
         queued.into_iter().chain(self.waiting.first()).min().copied()
     }
