@@ -95,8 +95,9 @@ impl<'m, F: Forward> Engine<'m, F> {
     }
 
     /// Adds a sequence, which waits to be admitted. In a step it reads at most `chunk` tokens of
-    /// its prompt. With `prompt_logits`, the logits of all prompt tokens are wanted: see
-    /// [`Outcome::PromptLogits`]. Those of a chunk take `[chunk, vocab]` numbers.
+    /// its prompt, under [`Policy::ChunkedPrefill`](super::Policy), the default. With
+    /// `prompt_logits`, the logits of all prompt tokens are wanted: see [`Outcome::PromptLogits`].
+    /// Those of a chunk take `[chunk, vocab]` numbers.
     ///
     /// # Errors
     /// A prompt that [`Model::check_prompt`] rejects; a sequence that the pool cannot hold.
@@ -150,6 +151,7 @@ impl<'m, F: Forward> Engine<'m, F> {
 
     /// Removes a sequence and gives back its blocks.
     pub fn leave(&mut self, id: SequenceId) {
+        self.suspects.remove(&id);
         self.greedy.remove(&id);
         self.tell(Event::Leave { id });
     }

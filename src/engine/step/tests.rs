@@ -130,3 +130,17 @@ fn what_a_lost_device_held_is_computed_again_and_only_the_one_at_fault_fails() {
     assert!(found[1].is_empty());
     assert!(engine.suspects.is_empty());
 }
+
+#[test]
+fn a_suspect_that_leaves_is_forgotten() {
+    let device = device::open(DeviceChoice::Cpu).unwrap();
+    let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
+    let poisoned = Poisoned { model: &model, token: 300 };
+    let mut engine = Engine::new(&poisoned, EngineConfig::default());
+    let stays = engine.arrive(&[0, 5, 6], 10, 64, false).unwrap();
+    let leaves = engine.arrive(&[0, 7, 300], 10, 64, false).unwrap();
+    assert!(engine.step().1.is_empty());
+    assert_eq!(engine.suspects.len(), 2);
+    engine.leave(leaves);
+    assert_eq!(engine.suspects.into_keys().collect::<Vec<_>>(), [stays]);
+}
