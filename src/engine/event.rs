@@ -27,7 +27,8 @@ pub enum Event {
         prompt: Vec<u32>,
         /// The most tokens that may follow the prompt.
         max_tokens: usize,
-        /// The most prompt tokens that it reads in a step, at least 1.
+        /// The most prompt tokens that it reads in a step, at least 1, under
+        /// [`Policy::ChunkedPrefill`](super::Policy).
         chunk: usize,
         /// Whether all logits of the prompt are wanted, not only the last. Its first tokens are
         /// then computed even if the prefix cache has them.

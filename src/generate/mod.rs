@@ -73,8 +73,8 @@ pub struct Options {
     /// Only in a [`Batch`]. [`naive`] and [`cached`] refuse it: they ask the model for the logits to
     /// sample from and for no others, and where nothing else runs, [`score`] gives the same numbers.
     /// A sequence that asks for this takes nothing from the prefix cache, whose blocks hold no
-    /// logits, and reads its prompt in chunks of at most 64 tokens, whose logits are
-    /// `[chunk, vocab]`.
+    /// logits. Under [`Policy::ChunkedPrefill`](crate::engine::Policy), the default, it reads its
+    /// prompt in chunks of at most 64 tokens, whose logits are `[chunk, vocab]`.
     pub prompt_logprobs: Option<usize>,
     /// Tokens that end the text as an end-of-sequence token does, also with `ignore_eos`.
     pub stop_ids: Vec<u32>,
