@@ -17,7 +17,7 @@ use slowburn::generate::{self, Batch, Options};
 use slowburn::model::Model;
 use slowburn::sampling::{Sampler, SamplingParams};
 use slowburn::speculation::{
-    Acceptance, Draft, DraftLength, DraftModel, Draws, Speculator, Text, residual,
+    Acceptance, Draft, DraftLength, DraftModel, Draws, ForcedTokens, Speculator, Text, residual,
 };
 
 /// Distributions over a few tokens, some of which have no probability.
@@ -207,20 +207,27 @@ fn of_model(model: &Arc<Model>, draws: Draws) -> Speculator {
 fn a_model_that_drafts_for_itself_has_all_of_its_own_draws_accepted() {
     let model = Arc::new(load("llama-gqa", &device()).model);
     let options = Options { max_tokens: 40, ..options(5) };
-    let mut batch = Batch::new(&model);
-    let id = batch.join(&[1, 2, 3], &options).unwrap();
-    batch.speculate(id, of_model(&model, Draws::Independent));
-    let mut tokens = 0;
-    while !batch.is_empty() {
-        for (_, event) in batch.step() {
-            match event {
-                generate::Event::Token(_) => tokens += 1,
-                generate::Event::Finished(found) => {
-                    assert!(found.drafted > 25 && found.accepted == found.drafted, "{found:?}");
+    // Without a constraint nothing is forced, and the draft model is asked for each token.
+    let draft = DraftModel::new(model.clone(), &model, Draws::Independent).unwrap();
+    for by in [
+        of_model(&model, Draws::Independent),
+        speculator(ForcedTokens::or(draft)),
+    ] {
+        let mut batch = Batch::new(&model);
+        let id = batch.join(&[1, 2, 3], &options).unwrap();
+        batch.speculate(id, by);
+        let mut tokens = 0;
+        while !batch.is_empty() {
+            for (_, event) in batch.step() {
+                match event {
+                    generate::Event::Token(_) => tokens += 1,
+                    generate::Event::Finished(found) => {
+                        assert!(found.drafted > 25 && found.accepted == found.drafted, "{found:?}");
+                    }
+                    generate::Event::Failed(error) => panic!("{error}"),
                 }
-                generate::Event::Failed(error) => panic!("{error}"),
             }
         }
+        assert_eq!(tokens, 40);
     }
-    assert_eq!(tokens, 40);
 }

@@ -37,4 +37,10 @@ impl<D: Draft> Draft for ForcedTokens<D> {
     fn read(&mut self, text: &Text<'_>, most: usize) -> Result<()> {
         self.otherwise.read(text, most)
     }
+
+    /// Of forced tokens, those of an earlier proposal, which do not matter: the model's distribution has
+    /// no other token, and whatever the draft's is, it is accepted.
+    fn distributions(&self) -> &[Vec<f32>] {
+        self.otherwise.distributions()
+    }
 }
