@@ -190,10 +190,11 @@ impl Pretrained {
     }
 }
 
-/// Checks that every id of the tokenizer has a row in the embedding matrix.
+/// Checks that every id of the tokenizer's own vocabulary has a row in the embedding matrix. A token
+/// that was added to it and has none is refused where a prompt has it.
 fn check_ids_fit(tokenizer: &Tokenizer, config: &ModelConfig, origin: &str) -> Result<()> {
     let vocab_size = config.vocab_size;
-    match tokenizer.largest_id() {
+    match tokenizer.largest_own_id() {
         Some(id) if id as usize >= vocab_size => {
             Err(LoadError::TokenizerTooLarge { origin: origin.to_owned(), id, vocab_size }.into())
         }

@@ -234,6 +234,13 @@ impl Tokenizer {
         self.inner.get_vocab(true).into_values().max()
     }
 
+    /// The greatest id of the vocabulary itself, without the tokens that were added to it: some stand
+    /// for images, and a model of text alone has no row for them.
+    #[cfg(feature = "burn")]
+    pub(crate) fn largest_own_id(&self) -> Option<u32> {
+        self.inner.get_vocab(false).into_values().max()
+    }
+
     /// The id of a vocabulary entry.
     fn id(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)

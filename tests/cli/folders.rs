@@ -97,6 +97,22 @@ fn a_tokenizer_that_is_larger_than_the_embedding_exits_with_1() {
     fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, message);
 }
 
+/// The tokenizer of Gemma 3 has one token more than the models of text alone have rows: it stands for an
+/// image. Only a prompt with it is refused.
+#[test]
+fn an_added_token_may_be_without_a_row() {
+    let folder = copy_of(&fixture("models/qwen2"));
+    let mut tokenizer = crate::common::read_json(&folder.path().join("tokenizer.json"));
+    let image = json!({"id": 288, "content": "<image>", "single_word": false, "lstrip": false,
+        "rstrip": false, "normalized": false, "special": true});
+    tokenizer["added_tokens"].as_array_mut().unwrap().push(image);
+    write(folder.path(), "tokenizer.json", tokenizer.to_string().as_bytes());
+    let model = folder.path().to_str().unwrap();
+    succeed(CACHED, &[&["--model", model, "--prompt", "one"][..], &SHORT].concat());
+    let args = ["--model", model, "--prompt", "one<image>"];
+    fail(CACHED, &args, 2, "token id 288 is outside the vocabulary");
+}
+
 /// A stack that no memory is large enough for: every thread is refused, as where a container
 /// allows no more processes.
 #[cfg(target_os = "linux")]
