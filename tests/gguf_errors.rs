@@ -525,3 +525,22 @@ fn special_tokens_that_are_added() {
     });
     assert_ne!(none, with_space);
 }
+
+/// Files of some chat models name the end of a text alone. That of a turn is known by its text.
+#[test]
+fn the_end_of_a_turn_is_found_by_its_text() {
+    let ends = |edit: fn(&mut Gguf)| {
+        let mut file = whole("llama");
+        edit(&mut file);
+        load(&file.to_bytes()).unwrap().model.config().eos_token_ids.clone()
+    };
+    assert_eq!(ends(|_| ()), [1, 3]);
+    assert_eq!(ends(|file| file.remove("tokenizer.ggml.eot_token_id")), [1, 3]);
+    let of_another_text = ends(|file| {
+        file.remove("tokenizer.ggml.eot_token_id");
+        if let Meta::Texts(tokens) = file.value("tokenizer.ggml.tokens") {
+            tokens[3] = "<|stop|>".to_owned();
+        }
+    });
+    assert_eq!(of_another_text, [1]);
+}

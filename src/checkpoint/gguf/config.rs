@@ -191,7 +191,7 @@ impl Keys<'_> {
             activation: Activation::GeluTanh,
             tied_head: !file.holds("output.weight"),
             bos_token_id: ids.bos,
-            eos_token_ids: ids.ends(),
+            eos_token_ids: ids.ends(self.metadata)?,
         })
     }
 

@@ -3,6 +3,18 @@
 use super::super::metadata::Metadata;
 use crate::error::Result;
 
+/// Ends of a text, of a turn and of a message, in the models that this crate reads.
+const ENDS: [&str; 8] = [
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<EOT>",
+];
+
 /// The special tokens that the metadata names.
 #[derive(Debug, Default)]
 pub(in crate::checkpoint::gguf) struct SpecialIds {
@@ -61,12 +73,21 @@ impl SpecialIds {
         Ok(())
     }
 
-    /// The tokens at which a model stops.
-    pub(in crate::checkpoint::gguf) fn ends(&self) -> Vec<u32> {
-        let mut ends: Vec<u32> = [self.eos, self.eot, self.eom].into_iter().flatten().collect();
-        ends.sort_unstable();
-        ends.dedup();
-        ends
+    /// The tokens at which a model stops: those that the metadata names, and those whose text says so.
+    /// Files of Gemma 3 and Phi-3 name the end of a text alone, and a turn would go on for ever. llama.cpp
+    /// goes by the texts too.
+    pub(in crate::checkpoint::gguf) fn ends(&self, metadata: &Metadata) -> Result<Vec<u32>> {
+        let tokens = metadata.texts(super::TOKENS)?.unwrap_or_default();
+        let place = |end: &&str| tokens.iter().position(|token| token == end);
+        let by_text = ENDS.iter().filter_map(place).map(|id| id as u32);
+        let named = [self.eos, self.eot, self.eom].into_iter().flatten();
+        let mut ends = Vec::new();
+        for id in named.chain(by_text) {
+            if !ends.contains(&id) {
+                ends.push(id);
+            }
+        }
+        Ok(ends)
     }
 
     /// The ids by their names in `tokenizer_config.json`.
