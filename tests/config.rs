@@ -338,6 +338,14 @@ fn each_layer_has_its_window_and_its_rope() {
     });
     let (slides, full) = ((Some(9), Some(2e4)), (None, Some(5e5)));
     assert_eq!(layers_of("gemma3", &old), [slides, full, slides, full]);
+    let mut renamed = old.clone();
+    renamed["sliding_window_pattern"] = absent.into();
+    renamed["_sliding_window_pattern"] = 2.into();
+    assert_eq!(layers_of("gemma3", &renamed), [slides, full, slides, full]);
+    // What transformers writes of a file with the older name.
+    let mut both = renamed;
+    both["sliding_window_pattern"] = 2.into();
+    assert_eq!(layers_of("gemma3", &both), [slides, full, slides, full]);
 
     let (turned, still) = ((None, Some(2e6)), (None, None));
     let every_second = json!({"no_rope_layers": absent, "no_rope_layer_interval": 2});

@@ -24,8 +24,10 @@ struct Gemma3File {
     /// The older name of `rope_theta` of the layers with a window.
     rope_local_base_freq: Option<f64>,
     /// Of so many layers, the last attends to the whole sequence. `layer_types` says it otherwise.
-    #[serde(alias = "_sliding_window_pattern")]
     sliding_window_pattern: Option<usize>,
+    /// The newer name of `sliding_window_pattern`. Some files have both.
+    #[serde(rename = "_sliding_window_pattern")]
+    private_pattern: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,7 +53,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let sliding = file.rope_of(&sliding, local_theta, origin)?;
 
     // ANCHOR: layers
-    let pattern = own.sliding_window_pattern.unwrap_or(6).max(1);
+    let pattern = own.sliding_window_pattern.or(own.private_pattern).unwrap_or(6).max(1);
     let window = file.sliding_window.unwrap_or(Some(4096));
     let layers = file.layers(origin, |i, layer_type| {
         let every = !(i + 1).is_multiple_of(pattern);
