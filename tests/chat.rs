@@ -392,6 +392,24 @@ fn the_configuration_makes_tokens_special() {
     assert_eq!(tokenizer.vocab_size(), plain.vocab_size());
 }
 
+/// The configuration only names a token that takes the white space beside it.
+#[test]
+fn a_token_that_the_configuration_names_stays_as_it_is() {
+    let takes_spaces = |json: &mut Value| {
+        json["added_tokens"][1]["lstrip"] = true.into();
+        json["added_tokens"][1]["rstrip"] = true.into();
+    };
+    let plain = read_tokenizer(takes_spaces);
+    assert_eq!(plain.encode("a </s> a").unwrap(), [66, 1, 66]);
+    for config in [
+        json!({"eos_token": "</s>"}),
+        json!({"eos_token": {"content": "</s>"}}),
+    ] {
+        let tokenizer = with_config(plain.clone(), &config);
+        assert_eq!(tokenizer.encode("a </s> a").unwrap(), [66, 1, 66], "{config}");
+    }
+}
+
 /// What a tokenizer was trained with must not shorten or lengthen a prompt.
 #[test]
 fn truncation_and_padding_of_the_file_have_no_effect() {

@@ -101,10 +101,16 @@ impl Tokenizer {
     /// Malformed JSON, or fields of the wrong type.
     pub fn with_config(mut self, json: &[u8], origin: &str) -> Result<Self> {
         let config = TokenizerConfig::from_json(json, origin)?;
-        // A token outside the vocabulary has no id that the model could know.
-        let known = config.special_tokens.values().filter(|token| self.id(token).is_some());
-        let tokens: Vec<AddedToken> =
-            known.map(|token| AddedToken::from(token.as_str(), true)).collect();
+        let added = self.inner.get_added_tokens_decoder();
+        let token = |text: &String| {
+            // A token outside the vocabulary has no id that the model could know.
+            let id = self.id(text)?;
+            // Whether it takes the white space beside it, `tokenizer.json` alone says.
+            let known = added.get(&id).cloned().unwrap_or_default();
+            let content = text.clone();
+            Some(AddedToken { content, normalized: false, special: true, ..known })
+        };
+        let tokens: Vec<AddedToken> = config.special_tokens.values().filter_map(token).collect();
         trusting(origin, || self.inner.add_special_tokens(tokens))?;
         self.special_texts = SpecialTexts::of(&self.inner, origin)?;
         self.special_tokens = config.special_tokens;
