@@ -5,8 +5,10 @@ mod common;
 
 use common::gguf::{Gguf, Meta};
 use common::{device, fixture};
+use slowburn::checkpoint::gguf::GgufFile;
 use slowburn::device::Precision;
 use slowburn::pretrained::Pretrained;
+use slowburn::tokenizer::Tokenizer;
 use slowburn::{Error, LoadError, Result};
 
 fn load(bytes: &[u8]) -> Result<Pretrained> {
@@ -524,6 +526,23 @@ fn special_tokens_that_are_added() {
         file.set("tokenizer.ggml.add_bos_token", Meta::Bool(false));
     });
     assert_ne!(none, with_space);
+}
+
+/// The special tokens of Phi-3 take the white space behind them, but for the begin-of-sequence token.
+#[test]
+fn special_tokens_of_phi3_take_the_space_behind_them() {
+    let encode = |architecture: &str, prompt: &str| {
+        let mut file = whole("spm");
+        file.set("general.architecture", text(architecture));
+        let bytes = file.to_bytes();
+        let file = GgufFile::from_bytes(&bytes, "phi3.gguf").unwrap();
+        Tokenizer::from_gguf(&file, 480).unwrap().encode(prompt).unwrap()
+    };
+    let plain = encode("phi3", "<tool>Hello</s>Hello");
+    assert_eq!(encode("phi3", "<tool>\nHello</s> \n Hello"), plain);
+    assert_ne!(encode("phi3", "<s>\nHello"), encode("phi3", "<s>Hello"));
+    assert_eq!(encode("llama", "<tool>Hello</s>Hello"), plain);
+    assert_ne!(encode("llama", "Hello</s>\nHello"), encode("llama", "Hello</s>Hello"));
 }
 
 /// Files of some chat models name the end of a text alone. That of a turn is known by its text.

@@ -20,7 +20,7 @@ pub(super) const LONG_FACTORS: &str = "rope_factors_long.weight";
 
 const ORIGINAL_CONTEXT: &str = "rope.scaling.original_context_length";
 
-const ARCHITECTURE: &str = "general.architecture";
+pub(super) const ARCHITECTURE: &str = "general.architecture";
 
 /// The architectures that this crate implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod special;
 
 use serde_json::{Map, Value, json};
 
+use super::config::ARCHITECTURE;
 use super::file::GgufFile;
 use super::metadata::Metadata;
 use crate::error::{LoadError, Result};
@@ -17,6 +18,9 @@ pub(super) use special::SpecialIds;
 const MODEL: &str = "tokenizer.ggml.model";
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const TYPES: &str = "tokenizer.ggml.token_type";
+
+/// The special tokens of Phi-3 that leave the white space behind them alone.
+const PLAIN_OF_PHI3: [&str; 3] = ["<unk>", "<s>", "<|endoftext|>"];
 
 impl Tokenizer {
     /// Reads the metadata of a GGUF file: vocabulary, special tokens and chat template. The model has
@@ -117,7 +121,7 @@ impl<'a> Vocabulary<'a> {
             Kind::SentencePiece => sentence_piece::parts(self)?,
         };
         parts["version"] = "1.0".into();
-        parts["added_tokens"] = self.added_tokens();
+        parts["added_tokens"] = self.added_tokens()?;
         parts["post_processor"] = self.post_processor()?;
         Ok(parts)
     }
@@ -143,7 +147,11 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// The tokens that are found in a text before any other.
-    fn added_tokens(&self) -> Value {
+    fn added_tokens(&self) -> Result<Value> {
+        // Phi-3's take the white space behind them. Files do not say it, and llama.cpp knows it too.
+        // Phi-4-mini, of the same architecture, has another kind of vocabulary.
+        let is_phi3 = self.metadata.text(ARCHITECTURE)? == Some("phi3");
+        let take_spaces = is_phi3 && self.kind == Kind::SentencePiece;
         let added = self.tokens.iter().zip(&self.types).enumerate().filter_map(|(id, token)| {
             let (content, is_special) = match token {
                 (content, TokenType::Special) => (content, true),
@@ -155,12 +163,12 @@ impl<'a> Vocabulary<'a> {
                 "content": content,
                 "single_word": false,
                 "lstrip": false,
-                "rstrip": false,
+                "rstrip": take_spaces && !PLAIN_OF_PHI3.contains(&content.as_str()),
                 "normalized": false,
                 "special": is_special,
             }))
         });
-        added.collect()
+        Ok(added.collect())
     }
 
     /// Adds the begin- and end-of-sequence tokens around a text.
