@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo, Metadata};
@@ -181,15 +183,19 @@ impl<'a> Download<'a> {
         let (etag, size) = (metadata.etag().to_owned(), metadata.size() as u64);
         // Verified in the worker thread, because an abandoned download may still be running there.
         let part = part.to_owned();
+        // To hash a large file takes longer than the patience, and by then it is not partial any more.
+        let hashed = Arc::new(AtomicU64::new(0));
+        let counter = hashed.clone();
         let work = move || match upto(size, |progress| repo.download_with_progress(&name, progress))
         {
-            Some(path) => Ok(check(&path?, size, &etag)?),
+            Some(path) => Ok(check(&path?, size, &etag, &counter)?),
             None => {
                 std::fs::remove_file(&part)?;
                 Ok(Arrival::TooLong)
             }
         };
-        let downloaded = patience::wait(self.hub.patience, length, work);
+        let progress = || length() + hashed.load(Ordering::Relaxed);
+        let downloaded = patience::wait(self.hub.patience, progress, work);
         match self.settle(file, downloaded)? {
             Arrival::Whole => Ok(()),
             Arrival::TooLong => {
