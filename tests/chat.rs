@@ -472,6 +472,28 @@ fn tools_and_documents_reach_the_template() {
     }
 }
 
+/// As in transformers, which takes a list without any tools for tools too.
+#[test]
+fn conversations_with_tools_may_have_a_template_of_their_own() {
+    let config = json!({"chat_template": [
+        {"name": "default", "template": "a{{ messages[0].content }}"},
+        {"name": "tool_use", "template": "\nb{{ tools | length }}"},
+    ]});
+    let tokenizer = with_config(read_tokenizer(|_| ()), &config);
+    let messages = [Message::new(Role::User, "Hello")];
+    let file = ChatTemplate::new("c{{ tools | length }}", "chat_template.jinja");
+    let replaced = tokenizer.clone().with_chat_template(file);
+    for (tokenizer, options, text) in [
+        (&tokenizer, ChatOptions::default(), "aHello"),
+        (&tokenizer, with_variable("tools", r#"[{"name": "add"}]"#), "\nb1"),
+        (&tokenizer, with_variable("tools", "[]"), "\nb0"),
+        (&replaced, with_variable("tools", "[]"), "c0"),
+    ] {
+        let ids = tokenizer.encode_chat(&messages, &options).unwrap();
+        assert_eq!(ids, tokenizer.encode(text).unwrap(), "{text}");
+    }
+}
+
 /// What the conversation decides is not replaced, and not dropped without a word.
 #[test]
 fn variables_that_the_conversation_decides_are_refused() {

@@ -563,3 +563,16 @@ fn the_end_of_a_turn_is_found_by_its_text() {
     });
     assert_eq!(of_another_text, [1]);
 }
+
+/// Some models have a chat template of their own for conversations with tools.
+#[test]
+fn the_chat_template_for_tools_is_read() {
+    let mut file = whole("llama");
+    let plain = load(&file.to_bytes()).unwrap().tokenizer;
+    let plain = plain.chat_template().unwrap();
+    assert_eq!(plain.tool_source(), plain.source());
+    file.set("tokenizer.chat_template.tool_use", text("with tools"));
+    let tokenizer = load(&file.to_bytes()).unwrap().tokenizer;
+    let template = tokenizer.chat_template().unwrap();
+    assert_eq!((template.source(), template.tool_source()), (plain.source(), "with tools"));
+}

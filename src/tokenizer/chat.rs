@@ -155,6 +155,8 @@ pub fn check_variable(name: &str, value: &Variable) -> Result<()> {
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
     source: String,
+    /// The program for conversations with tools, where it is another.
+    tool_use: Option<String>,
     origin: String,
 }
 
@@ -162,12 +164,23 @@ impl ChatTemplate {
     /// Wraps a template. `origin` names it in errors. Syntax errors appear only on first use, so
     /// that a model with an invalid template can still generate.
     pub fn new(source: impl Into<String>, origin: impl Into<String>) -> Self {
-        Self { source: source.into(), origin: origin.into() }
+        Self { source: source.into(), tool_use: None, origin: origin.into() }
+    }
+
+    /// Adds a program for conversations with tools, if there is one.
+    pub(super) fn with_tool_use(self, tool_use: Option<String>) -> Self {
+        Self { tool_use, ..self }
     }
 
     /// The program, in Jinja.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The program for conversations with tools: some models have two, by the names `default` and
+    /// `tool_use`.
+    pub fn tool_source(&self) -> &str {
+        self.tool_use.as_deref().unwrap_or(&self.source)
     }
 
     /// The messages for a template that does not know the role `developer`: the role is `system`
@@ -185,7 +198,9 @@ impl ChatTemplate {
         messages.iter().map(adapt).collect()
     }
 
-    /// Formats a conversation, up to the start of the assistant's answer.
+    /// Formats a conversation, up to the start of the assistant's answer. Where the options have
+    /// `tools`, even none of them, that is done by [`tool_source`](Self::tool_source), as in
+    /// transformers.
     ///
     /// # Errors
     /// A template that is invalid, that refuses these messages, or that exceeds its limits; variables
@@ -207,7 +222,12 @@ impl ChatTemplate {
         }
         context.insert("messages", Value::from(Serde(messages)));
         context.insert("add_generation_prompt", Value::from(true));
-        jinja::render(&self.source, context, options.now).map_err(|message| {
+        let source = if options.variables.contains_key("tools") {
+            self.tool_source()
+        } else {
+            self.source()
+        };
+        jinja::render(source, context, options.now).map_err(|message| {
             Error::Request(RequestError::ChatTemplate { origin: self.origin.clone(), message })
         })
     }

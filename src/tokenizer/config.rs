@@ -26,6 +26,8 @@ pub type SpecialTokens = BTreeMap<String, String>;
 pub(super) struct TokenizerConfig {
     pub(super) special_tokens: SpecialTokens,
     pub(super) chat_template: Option<String>,
+    /// The template of conversations with tools, where it is another.
+    pub(super) tool_use: Option<String>,
 }
 
 impl TokenizerConfig {
@@ -41,10 +43,8 @@ impl TokenizerConfig {
         }
         let field = fields.remove("chat_template").unwrap_or_default();
         let templates = Option::<Templates>::deserialize(field).map_err(wrong)?;
-        Ok(Self {
-            special_tokens,
-            chat_template: templates.and_then(Templates::into_default),
-        })
+        let (chat_template, tool_use) = templates.map_or((None, None), Templates::by_use);
+        Ok(Self { special_tokens, chat_template, tool_use })
     }
 }
 
@@ -80,11 +80,14 @@ struct Named {
 }
 
 impl Templates {
-    fn into_default(self) -> Option<String> {
+    /// The template of conversations, and that of those with tools.
+    fn by_use(self) -> (Option<String>, Option<String>) {
         match self {
-            Templates::One(template) => Some(template),
+            Templates::One(template) => (Some(template), None),
             Templates::Named(all) => {
-                all.into_iter().find(|named| named.name == "default").map(|named| named.template)
+                let by_name = all.into_iter().map(|named| (named.name, named.template));
+                let mut by_name: BTreeMap<String, String> = by_name.collect();
+                (by_name.remove("default"), by_name.remove("tool_use"))
             }
         }
     }

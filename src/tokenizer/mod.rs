@@ -115,7 +115,8 @@ impl Tokenizer {
         self.special_texts = SpecialTexts::of(&self.inner, origin)?;
         self.special_tokens = config.special_tokens;
         if let Some(source) = config.chat_template {
-            self.chat_template = Some(ChatTemplate::new(source, origin));
+            let template = ChatTemplate::new(source, origin).with_tool_use(config.tool_use);
+            self.chat_template = Some(template);
         }
         Ok(self)
     }

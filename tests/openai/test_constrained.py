@@ -340,6 +340,22 @@ def test_a_template_sees_the_tools_and_the_calls(tagged):
         assert answer.usage.prompt_tokens == len(ids)
 
 
+def test_a_model_may_have_another_template_for_tools(serve, tmp_path):
+    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
+        (tmp_path / name).symlink_to(ROOT / "models/ember" / name)
+    default = "{% for m in messages %}{{ m.content }};{% endfor %}"
+    templates = [{"name": "default", "template": default}, {"name": "tool_use", "template": TEMPLATE}]
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": templates}))
+    server = serve("--model", str(tmp_path), "--model-name", "two")
+    begin = 'feed count now;\nWrite <tool_call>{"name": ..., "arguments": ...}</tool_call>;'
+    for options, text in [({"tools": TOOLS, "tool_choice": "none"}, f"{begin}u:x;"), ({}, "x;")]:
+        answer = server.client().chat.completions.create(
+            model="two", messages=[{"role": "user", "content": "x"}], max_tokens=1, **options
+        )
+        ids = server.http().post("/tokenize", json={"text": text, "add_special_tokens": False}).json()["ids"]
+        assert answer.usage.prompt_tokens == len(ids)
+
+
 def test_calls_in_tags_may_be_several_and_come_after_text(tagged):
     client, http = tagged.client(), tagged.http()
     ask = {"model": "tagged", "messages": [{"role": "user", "content": "Feed them."}], "tools": TOOLS}

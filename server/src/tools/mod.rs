@@ -46,7 +46,7 @@ impl Style {
     /// known here.
     fn of(pretrained: &Pretrained) -> Self {
         let template = pretrained.tokenizer.chat_template();
-        let says = |text| template.is_some_and(|template| template.source().contains(text));
+        let says = |text| template.is_some_and(|template| template.tool_source().contains(text));
         if says("<tool_call>") {
             HERMES
         } else if says(r#""parameters": dictionary"#) {

@@ -134,8 +134,16 @@ impl<'a> Vocabulary<'a> {
                 config.insert(name.to_owned(), token.as_str().into());
             }
         }
+        let tool_use = self.metadata.text("tokenizer.chat_template.tool_use")?;
         if let Some(template) = self.metadata.text("tokenizer.chat_template")? {
-            config.insert("chat_template".to_owned(), template.into());
+            let templates = match tool_use {
+                None => template.into(),
+                Some(tool_use) => json!([
+                    {"name": "default", "template": template},
+                    {"name": "tool_use", "template": tool_use},
+                ]),
+            };
+            config.insert("chat_template".to_owned(), templates);
         }
         Ok(Value::Object(config))
     }
