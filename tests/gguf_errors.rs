@@ -528,6 +528,20 @@ fn special_tokens_that_are_added() {
     assert_ne!(none, with_space);
 }
 
+/// Files of SmolLM3 say so, and have no token before a text.
+#[test]
+fn smaug_splits_a_text_as_llama_3_does() {
+    let encode = |pre: &str, prompt: &str| {
+        let mut file = whole("llama");
+        file.set("tokenizer.ggml.pre", text(pre));
+        file.remove("tokenizer.ggml.add_bos_token");
+        load(&file.to_bytes()).unwrap().tokenizer.encode(prompt).unwrap()
+    };
+    for prompt in ["a", "Once upon a time", "I'LL  see\n\n 12345 frogs, don't"] {
+        assert_eq!(encode("smaug-bpe", prompt), encode("llama-bpe", prompt)[1..], "{prompt}");
+    }
+}
+
 /// The special tokens of Phi-3 take the white space behind them, but for the begin-of-sequence token.
 #[test]
 fn special_tokens_of_phi3_take_the_space_behind_them() {

@@ -24,6 +24,8 @@ pub(super) enum PreTokenizer {
     Default,
     Gpt2,
     Llama3,
+    /// As Llama 3, without a begin-of-sequence token: SmolLM3.
+    Smaug,
     Qwen2,
     SmolLm,
 }
@@ -34,6 +36,7 @@ impl PreTokenizer {
             "default" => Self::Default,
             "gpt-2" => Self::Gpt2,
             "llama-bpe" | "llama3" | "llama-v3" => Self::Llama3,
+            "smaug-bpe" => Self::Smaug,
             "qwen2" => Self::Qwen2,
             "smollm" => Self::SmolLm,
             other => {
@@ -41,7 +44,7 @@ impl PreTokenizer {
                     origin: metadata.origin().to_owned(),
                     field: PRE,
                     value: format!("{other:?}"),
-                    supported: "`default`, `gpt-2`, `llama-bpe`, `qwen2` or `smollm`",
+                    supported: "`default`, `gpt-2`, `llama-bpe`, `smaug-bpe`, `qwen2` or `smollm`",
                 }
                 .into());
             }
@@ -65,7 +68,7 @@ impl PreTokenizer {
     pub(super) fn json(self) -> Value {
         let splits = match self {
             Self::Gpt2 => vec![split(GPT2)],
-            Self::Llama3 => vec![split(LLAMA3)],
+            Self::Llama3 | Self::Smaug => vec![split(LLAMA3)],
             Self::Qwen2 => vec![split(QWEN2)],
             Self::SmolLm => vec![split(r"\p{N}"), split(GPT2)],
             Self::Default => vec![
