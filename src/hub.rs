@@ -64,8 +64,7 @@ impl Hub {
         })?;
         let saved = || {
             let token = files::read(&home?.join("token"), MOST_OF_A_NAME).ok()??;
-            let token = String::from_utf8(token).ok()?;
-            Some(token.trim().to_owned()).filter(|token| !token.is_empty())
+            token_in(&String::from_utf8(token).ok()?)
         };
         let patience = match set("HF_HUB_DOWNLOAD_TIMEOUT") {
             None => PATIENCE,
@@ -79,7 +78,7 @@ impl Hub {
         Ok(Self {
             endpoint: set("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned()),
             cache,
-            token: set("HF_TOKEN").or_else(saved),
+            token: set("HF_TOKEN").and_then(|text| token_in(&text)).or_else(saved),
             offline: ["1", "on", "yes", "true"].contains(&offline.as_str()),
             patience,
         })
@@ -109,6 +108,11 @@ impl Hub {
             (downloaded, _) => downloaded,
         }
     }
+}
+
+/// The token in a text: that of a file ends with a line break.
+fn token_in(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|token| !token.is_empty())
 }
 
 fn read_seconds(text: &str) -> Option<Duration> {

@@ -234,6 +234,8 @@ fn what_is_not_computed_is_refused_by_name() {
         ("smollm3", json!({"no_rope_layers": [1, 0]}), "no_rope_layers", "[1,0]"),
         ("qwen3-moe", json!({"num_experts_per_tok": 9}), "num_experts_per_tok", "9"),
         ("qwen3-moe", json!({"num_local_experts": 0}), "num_experts", "0"),
+        ("qwen3-moe", json!({"moe_intermediate_size": 0}), "moe_intermediate_size", "0"),
+        ("mixtral", json!({"intermediate_size": 0}), "intermediate_size", "0"),
         ("mistral-window", json!({"sliding_window": 0}), "sliding_window", "0"),
         (
             "llama3-scaled",

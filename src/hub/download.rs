@@ -99,7 +99,8 @@ impl<'a> Download<'a> {
 
     /// Downloads the files of a folder. If weights are not listed, loading reports what is missing.
     fn fetch_all(&self) -> Result<()> {
-        for file in REQUIRED.iter().chain(&OPTIONAL) {
+        self.fetch_listed(&REQUIRED.map(str::to_owned))?;
+        for file in &OPTIONAL {
             self.fetch_if_listed(file)?;
         }
         if self.files.contains(WEIGHTS) {

@@ -317,6 +317,11 @@ fn one_file_is_fetched_alone() {
     assert!(matches!(error, Error::Offline { .. }), "{error:?}");
     // A file is not the whole model.
     assert!(matches!(offline.fetch(&model(NAME)), Err(Error::Offline { .. })));
+    let error = hub.fetch(&model(NAME)).unwrap_err();
+    assert!(
+        matches!(&error, Error::NoFile { file, .. } if file == "config.json"),
+        "{error:?}"
+    );
 }
 
 /// Of a model that was split into several files, all are fetched, whichever is named. One that is not
@@ -428,11 +433,10 @@ fn an_example_writes_with_a_model_from_the_hub() {
     let profile = test.parent().and_then(Path::parent).unwrap();
     let example = profile.join(format!("examples/05_kv_cache{}", std::env::consts::EXE_SUFFIX));
     assert!(example.exists(), "not built: cargo build --features hub --examples");
-    let run = |model: &str, endpoint: &str| {
+    let run = |model: &str, endpoint: &str, token: &str| {
         let mut command = Command::new(&example);
         command.args(["--max-tokens", "3", "--json", "--model", model]).stdin(Stdio::null());
         for name in [
-            "HF_TOKEN",
             "HF_HUB_CACHE",
             "HF_HUB_OFFLINE",
             "HF_HUB_DOWNLOAD_TIMEOUT",
@@ -441,26 +445,35 @@ fn an_example_writes_with_a_model_from_the_hub() {
         ] {
             command.env_remove(name);
         }
-        let output = command.env("HF_HOME", home.path()).env("HF_ENDPOINT", endpoint).output();
-        let output = output.unwrap();
+        command.env("HF_HOME", home.path()).env("HF_ENDPOINT", endpoint).env("HF_TOKEN", token);
+        let output = command.output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
-    let (code, stdout, stderr) = run("hf:org/tiny", &server.address);
+    let (code, stdout, stderr) = run("hf:org/tiny", &server.address, "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert!(stdout.starts_with("{\"prompt_ids\":"), "{stdout}");
     assert!(home.path().join("hub/models--org--tiny/refs/main").exists());
 
     // Nobody listens there: the cache is enough, but only for what is in it.
-    let (code, again, _) = run("hf:org/tiny", "http://127.0.0.1:9");
+    let (code, again, _) = run("hf:org/tiny", "http://127.0.0.1:9", "");
     assert_eq!(code, Some(0));
     let ids = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap()["ids"].clone();
     assert_eq!(ids(&again), ids(&stdout));
-    let (code, _, stderr) = run("hf:org/other", "http://127.0.0.1:9");
+    let (code, _, stderr) = run("hf:org/other", "http://127.0.0.1:9", "");
     assert_eq!(code, Some(1));
     assert!(stderr.starts_with("error: cannot reach http://127.0.0.1:9"), "{stderr}");
-    let (code, _, stderr) = run("hf:org", &server.address);
+    let (code, _, stderr) = run("hf:org", &server.address, "");
     assert_eq!((code, stderr.lines().count()), (Some(1), 1), "{stderr}");
-    let (code, ..) = run("hf:a/b/c", &server.address);
+    let (code, ..) = run("hf:a/b/c", &server.address, "");
     assert_eq!(code, Some(2));
+
+    // A token that was read from a file may have its line break.
+    server.state().gated = true;
+    let snapshot = home.path().join("hub/models--org--tiny/snapshots").join(COMMIT);
+    std::fs::remove_file(snapshot.join("config.json")).unwrap();
+    let (code, _, stderr) = run("hf:org/tiny", &server.address, "");
+    assert_eq!(code, Some(1), "{stderr}");
+    let (code, _, stderr) = run("hf:org/tiny", &server.address, "secret\n");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
 }

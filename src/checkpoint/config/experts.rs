@@ -89,8 +89,11 @@ impl Experts {
             return Err(unsupported(origin, "num_experts_per_tok", self.per_token, some));
         }
         if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
-            let size = "a size from 1 to 2^31 - 1";
-            return Err(unsupported(origin, "moe_intermediate_size", self.d_ff, size));
+            let field = match self.names {
+                ExpertNames::BlockSparse => "intermediate_size",
+                ExpertNames::Mlp | ExpertNames::Stacked => "moe_intermediate_size",
+            };
+            return Err(unsupported(origin, field, self.d_ff, "a size from 1 to 2^31 - 1"));
         }
         Ok(())
     }
