@@ -139,12 +139,11 @@ impl RopeFile {
         let pairs = shape.rotated.unwrap_or(shape.head_dim) / 2;
         let factors = self.short_factor.clone().unwrap_or_default();
         let is_positive = |factor: &f32| factor.is_finite() && *factor > 0.0;
+        let expected = "a factor above 0 for each pair of numbers that is rotated";
         if factors.len() != pairs || !factors.iter().all(is_positive) {
-            let expected = "a factor above 0 for each pair of numbers that is rotated";
             return Err(unsupported(origin, "short_factor", factors, expected));
         }
         if self.long_factor.is_none() {
-            let expected = "a factor above 0 for each pair of numbers that is rotated";
             return Err(unsupported(origin, "long_factor", None::<f64>, expected));
         }
         Ok(RopeConfig {
