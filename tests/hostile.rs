@@ -245,6 +245,8 @@ fn an_index_that_leads_out_of_the_folder() {
         "/",
         "",
         "sub/",
+        "sub\\weights.safetensors",
+        "c:weights.safetensors",
     ] {
         let error = refused(|folder| {
             edit_json(folder, INDEX, |index| index["weight_map"][TENSOR] = name.into());

@@ -10,7 +10,7 @@ pub(crate) mod folder;
 pub mod gguf;
 mod open_file;
 pub mod safetensors;
-mod shards;
+pub(crate) mod shards;
 mod weight_file;
 mod weights;
 

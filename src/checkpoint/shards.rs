@@ -1,7 +1,7 @@
 //! The weights of a folder: one safetensors file, or several that an index lists.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use burn::tensor::{DType, Device};
 use serde::Deserialize;
@@ -12,8 +12,9 @@ use super::open_file::OpenFile;
 use super::safetensors::SafetensorsFile;
 use crate::error::{Error, LoadError, Result};
 
-const WHOLE: &str = "model.safetensors";
-const INDEX: &str = "model.safetensors.index.json";
+/// The weights in one file, or the index of their shards.
+pub(crate) const WHOLE: &str = "model.safetensors";
+pub(crate) const INDEX: &str = "model.safetensors.index.json";
 
 /// The open weight files of a folder. Their data is read during conversion.
 ///
@@ -32,11 +33,6 @@ struct Shard {
     file: OpenFile,
 }
 
-#[derive(Deserialize)]
-struct Index {
-    weight_map: BTreeMap<String, String>,
-}
-
 impl Shards {
     /// Opens `model.safetensors`, or else all files that `model.safetensors.index.json` lists.
     ///
@@ -47,27 +43,18 @@ impl Shards {
             let origin = file.file.origin.clone();
             return Ok(Self { origin, files: vec![file], index: BTreeMap::new() });
         }
-        let json = read(folder, INDEX)?.ok_or_else(|| not_a_model(folder, WHOLE))?;
-        let origin = format!("{:?}", folder.join(INDEX));
-        let Index { weight_map } = serde_json::from_slice(&json)
-            .map_err(|source| Error::Load(LoadError::Json { origin: origin.clone(), source }))?;
-
+        let (index, origin) = (read_index(folder)?, origin_of_index(folder));
         let mut files: Vec<Shard> = Vec::new();
-        for (tensor, shard) in &weight_map {
+        for (tensor, shard) in &index {
             if files.iter().any(|file| file.name == *shard) {
                 continue;
             }
-            let names = || (origin.clone(), tensor.clone(), shard.clone());
-            if !is_in_folder(shard) {
-                let (origin, tensor, shard) = names();
-                return Err(LoadError::ShardOutside { origin, tensor, shard }.into());
-            }
             files.push(Shard::open(folder, shard)?.ok_or_else(|| {
-                let (origin, tensor, shard) = names();
+                let (origin, tensor, shard) = (origin.clone(), tensor.clone(), shard.clone());
                 Error::Load(LoadError::ShardMissing { origin, tensor, shard })
             })?);
         }
-        Ok(Self { origin, files, index: weight_map })
+        Ok(Self { origin, files, index })
     }
 
     /// Reads the headers of all files, and returns a source of their tensors.
@@ -105,15 +92,40 @@ impl Shard {
     }
 }
 
-/// Whether a name refers to a file in the folder itself: neither `..` nor a path.
+/// The file of each tensor, as the index of a folder says.
+///
+/// # Errors
+/// No such file; an index that is damaged, or leads out of the folder.
+pub(crate) fn read_index(folder: &Path) -> Result<BTreeMap<String, String>> {
+    #[derive(Deserialize)]
+    struct Index {
+        weight_map: BTreeMap<String, String>,
+    }
+    let json = read(folder, INDEX)?.ok_or_else(|| not_a_model(folder, WHOLE))?;
+    let wrong = |source| LoadError::Json { origin: origin_of_index(folder), source };
+    let Index { weight_map } = serde_json::from_slice(&json).map_err(wrong)?;
+    match weight_map.iter().find(|(_, shard)| !is_in_folder(shard)) {
+        None => Ok(weight_map),
+        Some((tensor, shard)) => Err(LoadError::ShardOutside {
+            origin: origin_of_index(folder),
+            tensor: tensor.clone(),
+            shard: shard.clone(),
+        }
+        .into()),
+    }
+}
+
+fn origin_of_index(folder: &Path) -> String {
+    format!("{:?}", folder.join(INDEX))
+}
+
+/// Whether a name refers to a file in the folder itself, whatever the system, and also as a part of
+/// an address: neither `..` nor a path.
 fn is_in_folder(name: &str) -> bool {
     /// The longest name that file systems accept, in bytes.
     const LONGEST: usize = 255;
-    if name.len() > LONGEST {
-        return false;
-    }
-    let mut parts = Path::new(name).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+    let is_plain = !name.starts_with('.') && !name.contains(['/', '\\', ':']);
+    is_plain && (1..=LONGEST).contains(&name.len())
 }
 
 #[cfg(test)]

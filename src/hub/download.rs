@@ -13,8 +13,9 @@ use serde::Deserialize;
 use super::arrival::{Arrival, check};
 use super::bounded::upto;
 use super::error::{Error, Result};
-use super::snapshot::{INDEX, OPTIONAL, REQUIRED, Snapshot, WEIGHTS};
+use super::snapshot::{OPTIONAL, REQUIRED, Snapshot};
 use super::{Hub, HubModel, patience};
+use crate::checkpoint::shards::{INDEX, WHOLE};
 
 /// The maximum number of consecutive interruptions without new data.
 const MAX_FAILURES: u32 = 5;
@@ -103,8 +104,8 @@ impl<'a> Download<'a> {
         for file in &OPTIONAL {
             self.fetch_if_listed(file)?;
         }
-        if self.files.contains(WEIGHTS) {
-            self.fetch(WEIGHTS)?;
+        if self.files.contains(WHOLE) {
+            self.fetch(WHOLE)?;
         } else if self.fetch_if_listed(INDEX)? {
             self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
         }

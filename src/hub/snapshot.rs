@@ -1,12 +1,11 @@
 //! One commit of a model in the cache.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::{HubModel, MOST_OF_A_NAME};
-use crate::error::{LoadError, Result};
+use crate::checkpoint::shards::{WHOLE, read_index};
+use crate::error::Result;
 use crate::files;
 
 /// The files that every model has.
@@ -17,12 +16,6 @@ pub(super) const OPTIONAL: [&str; 3] = [
     "tokenizer_config.json",
     "chat_template.jinja",
 ];
-/// The weights in one file, or the index of their shards.
-pub(super) const WEIGHTS: &str = "model.safetensors";
-pub(super) const INDEX: &str = "model.safetensors.index.json";
-
-/// The size limit of the index in bytes.
-const MOST_OF_AN_INDEX: usize = 64 << 20;
 
 /// The files of one commit. The cache has the layout of Hugging Face's own library: `refs/REVISION`
 /// names a commit, `snapshots/COMMIT` holds its files, and `.no_exist/COMMIT` has an empty file for
@@ -88,7 +81,7 @@ impl Snapshot {
             return model.gguf_files().iter().all(|file| self.has(file));
         }
         let weights = || {
-            if self.has(WEIGHTS) {
+            if self.has(WHOLE) {
                 true
             } else {
                 self.shards().is_ok_and(|shards| shards.iter().all(|file| self.has(file)))
@@ -109,25 +102,6 @@ impl Snapshot {
     /// # Errors
     /// An index that cannot be read, or that names files outside the folder.
     pub(super) fn shards(&self) -> Result<BTreeSet<String>> {
-        #[derive(Deserialize)]
-        struct Index {
-            weight_map: BTreeMap<String, String>,
-        }
-        let path = self.folder().join(INDEX);
-        let origin = format!("{path:?}");
-        let json = files::read(&path, MOST_OF_AN_INDEX)?.unwrap_or_default();
-        let wrong = |source| LoadError::Json { origin: origin.clone(), source };
-        let index: Index = serde_json::from_slice(&json).map_err(wrong)?;
-        let files: BTreeSet<String> = index.weight_map.into_values().collect();
-        match files.iter().find(|file| file.contains(['/', '\\', ':']) || file.starts_with('.')) {
-            None => Ok(files),
-            Some(file) => Err(LoadError::Unsupported {
-                origin,
-                field: "weight_map",
-                value: format!("{file:?}"),
-                supported: "the name of a file beside the index",
-            }
-            .into()),
-        }
+        Ok(read_index(&self.folder())?.into_values().collect())
     }
 }
