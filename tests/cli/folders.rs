@@ -97,8 +97,8 @@ fn a_tokenizer_that_is_larger_than_the_embedding_exits_with_1() {
     fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, message);
 }
 
-/// The tokenizer of Gemma 3 has one token more than the models of text alone have rows: it stands for an
-/// image. Only a prompt with it is refused.
+/// The tokenizer of Gemma 3 has one token more than the models of text alone have rows: it stands for
+/// an image. Only a prompt with it is refused.
 #[test]
 fn an_added_token_may_be_without_a_row() {
     let folder = copy_of(&fixture("models/qwen2"));

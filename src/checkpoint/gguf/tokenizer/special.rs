@@ -73,9 +73,9 @@ impl SpecialIds {
         Ok(())
     }
 
-    /// The tokens at which a model stops: those that the metadata names, and those whose text says so.
-    /// Files of Gemma 3 and Phi-3 name the end of a text alone, and a turn would go on for ever. llama.cpp
-    /// goes by the texts too.
+    /// The tokens at which a model stops: those that the metadata names, and those whose text says
+    /// so. Files of Gemma 3 and Phi-3 name the end of a text alone, and a turn would go on for ever.
+    /// llama.cpp goes by the texts too.
     pub(in crate::checkpoint::gguf) fn ends(&self, metadata: &Metadata) -> Result<Vec<u32>> {
         let tokens = metadata.texts(super::TOKENS)?.unwrap_or_default();
         let place = |end: &&str| tokens.iter().position(|token| token == end);
