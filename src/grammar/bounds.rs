@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 /// Fields whose value is an object of schemas by name.
-const GROUPS: [&str; 4] = ["$defs", "definitions", "patternProperties", "properties"];
+pub(super) const GROUPS: [&str; 4] = ["$defs", "definitions", "patternProperties", "properties"];
 
 /// Fields whose value is a schema or a list of schemas.
-const SCHEMAS: [&str; 8] = [
+pub(super) const SCHEMAS: [&str; 8] = [
     "additionalItems",
     "additionalProperties",
     "allOf",

@@ -2,24 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Fields whose value is an object of schemas by name.
-const GROUPS: [&str; 4] = ["$defs", "definitions", "patternProperties", "properties"];
-
-/// These, and fields whose value is a schema or a list of schemas.
-const SCHEMAS: [&str; 12] = [
-    "$defs",
-    "definitions",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-];
+use crate::grammar::bounds::{GROUPS, SCHEMAS};
 
 /// The most parts that are tried.
 const MOST_TRIED: usize = 200;
@@ -56,7 +39,7 @@ pub(super) fn of_problem(schema: &Value, has_problem: impl Fn(&Value) -> bool) -
 /// The schemas within a schema. Those that others refer to come first, as a problem of theirs is one of
 /// the others too.
 fn parts<'a>(place: &str, schema: &'a Value) -> impl Iterator<Item = (String, &'a Value)> {
-    SCHEMAS.iter().flat_map(move |&name| {
+    GROUPS.iter().chain(&SCHEMAS).flat_map(move |&name| {
         let place = format!("{place}/{name}");
         match schema.get(name) {
             None => Vec::new(),
