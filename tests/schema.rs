@@ -292,10 +292,52 @@ fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
     }
     for wrong in [
         format!("start: {}\"a\"{}", "(".repeat(10_000), ")".repeat(10_000)),
+        conditions(3000),
+        format!("start: {}", "a{".repeat(100_000)),
+        terminals(3000),
         "start: start \"a\"".to_owned(),
         String::new(),
     ] {
         assert!(pretrained.constraint(&Grammar::Lark(wrong.clone())).is_err(), "{wrong:.60}");
+    }
+}
+
+/// A rule with a condition that is negated so many times.
+fn conditions(times: usize) -> String {
+    let (open, close) = ("not(".repeat(times), ")".repeat(times));
+    format!("start: a::0\na::_: \"x\" a::incr(_) %if {open}lt(_, 3){close} | \"y\"\n")
+}
+
+/// A terminal that excludes another one, which is made of so many.
+fn terminals(count: usize) -> String {
+    let one = |i: usize| format!("A{i}: \"a\" | \"b\" A{} \"c\"\n", i + 1);
+    let all: String = (0..count).map(one).collect();
+    format!("start: T\nT: /[a-z ]*/ & ~A0\n{all}A{count}: \"d\"\n")
+}
+
+/// `llguidance` reads all of these by functions that call themselves, and a stack that overflows ends the
+/// process: that this comes to its end is what is tested.
+#[test]
+fn what_refers_to_one_another_thousands_of_times_ends_nothing() {
+    let pretrained = bundled(&device());
+    let rules: String = (0..8000).map(|i| format!("r{i}: \"(\" r{}\n", i + 1)).collect();
+    let definitions: serde_json::Map<_, _> = (0..5000)
+        .map(|i| (format!("a{i}"), json!({"$ref": format!("#/$defs/a{}", i + 1)})))
+        .chain([("a5000".to_owned(), json!({"type": "null"}))])
+        .collect();
+    let fields: serde_json::Map<_, _> =
+        (0..5000).map(|i| (format!("a{i}"), json!({"type": "null"}))).collect();
+    let patterns: Vec<_> = (0..5000).map(|_| json!({"type": "string", "pattern": "a"})).collect();
+    for chain in [
+        Grammar::Lark(format!("start: r0\n{rules}r8000: \"x\"\n")),
+        Grammar::Lark(conditions(1900)),
+        Grammar::Lark(terminals(1900)),
+        schema(json!({"$ref": "#/$defs/a0", "$defs": definitions})),
+        schema(json!({"type": "object", "properties": fields})),
+        schema(json!({"type": "string", "allOf": patterns})),
+    ] {
+        // Other threads have no more room than this one.
+        let _ = pretrained.constraint(&chain).map(|constraint| random(&constraint, 1, 5));
     }
 }
 

@@ -155,6 +155,7 @@ def nested(part):
         ({"guided_json": "{"}, "guided_json", "no JSON"),
         ({"guided_json": {"type": "object", "properties": {f"a{i}": {"type": "null"} for i in range(20000)}}}, "guided_json", "262144 bytes"),
         ({"guided_grammar": "root ::= x"}, "guided_grammar", "syntax of Lark"),
+        ({"guided_grammar": "start: " + "a{" * 3000}, "guided_grammar", "2000 brackets"),
         ({"guided_grammar": "start: a"}, "guided_grammar", "unknown name"),
         ({"guided_regex": "a", "guided_choice": ["a"]}, "guided_choice", "guided_regex and guided_choice both"),
         ({"guided_regex": "a", "structured_outputs": {"json_object": True}}, "structured_outputs.json_object", "both"),

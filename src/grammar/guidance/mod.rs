@@ -1,11 +1,13 @@
 //! JSON schemas and Lark grammars, by `llguidance`: an Earley parser over tokens that a lexer of
 //! derivatives of regular expressions finds.
 
+mod lark;
 mod place;
 mod reader;
 
 use std::fmt;
 use std::sync::Arc;
+use std::thread;
 
 use llguidance::api::{ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
@@ -23,6 +25,11 @@ const LONGEST: usize = 256 << 10;
 
 /// The deepest nesting of a schema. `llguidance` reads it by a function that calls itself.
 const DEEPEST: usize = 64;
+
+/// The most brackets and terminals of a Lark grammar, without those in its strings, regular expressions and
+/// JSON. Conditions, and terminals that others exclude, are read by functions that call themselves also where
+/// masks are computed, and there the stack may be that of any thread.
+const MOST_BRACKETS: usize = 2000;
 
 /// The bytes of a token that no text has: of UTF-8 no byte is this one, by which `llguidance` marks
 /// special tokens, and its trie has room for 1024.
@@ -51,24 +58,30 @@ impl Guidance {
     /// its place; one that no value satisfies.
     pub(super) fn json_schema(&self, schema: &Schema) -> Result<Constraint> {
         let schema = schema.json();
-        check_size(schema.to_string().len())?;
+        let length = schema.to_string().len();
+        check_size(length)?;
         let wrong = |problem| refused("JSON schema", problem);
         if let Some(place) = place::too_deep(schema, DEEPEST) {
             return Err(wrong(format!("{place} is nested deeper than {DEEPEST} levels")));
         }
-        let matcher = self.read_schema(schema).map_err(|problem| {
-            let same = |part: &Value| self.read_schema(part).err().as_ref() == Some(&problem);
+        let matcher = self.read_schema(schema, length).map_err(|problem| {
+            let problem_of = |part: &Value| self.read_schema(part, length).err();
+            let same = |part: &Value| problem_of(part).as_ref() == Some(&problem);
             wrong(format!("{}: {problem}", place::of_problem(schema, same)))
         })?;
         self.constraint(matcher)
     }
 
     /// # Errors
-    /// A grammar that is wrong or too large; one that allows no text.
+    /// A grammar that is wrong, too large or has too many brackets; one that allows no text.
     pub(super) fn lark(&self, grammar: &str) -> Result<Constraint> {
         check_size(grammar.len())?;
-        let matcher = self.read(TopLevelGrammar::from_lark(grammar.to_owned()));
-        self.constraint(matcher.map_err(|problem| refused("Lark grammar", problem))?)
+        let wrong = |problem| refused("Lark grammar", problem);
+        if lark::brackets_and_terminals(grammar) > MOST_BRACKETS {
+            return Err(wrong(format!("it has more than {MOST_BRACKETS} brackets and terminals")));
+        }
+        let matcher = self.read(TopLevelGrammar::from_lark(grammar.to_owned()), grammar.len());
+        self.constraint(matcher.map_err(wrong)?)
     }
 
     fn constraint(&self, matcher: Matcher) -> Result<Constraint> {
@@ -76,16 +89,17 @@ impl Guidance {
         Constraint::by_parser(Box::new(reader), self.vocabulary.clone())
     }
 
-    fn read_schema(&self, schema: &Value) -> Result<Matcher, String> {
+    fn read_schema(&self, schema: &Value, length: usize) -> Result<Matcher, String> {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("schema must be an object or boolean".to_owned());
         }
-        self.read(TopLevelGrammar::from_json_schema(for_guidance(schema)))
+        self.read(TopLevelGrammar::from_json_schema(for_guidance(schema)), length)
     }
 
-    fn read(&self, grammar: TopLevelGrammar) -> Result<Matcher, String> {
-        let parser = contained(|| self.factory.create_parser(grammar))?;
-        Ok(Matcher::new(Ok(parser)))
+    /// Reads a grammar whose text has `length` bytes.
+    fn read(&self, grammar: TopLevelGrammar, length: usize) -> Result<Matcher, String> {
+        let read = || self.factory.create_parser(grammar).map(|parser| Matcher::new(Ok(parser)));
+        with_room(length, || contained(read))?
     }
 }
 
@@ -123,6 +137,28 @@ fn check_size(bytes: usize) -> Result<()> {
         0..=LONGEST => Ok(()),
         _ => Err(RequestError::GrammarTooLarge { limit: LONGEST }.into()),
     }
+}
+
+/// Calls `llguidance` in a thread whose stack has room for a text of `length` bytes: it reads rules and
+/// schemas that refer to one another, and the fields of an object, by functions that call themselves, and a
+/// stack that overflows ends the process. What is not used of the stack takes no memory.
+fn with_room<T: Send>(length: usize, call: impl FnOnce() -> T + Send) -> Result<T, String> {
+    /// Without optimization, its functions take more.
+    const TIMES: usize = if cfg!(debug_assertions) { 4 } else { 1 };
+    /// What is enough for nearly all.
+    const LEAST: usize = TIMES * (4 << 20);
+    /// A few bytes are another `$ref` to what nests up to 128 levels, which is read once for each.
+    const OF_BYTE: usize = TIMES * (32 << 10);
+    /// It reads 50,000 parts of a schema at most, and takes up to 4 KiB for one. For a rule it takes less,
+    /// and a text of 256 KiB has no more of them.
+    const MOST: usize = TIMES * (256 << 20);
+    let stack = length.saturating_mul(OF_BYTE).clamp(LEAST, MOST);
+    let reader = thread::Builder::new().name("slowburn grammar".to_owned()).stack_size(stack);
+    thread::scope(|scope| {
+        let reader = reader.spawn_scoped(scope, call);
+        let reader = reader.map_err(|error| format!("no thread can read it: {error}"))?;
+        reader.join().map_err(|panic| panics::message(panic.as_ref()))
+    })
 }
 
 /// Calls `llguidance`, which may panic on what nobody has tried. Of its error the line that says what is

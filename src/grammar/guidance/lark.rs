@@ -1,0 +1,108 @@
+//! What of a Lark grammar may lie within each other.
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+/// The words before JSON.
+const BEFORE_JSON: [&str; 3] = ["%json", "%llguidance", "%regex"];
+
+/// The number of brackets that open and of terminals that are defined. No condition is deeper, and no
+/// terminal with those that it is made of, but for the regular expressions in it.
+pub(super) fn brackets_and_terminals(grammar: &str) -> usize {
+    let (mut rest, mut found) = (grammar, 0);
+    // A terminal has a capital in its name, which is on a line with the colon behind it.
+    let mut has_capital = false;
+    while let Some(first) = rest.chars().next() {
+        match first {
+            '\n' => has_capital = false,
+            'A'..='Z' => has_capital = true,
+            '(' | '[' | '{' => found += 1,
+            ':' => found += usize::from(has_capital),
+            _ => {}
+        }
+        rest = &rest[length(rest, first)..];
+    }
+    found
+}
+
+/// The bytes of what a text begins with: a string, a regular expression, a comment, a special token, JSON
+/// or a character. As `llguidance` refuses what has no end, that goes to the end of the text.
+fn length(text: &str, first: char) -> usize {
+    match first {
+        '"' => quoted(text, '"'),
+        '/' if !text.starts_with("//") => quoted(text, '/'),
+        '/' | '#' => text.find('\n').unwrap_or(text.len()),
+        '<' => text.find('>').map_or(text.len(), |end| end + 1),
+        '%' => json(text),
+        _ => first.len_utf8(),
+    }
+}
+
+/// The bytes up to the next `quote` that has no backslash before it.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    let is_end = |&(_, c): &(usize, char)| {
+        let is_end = c == quote && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    };
+    let end = text.char_indices().skip(1).find(is_end);
+    end.map_or(text.len(), |(at, _)| at + quote.len_utf8())
+}
+
+/// The bytes of a word with the JSON behind it, or of the `%` alone where there is none.
+fn json(text: &str) -> usize {
+    let Some(word) = BEFORE_JSON.into_iter().find(|word| text.starts_with(*word)) else {
+        return 1;
+    };
+    let mut values = Deserializer::from_str(&text[word.len()..]).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => word.len() + values.byte_offset(),
+        _ => text.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_strings_expressions_comments_and_json_does_not_count() {
+        for (grammar, expected) in [
+            ("", 0),
+            ("start: a | WORD\na: \"x\" DIGIT b\nb: \"y\"\n", 0),
+            ("start: (a [b] ){2}\na: \"é\" (b)", 4),
+            ("A: \"a\"\nB.2: A\n_C : B\nd[stop=\"D\"]: C", 4),
+            // More than one on a line.
+            ("start: \"x\" -> yA: \"(\" -> z B: A", 2),
+            (r#"start: "(\"(" "\\" (a) /[(\/(]/i <[(]> // (["#, 1),
+            ("start: a # (\na: (\"#\" \"//\" /#/)", 1),
+            ("start: /(\n(/ (a)", 1),
+            (r#"start: %json {"(\"": [{"A": "["}]} (a)"#, 1),
+            (r#"start: "%json" (a) %json true (a)"#, 2),
+            (
+                "%llguidance { \"no_forcing\": true }\nstart: %regex\n{\"substring_words\": \"(\"}",
+                0,
+            ),
+            ("%ignore (A)\n%import common.WORD -> A\nstart: a %if not(true)", 2),
+        ] {
+            assert_eq!(brackets_and_terminals(grammar), expected, "{grammar}");
+        }
+    }
+
+    /// It ends, whatever is missing.
+    #[test]
+    fn what_has_no_end_goes_to_the_end_of_the_text() {
+        for grammar in [
+            "a: \"(",
+            "a: /(",
+            "a: <(",
+            "a: %json {\"(",
+            "a: %json",
+            "a: # (",
+            "a: \"\\",
+        ] {
+            assert_eq!(brackets_and_terminals(grammar), 0, "{grammar}");
+        }
+    }
+}
