@@ -86,6 +86,28 @@ fn a_story_has_the_form_that_was_asked_for() {
     assert_eq!(pretrained.constraint(&regex(STORY)).unwrap().seen(), constraint.seen());
 }
 
+/// Where letters are counted, each number of them is a state.
+#[test]
+fn masks_that_pile_up_are_forgotten_before_the_next_text() {
+    let pretrained = bundled(&device());
+    let grammar = regex("[a-z]{0,1500}");
+    let constraint = pretrained.constraint(&grammar).unwrap();
+    let vocabulary = constraint.vocabulary();
+    let is_letter = |id: &u32| vocabulary.bytes(*id) == b"a";
+    let letter = (0..vocabulary.size() as u32).find(is_letter).unwrap();
+    let text = vec![letter; 1200];
+    let follower = constraint.follow();
+    for length in 0..text.len() {
+        follower.next(&text[..length]).unwrap();
+    }
+    assert_eq!(constraint.seen(), text.len());
+    let again = pretrained.constraint(&grammar).unwrap();
+    assert_eq!(again.seen(), 0);
+    // What has begun keeps its own, and the answers are the same.
+    assert_eq!(constraint.seen(), text.len());
+    assert_eq!(again.follow().next(&text).unwrap().mask(), follower.next(&text).unwrap().mask());
+}
+
 /// Expressions whose matches are short, made of what expressions are made of.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![

@@ -1,6 +1,7 @@
 //! A grammar, compiled for the vocabulary of a model.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::parser::Begin;
@@ -25,6 +26,8 @@ pub(super) struct States {
     automaton: Automaton,
     /// By state, once a text was in it.
     allowed: Vec<OnceLock<Arc<Allowed>>>,
+    /// How many of them there are.
+    seen: AtomicUsize,
 }
 
 /// Which tokens may come next.
@@ -107,8 +110,7 @@ impl Constraint {
 
     /// The number of states of the automaton whose masks were computed.
     pub fn seen(&self) -> usize {
-        let masks = self.states().map_or(&[][..], |states| &states.allowed);
-        masks.iter().filter(|allowed| allowed.get().is_some()).count()
+        self.states().map_or(0, |states| states.seen.load(Ordering::Relaxed))
     }
 
     fn states(&self) -> Option<&States> {
@@ -127,7 +129,7 @@ impl Constraint {
 impl States {
     fn new(automaton: Automaton, vocabulary: Arc<Vocabulary>) -> Self {
         let allowed = (0..automaton.states()).map(|_| OnceLock::new()).collect();
-        Self { vocabulary, automaton, allowed }
+        Self { vocabulary, automaton, allowed, seen: AtomicUsize::new(0) }
     }
 
     pub(super) fn automaton(&self) -> &Automaton {
@@ -138,7 +140,7 @@ impl States {
     /// Which tokens may come next in this state. Computed when a text comes to this state for the
     /// first time, and kept.
     pub(super) fn allowed(&self, state: State) -> &Arc<Allowed> {
-        let Self { vocabulary, automaton, allowed } = self;
+        let Self { vocabulary, automaton, allowed, seen } = self;
         allowed[state.0 as usize].get_or_init(|| {
             let mut mask = TokenMask::none(vocabulary.size());
             vocabulary.trie().mask(automaton, state, &mut mask);
@@ -146,6 +148,7 @@ impl States {
             if automaton.accepts(state) {
                 vocabulary.end_ids().iter().for_each(|&id| mask.insert(id));
             }
+            seen.fetch_add(1, Ordering::Relaxed);
             Arc::new(Allowed { mask, is_complete })
         })
     }

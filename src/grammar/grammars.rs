@@ -18,6 +18,9 @@ pub struct Grammars {
 /// How many grammars are kept.
 const RECENT: usize = 32;
 
+/// The most masks of one of them. A mask is a bit for each token, so with 150,000 tokens these are 19 MB.
+const MASKS: usize = 1024;
+
 impl Grammars {
     /// Compiles a grammar, unless it is one of the latest. `vocabulary` is called once.
     ///
@@ -57,6 +60,11 @@ impl Grammars {
 
     fn recent(&self, grammar: &Grammar) -> Option<Constraint> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that counts has a state for each number: its masks pile up, and are forgotten. Texts that have
+        // begun keep theirs.
+        for (_, constraint) in recent.iter_mut().filter(|(_, of)| of.seen() > MASKS) {
+            *constraint = constraint.fresh();
+        }
         let index = recent.iter().position(|(known, _)| known == grammar)?;
         recent[..=index].rotate_right(1);
         recent.first().map(|(_, constraint)| constraint.clone())
