@@ -153,7 +153,7 @@ impl Format {
 
     fn check_syntax(&self) -> Result<(), ApiError> {
         match &self.grammar {
-            Grammar::Lark(text) if text.contains("::=") => {
+            Grammar::Lark(text) if text.lines().any(is_of_llama_cpp) => {
                 let message = format!(
                     "{} has `::=`, as grammars of llama.cpp have: write it in the syntax of Lark, `start: ...`",
                     self.field
@@ -163,6 +163,16 @@ impl Format {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a line begins a rule as grammars of llama.cpp do: `root ::= ...`. In a string of Lark it may have
+/// the same characters.
+fn is_of_llama_cpp(line: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    line.split_once("::=").is_some_and(|(name, _)| {
+        let name = name.trim();
+        !name.is_empty() && name.chars().all(is_of_name)
+    })
 }
 
 fn of_response(format: ResponseFormat) -> Option<Grammar> {
