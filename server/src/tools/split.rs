@@ -64,9 +64,14 @@ impl Splitter {
         pieces
     }
 
-    /// What is left at the end of the text: what has begun like a call, and is none.
+    /// What is left at the end of the text: a call that was cut off before its arguments, or what has begun
+    /// like a call, and is none.
     pub(in super::super) fn finish(&mut self) -> Option<Piece> {
         let rest = std::mem::take(&mut self.pending);
+        let is_cut = |(header, _): &&(String, String)| behind(&rest, header) == Some("");
+        if let Some((_, name)) = self.headers.iter().find(is_cut) {
+            return Some(Piece::Call { name: name.clone() });
+        }
         (!rest.is_empty()).then_some(Piece::Text(rest))
     }
 
@@ -110,7 +115,7 @@ impl Splitter {
         let may_begin = |at: &usize| {
             let rest = &self.pending[*at..];
             let is_one = |(header, _): &(String, String)| {
-                header.starts_with(rest) || rest.starts_with(header)
+                header.starts_with(rest) || behind(rest, header).is_some()
             };
             (self.is_anywhere || is_start && *at == 0) && self.headers.iter().any(is_one)
         };
@@ -119,8 +124,10 @@ impl Splitter {
             pieces.push(Piece::Text(self.pending.drain(..place).collect()));
             self.state = State::Text;
         }
-        let header = self.headers.iter().find(|(header, _)| self.pending.starts_with(header));
-        let Some((header, name)) = header else {
+        let has_begun = |(header, _): &&(String, String)| {
+            behind(&self.pending, header).is_some_and(|arguments| !arguments.is_empty())
+        };
+        let Some((header, name)) = self.headers.iter().find(has_begun) else {
             return false;
         };
         pieces.push(Piece::Call { name: name.clone() });
@@ -128,6 +135,13 @@ impl Splitter {
         self.state = State::Arguments(ObjectScan::default());
         true
     }
+}
+
+/// What is known of the arguments of a call that begins with `header`. None for a text that is no call, as
+/// an answer that is JSON may begin like one: the arguments are an object.
+fn behind<'a>(text: &'a str, header: &str) -> Option<&'a str> {
+    let arguments = text.strip_prefix(header)?.trim_start();
+    (arguments.is_empty() || arguments.starts_with('{')).then_some(arguments)
 }
 
 #[cfg(test)]
@@ -191,6 +205,8 @@ mod tests {
             "é and ü",
             r#"{"name": "fee"#,
             r#"{"name": "sing", "arguments": {}}"#,
+            r#"{"name": "feed", "arguments": 3}"#,
+            r#"{"name": "feed", "arguments": [{}]}"#,
             r#"So {"name": "feed", "arguments": {}}"#,
         ] {
             let expected = (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
@@ -198,6 +214,8 @@ mod tests {
         }
         let cut = r#"{"name": "feed", "arguments": {"a": "#;
         assert_eq!(split(PLAIN, cut), call("feed", r#"{"a": "#));
+        let [begun, _] = call("feed", "");
+        assert_eq!(split(PLAIN, r#"{"name": "feed", "arguments": "#), [begun]);
     }
 
     #[test]
@@ -214,6 +232,8 @@ mod tests {
             [text.clone(), a, b, c, d]
         );
         assert_eq!(split(HERMES, "1 < 2 <tool\n"), [text]);
+        let no_call = "<tool_call>\n{\"name\": \"feed\", \"arguments\": 3}".to_owned();
+        assert_eq!(split(HERMES, &no_call), [Piece::Text(no_call)]);
         assert_eq!(split(HERMES, "<tool_call>\n{"), [Piece::Text("<tool_call>\n{".to_owned())]);
     }
 }
