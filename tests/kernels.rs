@@ -692,3 +692,16 @@ fn what_comes_later_is_not_seen() {
         }
     }
 }
+
+/// Its panels would be memory that nothing has written.
+#[test]
+#[should_panic(expected = "must call the function")]
+fn a_matrix_that_is_not_read_is_refused() {
+    let stored = kernels::StoredMatrix {
+        format: Format::F32,
+        length: 32 * 2 * size_of::<f32>(),
+        is_transposed: false,
+        read: &|_, _| Ok(()),
+    };
+    Panels::pack(&stored, [32, 2], Format::F32, &mut Arena::new(0)).unwrap();
+}

@@ -39,7 +39,7 @@ pub struct StoredGroups<'a> {
 /// Fills in the groups of an output.
 pub type ReadRow<'a> = dyn Fn(usize, &mut [Group]) -> Result<()> + Sync + 'a;
 
-/// Calls a function with the bytes of a range.
+/// Calls a function with the bytes of a range, unless it fails.
 pub type Read<'a> = dyn Fn(Range<usize>, &mut dyn FnMut(&[u8])) -> Result<()> + Sync + 'a;
 
 // Files store numbers in little-endian order, so their bytes need no conversion here.
@@ -53,7 +53,8 @@ impl Panels {
     /// Bytes that cannot be read.
     ///
     /// # Panics
-    /// Where `stored` does not hold `n_out * n_in` numbers.
+    /// Where `stored` does not hold `n_out * n_in` numbers, or its `read` neither fails nor calls the
+    /// function that it is given.
     pub fn pack(
         stored: &StoredMatrix<'_>,
         [n_out, n_in]: [usize; 2],
@@ -78,7 +79,8 @@ impl Panels {
     /// Bytes that cannot be read.
     ///
     /// # Panics
-    /// Where `stored` does not hold `n_out * n_in` numbers.
+    /// Where `stored` does not hold `n_out * n_in` numbers, or its `read` neither fails nor calls the
+    /// function that it is given.
     pub fn quantize(
         stored: &StoredMatrix<'_>,
         [n_out, n_in]: [usize; 2],
@@ -172,7 +174,14 @@ fn pack_panels(
         }
         None => {
             let rows = outputs.start * row..outputs.end * row;
-            (stored.read)(rows, &mut |rows| pack_rows(rows, memory))
+            let mut is_packed = false;
+            (stored.read)(rows, &mut |rows| {
+                pack_rows(rows, memory);
+                is_packed = true;
+            })?;
+            // Nothing has written the memory otherwise.
+            assert!(is_packed, "`read` must call the function that it is given");
+            Ok(())
         }
     })
 }
