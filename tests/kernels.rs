@@ -693,6 +693,22 @@ fn what_comes_later_is_not_seen() {
     }
 }
 
+/// Two threads would write to it.
+#[test]
+#[should_panic(expected = "no row in two of them")]
+fn a_row_of_two_sequences_is_refused() {
+    let layout = BlockLayout {
+        n_layers: 1,
+        n_kv_heads: 1,
+        head_dim: 16,
+        format: KvFormat::F32,
+    };
+    let block = Block::new(layout);
+    let sequence = |rows| Queries { blocks: vec![&block], first_block: 0, start: 0, rows };
+    let sequences = [sequence(0..2), sequence(1..3)];
+    kernels::attention(&[0.0; 3 * 16], 1, 0, layout, Scoring::new(16), &sequences);
+}
+
 /// Its panels would be memory that nothing has written.
 #[test]
 #[should_panic(expected = "must call the function")]

@@ -57,6 +57,9 @@ impl Scoring {
 /// greater maximum score (Milakov and Gimelshein, arXiv 1805.02867; Dao et al., FlashAttention,
 /// arXiv 2205.14135). Each row merges its spans in order and independently of other rows, so its
 /// bits do not depend on the batch.
+///
+/// # Panics
+/// Where the `rows` of `sequences` are not in order, or two of them have a row in common.
 pub fn attention(
     q: &[f32],
     n_heads: usize,
@@ -65,6 +68,14 @@ pub fn attention(
     scoring: Scoring,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
+    let in_order = |one: &Queries<'_>, next: &Queries<'_>| {
+        one.rows.start <= one.rows.end && one.rows.end <= next.rows.start
+    };
+    // Two threads would write to a row of two sequences.
+    assert!(
+        sequences.is_sorted_by(in_order),
+        "the rows of the sequences must be in order, and no row in two of them"
+    );
     let cpu = Cpu::current();
     let mut out = vec![0.0; q.len()];
     let group = n_heads / layout.n_kv_heads;
@@ -156,12 +167,7 @@ impl Heads<'_> {
         for (i, task) in tasks.iter().enumerate() {
             parts.extend(self.spans(task).map(|span| (i, span, None)));
         }
-        let cells = Disjoint::new(&mut parts);
-        cpu.for_each(cells.len(), |i| {
-            // SAFETY: each task takes one cell.
-            let [(task, span, means)] = (unsafe { cells.part(i..i + 1) }) else {
-                return;
-            };
+        cpu.for_each_of(&mut parts, |(task, span, means)| {
             *means = Some(self.means(&tasks[*task], *span..*span + 1, cpu));
         });
         let mut totals: Vec<Option<Means>> = tasks.iter().map(|_| None).collect();

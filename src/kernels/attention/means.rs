@@ -47,7 +47,7 @@ impl Means {
     pub(super) fn write(&self, heads: &Heads<'_>, task: &Task<'_>, out: &Disjoint<'_, f32>) {
         let width = self.sums.len() / self.rows.len();
         for (query, (_, weights)) in self.rows.iter().enumerate() {
-            // SAFETY: each query belongs to one task.
+            // SAFETY: each query belongs to one task, and each row to one sequence.
             let out = unsafe { out.part(heads.range(task, query)) };
             let scale = 1.0 / weights;
             for (out, sum) in out.iter_mut().zip(&self.sums[query * width..]) {
