@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::cpu::Cpu;
-use super::disjoint::Disjoint;
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
 use super::trace::Cost;
@@ -99,11 +98,7 @@ fn multiply_add_rate() -> f64 {
     let tasks = 4 * cpu.threads();
     fastest(|| {
         let mut operations = vec![0; tasks];
-        let cells = Disjoint::new(&mut operations);
-        cpu.for_each(tasks, |task| {
-            // SAFETY: each task takes one cell.
-            unsafe { cells.part(task..task + 1) }.fill(cpu.simd().dispatch(MultiplyAdd));
-        });
+        cpu.for_each_of(&mut operations, |done| *done = cpu.simd().dispatch(MultiplyAdd));
         operations.into_iter().sum::<usize>() as f64
     })
 }
