@@ -277,6 +277,12 @@ fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
     let found = problem(&schema(deep), &pretrained);
     assert!(found.contains("deeper than 64 levels"), "{found}");
 
+    let (in_schema, in_lark) = (doubled(), format!("start: %json {}", doubled()));
+    for hostile in [schema(in_schema), Grammar::Lark(in_lark)] {
+        let found = problem(&hostile, &pretrained);
+        assert!(found.contains("it has more than 250000 parts"), "{found}");
+    }
+
     // What a grammar asks for is found out bit by bit, and each bit is small.
     for hostile in [
         schema(json!({"type": "string", "pattern": "(((a{1,60}){1,60}){1,60}){1,60}"})),
@@ -300,6 +306,17 @@ fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
     ] {
         assert!(pretrained.constraint(&Grammar::Lark(wrong.clone())).is_err(), "{wrong:.60}");
     }
+}
+
+/// Each definition has the next one twice, beside a constraint, which takes a copy: these are 2^30.
+fn doubled() -> Value {
+    let definition = |i: usize| {
+        let next = json!({"type": "object", "$ref": format!("#/$defs/a{}", i + 1)});
+        (format!("a{i}"), json!({"type": "object", "properties": {"x": next, "y": next}}))
+    };
+    let last = ("a30".to_owned(), json!({"type": "object"}));
+    let definitions: serde_json::Map<_, _> = (0..30).map(definition).chain([last]).collect();
+    json!({"$ref": "#/$defs/a0", "$defs": definitions})
 }
 
 /// A rule with a condition that is negated so many times.

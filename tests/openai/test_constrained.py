@@ -147,6 +147,15 @@ def nested(part):
     return {"type": "object", "properties": {"a": {"type": "array", "items": part}}}
 
 
+def doubled(times):
+    """Each definition has the next one twice, beside a constraint, which takes a copy."""
+    definitions = {f"a{times}": {"type": "object"}}
+    for i in range(times):
+        following = {"type": "object", "$ref": f"#/$defs/a{i + 1}"}
+        definitions[f"a{i}"] = {"type": "object", "properties": {"x": following, "y": following}}
+    return {"$ref": "#/$defs/a0", "$defs": definitions}
+
+
 @pytest.mark.parametrize(
     ("form", "param", "says"),
     [
@@ -155,6 +164,7 @@ def nested(part):
         ({"guided_json": nested({"if": {}})}, "guided_json", '#/properties/a/items: Unimplemented keys: ["if"]'),
         ({"guided_json": "{"}, "guided_json", "no JSON"),
         ({"guided_json": {"type": "object", "properties": {f"a{i}": {"type": "null"} for i in range(20000)}}}, "guided_json", "262144 bytes"),
+        ({"guided_json": doubled(30)}, "guided_json", "250000 parts"),
         ({"guided_grammar": "root ::= x"}, "guided_grammar", "syntax of Lark"),
         ({"guided_grammar": "# A name.\nroot ::= name\n  first-name ::= [a-z]+"}, "guided_grammar", "syntax of Lark"),
         ({"guided_grammar": "start: " + "a{" * 3000}, "guided_grammar", "2000 brackets"),

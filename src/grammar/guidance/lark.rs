@@ -1,10 +1,13 @@
 //! What of a Lark grammar may lie within each other.
 
 use serde::de::IgnoredAny;
-use serde_json::Deserializer;
+use serde_json::{Deserializer, Value};
+
+/// The word before a schema.
+const BEFORE_SCHEMA: &str = "%json";
 
 /// The words before JSON.
-const BEFORE_JSON: [&str; 3] = ["%json", "%llguidance", "%regex"];
+const BEFORE_JSON: [&str; 3] = [BEFORE_SCHEMA, "%llguidance", "%regex"];
 
 /// The number of brackets that open and of terminals that are defined. No condition is deeper, and no
 /// terminal with those that it is made of, but for the regular expressions in it.
@@ -21,6 +24,18 @@ pub(super) fn brackets_and_terminals(grammar: &str) -> usize {
             _ => {}
         }
         rest = &rest[length(rest, first)..];
+    }
+    found
+}
+
+/// The schemas in a grammar.
+pub(super) fn schemas(grammar: &str) -> Vec<Value> {
+    let (mut rest, mut found) = (grammar, Vec::new());
+    while let Some(first) = rest.chars().next() {
+        let (piece, behind) = rest.split_at(length(rest, first));
+        let schema = piece.strip_prefix(BEFORE_SCHEMA).map(serde_json::from_str::<Value>);
+        found.extend(schema.and_then(Result::ok));
+        rest = behind;
     }
     found
 }
@@ -64,6 +79,8 @@ fn json(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -88,6 +105,18 @@ mod tests {
         ] {
             assert_eq!(brackets_and_terminals(grammar), expected, "{grammar}");
         }
+    }
+
+    #[test]
+    fn schemas_are_found_where_they_are_no_text() {
+        let grammar = r#"
+            start: "%json {}" a // %json 1
+            a: %json {"type": "null"} | /%json 2/ %json [
+                3] # %json 4
+            %llguidance {"%json": 5}
+            b: %json true %json {"#;
+        let expected = [json!({"type": "null"}), json!([3]), json!(true)];
+        assert_eq!(schemas(grammar), expected);
     }
 
     /// It ends, whatever is missing.

@@ -1,12 +1,14 @@
 //! JSON schemas and Lark grammars, by `llguidance`: an Earley parser over tokens that a lexer of
 //! derivatives of regular expressions finds.
 
+mod copies;
 mod lark;
 mod place;
 mod reader;
 
 use std::fmt;
-use std::sync::Arc;
+use std::slice;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use llguidance::api::{ParserLimits, TopLevelGrammar};
@@ -40,6 +42,8 @@ const LONGEST_TOKEN: usize = 1024;
 pub(super) struct Guidance {
     vocabulary: Arc<Vocabulary>,
     factory: ParserFactory,
+    /// Held while a grammar is read, which may take hundreds of MB.
+    alone: Mutex<()>,
 }
 
 impl Guidance {
@@ -50,7 +54,7 @@ impl Guidance {
     pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Result<Self> {
         let factory =
             contained(|| factory(&vocabulary)).map_err(|problem| refused("vocabulary", problem))?;
-        Ok(Self { vocabulary, factory })
+        Ok(Self { vocabulary, factory, alone: Mutex::new(()) })
     }
 
     /// # Errors
@@ -80,6 +84,7 @@ impl Guidance {
         if lark::brackets_and_terminals(grammar) > MOST_BRACKETS {
             return Err(wrong(format!("it has more than {MOST_BRACKETS} brackets and terminals")));
         }
+        check_copies(&lark::schemas(grammar), grammar.len()).map_err(wrong)?;
         let matcher = self.read(TopLevelGrammar::from_lark(grammar.to_owned()), grammar.len());
         self.constraint(matcher.map_err(wrong)?)
     }
@@ -93,11 +98,13 @@ impl Guidance {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("schema must be an object or boolean".to_owned());
         }
+        check_copies(slice::from_ref(schema), length)?;
         self.read(TopLevelGrammar::from_json_schema(for_guidance(schema)), length)
     }
 
     /// Reads a grammar whose text has `length` bytes.
     fn read(&self, grammar: TopLevelGrammar, length: usize) -> Result<Matcher, String> {
+        let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || self.factory.create_parser(grammar).map(|parser| Matcher::new(Ok(parser)));
         with_room(length, || contained(read))?
     }
@@ -136,6 +143,17 @@ fn check_size(bytes: usize) -> Result<()> {
     match bytes {
         0..=LONGEST => Ok(()),
         _ => Err(RequestError::GrammarTooLarge { limit: LONGEST }.into()),
+    }
+}
+
+/// Checks schemas in a text of `length` bytes.
+fn check_copies(schemas: &[Value], length: usize) -> Result<(), String> {
+    match with_room(length, || schemas.iter().any(copies::are_too_many))? {
+        false => Ok(()),
+        true => Err(format!(
+            "with the copies that references and alternatives take, it has more than {} parts: leave out fields beside `$ref` that constrain, and combine fewer alternatives",
+            copies::MOST
+        )),
     }
 }
 
