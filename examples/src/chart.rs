@@ -47,7 +47,7 @@ pub use batch_sizes::{BatchSizePoint, batch_sizes};
 pub use distributions::{Distribution, distributions};
 pub use entropy::entropy;
 pub use error::{Error, Result};
-pub use format::Format;
+pub use format::{Format, check_still};
 pub use lines::{LineChart, Series, lines};
 pub use loss::{LossPoint, loss};
 pub use nucleus::{NucleusStep, nucleus};

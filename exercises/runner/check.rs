@@ -218,7 +218,8 @@ fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
 /// What failed, with all that the tests say.
 fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
     let (todo, wrong): (Vec<_>, Vec<_>) = outcome.failed.iter().partition(|f| f.is_todo());
-    for failure in &wrong {
+    // Tests that crash leave no message of those that had failed before.
+    for failure in wrong.iter().filter(|failure| !failure.message.is_empty()) {
         println!("{BAD}✗ {}{END}\n", failure.name());
         for line in failure.message.lines() {
             println!("    {line}");

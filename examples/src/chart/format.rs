@@ -33,6 +33,14 @@ impl Format {
     }
 }
 
+/// Rejects a file for a chart without animation.
+///
+/// # Errors
+/// An extension other than `.svg` and `.png`, or none.
+pub fn check_still(path: &Path) -> Result<()> {
+    Still::of(path).map(drop)
+}
+
 /// The file format of a chart without animation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Still {

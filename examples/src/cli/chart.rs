@@ -38,7 +38,7 @@ pub enum Chart<'a> {
 /// Rejects a file that no figure can be drawn to, before its numbers are measured.
 ///
 /// # Errors
-/// An extension other than `.svg`, `.png` and `.gif`; always, without the feature `plot`.
+/// An extension other than `.svg` and `.png`; always, without the feature `plot`.
 #[cfg(not(feature = "plot"))]
 pub fn check_chart(_: &Path) -> Result<()> {
     Err(super::Error::ChartsNotCompiled)
@@ -47,11 +47,10 @@ pub fn check_chart(_: &Path) -> Result<()> {
 /// Rejects a file that no figure can be drawn to, before its numbers are measured.
 ///
 /// # Errors
-/// An extension other than `.svg`, `.png` and `.gif`.
+/// An extension other than `.svg` and `.png`.
 #[cfg(feature = "plot")]
 pub fn check_chart(path: &Path) -> Result<()> {
-    crate::chart::Format::of(path)?;
-    Ok(())
+    Ok(crate::chart::check_still(path)?)
 }
 
 /// Draws a figure to `path`, whose extension selects the format. `prompt` is the ids before the
