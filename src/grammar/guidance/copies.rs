@@ -38,8 +38,8 @@ const ANNOTATIONS: [&str; 15] = [
 /// Whether a schema has more than [`MOST`] parts with its copies. Called where the stack has room: what
 /// refers to one another is read by functions that call themselves.
 pub(super) fn are_too_many(root: &Value) -> bool {
-    let mut copies = Copies { root, known: HashMap::new(), depth: 0 };
-    copies.of(root, false).parts > MOST
+    let mut copies = Copies { root, known: HashMap::new(), defined: 0, depth: 0 };
+    copies.of(root, false).parts.saturating_add(copies.defined) > MOST
 }
 
 /// What a schema is to those that it is combined with.
@@ -88,6 +88,8 @@ struct Copies<'a> {
     root: &'a Value,
     /// By their references. That of one that is being read is small: `llguidance` refuses a circle of copies.
     known: HashMap<&'a str, Size>,
+    /// The parts of all that is known, each once.
+    defined: u64,
     depth: u64,
 }
 
@@ -102,23 +104,26 @@ impl<'a> Copies<'a> {
         }
         self.depth += 1;
         let constraints =
-            fields.keys().filter(|name| !ANNOTATIONS.contains(&name.as_str())).count();
-        let mut sizes = Vec::new();
-        for (name, value) in fields.iter().filter(|(name, _)| !ANNOTATIONS.contains(&name.as_str()))
-        {
-            self.field(name, value, is_combined || constraints > 1, &mut sizes);
+            || fields.iter().filter(|(name, _)| !ANNOTATIONS.contains(&name.as_str()));
+        let is_combined = is_combined || constraints().count() > 1;
+        let (mut sizes, mut own) = (Vec::new(), Vec::new());
+        for (name, value) in constraints() {
+            match name.as_str() {
+                "$ref" | "allOf" | "anyOf" | "oneOf" | "const" | "enum" => {
+                    self.combined(name, value, is_combined, &mut sizes);
+                }
+                _ => own.push(self.own(name, value)),
+            }
         }
         self.depth -= 1;
-        let mut all = Size::all(&sizes);
-        if fields.contains_key("minProperties") || fields.contains_key("maxProperties") {
-            // A rule for each property says which of the others may follow.
-            all.parts = all.parts.saturating_add(all.named.saturating_mul(all.named));
+        if !own.is_empty() {
+            sizes.push(together(fields, &own));
         }
-        all
+        Size::all(&sizes)
     }
 
-    /// Adds what a field of a schema is.
-    fn field(&mut self, name: &str, value: &'a Value, is_combined: bool, sizes: &mut Vec<Size>) {
+    /// Adds what a field is that is combined with all others.
+    fn combined(&mut self, name: &str, value: &'a Value, is_combined: bool, sizes: &mut Vec<Size>) {
         match (name, value) {
             ("$ref", Value::String(name)) => sizes.push(self.target(name, is_combined)),
             ("anyOf" | "oneOf", Value::Array(branches)) => {
@@ -129,22 +134,26 @@ impl<'a> Copies<'a> {
                 let is_combined = is_combined || members.len() > 1;
                 sizes.extend(members.iter().map(|member| self.of(member, is_combined)));
             }
-            ("type" | "enum", Value::Array(values)) => {
-                let options = values.len() as u64;
-                sizes.push(Size { options, ..Size::of(text(value)) });
-            }
-            (_, Value::Object(group)) if GROUPS.contains(&name) => {
-                sizes.push(self.group(name, group));
-            }
-            (_, Value::Array(items)) if SCHEMAS.contains(&name) => {
-                let parts = items.iter().fold(0, |sum, item| self.within(item).saturating_add(sum));
-                sizes.push(Size { named: items.len() as u64, ..Size::of(parts) });
-            }
-            (_, Value::Object(_)) if SCHEMAS.contains(&name) => {
-                let parts = self.within(value);
-                sizes.push(Size { others: parts, ..Size::of(parts) });
+            ("enum", Value::Array(values)) => {
+                sizes.push(Size { options: values.len() as u64, ..Size::of(text(value)) });
             }
             _ => sizes.push(Size::of(text(value))),
+        }
+    }
+
+    /// The size of a field that is read together with those beside it.
+    fn own(&mut self, name: &str, value: &'a Value) -> Size {
+        match value {
+            Value::Object(group) if GROUPS.contains(&name) => self.group(name, group),
+            Value::Array(items) if SCHEMAS.contains(&name) => {
+                let parts = items.iter().fold(0, |sum, item| self.within(item).saturating_add(sum));
+                Size { named: items.len() as u64, ..Size::of(parts) }
+            }
+            Value::Object(_) if SCHEMAS.contains(&name) => {
+                let parts = self.within(value);
+                Size { others: parts, ..Size::of(parts) }
+            }
+            _ => Size::of(text(value)),
         }
     }
 
@@ -167,26 +176,51 @@ impl<'a> Copies<'a> {
         self.of(schema, false).parts
     }
 
-    /// What a reference names, as a copy if it `is_combined` with others, else read once.
+    /// What a reference is: a copy of what it names, if it `is_combined` with others.
     fn target(&mut self, reference: &'a str, is_combined: bool) -> Size {
-        if let Some(&known) = self.known.get(reference) {
-            return if is_combined { known } else { Size::of(1) };
-        }
-        self.known.insert(reference, Size::of(1));
-        let size = self.find(reference).map_or(Size::of(1), |schema| self.of(schema, true));
-        self.known.insert(reference, size);
-        size
+        let size = match self.known.get(reference) {
+            Some(&known) => known,
+            None => {
+                self.known.insert(reference, Size::of(1));
+                let found = self.find(reference);
+                let size = found.map_or(Size::of(1), |schema| self.of(schema, true));
+                self.known.insert(reference, size);
+                self.defined = self.defined.saturating_add(size.parts);
+                size
+            }
+        };
+        if is_combined { size } else { Size::of(1) }
     }
 
     fn find(&self, reference: &str) -> Option<&'a Value> {
-        let path = reference.strip_prefix('#')?.trim_start_matches('/');
+        if matches!(reference, "#" | "#/") {
+            return Some(self.root);
+        }
         let step = |found: &'a Value, name: &str| match found {
             Value::Array(items) => items.get(name.parse::<usize>().ok()?),
             Value::Object(fields) => fields.get(name),
             _ => None,
         };
-        path.split('/').filter(|_| !path.is_empty()).try_fold(self.root, step)
+        reference.strip_prefix("#/")?.split('/').try_fold(self.root, step)
     }
+}
+
+/// The fields of a schema that `llguidance` reads together, once for each time that `type` names one type.
+fn together(fields: &Map<String, Value>, own: &[Size]) -> Size {
+    let mut all = Size::all(own);
+    if let Some(Value::Array(types)) = fields.get("type") {
+        let mut times = HashMap::new();
+        for name in types.iter().filter_map(Value::as_str) {
+            *times.entry(name).or_insert(0_u64) += 1;
+        }
+        all.parts = all.parts.saturating_mul(times.into_values().max().unwrap_or(1));
+        all.options = types.len() as u64;
+    }
+    if fields.contains_key("minProperties") || fields.contains_key("maxProperties") {
+        // A rule for each property says which of the others may follow.
+        all.parts = all.parts.saturating_add(all.named.saturating_mul(all.named));
+    }
+    all
 }
 
 /// The parts of what is no schema: one for each value, and for each 64 bytes of an expression.
@@ -316,6 +350,14 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_is_found_under_any_name() {
+        let mut hidden = doubled(&json!({"type": "object"}));
+        let definitions = hidden["$defs"].take();
+        let text = json!({"$ref": hidden["$ref"], "": definitions}).to_string();
+        assert!(!is_accepted(&serde_json::from_str(&text.replace("#/$defs/", "#//")).unwrap()));
+    }
+
+    #[test]
     fn what_refers_to_itself_comes_to_an_end() {
         let union = json!({"anyOf": [reference("a1"), {}]});
         for beside in [json!({}), json!({"type": "object"}), union] {
@@ -352,7 +394,21 @@ mod tests {
             }))
         };
         let mixin = |i: usize| json!({"properties": fields(5, |k| json!({"minimum": i + k}))});
+        // Each list and each of its objects may be null.
+        let rows = (0..7).fold(json!({"type": "string"}), |inner, _| {
+            let cells = fields(8, |i| if i == 0 { inner.clone() } else { json!({}) });
+            let row = json!({"type": ["object", "null"], "properties": cells});
+            json!({"type": ["array", "null"], "items": row})
+        });
+        // One of two fields must be there, at each link of a chain.
+        let link = |i: usize| {
+            let next = json!({"next": reference(format!("a{}", i + 1))});
+            let either = json!([{"required": ["a"]}, {"required": ["b"]}]);
+            json!({"type": "object", "properties": next, "anyOf": either})
+        };
         for real in [
+            rows,
+            definitions(18, link),
             definitions(5, union),
             definitions(300, mesh),
             json!({"allOf": (0..10).map(mixin).collect::<Vec<_>>()}),
