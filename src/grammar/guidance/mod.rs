@@ -157,9 +157,9 @@ fn check_copies(schemas: &[Value], length: usize) -> Result<(), String> {
     }
 }
 
-/// Calls `llguidance` in a thread whose stack has room for a text of `length` bytes: it reads rules and
-/// schemas that refer to one another, and the fields of an object, by functions that call themselves, and a
-/// stack that overflows ends the process. What is not used of the stack takes no memory.
+/// Calls a function in a thread whose stack has room for a text of `length` bytes. `llguidance` reads rules
+/// and schemas that refer to one another, and the fields of an object, by functions that call themselves, as
+/// `copies` does, and a stack that overflows ends the process. What is not used of it takes no memory.
 fn with_room<T: Send>(length: usize, call: impl FnOnce() -> T + Send) -> Result<T, String> {
     /// Without optimization, its functions take more.
     const TIMES: usize = if cfg!(debug_assertions) { 4 } else { 1 };

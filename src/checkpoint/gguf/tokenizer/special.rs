@@ -3,7 +3,7 @@
 use super::super::metadata::Metadata;
 use crate::error::Result;
 
-/// Ends of a text, of a turn and of a message, in the models that this crate reads.
+/// Ends of a text, of a turn and of a message, as llama.cpp knows them by their texts.
 const ENDS: [&str; 8] = [
     "<|eot_id|>",
     "<|eom_id|>",
