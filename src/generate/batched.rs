@@ -24,7 +24,6 @@ pub fn batched(
 }
 
 impl Batch<'_> {
-    // ANCHOR: run
     /// Generates from every prompt, with the options at the same index. `on_token` receives the
     /// index of the prompt and the token id; a break stops only that sequence, and at its last
     /// token has no effect. A sequence that ends leaves the batch and costs no more.
@@ -53,6 +52,7 @@ impl Batch<'_> {
         generations
     }
 
+    // ANCHOR: run
     /// As [`run`](Self::run), and leaves in the batch what has not ended before an error. `index_of` gets
     /// the indices of the sequences that have joined.
     fn run_all(
