@@ -10,6 +10,7 @@ use slowburn::model::{Input, Logits, Model};
 use super::WindowPattern;
 use super::shapes::{Mixture, random};
 use crate::cli::Result;
+use crate::cli::timeline::milliseconds;
 
 /// The window, and the lengths of text at which a token is timed.
 const WINDOW: usize = 512;
@@ -114,8 +115,4 @@ fn middle(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
     }
     times.sort();
     Ok(times[STEPS / 2])
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    1e3 * time.as_secs_f64()
 }
