@@ -9,8 +9,7 @@ use slowburn::generate::Generation;
 use slowburn::kernels::{Layer, Panels, linear, sum_along_k};
 use slowburn::model::Model;
 
-use super::Result;
-use super::{BOLD, DIM, KernelArgs, print};
+use super::{BOLD, DIM, KernelArgs, Result, print};
 
 /// The number of sums to compare.
 const SUMS: usize = 1024;

@@ -7,8 +7,7 @@ use slowburn::generate::{FinishReason, Generation, Hypothesis, Repetition};
 use slowburn::sampling::TokenLogprobs;
 use slowburn::tokenizer::Tokenizer;
 
-use super::Result;
-use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
+use super::{BOLD, DIM, GenerateArgs, Result, bar, print, quoted};
 
 /// A finished greedy generation and its analysis.
 pub struct GreedyReport<'a> {

@@ -10,8 +10,7 @@ use slowburn::kernels::Roof;
 use slowburn::kernels::trace::{self, Call, Cost, Operation};
 use slowburn::model::Model;
 
-use super::Result;
-use super::{BOLD, DIM, KernelArgs, bar, print};
+use super::{BOLD, DIM, KernelArgs, Result, bar, print};
 
 /// The kinds of layers, in the order of a forward pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -80,10 +80,8 @@ impl Mixture {
         Self { count: 128, per_token: 8, d_ff: 32 },
     ];
 
-    /// The sizes of batches that are counted: powers of two.
-    pub fn batch_sizes() -> impl Iterator<Item = usize> {
-        (0..).map(|power| 1 << power).take_while(|size| *size <= LARGEST_BATCH)
-    }
+    /// The sizes of batches that are counted.
+    pub const BATCH_SIZES: [usize; 6] = [1, 2, 4, 8, 16, LARGEST_BATCH];
 
     /// The model with experts, a dense one that does the same work for a token, and a dense one of the
     /// same size.

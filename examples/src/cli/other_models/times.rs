@@ -67,7 +67,7 @@ pub(super) fn windows() -> Result<(String, Value)> {
 pub(super) fn experts() -> Result<(String, Value)> {
     let models = MIXTURE.models_of(512, 4)?;
     let mut rows = Vec::new();
-    for size in Mixture::batch_sizes() {
+    for size in Mixture::BATCH_SIZES {
         let mut rates = [0.0; 3];
         for (rate, model) in rates.iter_mut().zip(&models) {
             let mut caches =
