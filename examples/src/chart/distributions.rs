@@ -71,12 +71,11 @@ const HOLD: u16 = 120;
 /// that do not match the tokens or are not between 0 and 1; a temperature or an entropy that is not
 /// a finite number.
 pub fn distributions(
-    path: impl AsRef<Path>,
+    path: &Path,
     title: &str,
     tokens: &[&str],
     distributions: &[Distribution],
 ) -> Result<()> {
-    let path = path.as_ref();
     let format = Format::of(path)?;
     if tokens.is_empty() || distributions.is_empty() {
         return Err(Error::Empty { title: title.to_owned() });
