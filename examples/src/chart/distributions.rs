@@ -120,7 +120,7 @@ impl Rows {
         let x = Span::wide(Scale::Linear, shown.map(|p| 100.0 * f64::from(p)));
         let y = Span::rows(labels.len());
         let heading = Text::new(SMALL).width(EFFECTIVE)?;
-        let label_width = widest(Text::new(LABEL), labels.iter().map(String::as_str))?.max(heading);
+        let label_width = widest(Text::new(LABEL), &labels)?.max(heading);
         Ok(Self { tokens: tokens.len(), labels, label_width, x, y })
     }
 

@@ -111,7 +111,7 @@ impl LineChart {
         let y = Span::wide(self.y.scale, points().map(|point| point.1));
 
         let tick_labels: Vec<String> = y.labels().collect();
-        let indent = 10.0 + widest(Text::new(TICK), tick_labels.iter().map(String::as_str))?;
+        let indent = 10.0 + widest(Text::new(TICK), &tick_labels)?;
         let frame = Frame {
             left: left + indent,
             top,
