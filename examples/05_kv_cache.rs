@@ -90,7 +90,7 @@ fn compare(args: &GenerateArgs) -> cli::Result<()> {
         let cached = tokens_per_second(generate::cached, &pretrained.model, &prompt, &options)?;
         rows.push((max_tokens, naive, cached));
     }
-    cli::comparison(args, &rows).map_err(cli::Error::Output)
+    cli::comparison(args, &rows)
 }
 
 /// Prefill included: a loop is judged by all that it does.

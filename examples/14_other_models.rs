@@ -81,7 +81,7 @@ fn experts(mixture: Mixture, texts: usize) -> cli::Result<ExpertsRun> {
     for text in &texts {
         run.routed(&model.routing(text)?);
     }
-    for size in Mixture::batch_sizes() {
+    for size in Mixture::BATCH_SIZES {
         let batch = &texts[..size];
         run.decoded(
             size,

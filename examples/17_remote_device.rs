@@ -60,7 +60,7 @@ fn lend(address: SocketAddr, token: Option<String>) -> cli::Result<()> {
     let failed = |reason: String| Error::Lend { address, reason };
     let listener = TcpListener::bind(address).map_err(|error| failed(error.to_string()))?;
     let device = device::open(DeviceChoice::Auto)?;
-    println!("{device} is lent at {address} (Ctrl-C ends it)");
+    print(&format!("{device} is lent at {address} (Ctrl-C ends it)"))?;
     let mut server = RemoteServer::new([device.device]);
     if let Some(token) = token {
         let only = TokenAuthorizer::new(token).map_err(|error| failed(error.to_string()))?;
@@ -101,7 +101,7 @@ fn measure(args: &Cli) -> cli::Result<()> {
     Ok(())
 }
 
-/// Prints a line of the table, as soon as it is measured.
+/// Prints a line at once. One that nobody reads ends the program, as in the other examples.
 fn print(line: &str) -> cli::Result<()> {
     writeln!(io::stdout(), "{line}").map_err(Error::Output)
 }

@@ -28,13 +28,12 @@ class Outlines:
     """All masks are computed when the index is."""
 
     def __init__(self, path, end_id):
-        tokens = {}
-        for id, of in enumerate(token_bytes.of(path)):
+        tokens, texts = {}, token_bytes.of(path)
+        for id, of in enumerate(texts):
             if of and id != end_id:
                 tokens.setdefault(of, []).append(id)
-        self.size = len(token_bytes.of(path))
         self.vocabulary = outlines_core.Vocabulary(end_id, tokens)
-        self.mask = numpy.zeros((self.size + 31) // 32, dtype=numpy.int32)
+        self.mask = numpy.zeros((len(texts) + 31) // 32, dtype=numpy.int32)
 
     def compile(self, regex):
         # Without the end of the text, it would take the first alternative that matches.

@@ -18,7 +18,7 @@ pub struct BatchSizePoint {
 ///
 /// # Errors
 /// As [`lines`].
-pub fn batch_sizes(path: impl AsRef<Path>, title: &str, points: &[BatchSizePoint]) -> Result<()> {
+pub fn batch_sizes(path: &Path, title: &str, points: &[BatchSizePoint]) -> Result<()> {
     let chart = |label: &str, value: fn(&BatchSizePoint) -> f64| {
         let points = points.iter().map(|point| (point.sequences as f64, value(point)));
         LineChart {

@@ -71,12 +71,11 @@ const HOLD: u16 = 120;
 /// that do not match the tokens or are not between 0 and 1; a temperature or an entropy that is not
 /// a finite number.
 pub fn distributions(
-    path: impl AsRef<Path>,
+    path: &Path,
     title: &str,
     tokens: &[&str],
     distributions: &[Distribution],
 ) -> Result<()> {
-    let path = path.as_ref();
     let format = Format::of(path)?;
     if tokens.is_empty() || distributions.is_empty() {
         return Err(Error::Empty { title: title.to_owned() });
@@ -121,7 +120,7 @@ impl Rows {
         let x = Span::wide(Scale::Linear, shown.map(|p| 100.0 * f64::from(p)));
         let y = Span::rows(labels.len());
         let heading = Text::new(SMALL).width(EFFECTIVE)?;
-        let label_width = widest(Text::new(LABEL), labels.iter().map(String::as_str))?.max(heading);
+        let label_width = widest(Text::new(LABEL), &labels)?.max(heading);
         Ok(Self { tokens: tokens.len(), labels, label_width, x, y })
     }
 

@@ -11,7 +11,7 @@ use super::lines::{LineChart, Series, lines};
 ///
 /// # Errors
 /// As [`lines`].
-pub fn entropy(path: impl AsRef<Path>, title: &str, points: &[(f64, f64)]) -> Result<()> {
+pub fn entropy(path: &Path, title: &str, points: &[(f64, f64)]) -> Result<()> {
     let chart = |label: &str, points: Vec<(f64, f64)>| LineChart {
         x: Axis::linear("temperature"),
         y: Axis::linear(label),

@@ -52,7 +52,7 @@ pub(super) fn svg(
 
     // The root element is replaced, because plotters makes one unit one pixel.
     let (_, content) = drawn.split_once('\n').unwrap_or_default();
-    let (width, height) = (size.0, size.1);
+    let (width, height) = size;
     let (css_width, css_height) = (f64::from(width) / UNITS, f64::from(height) / UNITS);
     let corner = units(8.0);
     let title = escape(title);
@@ -149,8 +149,8 @@ impl Text {
 }
 
 /// The greatest width of `texts` in CSS pixels.
-pub(super) fn widest<'a>(style: Text, texts: impl IntoIterator<Item = &'a str>) -> Result<f64> {
-    texts.into_iter().try_fold(0.0, |widest: f64, text| Ok(widest.max(style.width(text)?)))
+pub(super) fn widest(style: Text, texts: &[String]) -> Result<f64> {
+    texts.iter().try_fold(0.0, |widest: f64, text| Ok(widest.max(style.width(text)?)))
 }
 
 fn register_fonts() -> Result<()> {

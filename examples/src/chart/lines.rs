@@ -62,8 +62,7 @@ const LINE: f64 = 18.0;
 /// # Errors
 /// An extension other than `.svg` and `.png`; a path that cannot be written; no points; a number
 /// that is not finite, or not above 0 on a logarithmic axis.
-pub fn lines(path: impl AsRef<Path>, title: &str, charts: &[LineChart]) -> Result<()> {
-    let path = path.as_ref();
+pub fn lines(path: &Path, title: &str, charts: &[LineChart]) -> Result<()> {
     let format = Still::of(path)?;
     for chart in charts {
         chart.check(title)?;
@@ -112,7 +111,7 @@ impl LineChart {
         let y = Span::wide(self.y.scale, points().map(|point| point.1));
 
         let tick_labels: Vec<String> = y.labels().collect();
-        let indent = 10.0 + widest(Text::new(TICK), tick_labels.iter().map(String::as_str))?;
+        let indent = 10.0 + widest(Text::new(TICK), &tick_labels)?;
         let frame = Frame {
             left: left + indent,
             top,

@@ -51,7 +51,7 @@ impl LossPoint {
 ///
 /// # Errors
 /// As [`lines`].
-pub fn loss(path: impl AsRef<Path>, title: &str, points: &[LossPoint]) -> Result<()> {
+pub fn loss(path: &Path, title: &str, points: &[LossPoint]) -> Result<()> {
     let mut series: Vec<Series> = Vec::new();
     for point in points {
         let at = (point.step as f64, point.loss);

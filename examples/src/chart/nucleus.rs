@@ -28,14 +28,7 @@ const HEIGHT: f64 = 260.0;
 /// # Errors
 /// An extension other than `.svg` and `.png`; a path that cannot be written; no step; a step
 /// without a survivor, a `k` of 0, or a `p` that is not a finite number.
-pub fn nucleus(
-    path: impl AsRef<Path>,
-    title: &str,
-    steps: &[NucleusStep],
-    p: f32,
-    k: usize,
-) -> Result<()> {
-    let path = path.as_ref();
+pub fn nucleus(path: &Path, title: &str, steps: &[NucleusStep], p: f32, k: usize) -> Result<()> {
     let format = Still::of(path)?;
     if steps.is_empty() {
         return Err(Error::Empty { title: title.to_owned() });

@@ -33,13 +33,12 @@ const HEAD: f64 = 34.0;
 /// setting; `probabilities` or a `kept` that does not match the number of tokens; probabilities not
 /// above 0 or above 1.
 pub fn survivors(
-    path: impl AsRef<Path>,
+    path: &Path,
     title: &str,
     tokens: &[&str],
     probabilities: &[f32],
     settings: &[Survivors],
 ) -> Result<()> {
-    let path = path.as_ref();
     let format = Still::of(path)?;
     if tokens.is_empty() || settings.is_empty() {
         return Err(Error::Empty { title: title.to_owned() });

@@ -72,12 +72,11 @@ const INDENT: f64 = 44.0;
 /// An extension other than `.svg` and `.png`; a path that cannot be written; no step; a time that
 /// is not a finite number.
 pub fn timeline(
-    path: impl AsRef<Path>,
+    path: &Path,
     title: &str,
     steps: &[TimelineStep],
     budget: Option<usize>,
 ) -> Result<()> {
-    let path = path.as_ref();
     let format = Still::of(path)?;
     let Some(last) = steps.last() else {
         return Err(Error::Empty { title: title.to_owned() });

@@ -9,8 +9,7 @@ use slowburn::generate::Generation;
 use slowburn::kernels::{Layer, Panels, linear, sum_along_k};
 use slowburn::model::Model;
 
-use super::Result;
-use super::{BOLD, DIM, KernelArgs, print};
+use super::{BOLD, DIM, KernelArgs, Result, print};
 
 /// The number of sums to compare.
 const SUMS: usize = 1024;
@@ -44,12 +43,7 @@ struct Orders {
 impl Orders {
     /// Random sums of `k` products.
     fn new(k: usize) -> Result<Self> {
-        let mut generator = ChaCha8Rng::seed_from_u64(0);
-        let mut numbers = |count: usize| -> Vec<f32> {
-            let number = |_| (generator.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
-            (0..count).map(number).collect()
-        };
-        let (weights, x) = (numbers(SUMS * k), numbers(k));
+        let (weights, x) = numbers(k);
         let panels = Panels::from_numbers(&weights, [SUMS, k])?;
         let [across] = linear([Layer { weights: &panels, bias: None }], &x, 1);
         let sums = |lanes| weights.chunks_exact(k).map(|row| sum_along_k(row, &x, lanes)).collect();
@@ -77,7 +71,7 @@ impl Orders {
         );
         let across = self.across[i];
         let mut line = |order: &str, sum: f32| {
-            let bit = first_bit(sum, across).map_or("", |bit| BITS[bit]);
+            let bit = first_bit(sum, across).map_or_else(String::new, name_of);
             let _ = writeln!(out, "{order:<20}{sum:>14.9}  {}  {bit}", binary(sum));
         };
         line("across the outputs", across);
@@ -119,41 +113,24 @@ impl Orders {
     }
 }
 
-/// The bits of an f32, from the most significant.
-const BITS: [&str; 32] = [
-    "sign",
-    "exponent 1",
-    "exponent 2",
-    "exponent 3",
-    "exponent 4",
-    "exponent 5",
-    "exponent 6",
-    "exponent 7",
-    "exponent 8",
-    "mantissa 1",
-    "mantissa 2",
-    "mantissa 3",
-    "mantissa 4",
-    "mantissa 5",
-    "mantissa 6",
-    "mantissa 7",
-    "mantissa 8",
-    "mantissa 9",
-    "mantissa 10",
-    "mantissa 11",
-    "mantissa 12",
-    "mantissa 13",
-    "mantissa 14",
-    "mantissa 15",
-    "mantissa 16",
-    "mantissa 17",
-    "mantissa 18",
-    "mantissa 19",
-    "mantissa 20",
-    "mantissa 21",
-    "mantissa 22",
-    "mantissa 23",
-];
+/// Random weights, `[SUMS, k]`, and what they are multiplied with, `[k]`.
+fn numbers(k: usize) -> (Vec<f32>, Vec<f32>) {
+    let mut generator = ChaCha8Rng::seed_from_u64(0);
+    let mut draw = |count: usize| -> Vec<f32> {
+        let number = |_| (generator.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
+        (0..count).map(number).collect()
+    };
+    (draw(SUMS * k), draw(k))
+}
+
+/// The name of a bit of an f32, counted from the most significant.
+fn name_of(bit: usize) -> String {
+    match bit {
+        0 => "sign".to_owned(),
+        1..=8 => format!("exponent {bit}"),
+        _ => format!("mantissa {}", bit - 8),
+    }
+}
 
 /// The most significant bit in which two numbers differ.
 fn first_bit(a: f32, b: f32) -> Option<usize> {
@@ -196,7 +173,7 @@ mod tests {
     fn bits_are_counted_from_the_left() {
         assert_eq!(first_bit(1.0, 1.0), None);
         assert_eq!(first_bit(1.0, -1.0), Some(0));
-        assert_eq!(BITS[first_bit(1.0, 1.0 + f32::EPSILON).unwrap()], "mantissa 23");
+        assert_eq!(name_of(first_bit(1.0, 1.0 + f32::EPSILON).unwrap()), "mantissa 23");
         assert_eq!(binary(1.0), "0 01111111 00000000000000000000000");
     }
 
@@ -205,10 +182,7 @@ mod tests {
     fn the_microkernel_adds_from_the_first_product_to_the_last() {
         for k in [1, 7, 64, 200] {
             let orders = Orders::new(k).unwrap();
-            let mut generator = ChaCha8Rng::seed_from_u64(0);
-            let mut number = || (generator.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
-            let weights: Vec<f32> = (0..SUMS * k).map(|_| number()).collect();
-            let x: Vec<f32> = (0..k).map(|_| number()).collect();
+            let (weights, x) = numbers(k);
             for (row, across) in weights.chunks_exact(k).zip(&orders.across) {
                 assert_eq!(sum_along_k(row, &x, 1).to_bits(), across.to_bits());
             }

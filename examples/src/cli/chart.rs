@@ -5,8 +5,7 @@ use std::path::Path;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
-use super::Result;
-use super::{BatchSize, NucleusReport, Setting, Timeline};
+use super::{BatchSize, NucleusReport, Result, Setting, Timeline};
 
 /// A figure that an example draws.
 pub enum Chart<'a> {

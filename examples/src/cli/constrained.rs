@@ -211,9 +211,7 @@ impl<'a> ConstrainedReport<'a> {
             for (id, probability) in &step.top {
                 let _ = write!(out, "{} {DIM}{:.0}%{DIM:#}  ", token(*id), 100.0 * probability);
             }
-            while out.ends_with(' ') {
-                out.pop();
-            }
+            out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
         }
         let _ = writeln!(out, "{DIM}of {vocab_size} tokens{DIM:#}\n");

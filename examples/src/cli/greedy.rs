@@ -7,8 +7,7 @@ use slowburn::generate::{FinishReason, Generation, Hypothesis, Repetition};
 use slowburn::sampling::TokenLogprobs;
 use slowburn::tokenizer::Tokenizer;
 
-use super::Result;
-use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
+use super::{BOLD, DIM, GenerateArgs, Result, bar, print, quoted};
 
 /// A finished greedy generation and its analysis.
 pub struct GreedyReport<'a> {
@@ -33,7 +32,7 @@ impl GreedyReport<'_> {
         let beam = |found: &Hypothesis| {
             Ok(json!({
                 "ids": found.ids,
-                "text": self.continuation(&found.ids)?,
+                "text": self.tokenizer.decode(&found.ids)?,
                 "logprob": found.logprob,
                 "score": found.score,
                 "finish_reason": found.finish_reason,
@@ -42,7 +41,7 @@ impl GreedyReport<'_> {
         let json = json!({
             "prompt_ids": self.prompt,
             "ids": self.greedy.ids,
-            "text": self.continuation(&self.greedy.ids)?,
+            "text": self.tokenizer.decode(&self.greedy.ids)?,
             "finish_reason": self.greedy.finish_reason,
             "logprobs": self.greedy.logprobs,
             "repetition": self.repetition.map(|found| json!({ "start": found.start, "period": found.period })),
@@ -121,9 +120,5 @@ impl GreedyReport<'_> {
             _ => format!("the same {period} tokens come"),
         };
         Ok(format!("A loop: from token {start} on, {what} {copies} times: {block:?}"))
-    }
-
-    fn continuation(&self, ids: &[u32]) -> Result<String> {
-        Ok(self.tokenizer.decode(ids)?)
     }
 }

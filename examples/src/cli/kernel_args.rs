@@ -4,8 +4,7 @@ use clap::Args;
 use slowburn::RequestError;
 use slowburn::pretrained::Pretrained;
 
-use super::ModelArgs;
-use super::Result;
+use super::{ModelArgs, Result};
 
 /// The flags of an example that times passes instead of writing a text.
 #[derive(Debug, Clone, Args)]

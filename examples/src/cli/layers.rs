@@ -1,5 +1,6 @@
 //! The output of `10_kernels`: the layers of a forward pass against the roofline.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,10 @@ use slowburn::kernels::Roof;
 use slowburn::kernels::trace::{self, Call, Cost, Operation};
 use slowburn::model::Model;
 
-use super::Result;
-use super::{BOLD, DIM, KernelArgs, bar, print};
+use super::{BOLD, DIM, KernelArgs, Result, bar, print};
 
 /// The kinds of layers, in the order of a forward pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Embedding,
     Norms,
@@ -28,19 +28,6 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
-        Self::Embedding,
-        Self::Norms,
-        Self::Qkv,
-        Self::Rope,
-        Self::Attention,
-        Self::Output,
-        Self::GateUp,
-        Self::Activation,
-        Self::Down,
-        Self::Head,
-    ];
-
     fn name(self) -> &'static str {
         match self {
             Self::Embedding => "embedding",
@@ -75,8 +62,8 @@ impl Kind {
 }
 
 /// All layers of one kind.
+#[derive(Default)]
 struct Layers {
-    kind: Kind,
     count: usize,
     time: Duration,
     cost: Cost,
@@ -85,7 +72,7 @@ struct Layers {
 /// The times of the layers in one forward pass.
 pub struct LayerTimes {
     total: Duration,
-    layers: Vec<Layers>,
+    layers: BTreeMap<Kind, Layers>,
 }
 
 impl LayerTimes {
@@ -120,7 +107,7 @@ impl LayerTimes {
             "{:<10}{:>6}{:>10}{:>8}{:>9}{:>9}{:>8}  share of the roof",
             "", "calls", "µs", "of all", "kB", "Mflop", "flop/B"
         );
-        for Layers { kind, count, time, cost } in &self.layers {
+        for (kind, Layers { count, time, cost }) in &self.layers {
             let share = share(*cost, *time, roof);
             let _ = writeln!(
                 out,
@@ -149,11 +136,11 @@ impl LayerTimes {
 
     /// The remaining time: residual additions and the gaps between kernels.
     fn rest(&self) -> Duration {
-        self.total.saturating_sub(self.layers.iter().map(|layers| layers.time).sum())
+        self.total.saturating_sub(self.layers.values().map(|layers| layers.time).sum())
     }
 
     fn json(&self, name: &str, roof: &Roof) -> Value {
-        let layers = |Layers { kind, count, time, cost }: &Layers| {
+        let layers = |(kind, Layers { count, time, cost }): (&Kind, &Layers)| {
             json!({
                 "layers": kind.name(),
                 "calls": count,
@@ -173,7 +160,7 @@ impl LayerTimes {
     }
 }
 
-fn by_kind(calls: &[Call]) -> slowburn::Result<Vec<Layers>> {
+fn by_kind(calls: &[Call]) -> slowburn::Result<BTreeMap<Kind, Layers>> {
     if calls.is_empty() {
         return Err(RequestError::Parameter {
             name: "the device",
@@ -182,25 +169,16 @@ fn by_kind(calls: &[Call]) -> slowburn::Result<Vec<Layers>> {
         }
         .into());
     }
-    let kind = |i: usize| {
+    let mut by_kind = BTreeMap::<Kind, Layers>::new();
+    for (i, call) in calls.iter().enumerate() {
         let before = i.checked_sub(1).map(|i| calls[i].operation);
-        Kind::of(before, calls[i].operation, calls.get(i + 1).map(|call| call.operation))
-    };
-    let layers = Kind::ALL.into_iter().filter_map(|wanted| {
-        let mut layers = Layers {
-            kind: wanted,
-            count: 0,
-            time: Duration::ZERO,
-            cost: Cost::default(),
-        };
-        for (_, call) in calls.iter().enumerate().filter(|(i, _)| kind(*i) == wanted) {
-            layers.count += 1;
-            layers.time += call.time;
-            layers.cost = [layers.cost, call.cost].into_iter().sum();
-        }
-        (layers.count > 0).then_some(layers)
-    });
-    Ok(layers.collect())
+        let after = calls.get(i + 1).map(|call| call.operation);
+        let layers = by_kind.entry(Kind::of(before, call.operation, after)).or_default();
+        layers.count += 1;
+        layers.time += call.time;
+        layers.cost = [layers.cost, call.cost].into_iter().sum();
+    }
+    Ok(by_kind)
 }
 
 /// Arithmetic intensity, in operations per byte.

@@ -6,8 +6,7 @@ use serde_json::json;
 use slowburn::generate::Generation;
 use slowburn::pretrained::Pretrained;
 
-use super::Result;
-use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
+use super::{BOLD, DIM, GenerateArgs, Result, bar, print, quoted};
 
 /// One step of a generation with top-p.
 pub struct NucleusStep {

@@ -167,7 +167,7 @@ impl<'a> OtherModelsReport<'a> {
     /// As [`windows`](Self::windows).
     pub fn experts(&mut self, runs: Vec<ExpertsRun>) -> Result<()> {
         for run in &runs {
-            self.part(&run.title(), run.name(), run.text_and_json());
+            self.part(&run.title(), &run.name(), run.text_and_json());
         }
         self.experts = runs;
         if self.args.measure {

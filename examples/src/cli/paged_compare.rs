@@ -139,9 +139,8 @@ pub fn paged_comparison(
     with: &[Requests],
     stories: &Requests,
 ) -> Result<()> {
-    let hashes = |rounds: &[Requests]| rounds.first().map(|found| found.hashes.clone());
-    let same_bits =
-        without.iter().chain(with).all(|round| Some(&round.hashes) == hashes(with).as_ref());
+    let first = with.first().map(|found| &found.hashes);
+    let same_bits = without.iter().chain(with).all(|round| Some(&round.hashes) == first);
     let (off, on) = (Medians::over(without), Medians::over(with));
 
     let mut out = format!(

@@ -103,15 +103,11 @@ impl Args for PromptArgs {
 }
 
 impl FromArgMatches for PromptArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Self::from_arg_matches_mut(&mut matches.clone())
-    }
-
     /// Puts the values of both flags into the order in which they were typed.
-    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let places = |flag| matches.indices_of(flag).into_iter().flatten().collect::<Vec<_>>();
         let (text_places, id_places) = (places("texts"), places("ids"));
-        let Flags { texts, ids, prompts_file } = Flags::from_arg_matches_mut(matches)?;
+        let Flags { texts, ids, prompts_file } = Flags::from_arg_matches(matches)?;
         let texts = text_places.into_iter().zip(texts.into_iter().map(Prompt::Text));
         let ids = id_places.into_iter().zip(ids.into_iter().map(Prompt::Ids));
         let mut typed: Vec<_> = texts.chain(ids).collect();

@@ -11,8 +11,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::TokenLogprobs;
 use slowburn_flags::{bytes, note};
 
-use super::{Error, Result};
-use super::{GenerateArgs, quoted};
+use super::{Error, GenerateArgs, Result, quoted};
 
 /// The object that `--json` prints.
 #[derive(Serialize)]

@@ -6,8 +6,7 @@ use serde_json::json;
 use slowburn::generate;
 use slowburn::pretrained::Pretrained;
 
-use super::Result;
-use super::{DIM, GenerateArgs, bar, print, quoted};
+use super::{DIM, GenerateArgs, Result, bar, print, quoted};
 
 /// Loads the model, and scores the prompt.
 ///

@@ -9,8 +9,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::statistics::{effective_tokens, entropy_bits, ranked, survivors};
 use slowburn::sampling::{Sampler, SamplingParams, softmax};
 
-use super::Result;
-use super::{BOLD, DIM, GenerateArgs, bar, print, quoted};
+use super::{BOLD, DIM, GenerateArgs, Result, bar, print, quoted};
 
 /// The number of tokens to show of each distribution.
 const SHOWN: usize = 8;

@@ -1,14 +1,11 @@
 //! The output of `07_streaming`: several uses of one inference in turn.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, Value, json};
 use slowburn::inference::{Completion, TokenOutput};
 use slowburn::kv::KvPool;
 use slowburn::model::Model;
 
-use super::{BOLD, DIM, GenerateArgs};
-use super::{Error, Result};
+use super::{BOLD, DIM, GenerateArgs, Result, print, terminal};
 
 /// Shows each use as it runs, or all of them as one JSON object at the end.
 pub struct Uses<'a> {
@@ -100,8 +97,7 @@ impl<'a> Uses<'a> {
     /// A closed standard output.
     pub fn finish(self) -> Result<()> {
         if !self.is_shown() {
-            let json = Value::Object(self.json);
-            writeln!(io::stdout(), "{json}").map_err(Error::Output)?;
+            print(true, &Value::Object(self.json), "")?;
         }
         self.args.model.report_blocks(&self.kv_pool);
         Ok(())
@@ -111,9 +107,7 @@ impl<'a> Uses<'a> {
         if !self.is_shown() {
             return Ok(());
         }
-        let mut out = anstream::stdout().lock();
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        written.map_err(Error::Output)
+        terminal::write(text)
     }
 }
 

@@ -52,12 +52,8 @@ impl ExpertsRun {
         self.batches.push(BatchBytes { size, bytes });
     }
 
-    pub(super) fn name(&self) -> &'static str {
-        if self.mixture.count == 8 {
-            "experts_8"
-        } else {
-            "experts_128"
-        }
+    pub(super) fn name(&self) -> String {
+        format!("experts_{}", self.mixture.count)
     }
 
     pub(super) fn title(&self) -> String {
@@ -77,10 +73,6 @@ impl ExpertsRun {
             }
         }
         distinct.iter().sum::<usize>() as f64 / distinct.len().max(1) as f64
-    }
-
-    pub(super) fn expected(&self, size: usize) -> f64 {
-        self.mixture.expected(size)
     }
 
     /// How many times as many tokens a batch gets for a byte as a text alone, for each of the models.
@@ -121,7 +113,8 @@ impl ExpertsRun {
         );
         let mut rows = Vec::new();
         for batch in &self.batches {
-            let (expected, measured) = (self.expected(batch.size), self.measured(batch.size));
+            let expected = self.mixture.expected(batch.size);
+            let measured = self.measured(batch.size);
             let gains = self.gains(batch);
             let cell = |i: usize| format!("{:>12.2}{:>7.1}", batch.bytes[i] as f64 / 1e6, gains[i]);
             let cells: String = (0..3).map(cell).collect();
@@ -167,6 +160,6 @@ mod tests {
         assert_eq!(run.measured(2), 1.5);
         assert_eq!(run.measured(4), 3.0);
         assert_eq!(run.shares(), [0.25, 0.25, 0.5]);
-        assert!((run.expected(2) - 5.0 / 3.0).abs() < 1e-12);
+        assert!((run.mixture.expected(2) - 5.0 / 3.0).abs() < 1e-12);
     }
 }

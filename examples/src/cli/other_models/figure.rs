@@ -69,14 +69,14 @@ mod plot {
     pub(super) fn experts(runs: &[ExpertsRun]) -> Vec<LineChart> {
         let mut charts = Vec::new();
         for run in runs {
-            let expected = (1..=LARGEST_BATCH).map(|size| (size as f64, run.expected(size)));
+            let expected = |size: usize| (size as f64, run.mixture.expected(size));
             let counted =
                 run.batches.iter().map(|batch| (batch.size as f64, run.measured(batch.size)));
             charts.push(LineChart {
                 x: Axis::linear("sequences in the batch"),
                 y: Axis::linear(&format!("taken of {} experts", run.mixture.count)),
                 series: vec![
-                    Series::new("expected", expected),
+                    Series::new("expected", (1..=LARGEST_BATCH).map(expected)),
                     Series::new("counted", counted),
                 ],
             });
@@ -97,7 +97,7 @@ mod plot {
     }
 
     pub(super) fn ropes() -> Vec<LineChart> {
-        let all = ropes::ropes().map(|(name, rope)| (name, ropes::wavelengths(&rope)));
+        let all = ropes::wavelengths();
         let of = |names: &[usize], value: &dyn Fn(usize, usize) -> f64| {
             let series = names.iter().map(|&i| {
                 let (name, lengths) = &all[i];

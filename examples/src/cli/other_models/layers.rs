@@ -122,37 +122,26 @@ fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
 }
 
 pub(super) fn text_and_json(models: &[Named]) -> (String, Value) {
-    let mut out = String::new();
-    let mut json = Vec::new();
-    let heads = ["layers", "window", "RoPE", "norms", "after attention"];
-    let mut line = |cells: [&str; 5]| {
-        let [count, window, rope, norms, mlp] = cells;
-        let text = format!("{count:>8}  {window:<8}{rope:<30}{norms:<8}{mlp}");
-        let _ = writeln!(out, "{}", text.trim_end());
+    let row = |[count, window, rope, norms, mlp]: [&str; 5]| {
+        format!("{count:>8}  {window:<8}{rope:<30}{norms:<8}{mlp}\n")
     };
-    line(heads);
+    let mut out = row(["layers", "window", "RoPE", "norms", "after attention"]);
+    let mut json = Vec::new();
     for Named { name, config } in models {
         let Family::Llama(llama) = &config.family else {
-            line([
-                &format!("{name}: {} layers that do the same", config.n_layers),
-                "",
-                "",
-                "",
-                "",
-            ]);
+            let _ = writeln!(out, "{name}: {} layers that do the same", config.n_layers);
             json.push(json!({ "name": name, "layers": config.n_layers }));
             continue;
         };
         let traits = traits(config, llama);
-        line(["", "", "", "", ""]);
-        line([name, "", "", "", ""]);
+        let _ = writeln!(out, "\n{name:>8}");
         if !traits.is_empty() {
-            line([&format!("  {}", traits.join(", ")), "", "", "", ""]);
+            let _ = writeln!(out, "  {}", traits.join(", "));
         }
         let mut rows = Vec::new();
         for Group { count, layer } in groups(config, llama) {
             let [window, rope, norms, mlp] = words(layer, config);
-            line([&count.to_string(), &window, &rope, &norms, &mlp]);
+            out += &row([&count.to_string(), &window, &rope, &norms, &mlp]);
             rows.push(json!({
                 "layers": count, "window": layer.window, "rope": rope, "norms": norms, "mlp": mlp,
             }));

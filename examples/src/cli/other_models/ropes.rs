@@ -12,8 +12,9 @@ const HEAD_DIM: usize = 128;
 /// By how much a context of 4,096 tokens is extended.
 const FACTOR: f64 = 4.0;
 
-/// Ways to rotate, and what a table calls them.
-pub(super) fn ropes() -> [(&'static str, RopeConfig); 4] {
+/// Ways to rotate: what a table calls them, and for each pair of a head, after how many positions it is
+/// round.
+pub(super) fn wavelengths() -> [(&'static str, Vec<f64>); 4] {
     let small = RopeConfig::new(10_000.0);
     let yarn = RopeScaling::Yarn {
         factor: FACTOR,
@@ -22,7 +23,7 @@ pub(super) fn ropes() -> [(&'static str, RopeConfig); 4] {
         original_context: 4096.0,
         truncate: true,
     };
-    [
+    let ropes = [
         ("base 10000", small.clone()),
         ("base 1000000", RopeConfig::new(1e6)),
         (
@@ -33,16 +34,15 @@ pub(super) fn ropes() -> [(&'static str, RopeConfig); 4] {
             },
         ),
         ("YaRN x 4", RopeConfig { scaling: yarn, ..small }),
-    ]
-}
-
-/// For each pair of a head, after how many positions it is round.
-pub(super) fn wavelengths(rope: &RopeConfig) -> Vec<f64> {
-    Rope::new(rope, HEAD_DIM).frequencies().iter().map(|frequency| TAU / frequency).collect()
+    ];
+    ropes.map(|(name, rope)| {
+        let rope = Rope::new(&rope, HEAD_DIM);
+        (name, rope.frequencies().iter().map(|frequency| TAU / frequency).collect())
+    })
 }
 
 pub(super) fn text_and_json() -> (String, Value) {
-    let ropes = ropes().map(|(name, rope)| (name, wavelengths(&rope)));
+    let ropes = wavelengths();
     let mut out = String::new();
     let heads: String = ropes.iter().map(|(name, _)| format!("{name:>15}")).collect();
     let _ = writeln!(out, "{:<6}{heads}", "pair");

@@ -48,9 +48,7 @@ impl WindowPattern {
                 Self::Everywhere => Some(window),
                 Self::FiveOfSix => Some(window).filter(|_| i < 5),
             },
-            rope: Some(RopeConfig::new(10_000.0)),
-            norms: Norms::Before,
-            mlp: Mlp::Dense,
+            ..plain()
         };
         (0..6).map(layer).collect()
     }
@@ -60,12 +58,7 @@ impl WindowPattern {
     /// # Errors
     /// A device that cannot be opened.
     pub fn model(self, window: usize) -> Result<Model> {
-        random(Shape {
-            d_model: 64,
-            d_ff: 128,
-            layers: self.layers(window),
-            ..Shape::SMALL
-        })
+        random(64, 128, self.layers(window))
     }
 }
 
@@ -87,10 +80,8 @@ impl Mixture {
         Self { count: 128, per_token: 8, d_ff: 32 },
     ];
 
-    /// The sizes of batches that are counted: powers of two.
-    pub fn batch_sizes() -> impl Iterator<Item = usize> {
-        (0..).map(|power| 1 << power).take_while(|size| *size <= LARGEST_BATCH)
-    }
+    /// The sizes of batches that are counted.
+    pub const BATCH_SIZES: [usize; 6] = [1, 2, 4, 8, 16, LARGEST_BATCH];
 
     /// The model with experts, a dense one that does the same work for a token, and a dense one of the
     /// same size.
@@ -98,11 +89,11 @@ impl Mixture {
     /// # Errors
     /// A device that cannot be opened.
     pub fn models(self) -> Result<[Model; 3]> {
-        self.models_of(Shape::SMALL)
+        self.models_of(128, 6)
     }
 
-    /// As [`models`](Self::models), of another size.
-    pub(super) fn models_of(self, shape: Shape) -> Result<[Model; 3]> {
+    /// As [`models`](Self::models), of so many layers over rows of `d_model` numbers.
+    pub(super) fn models_of(self, d_model: usize, n_layers: usize) -> Result<[Model; 3]> {
         let Self { count, per_token, d_ff } = self;
         let experts = Experts {
             count,
@@ -111,10 +102,8 @@ impl Mixture {
             renormalized: true,
             names: ExpertNames::Mlp,
         };
-        let with = |mlp, d_ff| {
-            let layer = LayerConfig { mlp, ..shape.layers_or_plain().remove(0) };
-            random(Shape { d_ff, layers: vec![layer], ..shape.clone() })
-        };
+        let with =
+            |mlp, d_ff| random(d_model, d_ff, vec![LayerConfig { mlp, ..plain() }; n_layers]);
         Ok([
             with(Mlp::Experts(experts), d_ff)?,
             with(Mlp::Dense, per_token * d_ff)?,
@@ -136,39 +125,15 @@ impl Mixture {
     }
 }
 
-/// The sizes of a random model.
-#[derive(Debug, Clone)]
-pub(super) struct Shape {
-    pub(super) d_model: usize,
-    pub(super) d_ff: usize,
-    pub(super) n_layers: usize,
-    /// A pattern that repeats; none: plain ones.
-    pub(super) layers: Vec<LayerConfig>,
-    pub(super) context: usize,
-}
-
-impl Shape {
-    pub(super) const SMALL: Self = Self {
-        d_model: 128,
-        d_ff: 256,
-        n_layers: 6,
-        layers: Vec::new(),
-        context: 1 << 20,
-    };
-
-    fn layers_or_plain(&self) -> Vec<LayerConfig> {
-        match self.layers.as_slice() {
-            [] => LlamaConfig::plain(RopeConfig::new(10_000.0)).layers,
-            layers => layers.to_vec(),
-        }
-    }
+/// A layer of a plain Llama.
+fn plain() -> LayerConfig {
+    let rope = Some(RopeConfig::new(10_000.0));
+    LayerConfig { window: None, rope, norms: Norms::Before, mlp: Mlp::Dense }
 }
 
 /// A model with random weights on the CPU, with heads of 16 numbers, two for each head of keys.
-pub(super) fn random(shape: Shape) -> Result<Model> {
-    let layers = shape.layers_or_plain();
-    let Shape { d_model, d_ff, n_layers, context, .. } = shape;
-    let n_heads = d_model / 16;
+pub(super) fn random(d_model: usize, d_ff: usize, layers: Vec<LayerConfig>) -> Result<Model> {
+    let (n_layers, n_heads) = (layers.len(), d_model / 16);
     let llama = LlamaConfig { layers, ..LlamaConfig::plain(RopeConfig::new(10_000.0)) };
     let config = ModelConfig {
         family: Family::Llama(llama),
@@ -179,7 +144,7 @@ pub(super) fn random(shape: Shape) -> Result<Model> {
         n_kv_heads: n_heads / 2,
         head_dim: 16,
         d_ff,
-        context_length: context,
+        context_length: 1 << 20,
         norm_eps: 1e-5,
         activation: Activation::Silu,
         tied_head: true,

@@ -105,11 +105,20 @@ mod tests {
     use super::super::layers::models;
     use super::*;
 
+    fn published(name: &str) -> (ModelConfig, Sizes) {
+        let mut models = models(&[]).unwrap().into_iter();
+        let Named { config, .. } = models.find(|model| model.name == name).unwrap();
+        let Family::Llama(llama) = &config.family else {
+            panic!("{name}")
+        };
+        let sizes = Sizes::of(&config, llama);
+        (config, sizes)
+    }
+
     /// The numbers of their authors, in billions: of all weights, and of those for a token, which count
     /// the embedding matrix beside the head.
     #[test]
     fn counts_are_those_of_the_model_cards() {
-        let models = models(&[]).unwrap();
         for (name, weights, active) in [
             ("Mistral 7B v0.1", 7.24, 7.24),
             ("Gemma 3 1B", 1.0, 1.0),
@@ -118,13 +127,9 @@ mod tests {
             ("Qwen3 30B-A3B", 30.5, 3.3),
             ("Mixtral 8x7B v0.1", 46.7, 12.9),
         ] {
-            let found = models.iter().find(|model| model.name == name).unwrap();
-            let Family::Llama(llama) = &found.config.family else {
-                panic!("{name}")
-            };
-            let sizes = Sizes::of(&found.config, llama);
-            let table = found.config.vocab_size * found.config.d_model;
-            let embedding = if found.config.tied_head { 0 } else { table };
+            let (config, sizes) = published(name);
+            let table = config.vocab_size * config.d_model;
+            let embedding = if config.tied_head { 0 } else { table };
             let near =
                 |count: usize, expected: f64| (count as f64 / 1e9 / expected - 1.0).abs() < 0.02;
             assert!(near(sizes.weights, weights), "{name}: {}", sizes.weights);
@@ -134,18 +139,10 @@ mod tests {
 
     #[test]
     fn one_layer_without_a_window_keeps_the_whole_text() {
-        let models = models(&[]).unwrap();
-        let sizes = |name: &str| {
-            let found = models.iter().find(|model| model.name == name).unwrap();
-            let Family::Llama(llama) = &found.config.family else {
-                panic!("{name}")
-            };
-            Sizes::of(&found.config, llama)
-        };
-        let mistral = sizes("Mistral 7B v0.1");
+        let (_, mistral) = published("Mistral 7B v0.1");
         assert_eq!(mistral.held, mistral.attended);
         assert_eq!(mistral.held, 4096 * 32 * 8 * 128 * 2 * 2);
-        let gemma = sizes("Gemma 3 1B");
+        let (_, gemma) = published("Gemma 3 1B");
         assert_eq!(gemma.held, 32_768 * 26 * 256 * 2 * 2);
         assert_eq!(gemma.attended, (22 * 512 + 4 * 32_768) * 256 * 2 * 2);
     }

@@ -8,8 +8,9 @@ use slowburn::kv::KvCache;
 use slowburn::model::{Input, Logits, Model};
 
 use super::WindowPattern;
-use super::shapes::{Mixture, Shape, random};
+use super::shapes::{Mixture, random};
 use crate::cli::Result;
+use crate::cli::timeline::milliseconds;
 
 /// The window, and the lengths of text at which a token is timed.
 const WINDOW: usize = 512;
@@ -27,8 +28,7 @@ const MIXTURE: Mixture = Mixture { count: 8, per_token: 2, d_ff: 1024 };
 pub(super) fn windows() -> Result<(String, Value)> {
     let mut columns = Vec::new();
     for pattern in WindowPattern::ALL {
-        let layers = pattern.layers(WINDOW);
-        let model = random(Shape { d_model: 256, d_ff: 512, layers, ..Shape::SMALL })?;
+        let model = random(256, 512, pattern.layers(WINDOW))?;
         let mut cache = model.new_cache(LENGTHS[LENGTHS.len() - 1])?;
         let mut times = Vec::new();
         for length in LENGTHS {
@@ -65,10 +65,9 @@ pub(super) fn windows() -> Result<(String, Value)> {
 /// # Errors
 /// Too little memory.
 pub(super) fn experts() -> Result<(String, Value)> {
-    let shape = Shape { d_model: 512, n_layers: 4, ..Shape::SMALL };
-    let models = MIXTURE.models_of(shape)?;
+    let models = MIXTURE.models_of(512, 4)?;
     let mut rows = Vec::new();
-    for size in Mixture::batch_sizes() {
+    for size in Mixture::BATCH_SIZES {
         let mut rates = [0.0; 3];
         for (rate, model) in rates.iter_mut().zip(&models) {
             let mut caches =
@@ -116,8 +115,4 @@ fn middle(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
     }
     times.sort();
     Ok(times[STEPS / 2])
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    1e3 * time.as_secs_f64()
 }

@@ -37,8 +37,7 @@ pub fn timeline(
     pretrained: &Pretrained,
     timeline: &Timeline<'_>,
 ) -> Result<()> {
-    let json = args.batch.json.then(|| timeline.json(pretrained)).transpose()?;
-    print(args.batch.json, &json.unwrap_or_default(), &timeline.text())?;
+    print(args.batch.json, &timeline.json(pretrained)?, &timeline.text())?;
     args.batch.model.report_blocks(pretrained.model.kv_pool());
     Ok(())
 }
