@@ -21,7 +21,3 @@ pub mod temperature;
 pub mod tokens;
 pub mod top_k;
 pub mod top_p;
-
-#[cfg(test)]
-#[path = "../../exercises/suite/support/with_tensors.rs"]
-mod support;

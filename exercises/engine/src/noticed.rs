@@ -167,25 +167,13 @@ impl Numbers for usize {
 
 impl<T: Numbers> Numbers for Vec<T> {
     fn push_to(&self, numbers: &mut Vec<f64>) {
-        self.as_slice().push_to(numbers);
+        self.iter().for_each(|part| part.push_to(numbers));
     }
 }
 
 impl<T: Numbers, const N: usize> Numbers for [T; N] {
     fn push_to(&self, numbers: &mut Vec<f64>) {
-        self.as_slice().push_to(numbers);
-    }
-}
-
-impl<T: Numbers> Numbers for [T] {
-    fn push_to(&self, numbers: &mut Vec<f64>) {
         self.iter().for_each(|part| part.push_to(numbers));
-    }
-}
-
-impl<T: Numbers + ?Sized> Numbers for &T {
-    fn push_to(&self, numbers: &mut Vec<f64>) {
-        T::push_to(self, numbers);
     }
 }
 

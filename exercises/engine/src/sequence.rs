@@ -34,7 +34,7 @@ pub struct Sequence {
     pub blocks: Vec<u32>,
     /// What has to be computed before the next token is drawn: its prompt, or all of its tokens where it
     /// had lost its blocks.
-    to_read: usize,
+    pub to_read: usize,
     /// What it found in the prefix cache. The plan does not count that.
     found: usize,
     prompt: usize,
@@ -121,10 +121,6 @@ impl Sequence {
         mem::take(&mut self.blocks)
     }
 
-    pub fn to_read(&self) -> usize {
-        self.to_read
-    }
-
     /// Draws the next token, and says how the reader is. Where the text has ended, `end` says why.
     pub fn draw(
         &mut self,
@@ -179,9 +175,7 @@ impl Sequence {
 
     /// The reader has everything: the story is done, and the stream ends.
     pub fn close(self, parts: &Parts, vocabulary: &Vocabulary) {
-        let text = call("detokenize", || {
-            (parts.detokenize)(&self.tokens, &vocabulary.bytes(), vocabulary.special())
-        });
+        let text = vocabulary.text(parts, &self.tokens);
         let (prompt, ids) = self.tokens.split_at(self.prompt);
         (self.done)(Story {
             prompt: prompt.to_vec(),

@@ -211,30 +211,17 @@ impl Writer {
             (parts.generate)(&next, &prompt, &[eos], request.max_tokens, context)
         });
 
-        let mut state = state.into_inner();
-        let mut last_line = LAST_LINE.bytes();
-        while !state.text.stopped
-            && let Some(byte) = last_line.next()
-        {
-            state.show(&[byte]);
-        }
-        let State { text, to_reader, sampler, .. } = state;
-        to_reader.emit(text.finish());
-        // The stream ends where nobody writes any more.
-        drop(to_reader);
-        let all: Vec<u32> = prompt.iter().chain(&ids).copied().collect();
+        let sampler = state.into_inner().end();
+        let all = [prompt.as_slice(), &ids].concat();
         if let Some(id) = all.iter().find(|id| **id as usize >= vocabulary.len()) {
             fail("generate", format!("returned the id {id}, which no token has"));
         }
-        let text = call("detokenize", || {
-            (parts.detokenize)(&all, &vocabulary.bytes(), vocabulary.special())
-        });
         Story {
             prompt,
             ids,
             end,
             streamed: String::new(),
-            text,
+            text: vocabulary.text(parts, &all),
             probabilities: sampler.probabilities,
             margin: sampler.margin,
         }
@@ -265,6 +252,20 @@ impl State<'_> {
         self.to_reader.emit(self.text.push(bytes));
     }
 
+    /// Sends the last line, and what was held back.
+    fn end(mut self) -> Sampler {
+        let mut last_line = LAST_LINE.bytes();
+        while !self.text.stopped
+            && let Some(byte) = last_line.next()
+        {
+            self.show(&[byte]);
+        }
+        // The stream ends where nobody writes any more: `to_reader` is dropped here.
+        let Self { text, to_reader, sampler, .. } = self;
+        to_reader.emit(text.finish());
+        sampler
+    }
+
     /// The logits after a text, of which only what is new is read.
     fn logits(&mut self, text: &[u32]) -> Vec<f32> {
         let Self { network, parts, request, .. } = *self;
@@ -289,23 +290,7 @@ impl State<'_> {
         let mut positions = Vec::new();
         let mut forward = |tokens: &[u32], start: usize| {
             positions.extend((0..tokens.len()).map(|i| start.saturating_add(i)));
-            let room = model.config.context - caches.length;
-            if tokens.is_empty()
-                || tokens.len() > room
-                || tokens.iter().any(|&t| t as usize >= vocab)
-            {
-                fail(
-                    "chunked_prefill",
-                    format!(
-                        "asks for a pass of {} tokens, where 1 to {room} can be read",
-                        tokens.len()
-                    ),
-                );
-            }
-            let chunk = Chunk { tokens, start, wants_logits: true };
-            let logits = network.forward(parts, &[chunk], caches);
-            caches.length += tokens.len();
-            logits.into_iter().flatten().flatten().collect()
+            pass(network, parts, caches, tokens, start)
         };
         match new.as_slice() {
             [] => fail("generate", "asks what follows a text of no tokens"),
@@ -321,6 +306,30 @@ impl State<'_> {
             }
         }
     }
+}
+
+/// The logits after the last of some tokens, which are read behind those in the caches. The first is said
+/// to be at `start`.
+fn pass(
+    network: &Network<'_>,
+    parts: &Parts,
+    caches: &mut Caches,
+    tokens: &[u32],
+    start: usize,
+) -> Vec<f32> {
+    let Model { config, embedding, .. } = network.model;
+    let room = config.context - caches.length;
+    let unknown = |&token: &u32| token as usize >= embedding.len();
+    if tokens.is_empty() || tokens.len() > room || tokens.iter().any(unknown) {
+        fail(
+            "chunked_prefill",
+            format!("asks for a pass of {} tokens, where 1 to {room} can be read", tokens.len()),
+        );
+    }
+    let chunk = Chunk { tokens, start, wants_logits: true };
+    let logits = network.forward(parts, &[chunk], caches);
+    caches.length += tokens.len();
+    logits.into_iter().flatten().flatten().collect()
 }
 
 /// Logits, no two of them equal, of which the greatest is that of this token.

@@ -36,8 +36,8 @@ impl Expected {
     }
 
     fn of_ids(vocabulary: &Vocabulary, prompt: &[u32], ids: &[u32], end: End) -> Self {
-        let detokenize = Parts::of_the_book().detokenize;
-        let text = |ids: &[u32]| detokenize(ids, &vocabulary.bytes(), vocabulary.special());
+        let book = Parts::of_the_book();
+        let text = |ids: &[u32]| vocabulary.text(&book, ids);
         Self {
             prompt: prompt.to_vec(),
             ids: ids.to_vec(),

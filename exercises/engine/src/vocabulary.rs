@@ -82,9 +82,10 @@ impl Vocabulary {
         ids
     }
 
-    /// The bytes of each token, `[vocab]`.
-    pub fn bytes(&self) -> Vec<&[u8]> {
-        self.bytes.iter().map(Vec::as_slice).collect()
+    /// The text of all of these ids.
+    pub fn text(&self, parts: &Parts, ids: &[u32]) -> String {
+        let bytes: Vec<&[u8]> = self.bytes.iter().map(Vec::as_slice).collect();
+        call("detokenize", || (parts.detokenize)(ids, &bytes, &self.special))
     }
 
     /// The bytes of a token; none for one that stands for no text.
@@ -95,16 +96,8 @@ impl Vocabulary {
         &self.bytes[id as usize]
     }
 
-    pub fn special(&self) -> &[u32] {
-        &self.special
-    }
-
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
     }
 }
 

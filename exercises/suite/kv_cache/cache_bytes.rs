@@ -19,44 +19,54 @@ const LARGER: ModelSize = ModelSize {
     weight_bytes: 1_000_000_000,
 };
 
+/// All its sides are 1.
+const SMALLEST: ModelSize = ModelSize {
+    n_layers: 1,
+    n_heads: 1,
+    n_kv_heads: 1,
+    head_dim: 1,
+    bytes_per_number: 1,
+    weight_bytes: 1,
+};
+
+fn check(rule: &str, model: ModelSize, batch: u64, positions: u64, expected: Option<u64>) {
+    let case =
+        Case::rule(rule).given("model", model).given("batch", batch).given("positions", positions);
+    case.equal(expected, cache_bytes(&model, batch, positions));
+}
+
+fn check_fit(rule: &str, model: ModelSize, positions: u64, memory: u64, expected: u64) {
+    let case = Case::rule(rule)
+        .given("model", model)
+        .given("positions", positions)
+        .given("memory", memory);
+    case.equal(expected, sequences_that_fit(&model, positions, memory));
+}
+
 #[test]
 fn keys_and_values_of_one_position() {
-    let case = Case::rule("bytes = 2 * layers * batch * kv heads * positions * head_dim * bytes")
-        .given("model", EMBER)
-        .given("batch", 1)
-        .given("positions", 1);
-    case.equal(Some(3_840), cache_bytes(&EMBER, 1, 1));
+    let rule = "bytes = 2 * layers * batch * kv heads * positions * head_dim * bytes";
+    check(rule, EMBER, 1, 1, Some(3_840));
 }
 
 #[test]
 fn bytes_grow_with_the_positions_and_with_the_batch() {
-    for (model, batch, positions, expected) in [
-        (EMBER, 1, 9, 34_560),
-        (EMBER, 1, 512, 1_966_080),
-        (EMBER, 16, 65, 3_993_600),
-        (EMBER, 500, 2, 3_840_000),
-        (LARGER, 1, 512, 12_582_912),
-        (LARGER, 8, 512, 100_663_296),
-        (LARGER, 1, 128_000, 3_145_728_000),
-    ] {
-        let case =
-            Case::rule("every sequence has its own keys and values, for every one of its places")
-                .given("model", model)
-                .given("batch", batch)
-                .given("positions", positions);
-        case.equal(Some(expected), cache_bytes(&model, batch, positions));
-    }
+    let rule = "every sequence has its own keys and values, for every one of its places";
+    check(rule, EMBER, 1, 9, Some(34_560));
+    check(rule, EMBER, 1, 512, Some(1_966_080));
+    check(rule, EMBER, 16, 65, Some(3_993_600));
+    check(rule, EMBER, 500, 2, Some(3_840_000));
+    check(rule, LARGER, 1, 512, Some(12_582_912));
+    check(rule, LARGER, 8, 512, Some(100_663_296));
+    check(rule, LARGER, 1, 128_000, Some(3_145_728_000));
 }
 
 #[test]
 fn a_number_that_is_too_large_is_none() {
+    let rule = "a number of bytes that a u64 cannot hold is None";
     // 3840 = 2^8 * 15, so that 2^56 positions wrap around to 15 * 2^64, which is 0.
     for (batch, positions) in [(1, 1 << 56), (1 << 28, 1 << 28), (u64::MAX, u64::MAX)] {
-        let case = Case::rule("a number of bytes that a u64 cannot hold is None")
-            .given("model", EMBER)
-            .given("batch", batch)
-            .given("positions", positions);
-        case.equal(None, cache_bytes(&EMBER, batch, positions));
+        check(rule, EMBER, batch, positions, None);
     }
     // All sides are powers of 2 whose product is 2^64, and no product of fewer sides is too large:
     // whatever their order, only the last multiplication overflows.
@@ -70,15 +80,7 @@ fn a_number_that_is_too_large_is_none() {
         weight_bytes: 1,
     };
     // Two of them alone are too large.
-    let flat = ModelSize {
-        n_layers: 1,
-        n_heads: 1,
-        n_kv_heads: 1,
-        head_dim: 1,
-        bytes_per_number: 1,
-        weight_bytes: 1,
-    };
-    let large = 1 << 32;
+    let (flat, large) = (SMALLEST, 1 << 32);
     for (model, batch, positions) in [
         (even, 1 << 10, 1 << 20),
         (ModelSize { n_layers: 1 << 63, ..flat }, 1, 1),
@@ -97,73 +99,38 @@ fn a_number_that_is_too_large_is_none() {
         (ModelSize { head_dim: large, ..flat }, 1, large),
         (flat, large, large),
     ] {
-        let case = Case::rule(
-            "a number of bytes that a u64 cannot hold is None, whichever product is too large",
-        )
-        .given("model", model)
-        .given("batch", batch)
-        .given("positions", positions);
-        case.equal(None, cache_bytes(&model, batch, positions));
+        let rule = format!("{rule}, whichever product is too large");
+        check(&rule, model, batch, positions, None);
     }
     let most = u64::MAX / 3_840;
-    let case = Case::rule("a number that a u64 can hold is not None")
-        .given("model", EMBER)
-        .given("batch", 1)
-        .given("positions", most);
-    case.equal(Some(most * 3_840), cache_bytes(&EMBER, 1, most));
+    check("a number that a u64 can hold is not None", EMBER, 1, most, Some(most * 3_840));
 }
 
 #[test]
 fn the_last_sequence_fits_to_the_byte() {
-    let one = 100 * 3_840;
-    for (memory, expected) in [
-        (EMBER.weight_bytes + one - 1, 0),
-        (EMBER.weight_bytes + one, 1),
-        (EMBER.weight_bytes + 64 * one - 1, 63),
-        (EMBER.weight_bytes + 64 * one, 64),
-    ] {
-        let case = Case::rule("the weights are there once, the cache once for each sequence")
-            .given("model", EMBER)
-            .given("positions", 100)
-            .given("memory", memory);
-        case.equal(expected, sequences_that_fit(&EMBER, 100, memory));
-    }
+    let rule = "the weights are there once, the cache once for each sequence";
+    let (weights, one) = (EMBER.weight_bytes, 100 * 3_840);
+    check_fit(rule, EMBER, 100, weights + one - 1, 0);
+    check_fit(rule, EMBER, 100, weights + one, 1);
+    check_fit(rule, EMBER, 100, weights + 64 * one - 1, 63);
+    check_fit(rule, EMBER, 100, weights + 64 * one, 64);
 }
 
 #[test]
 fn without_room_for_the_weights_nothing_fits() {
     for memory in [0, 1, EMBER.weight_bytes - 1, EMBER.weight_bytes] {
-        let case = Case::rule("no sequence runs without the weights")
-            .given("model", EMBER)
-            .given("positions", 1)
-            .given("memory", memory);
-        case.equal(0, sequences_that_fit(&EMBER, 1, memory));
+        check_fit("no sequence runs without the weights", EMBER, 1, memory, 0);
     }
 }
 
 #[test]
 fn large_numbers_are_exact() {
-    let model = ModelSize {
-        n_layers: 1,
-        n_heads: 1,
-        n_kv_heads: 1,
-        head_dim: 1,
-        bytes_per_number: 1,
-        weight_bytes: 1,
-    };
+    let rule = "as many as fit, exactly, also where the memory is large";
     for memory in [(1 << 60) - 1, u64::MAX] {
-        let case = Case::rule("as many as fit, exactly, also where the memory is large")
-            .given("model", model)
-            .given("positions", 1)
-            .given("memory", memory);
-        case.equal((memory - 1) / 2, sequences_that_fit(&model, 1, memory));
+        check_fit(rule, SMALLEST, 1, memory, (memory - 1) / 2);
     }
     let heavy = ModelSize { weight_bytes: 3839, ..EMBER };
-    let case = Case::rule("as many as fit, exactly, also where the memory is large")
-        .given("model", heavy)
-        .given("positions", 1)
-        .given("memory", u64::MAX);
-    case.equal((u64::MAX - 3839) / 3840, sequences_that_fit(&heavy, 1, u64::MAX));
+    check_fit(rule, heavy, 1, u64::MAX, (u64::MAX - 3839) / 3840);
     let great = 1 << 32;
     let huge = ModelSize {
         n_layers: great,
@@ -173,23 +140,14 @@ fn large_numbers_are_exact() {
         bytes_per_number: great,
         weight_bytes: 1,
     };
-    let case = Case::rule("the product must not wrap around, in no type: this is 2^193")
-        .given("model", huge)
-        .given("batch", great)
-        .given("positions", great);
-    case.equal(None, cache_bytes(&huge, great, great));
-    let case = Case::rule("a number that a u64 can hold is not None")
-        .given("model", model)
-        .given("batch", 1)
-        .given("positions", u64::MAX / 2);
-    case.equal(Some(u64::MAX - 1), cache_bytes(&model, 1, u64::MAX / 2));
+    let rule = "the product must not wrap around, in no type: this is 2^193";
+    check(rule, huge, great, great, None);
+    let rule = "a number that a u64 can hold is not None";
+    check(rule, SMALLEST, 1, u64::MAX / 2, Some(u64::MAX - 1));
 }
 
 #[test]
 fn a_sequence_that_cannot_be_counted_does_not_fit() {
-    let case = Case::rule("where one sequence takes more than a u64 can count, none fits")
-        .given("model", EMBER)
-        .given("positions", 1_u64 << 56)
-        .given("memory", u64::MAX);
-    case.equal(0, sequences_that_fit(&EMBER, 1 << 56, u64::MAX));
+    let rule = "where one sequence takes more than a u64 can count, none fits";
+    check_fit(rule, EMBER, 1 << 56, u64::MAX, 0);
 }

@@ -194,19 +194,18 @@ fn a_logit_that_is_hardly_greater() {
 
 #[test]
 fn the_greatest_logit_wins_also_below_zero() {
-    let case =
-        Case::rule("the token is the one with the greatest logit, also where all are below 0")
-            .given("logits at every step", [-3.0, -2.0, -1.0, -4.0])
+    for (wherever, logits) in [
+        ("below 0", [-3.0, -2.0, -1.0, -4.0]),
+        ("low", [-3e9, -2e9, -1e9, -4e9]),
+    ] {
+        let rule = "the token is the one with the greatest logit, also where all are";
+        let case = Case::rule(format!("{rule} {wherever}"))
+            .given("logits at every step", logits)
             .given("prompt", [0])
             .given("max_tokens", 2);
-    let model = |_: &[u32]| vec![-3.0, -2.0, -1.0, -4.0];
-    case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
-    let case = Case::rule("the token is the one with the greatest logit, also where all are low")
-        .given("logits at every step", [-3e9, -2e9, -1e9, -4e9])
-        .given("prompt", [0])
-        .given("max_tokens", 2);
-    let model = |_: &[u32]| vec![-3e9, -2e9, -1e9, -4e9];
-    case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
+        let model = |_: &[u32]| logits.to_vec();
+        case.equal((vec![2, 2], End::Length), generate(&model, &[0], &[], 2, 100));
+    }
 }
 
 #[test]

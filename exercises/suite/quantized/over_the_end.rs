@@ -15,41 +15,35 @@ fn read_back(weights: &[f32]) -> Vec<f32> {
     weights.iter().map(read).collect()
 }
 
-fn close(case: &Case, expected: &[Vec<f32>], found: &[Vec<f32>]) {
-    case.close_rows(expected, found, 1e-6);
-}
-
-fn case(rule: &str, matrix: &[Vec<f32>], group: usize) -> Case {
-    Case::rule(rule).given("matrix", matrix).given("group", group)
+fn check(rule: &str, matrix: &[Vec<f32>], group: usize, expected: &[Vec<f32>]) {
+    let case = Case::rule(rule).given("matrix", matrix).given("group", group);
+    case.close_rows(expected, &stored(matrix, group), 1e-6);
 }
 
 #[test]
 fn rows_of_whole_groups() {
     let matrix = [vec![127.0, 64.2, 1.0, 0.3], vec![2.54, 0.013, 0.0, 0.0]];
-    let case = case("each group has the scale of its greatest magnitude", &matrix, 2);
     let expected = [
         vec![127.0, 64.0, 1.0, 38.0 / 127.0],
         vec![2.54, 0.02, 0.0, 0.0],
     ];
-    close(&case, &expected, &stored(&matrix, 2));
+    check("each group has the scale of its greatest magnitude", &matrix, 2, &expected);
 }
 
 #[test]
 fn a_group_ends_with_its_row() {
     let matrix = [vec![127.0, 64.0, 100.0], vec![0.5, 0.3, 0.1]];
-    let case = case("no group holds weights of two rows", &matrix, 2);
     let expected = [
         vec![127.0, 64.0, 100.0],
         [read_back(&[0.5, 0.3]), vec![0.1]].concat(),
     ];
-    close(&case, &expected, &stored(&matrix, 2));
+    check("no group holds weights of two rows", &matrix, 2, &expected);
 }
 
 #[test]
 fn a_row_may_be_shorter_than_a_group() {
     let matrix = [vec![127.0], vec![0.5], vec![0.001]];
-    let case = case("a row that is shorter than a group is a group", &matrix, 32);
-    close(&case, &matrix, &stored(&matrix, 32));
+    check("a row that is shorter than a group is a group", &matrix, 32, &matrix);
 }
 
 #[test]
@@ -58,12 +52,12 @@ fn all_weights_of_a_row_are_stored() {
         vec![127.0, 1.0, 0.26, 0.6, 0.0],
         vec![0.0, 0.0, 0.0, 0.0, 0.013],
     ];
-    let case = case("the last group of a row is shorter, and is stored as well", &matrix, 3);
     let expected = [
         vec![127.0, 1.0, 0.0, 0.6, 0.0],
         vec![0.0, 0.0, 0.0, 0.0, 0.013],
     ];
-    close(&case, &expected, &stored(&matrix, 3));
+    let rule = "the last group of a row is shorter, and is stored as well";
+    check(rule, &matrix, 3, &expected);
 }
 
 #[test]
@@ -93,7 +87,8 @@ fn a_row_is_stored_alone_as_in_its_matrix() {
             let expected: Vec<f32> = row.chunks(group).flat_map(read_back).collect();
             let greatest = expected.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
             case.close(&expected, found, 1e-6 * greatest);
-            close(&case, &stored(std::slice::from_ref(row), group), std::slice::from_ref(found));
+            let alone = stored(std::slice::from_ref(row), group);
+            case.close_rows(&alone, std::slice::from_ref(found), 1e-6);
         }
     }
 }

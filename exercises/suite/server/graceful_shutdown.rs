@@ -48,16 +48,12 @@ fn a_server_that_runs() {
     case.equal(expected, found);
 }
 
-#[test]
-fn who_runs_is_finished() {
-    let case = case(
-        "a request that runs at the shutdown is finished, and then the process may exit \
-         (shown: which requests ended at each step, and whether it may exit then)",
-        2,
-        &[('A', 2), ('B', 3)],
-    )
-    .given("shutdown", "after the first step, with the deadline at 30 s");
-    let mut server = server(2, &[('A', 2), ('B', 3)]);
+/// After a shutdown, A is finished at the second step and B at the third.
+fn check(rule: &str, slots: usize, requests: &[(char, usize)]) {
+    let shown = "(shown: which requests ended at each step, and whether it may exit then)";
+    let case = case(&format!("{rule} {shown}"), slots, requests)
+        .given("shutdown", "after the first step, with the deadline at 30 s");
+    let mut server = server(slots, requests);
     let mut found = vec![(server.step(seconds(0)), server.may_exit())];
     server.shut_down(seconds(30));
     for now in 1..3 {
@@ -72,26 +68,15 @@ fn who_runs_is_finished() {
 }
 
 #[test]
+fn who_runs_is_finished() {
+    let rule = "a request that runs at the shutdown is finished, and then the process may exit";
+    check(rule, 2, &[('A', 2), ('B', 3)]);
+}
+
+#[test]
 fn who_waits_is_finished_too() {
-    let case = case(
-        "a request that waits at the shutdown was accepted, and is finished too \
-         (shown: which requests ended at each step, and whether it may exit then)",
-        1,
-        &[('A', 2), ('B', 1)],
-    )
-    .given("shutdown", "after the first step, with the deadline at 30 s");
-    let mut server = server(1, &[('A', 2), ('B', 1)]);
-    let mut found = vec![(server.step(seconds(0)), server.may_exit())];
-    server.shut_down(seconds(30));
-    for now in 1..3 {
-        found.push((server.step(seconds(now)), server.may_exit()));
-    }
-    let expected = vec![
-        (vec![], false),
-        (vec![('A', Finished)], false),
-        (vec![('B', Finished)], true),
-    ];
-    case.equal(expected, found);
+    let rule = "a request that waits at the shutdown was accepted, and is finished too";
+    check(rule, 1, &[('A', 2), ('B', 1)]);
 }
 
 #[test]

@@ -22,31 +22,29 @@ impl std::fmt::Debug for Shown {
     }
 }
 
+fn check(rule: &str, tokens: &[&[u8]], expected: &[&str]) {
+    let case = Case::rule(rule).given("tokens", shown(tokens));
+    case.equal(expected.to_vec(), pieces(tokens).iter().map(String::as_str).collect());
+}
+
 #[test]
 fn whole_tokens_come_at_once() {
-    let tokens: [&[u8]; 3] = [b"Once", b" upon", b" a"];
-    let case = Case::rule("a token of whole characters is a piece").given("tokens", shown(&tokens));
-    case.equal(vec!["Once".to_owned(), " upon".into(), " a".into()], pieces(&tokens));
-    let tokens: [&[u8]; 3] = [b"a\0", "\u{feff}".as_bytes(), b"\x7f"];
-    let case = Case::rule("a character is one, whichever it is").given("tokens", shown(&tokens));
-    case.equal(vec!["a\0".to_owned(), "\u{feff}".into(), "\x7f".into()], pieces(&tokens));
+    let rule = "a token of whole characters is a piece";
+    check(rule, &[b"Once", b" upon", b" a"], &["Once", " upon", " a"]);
+    let rule = "a character is one, whichever it is";
+    check(rule, &[b"a\0", "\u{feff}".as_bytes(), b"\x7f"], &["a\0", "\u{feff}", "\x7f"]);
 }
 
 #[test]
 fn a_character_in_tokens_of_one_byte_comes_with_the_last() {
     let tokens: [&[u8]; 5] = [b"\xF0", b"\x9F", b"\x8D", b"\x8E", b" pie"];
-    let case = Case::rule("a character comes with its last byte").given("tokens", shown(&tokens));
-    case.equal(["", "", "", "🍎", " pie"].map(String::from).to_vec(), pieces(&tokens));
+    check("a character comes with its last byte", &tokens, &["", "", "", "🍎", " pie"]);
 }
 
 #[test]
 fn a_token_may_end_inside_a_character() {
-    let tokens: [&[u8]; 3] = [b" caf\xC3", b"\xA9", b"!"];
-    let case = Case::rule(
-        "what is whole comes at once, and the beginning of a character waits for its end",
-    )
-    .given("tokens", shown(&tokens));
-    case.equal([" caf", "é", "!"].map(String::from).to_vec(), pieces(&tokens));
+    let rule = "what is whole comes at once, and the beginning of a character waits for its end";
+    check(rule, &[b" caf\xC3", b"\xA9", b"!"], &[" caf", "é", "!"]);
 }
 
 #[test]
@@ -56,26 +54,20 @@ fn a_long_token_may_end_inside_a_character() {
         b"\xA9 \xF0\x9F",
         b"\x8D\x8E",
     ];
-    let case = Case::rule("however long a token is, what is not whole waits")
-        .given("tokens", shown(&tokens));
-    let expected = ["Once upon a time in a caf", "é ", "🍎"].map(String::from);
-    case.equal(expected.to_vec(), pieces(&tokens));
+    let rule = "however long a token is, what is not whole waits";
+    check(rule, &tokens, &["Once upon a time in a caf", "é ", "🍎"]);
 }
 
 #[test]
 fn a_token_may_end_one_character_and_begin_the_next() {
-    let tokens: [&[u8]; 4] = [b"\xC3", b"\xA9\xC3", b"\xA8\xC3", b"\xA0"];
-    let case =
-        Case::rule("of each token, only what is not whole waits").given("tokens", shown(&tokens));
-    case.equal(["", "é", "è", "à"].map(String::from).to_vec(), pieces(&tokens));
+    let rule = "of each token, only what is not whole waits";
+    check(rule, &[b"\xC3", b"\xA9\xC3", b"\xA8\xC3", b"\xA0"], &["", "é", "è", "à"]);
 }
 
 #[test]
 fn a_token_may_be_empty() {
-    let tokens: [&[u8]; 5] = [b" caf\xC3", b"", b"\xA9", b"", b"!"];
-    let case = Case::rule("a token of no bytes changes nothing: what waits goes on waiting")
-        .given("tokens", shown(&tokens));
-    case.equal([" caf", "", "é", "", "!"].map(String::from).to_vec(), pieces(&tokens));
+    let rule = "a token of no bytes changes nothing: what waits goes on waiting";
+    check(rule, &[b" caf\xC3", b"", b"\xA9", b"", b"!"], &[" caf", "", "é", "", "!"]);
 }
 
 #[test]

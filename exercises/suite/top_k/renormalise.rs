@@ -7,41 +7,31 @@ fn case(rule: &str, probabilities: &[f32], kept: &[bool]) -> Case {
     Case::rule(rule).given("probabilities", probabilities).given("kept", kept)
 }
 
+fn check(rule: &str, probabilities: &[f32], kept: &[bool], expected: &[f32]) {
+    let case = case(rule, probabilities, kept);
+    case.close(expected, &renormalise(probabilities, kept), TOLERANCE);
+}
+
 #[test]
 fn the_example_of_the_chapter() {
     let probabilities = [0.455, 0.276, 0.167, 0.102];
     let kept = [true, true, false, false];
-    let case = case("what stays is divided by the sum of what stays", &probabilities, &kept);
-    case.close(
-        &[0.622_435, 0.377_565, 0.0, 0.0],
-        &renormalise(&probabilities, &kept),
-        TOLERANCE,
-    );
+    let rule = "what stays is divided by the sum of what stays";
+    check(rule, &probabilities, &kept, &[0.622_435, 0.377_565, 0.0, 0.0]);
 }
 
 #[test]
 fn tokens_keep_their_places() {
     let probabilities = [0.125, 0.5, 0.125, 0.25];
     let kept = [false, true, false, true];
-    let case = case(
-        "a token that was removed has 0, and nothing moves to another place",
-        &probabilities,
-        &kept,
-    );
-    let expected = [0.0, 0.666_667, 0.0, 0.333_333];
-    case.close(&expected, &renormalise(&probabilities, &kept), TOLERANCE);
+    let rule = "a token that was removed has 0, and nothing moves to another place";
+    check(rule, &probabilities, &kept, &[0.0, 0.666_667, 0.0, 0.333_333]);
 }
 
 #[test]
 fn the_last_one_gets_all() {
-    let probabilities = [0.96875, 0.03125];
-    let kept = [false, true];
-    let case = case(
-        "a token that is left alone is certain, however unlikely it was",
-        &probabilities,
-        &kept,
-    );
-    case.close(&[0.0, 1.0], &renormalise(&probabilities, &kept), TOLERANCE);
+    let rule = "a token that is left alone is certain, however unlikely it was";
+    check(rule, &[0.96875, 0.03125], &[false, true], &[0.0, 1.0]);
 }
 
 #[test]
@@ -53,8 +43,7 @@ fn what_is_left_may_be_little() {
         ([0.499_9, 0.5, 0.000_1], [true, false, true], [0.999_8, 0.0, 0.000_2]),
         ([1e-9, 1.0, 4e-9], [true, false, true], [0.2, 0.0, 0.8]),
     ] {
-        let case = case(rule, &probabilities, &kept);
-        case.close(&expected, &renormalise(&probabilities, &kept), TOLERANCE);
+        check(rule, &probabilities, &kept, &expected);
     }
 }
 
@@ -68,8 +57,7 @@ fn the_sum_may_be_less_than_one_before() {
         ([0.5, 0.499_6, 0.0], [true, true, true], [0.500_2, 0.499_8, 0.0]),
         ([0.5, 0.499_6, 0.000_4], [true, true, false], [0.500_2, 0.499_8, 0.0]),
     ] {
-        let case = case(rule, &probabilities, &kept);
-        case.close(&expected, &renormalise(&probabilities, &kept), TOLERANCE);
+        check(rule, &probabilities, &kept, &expected);
     }
 }
 
@@ -82,10 +70,8 @@ fn removed_is_exactly_nothing() {
 
 #[test]
 fn all_stay() {
-    let probabilities = [0.25, 0.5, 0.25];
-    let kept = [true; 3];
-    let case = case("where nothing is removed, nothing changes", &probabilities, &kept);
-    case.close(&probabilities, &renormalise(&probabilities, &kept), TOLERANCE);
+    let all = [0.25, 0.5, 0.25];
+    check("where nothing is removed, nothing changes", &all, &[true; 3], &all);
 }
 
 #[test]

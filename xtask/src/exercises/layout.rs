@@ -26,18 +26,17 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     } else {
         format!("{chapter}/mod.rs")
     };
-    for (path, mount) in [
-        (format!("exercises/src/{stubs}"), "../../suite"),
-        (format!("solutions/src/{chapter}/mod.rs"), "../../../exercises/suite"),
+    let module = format!("mod {name};");
+    let suite = format!("#[path = \"../../suite/{chapter}/{name}.rs\"]\nmod {name}_tests;");
+    for (path, held) in [
+        (format!("exercises/src/{stubs}"), &[&module, &suite][..]),
+        (format!("solutions/src/{chapter}/mod.rs"), &[&module][..]),
     ] {
         let text = fs::read_to_string(root.join(&path)).unwrap_or_default();
         let text: Vec<&str> = text.lines().map(str::trim_start).collect();
         let text = text.join("\n");
-        for line in [
-            format!("mod {name};"),
-            format!("#[path = \"{mount}/{chapter}/{name}.rs\"]\nmod {name}_tests;"),
-        ] {
-            if !text.contains(&line) {
+        for line in held {
+            if !text.contains(line.as_str()) {
                 problems.push(format!("{path} does not hold `{}`", line.replace('\n', " ")));
             }
         }
@@ -149,14 +148,9 @@ mod tests {
             "solutions/variants/top_k/ties.toml",
             &["wrong_b", "wrong_c"].map(edit).concat(),
         );
-        for (package, mount) in [
-            ("exercises", "../../suite"),
-            ("solutions", "../../../exercises/suite"),
-        ] {
-            let text =
-                format!("mod ties;\n\n#[path = \"{mount}/top_k/ties.rs\"]\nmod ties_tests;\n");
-            write(&root, &format!("{package}/src/top_k/mod.rs"), &text);
-        }
+        let stubs = "mod ties;\n\n#[path = \"../../suite/top_k/ties.rs\"]\nmod ties_tests;\n";
+        write(&root, "exercises/src/top_k/mod.rs", stubs);
+        write(&root, "solutions/src/top_k/mod.rs", "pub mod ties;\n");
         root
     }
 
@@ -187,6 +181,7 @@ mod tests {
             ("solutions/variants/top_k/ties/wrong_a.rs", "2 wrong and 1 right"),
             ("solutions/variants/top_k/ties/right_a.rs", "3 wrong and 0 right"),
             ("exercises/src/top_k/mod.rs", "does not hold `mod ties;`"),
+            ("solutions/src/top_k/mod.rs", "does not hold `mod ties;`"),
         ] {
             let root = project();
             fs::remove_file(root.path().join(file)).unwrap();
@@ -198,7 +193,7 @@ mod tests {
     #[test]
     fn a_suite_that_is_not_mounted_and_a_variant_without_name_or_reason_are_seen() {
         let root = project();
-        write(&root, "solutions/src/top_k/mod.rs", "pub mod ties;\n");
+        write(&root, "exercises/src/top_k/mod.rs", "mod ties;\n");
         write(&root, "solutions/variants/top_k/ties/perhaps.rs", "pub fn f() {}\n");
         let problems = problems_of(&root);
         assert!(problems.contains("mod ties_tests;"), "{problems}");

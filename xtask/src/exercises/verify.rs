@@ -1,7 +1,7 @@
 //! `cargo xtask exercises verify`: tests the tests.
 //!
-//! Stubs, answers and variants are mounted in one package, and compiled at once. The packages of the
-//! exercises and of the answers are what `cargo clippy --workspace --all-targets` checks.
+//! Stubs, answers and variants are mounted in one package, and compiled at once. Of these, `cargo clippy
+//! --workspace --all-targets` checks the suites, beneath the answers, and the answers in their own package.
 //!
 //! Stubs need not be tested against each other's suites, because no stub, solution or suite may
 //! refer to another exercise, which `source` checks.

@@ -102,7 +102,7 @@ impl Batch<'_> {
         let mut text = self.waiting.remove(place);
         self.blocks.share(&found);
         text.join(found);
-        let (lacks, found) = (text.lacks(text.to_read()), text.computed);
+        let (lacks, found) = (text.lacks(text.to_read), text.computed);
         insert(&mut self.running, text);
         if self.take(name, lacks) {
             self.counts.found += found;

@@ -15,8 +15,7 @@ use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{Options, cached};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-use support::{Answers, ENGINE, LIMIT, SAME, right, said, with_a_wrong_one};
-use your_engine::Parts;
+use support::{Answers, ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, said};
 use your_engine::matrix::Bits;
 use your_engine::parts::PARTS;
 use your_engine::several;
@@ -72,11 +71,7 @@ fn all_reference_answers_write_first_light() {
 
 #[test]
 fn each_reference_answer_with_tensors_fits_between_parts_of_the_book() {
-    for answers in with_tensors() {
-        let mut parts = Parts::of_the_book();
-        (answers.right)(&mut parts);
-        assert_eq!(said(&parts), SAME, "{}", answers.part);
-    }
+    assert_each_fits(with_tensors(), said);
 }
 
 #[test]
@@ -107,10 +102,7 @@ fn a_wrong_answer_in_any_place_with_tensors_is_seen() {
     for answers in with_tensors() {
         assert!(wrong.iter().any(|(part, ..)| *part == answers.part), "{}", answers.part);
     }
-    for (part, variant, expected) in wrong {
-        let said = with_a_wrong_one(ANSWERS, part, variant);
-        assert!(said.starts_with(expected), "{part}, {variant}: {said}");
-    }
+    assert_each_is_seen(ANSWERS, &wrong, said);
 }
 
 /// The answers that only this package has.

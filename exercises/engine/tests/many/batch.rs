@@ -8,7 +8,9 @@ use your_engine::story::Story;
 use your_engine::verdict::{Expected, of_several};
 
 use crate::ANSWERS;
-use crate::support::{ENGINE, LIMIT, SAME, assert_each_is_seen, right, with_a_wrong_one_in};
+use crate::support::{
+    ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, with_a_wrong_one,
+};
 
 /// The parts of a batch, besides those of one text.
 const OF_A_BATCH: [&str; 7] = [
@@ -60,11 +62,7 @@ fn each_text_is_the_one_that_the_crate_writes_alone() {
 
 #[test]
 fn each_reference_answer_fits_between_parts_of_the_book() {
-    for answers in ANSWERS.iter().filter(|answers| OF_A_BATCH.contains(&answers.part)) {
-        let mut parts = Parts::of_the_book();
-        (answers.right)(&mut parts);
-        assert_eq!(said(&parts), SAME, "{}", answers.part);
-    }
+    assert_each_fits(ANSWERS.iter().filter(|answers| OF_A_BATCH.contains(&answers.part)), said);
 }
 
 #[test]
@@ -266,7 +264,7 @@ fn a_wrong_answer_in_any_place_is_seen() {
 #[test]
 fn a_wrong_product_with_8_bits_is_seen() {
     let wrong = "wrong_one_scale";
-    let said = with_a_wrong_one_in(ANSWERS, "group_product", wrong, said_in_8_bits);
+    let said = with_a_wrong_one(ANSWERS, "group_product", wrong, said_in_8_bits);
     assert!(said.starts_with("Text 1: The first token that differs is number 1: "), "{said}");
 }
 
@@ -281,6 +279,6 @@ fn texts_can_be_right_with_a_wrong_part() {
         ("online_softmax", "wrong_nan_where_hidden"),
         ("block_allocator", "wrong_at_most_255_owners"),
     ] {
-        assert_eq!(with_a_wrong_one_in(ANSWERS, part, variant, said), SAME, "{part}, {variant}");
+        assert_eq!(with_a_wrong_one(ANSWERS, part, variant, said), SAME, "{part}, {variant}");
     }
 }
