@@ -11,7 +11,7 @@ use super::cost::StepCost;
 use super::disaggregated::{self, Pools};
 use super::layout::{Interconnect, Layout};
 use super::log::Log;
-use super::preset::{H100, Model, Shape};
+use super::preset::{CONTEXT, H100, Model, Shape, VOCAB};
 use super::request::Request;
 use super::router::Route;
 use super::run::routed;
@@ -48,8 +48,6 @@ pub struct PlanArgs {
     token_budget: usize,
 }
 
-const CONTEXT: usize = 8192;
-const VOCAB: usize = 128_256;
 const BLOCK: usize = 16;
 /// The most GPUs that are tried.
 const MOST: usize = 400;
