@@ -146,13 +146,13 @@ mod tests {
 
     fn request(index: usize, shared: usize, prefix: usize) -> Request {
         Request {
-            arrival: 0.0,
             prompt: 100,
             shared,
             prefix,
             output: 1,
             seed: 1,
             index,
+            ..Request::default()
         }
     }
 

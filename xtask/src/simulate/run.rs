@@ -148,11 +148,9 @@ mod tests {
         Request {
             arrival: 5.0,
             prompt: 1000,
-            shared: 0,
-            prefix: 0,
             output: 3,
             seed: 1,
-            index: 0,
+            ..Request::default()
         }
     }
 
