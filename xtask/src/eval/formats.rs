@@ -43,8 +43,7 @@ struct Row {
 }
 
 fn formats() -> Vec<Format> {
-    let dense = |precision: Precision| Storage::from(precision);
-    let plain = dense(Precision::F32);
+    let plain = Storage::from(Precision::F32);
     let quantized = |layers| Storage { layers: Some(layers), ..plain };
     let squares = |storage| Storage { rounding: Rounding::LeastSquares, ..storage };
     let rounded = |storage| Storage { activations: Activations::Int8, ..storage };
@@ -53,8 +52,8 @@ fn formats() -> Vec<Format> {
     let (int8, int4) = (quantized(Quantized::Int8), quantized(Quantized::Int4));
     let weights = [
         ("f32", plain),
-        ("f16", dense(Precision::F16)),
-        ("bf16", dense(Precision::Bf16)),
+        ("f16", Storage::from(Precision::F16)),
+        ("bf16", Storage::from(Precision::Bf16)),
         ("int8", int8),
         ("int8, least squares", squares(int8)),
         ("int8, embedding f32", embedding_f32(int8)),
