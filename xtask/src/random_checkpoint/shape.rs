@@ -113,13 +113,18 @@ impl Shape {
         }
     }
 
-    pub fn vocab_size(self) -> usize {
+    /// The dimensions, unless they are those of GPT-2.
+    fn llama(self) -> Option<&'static Llama> {
         match self {
-            Self::SmolLm2_135m => SMOLLM2.vocab,
-            Self::Stories15m => STORIES15M.vocab,
-            Self::TinyLlama1_1b => TINYLLAMA.vocab,
-            Self::Gpt2_124m => GPT2.0,
+            Self::SmolLm2_135m => Some(&SMOLLM2),
+            Self::Stories15m => Some(&STORIES15M),
+            Self::TinyLlama1_1b => Some(&TINYLLAMA),
+            Self::Gpt2_124m => None,
         }
+    }
+
+    pub fn vocab_size(self) -> usize {
+        self.llama().map_or(GPT2.0, |llama| llama.vocab)
     }
 
     /// The special tokens and their ids.
@@ -132,22 +137,15 @@ impl Shape {
     }
 
     pub fn config_json(self, dtype: &str) -> Value {
-        match self {
-            Self::SmolLm2_135m => SMOLLM2.config_json(dtype),
-            Self::Stories15m => STORIES15M.config_json(dtype),
-            Self::TinyLlama1_1b => TINYLLAMA.config_json(dtype),
-            Self::Gpt2_124m => gpt2_config_json(dtype),
+        match self.llama() {
+            Some(llama) => llama.config_json(dtype),
+            None => gpt2_config_json(dtype),
         }
     }
 
     /// All tensors in file order.
     pub fn tensors(self) -> Vec<Tensor> {
-        match self {
-            Self::SmolLm2_135m => SMOLLM2.tensors(),
-            Self::Stories15m => STORIES15M.tensors(),
-            Self::TinyLlama1_1b => TINYLLAMA.tensors(),
-            Self::Gpt2_124m => gpt2_tensors(),
-        }
+        self.llama().map_or_else(gpt2_tensors, Llama::tensors)
     }
 }
 
