@@ -27,7 +27,6 @@ pub fn write(tensors: &[Tensor], dtype: Precision, seed: u64, path: &Path) -> Re
     for tensor in tensors {
         for _ in 0..tensor.len() {
             let number = match tensor.fill {
-                Fill::Zeros => 0.0,
                 Fill::Ones => 1.0,
                 Fill::Random => random(&mut generator),
             };
