@@ -21,9 +21,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use slowburn::device::Precision;
 
 use crate::load_cost::LoadCost;
-use crate::random_checkpoint::{self, Shape, StoredAs};
+use crate::random_checkpoint::{self, Shape};
 use before::Before;
 use contender::Peer;
 pub use dtype::Dtype;
@@ -31,7 +32,7 @@ use field::Field;
 use goals::Results;
 pub use goals::{Goal, Limit};
 pub use measured::{Measured, Phase, Workload, median};
-pub use ours::Ours;
+pub use ours::{Ours, greedy};
 pub use process::Process;
 use rounds::Case;
 pub use table::goals as goals_table;
@@ -157,9 +158,7 @@ fn measure(
 /// The checkpoint folder of a shape, created if missing.
 pub fn checkpoint(shape: Shape) -> Result<PathBuf> {
     let folder = Path::new("data").join(shape.name());
-    if !folder.join("model.safetensors").exists() {
-        random_checkpoint::write(shape, &folder, StoredAs::F32, 1)?;
-    }
+    random_checkpoint::write_missing(shape, &folder, Precision::F32)?;
     Ok(folder)
 }
 

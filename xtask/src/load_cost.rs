@@ -4,7 +4,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -13,6 +13,8 @@ use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::{self, Options};
 use slowburn::model::Model;
 use slowburn::pretrained::Pretrained;
+
+use crate::bench::Workload;
 
 /// Reading is what `std::fs::read` does with the weight files: one thread copies them from the
 /// system's cache into fresh memory. Loading starts from the same cache, and ends with a model
@@ -64,15 +66,6 @@ struct TextCost {
     peak: u64,
 }
 
-/// The measurements of the first load.
-struct Loading {
-    time: Duration,
-    weights: u64,
-    kept: u64,
-    peak: u64,
-    text: Option<TextCost>,
-}
-
 pub fn run(args: &LoadCostArgs) -> Result<()> {
     let cost = measure(args)?;
     if args.json {
@@ -90,30 +83,19 @@ fn measure(args: &LoadCostArgs) -> Result<LoadCost> {
     // An uncounted read, which brings the files into the page cache.
     let bytes = read(&files)?;
 
-    let first = load(args, &device)?;
-    let mut loading = first.time;
-    let mut reading = Duration::MAX;
+    let mut cost = load(args, &device, bytes)?;
     for round in 1..=args.rounds {
         let start = Instant::now();
         read(&files)?;
-        reading = reading.min(start.elapsed());
+        cost.reading = cost.reading.min(start.elapsed().as_secs_f64());
         if round < args.rounds {
             let start = Instant::now();
             let pretrained = Pretrained::load(&args.model, &device, args.dtype)?;
-            loading = loading.min(start.elapsed());
+            cost.loading = cost.loading.min(start.elapsed().as_secs_f64());
             drop(pretrained);
         }
     }
-    Ok(LoadCost {
-        files: bytes,
-        reading: reading.as_secs_f64(),
-        loading: loading.as_secs_f64(),
-        dtype: args.dtype.name().to_owned(),
-        weights: first.weights,
-        kept: first.kept,
-        peak: first.peak,
-        text: first.text,
-    })
+    Ok(cost)
 }
 
 impl LoadCost {
@@ -157,13 +139,14 @@ impl LoadCost {
     }
 }
 
-/// Loads the model, and generates a text if requested.
-fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
+/// Loads the model, whose files have so many bytes, and generates a text if requested. Reading is not
+/// measured yet.
+fn load(args: &LoadCostArgs, device: &OpenDevice, files: usize) -> Result<LoadCost> {
     forget_peak()?;
     let before = memory("VmRSS")?;
     let start = Instant::now();
     let pretrained = Pretrained::load(&args.model, device, args.dtype)?;
-    let time = start.elapsed();
+    let loading = start.elapsed().as_secs_f64();
     let (after, peak) = (memory("VmRSS")?, memory("VmHWM")?);
     ensure!(
         peak > before,
@@ -176,8 +159,11 @@ fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
             Some(TextCost { prompt_tokens, cache, peak: memory("VmHWM")? - before })
         }
     };
-    Ok(Loading {
-        time,
+    Ok(LoadCost {
+        files,
+        reading: f64::INFINITY,
+        loading,
+        dtype: args.dtype.name().to_owned(),
         weights: pretrained.model.bytes() as u64,
         kept: after.saturating_sub(before),
         peak: peak - before,
@@ -187,8 +173,7 @@ fn load(args: &LoadCostArgs, device: &OpenDevice) -> Result<Loading> {
 
 /// Generates after `prompt_tokens` tokens, and returns the memory of the KV cache.
 fn generate(model: &Model, prompt_tokens: usize) -> Result<usize> {
-    let vocab = model.config().vocab_size;
-    let prompt: Vec<u32> = (0..prompt_tokens).map(|i| (7919 * (i + 1) % vocab) as u32).collect();
+    let prompt = Workload::new(prompt_tokens, 1, model.config().vocab_size).prompt;
     let options = Options { max_tokens: 16, ignore_eos: true, ..Options::default() };
     let generation =
         generate::cached(model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;

@@ -19,7 +19,6 @@ mod loss_chart;
 mod masks;
 mod mutants;
 mod page;
-mod paged_cost;
 mod parity;
 mod quantization;
 mod random_checkpoint;
@@ -80,8 +79,6 @@ enum Command {
     Parity(parity::ParityArgs),
     /// Measure how far quantized weights are from the weights
     Quantization(quantization::QuantizationArgs),
-    /// Measure what scattered blocks of keys and values cost a decode step
-    PagedCost(paged_cost::PagedCostArgs),
     /// Measure the formats of weights with each instruction set, or those of keys and values
     FormatCost(format_cost::FormatCostArgs),
     /// Plant bugs into the scheduler, and see that its test finds each
@@ -133,7 +130,6 @@ fn main() -> Result<()> {
         Command::Page(args) => page::run(&args),
         Command::Parity(args) => parity::run(&args),
         Command::Quantization(args) => quantization::run(&args),
-        Command::PagedCost(args) => paged_cost::run(&args),
         Command::FormatCost(args) => format_cost::run(&args),
         Command::Mutants => mutants::run(),
         Command::Replay(args) => replay::run(&args),

@@ -8,8 +8,7 @@ use clap::Args;
 use safetensors::SafeTensors;
 use serde::Deserialize;
 use slowburn::device::{self, DeviceChoice, Precision};
-use slowburn::model::Model;
-use slowburn::model::{Input, Logits};
+use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 
 #[derive(Args)]
@@ -26,17 +25,13 @@ pub struct ParityArgs {
 const CHUNKS: [usize; 3] = [1, 3, 8];
 
 /// The reference outputs of one model.
+#[derive(Deserialize)]
 pub struct Reference {
     prompts: Vec<Vec<u32>>,
     greedy: Vec<Vec<u32>>,
-    /// For each prompt, a row of logits for each of its tokens.
+    /// For each prompt, a row of logits for each of its tokens. They have a file of their own.
+    #[serde(skip)]
     logits: Vec<Vec<Vec<f32>>>,
-}
-
-#[derive(Deserialize)]
-struct Expected {
-    prompts: Vec<Vec<u32>>,
-    greedy: Vec<Vec<u32>>,
 }
 
 /// The greatest relative differences for one model.
@@ -102,11 +97,10 @@ impl Reference {
     /// Reads what stands beside a model.
     pub fn read(folder: &Path) -> Result<Self> {
         let json = std::fs::read(folder.join("expected.json"))?;
-        let Expected { prompts, greedy } = serde_json::from_slice(&json)?;
+        let mut reference: Self = serde_json::from_slice(&json)?;
         let bytes = std::fs::read(folder.join("expected.safetensors"))?;
         let file = SafeTensors::deserialize(&bytes)?;
-        let mut logits = Vec::new();
-        for i in 0..prompts.len() {
+        for i in 0..reference.prompts.len() {
             let view = file.tensor(&format!("logits_{i}"))?;
             let numbers: Vec<f32> = view
                 .data()
@@ -115,9 +109,10 @@ impl Reference {
                 .iter()
                 .map(|bytes| f32::from_le_bytes(*bytes))
                 .collect();
-            logits.push(numbers.chunks(view.shape()[1]).map(<[f32]>::to_vec).collect());
+            let rows = numbers.chunks(view.shape()[1]).map(<[f32]>::to_vec);
+            reference.logits.push(rows.collect());
         }
-        Ok(Self { prompts, greedy, logits })
+        Ok(reference)
     }
 
     /// How far a model is from it.

@@ -120,10 +120,14 @@ fn stored<const N: usize>(row: &[f32], format: Quantized, rounding: Rounding) ->
 /// The error of all matrices where each row is stored in this way.
 fn error(matrices: &[Matrix], store: impl Fn(&[f32]) -> Vec<f32>) -> Error {
     let mut error = Error::default();
-    for row in matrices.iter().flat_map(|matrix| &matrix.rows) {
+    for row in rows(matrices) {
         error += Error::of(row, &store(row));
     }
     error
+}
+
+fn rows(matrices: &[Matrix]) -> impl Iterator<Item = &Vec<f32>> {
+    matrices.iter().flat_map(|matrix| &matrix.rows)
 }
 
 fn groups(matrices: &[Matrix]) -> Result<()> {
@@ -137,22 +141,16 @@ fn groups(matrices: &[Matrix]) -> Result<()> {
     let longest = matrices.iter().filter_map(|matrix| matrix.rows.first()).map(Vec::len).max();
     ensure!(longest <= Some(512), "a row is longer than 512");
     groups_of::<512>(matrices, "a row");
-    println!("\nOf {} matrices with {} weights.", matrices.len(), weights(matrices).0);
+    let weights: usize = rows(matrices).map(Vec::len).sum();
+    println!("\nOf {} matrices with {weights} weights.", matrices.len());
     Ok(())
-}
-
-/// How many weights there are, and how many groups.
-fn weights(matrices: &[Matrix]) -> (usize, impl Fn(usize) -> usize) {
-    let rows = || matrices.iter().flat_map(|matrix| &matrix.rows);
-    (rows().map(Vec::len).sum(), move |group| {
-        rows().map(|row| row.len().div_ceil(group)).sum()
-    })
 }
 
 /// A line for groups of `N`.
 fn groups_of<const N: usize>(matrices: &[Matrix], name: &str) {
-    let (weights, groups) = weights(matrices);
-    let scales = (SCALE * groups(N)) as f64 / weights as f64;
+    let weights: usize = rows(matrices).map(Vec::len).sum();
+    let groups: usize = rows(matrices).map(|row| row.len().div_ceil(N)).sum();
+    let scales = (SCALE * groups) as f64 / weights as f64;
     let percent =
         |format, rounding| error(matrices, |row| stored::<N>(row, format, rounding)).percent();
     println!(
@@ -175,7 +173,7 @@ fn outlier(matrices: &[Matrix]) -> Result<()> {
         group[greatest(&group)] *= factor;
         group
     };
-    let all = matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| row.as_chunks().0);
+    let all = rows(matrices).flat_map(|row| row.as_chunks().0);
     let worst: &Group =
         all.max_by(|a, b| ratio(a).total_cmp(&ratio(b))).context("rows are too short")?;
     println!(

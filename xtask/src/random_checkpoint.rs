@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use slowburn::device::Precision;
 
 pub use shape::Shape;
-pub use writer::StoredAs;
 
 #[derive(Args)]
 pub struct RandomCheckpointArgs {
@@ -23,8 +23,8 @@ pub struct RandomCheckpointArgs {
     #[arg(long)]
     out: PathBuf,
     /// How to store the weights
-    #[arg(long, value_enum, default_value_t = StoredAs::F32)]
-    dtype: StoredAs,
+    #[arg(long, value_parser = slowburn_flags::precision(), default_value = "f32")]
+    dtype: Precision,
     /// The same seed writes the same numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -34,10 +34,22 @@ pub fn run(args: &RandomCheckpointArgs) -> Result<()> {
     write(args.shape, &args.out, args.dtype, args.seed)
 }
 
+/// Writes the folder, unless it is there.
+pub fn write_missing(shape: Shape, out: &Path, dtype: Precision) -> Result<()> {
+    if out.join("model.safetensors").exists() {
+        return Ok(());
+    }
+    write(shape, out, dtype, 1)
+}
+
 /// Writes the folder, and prints a summary.
-pub fn write(shape: Shape, out: &Path, dtype: StoredAs, seed: u64) -> Result<()> {
+pub fn write(shape: Shape, out: &Path, dtype: Precision, seed: u64) -> Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let config = shape.config_json(dtype.name());
+    let config = shape.config_json(match dtype {
+        Precision::F32 => "float32",
+        Precision::F16 => "float16",
+        Precision::Bf16 => "bfloat16",
+    });
     fs::write(out.join("config.json"), format!("{config:#}\n"))?;
     tokenizer::write(shape, &out.join("tokenizer.json"))?;
     let tensors = shape.tensors();

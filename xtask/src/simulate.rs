@@ -7,7 +7,7 @@
 //! real time.
 
 mod calibrate;
-mod chart;
+pub mod chart;
 mod check;
 mod cost;
 mod disaggregated;
@@ -279,7 +279,7 @@ fn served_cost(ours: &Ours, requests: &Requests, setup: Setup, is_shared: bool) 
     let mut steps = Vec::new();
     for policy in Policy::ALL {
         let setup = setup.with(policy, is_shared);
-        steps.extend(check::serve(&ours.model, &requests.list, &setup)?.steps);
+        steps.extend(check::record(&ours.model, &requests.list, &setup)?.steps);
     }
     Fit::of(&steps)
 }
@@ -296,7 +296,7 @@ fn check(
     for policy in Policy::ALL {
         let setup = setup.with(policy, is_shared);
         let predicted = run::run(&requests.list, &setup, &target.cost, target.vocab)?;
-        let measured = check::serve(&ours.model, &requests.list, &setup)?.report;
+        let measured = check::serve(&ours.model, &requests.list, &setup)?;
         pairs.push((policy.to_string(), predicted, measured));
     }
     print!("{}", check::table("policy", &pairs));

@@ -52,17 +52,16 @@ impl Dtype {
     /// How Slow Burn stores weights. The scales of quantized ones are chosen as llama.cpp's package
     /// does.
     pub fn storage(self) -> Storage {
-        let dense = |precision: Precision| Storage::from(precision);
         let quantized = |layers| Storage {
             layers: Some(layers),
             rounding: Rounding::Nearest,
-            ..dense(Precision::F32)
+            ..Precision::F32.into()
         };
         let rounded = |dtype: Self| Storage { activations: Activations::Int8, ..dtype.storage() };
         match self {
-            Self::F32 => dense(Precision::F32),
-            Self::F16 => dense(Precision::F16),
-            Self::Bf16 => dense(Precision::Bf16),
+            Self::F32 => Precision::F32.into(),
+            Self::F16 => Precision::F16.into(),
+            Self::Bf16 => Precision::Bf16.into(),
             Self::Int8 => quantized(Quantized::Int8),
             Self::Int4 => quantized(Quantized::Int4),
             Self::Int8Rounded => rounded(Self::Int8),

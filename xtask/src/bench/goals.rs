@@ -54,40 +54,27 @@ impl Display for Limit {
 /// The performance goals, with the measurements in `results`.
 pub fn goals(results: &Results) -> Vec<Goal> {
     let smollm2 = Shape::SmolLm2_135m.name();
-    let against_llama_cpp = [
+    let ours = |dtype: Dtype| (Engine::Alone, dtype);
+    let llama_cpp = |dtype: Dtype| (Engine::Peer(Peer::LlamaCpp), dtype);
+    let mut goals = Vec::new();
+    for (model, tokens, phase, least) in [
         (smollm2, 128, Decode, 1.1),
         (smollm2, 128, Prefill, 2.2),
         (smollm2, 1800, Decode, 1.3),
         (smollm2, 1800, Prefill, 1.4),
         (Shape::Stories15m.name(), 128, Decode, 1.1),
-    ];
-    let mut goals: Vec<Goal> = against_llama_cpp
-        .into_iter()
-        .map(|(model, tokens, phase, least)| Goal {
-            what: format!("{model}, {}, f32 / llama.cpp's", place(phase, tokens)),
-            limit: Limit::AtLeast(least),
-            measured: results.ratio(
-                (model, tokens, phase),
-                (Engine::Alone, F32),
-                (Engine::Peer(Peer::LlamaCpp), F32),
-            ),
-        })
-        .collect();
+    ] {
+        let pair = [ours(F32), llama_cpp(F32)];
+        goals.push(results.at_least(least, (model, tokens, phase), "f32 / llama.cpp's", pair));
+    }
     for (tokens, phase, least) in [
         (128, Decode, 1.7),
         (128, Prefill, 0.9),
         (1800, Decode, 1.7),
         (1800, Prefill, 0.9),
     ] {
-        goals.push(Goal {
-            what: format!("{smollm2}, {}, f16 / f32", place(phase, tokens)),
-            limit: Limit::AtLeast(least),
-            measured: results.ratio(
-                (smollm2, tokens, phase),
-                (Engine::Alone, F16),
-                (Engine::Alone, F32),
-            ),
-        });
+        let pair = [ours(F16), ours(F32)];
+        goals.push(results.at_least(least, (smollm2, tokens, phase), "f16 / f32", pair));
     }
     for (dtype, tokens, phase, least) in [
         (Int8, 128, Decode, 1.3),
@@ -101,30 +88,17 @@ pub fn goals(results: &Results) -> Vec<Goal> {
         (Int8Rounded, 1800, Prefill, 1.5),
         (Int4Rounded, 128, Decode, 1.1),
     ] {
-        let name = dtype.name();
-        goals.push(Goal {
-            what: format!("{smollm2}, {}, {name} / llama.cpp's", place(phase, tokens)),
-            limit: Limit::AtLeast(least),
-            measured: results.ratio(
-                (smollm2, tokens, phase),
-                (Engine::Alone, dtype),
-                (Engine::Peer(Peer::LlamaCpp), dtype.weights()),
-            ),
-        });
+        let pair = [ours(dtype), llama_cpp(dtype.weights())];
+        let what = format!("{} / llama.cpp's", dtype.name());
+        goals.push(results.at_least(least, (smollm2, tokens, phase), &what, pair));
     }
     for dtype in [Int4, Int4Rounded] {
-        goals.push(Goal {
-            what: format!("{smollm2}, {}, {} / int8", place(Decode, 128), dtype.name()),
-            limit: Limit::AtLeast(1.4),
-            measured: results.ratio(
-                (smollm2, 128, Decode),
-                (Engine::Alone, dtype),
-                (Engine::Alone, Int8),
-            ),
-        });
+        let pair = [ours(dtype), ours(Int8)];
+        let what = format!("{} / int8", dtype.name());
+        goals.push(results.at_least(1.4, (smollm2, 128, Decode), &what, pair));
     }
     goals.push(Goal {
-        what: format!("{smollm2}, {}, a batch of 8 / one", place(Decode, 128)),
+        what: format!("{smollm2}, decode after 128, a batch of 8 / one"),
         limit: Limit::AtLeast(5.0),
         measured: results.batch_of_8(smollm2),
     });
@@ -148,29 +122,33 @@ pub fn goals(results: &Results) -> Vec<Goal> {
     goals
 }
 
-fn place(phase: Phase, tokens: usize) -> String {
-    match phase {
-        Prefill => format!("prefill of {tokens}"),
-        Decode => format!("decode after {tokens}"),
-    }
-}
-
 impl Results {
     fn case(&self, model: &str, tokens: usize) -> Option<&Case> {
         let mut cases = self.cases.iter();
         cases.find(|case| case.model == model && case.workload.prompt.len() == tokens)
     }
 
-    /// The speedup of `one` over `other`.
-    fn ratio(
+    /// The goal that the first of two engines is `least` times as fast as the second.
+    fn at_least(
         &self,
+        least: f64,
         (model, tokens, phase): (&str, usize, Phase),
-        one: (Engine, Dtype),
-        other: (Engine, Dtype),
-    ) -> Option<f64> {
-        let case = self.case(model, tokens)?;
-        let (one, other) = (case.row(one.0, one.1)?, case.row(other.0, other.1)?);
-        Some(case.ratio(one, other, phase))
+        what: &str,
+        [one, other]: [(Engine, Dtype); 2],
+    ) -> Goal {
+        let place = match phase {
+            Prefill => format!("prefill of {tokens}"),
+            Decode => format!("decode after {tokens}"),
+        };
+        let measured = self.case(model, tokens).and_then(|case| {
+            let (one, other) = (case.row(one.0, one.1)?, case.row(other.0, other.1)?);
+            Some(case.ratio(one, other, phase))
+        });
+        Goal {
+            what: format!("{model}, {place}, {what}"),
+            limit: Limit::AtLeast(least),
+            measured,
+        }
     }
 
     /// The decode throughput of a batch of eight, relative to one sequence alone.

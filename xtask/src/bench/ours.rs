@@ -35,7 +35,7 @@ impl Ours {
     }
 
     pub fn alone(&self, workload: &Workload) -> Result<Measured> {
-        let options = options(workload);
+        let options = greedy(workload.new_tokens);
         let start = Instant::now();
         let mut prefill = None;
         let generation = generate::cached(&self.model, &workload.prompt, &options, &mut |_| {
@@ -58,7 +58,7 @@ impl Ours {
                 prompt
             })
             .collect();
-        let options = vec![options(workload); sequences];
+        let options = vec![greedy(workload.new_tokens); sequences];
         let start = Instant::now();
         let (mut prefill, mut arrived) = (Duration::ZERO, 0);
         let generations = generate::batched(&self.model, &prompts, &options, &mut |_, _| {
@@ -75,9 +75,9 @@ impl Ours {
 }
 
 /// Greedy decoding that ignores end tokens.
-fn options(workload: &Workload) -> Options {
+pub fn greedy(max_tokens: usize) -> Options {
     Options {
-        max_tokens: workload.new_tokens,
+        max_tokens,
         sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
         ignore_eos: true,
         ..Options::default()

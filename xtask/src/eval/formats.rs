@@ -43,8 +43,7 @@ struct Row {
 }
 
 fn formats() -> Vec<Format> {
-    let dense = |precision: Precision| Storage::from(precision);
-    let plain = dense(Precision::F32);
+    let plain = Storage::from(Precision::F32);
     let quantized = |layers| Storage { layers: Some(layers), ..plain };
     let squares = |storage| Storage { rounding: Rounding::LeastSquares, ..storage };
     let rounded = |storage| Storage { activations: Activations::Int8, ..storage };
@@ -53,8 +52,8 @@ fn formats() -> Vec<Format> {
     let (int8, int4) = (quantized(Quantized::Int8), quantized(Quantized::Int4));
     let weights = [
         ("f32", plain),
-        ("f16", dense(Precision::F16)),
-        ("bf16", dense(Precision::Bf16)),
+        ("f16", Storage::from(Precision::F16)),
+        ("bf16", Storage::from(Precision::Bf16)),
         ("int8", int8),
         ("int8, least squares", squares(int8)),
         ("int8, embedding f32", embedding_f32(int8)),
@@ -115,32 +114,37 @@ pub fn run(args: &EvalArgs) -> Result<()> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if let Some(path) = &args.chart {
-        let weights = rows.iter().zip(&formats).filter(|(_, format)| {
-            format.kv == KvFormat::F32 && format.storage.activations == Activations::F32
-        });
-        let chart = |label: &str, value: fn(&Row) -> f64| {
-            let of = |is_shown: fn(&Storage) -> bool| {
-                let shown = weights.clone().filter(move |(_, format)| is_shown(&format.storage));
-                shown.map(move |(row, _)| (row.bytes as f64 / f64::from(1 << 20), value(row)))
-            };
-            LineChart {
-                x: Axis::linear("MiB of weights"),
-                y: Axis::linear(label),
-                series: vec![
-                    Series::new("embedding as usual", of(|storage| storage.embedding.is_none())),
-                    Series::new("in f32", of(|storage| storage.embedding == Some(EMBEDDING_F32))),
-                    Series::new("in int4", of(|storage| storage.embedding == Some(EMBEDDING_INT4))),
-                ],
-            }
-        };
-        let charts = [
-            chart("perplexity of held-out stories", |row| row.perplexity),
-            chart("KL from f32, nats per token", |row| row.kl),
-        ];
-        chart::lines(path, "Fewer bits", &charts)?;
+        draw(path, &rows, &formats)?;
     }
     print!("{}", table(args, &rows));
     Ok(())
+}
+
+/// What is lost against the bytes of the weights, a line for each format of the embedding.
+fn draw(path: &Path, rows: &[Row], formats: &[Format]) -> chart::Result<()> {
+    let weights = rows.iter().zip(formats).filter(|(_, format)| {
+        format.kv == KvFormat::F32 && format.storage.activations == Activations::F32
+    });
+    let chart = |label: &str, value: fn(&Row) -> f64| {
+        let of = |is_shown: fn(&Storage) -> bool| {
+            let shown = weights.clone().filter(move |(_, format)| is_shown(&format.storage));
+            shown.map(move |(row, _)| (row.bytes as f64 / f64::from(1 << 20), value(row)))
+        };
+        LineChart {
+            x: Axis::linear("MiB of weights"),
+            y: Axis::linear(label),
+            series: vec![
+                Series::new("embedding as usual", of(|storage| storage.embedding.is_none())),
+                Series::new("in f32", of(|storage| storage.embedding == Some(EMBEDDING_F32))),
+                Series::new("in int4", of(|storage| storage.embedding == Some(EMBEDDING_INT4))),
+            ],
+        }
+    };
+    let charts = [
+        chart("perplexity of held-out stories", |row| row.perplexity),
+        chart("KL from f32, nats per token", |row| row.kl),
+    ];
+    chart::lines(path, "Fewer bits", &charts)
 }
 
 fn load(args: &EvalArgs, device: &OpenDevice, format: &Format) -> Result<Pretrained> {

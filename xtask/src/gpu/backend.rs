@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use slowburn::device::DeviceChoice;
 
-/// A backend for GPUs. Its name is that of the device and of the feature.
+/// A backend for GPUs. Its name in the flag is that of the device and of the feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
     Cuda,
@@ -31,17 +31,6 @@ impl Backend {
         }
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::Rocm => "rocm",
-            Self::Metal => "metal",
-            Self::Vulkan => "vulkan",
-            Self::Wgpu => "wgpu",
-            Self::CubeCpu => "cube-cpu",
-        }
-    }
-
     pub fn choice(self) -> DeviceChoice {
         match self {
             Self::Cuda => DeviceChoice::Cuda,
@@ -62,18 +51,6 @@ impl Backend {
             Self::Vulkan => cfg!(feature = "vulkan"),
             Self::Wgpu => cfg!(feature = "wgpu"),
             Self::CubeCpu => cfg!(feature = "cube-cpu"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_the_flag() {
-        for backend in Backend::value_variants() {
-            assert_eq!(backend.to_possible_value().unwrap().get_name(), backend.name());
         }
     }
 }

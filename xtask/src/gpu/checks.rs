@@ -9,10 +9,9 @@ use slowburn::device::{OpenDevice, Precision};
 use slowburn::generate::{Batch, Generation, Options};
 use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
 
 use super::budget::Budget;
-use crate::bench::Workload;
+use crate::bench::{Workload, greedy};
 use crate::parity::{self, Reference, farthest};
 
 /// The tokens of the texts of an engine.
@@ -176,13 +175,7 @@ fn run(model: &Model, texts: &[Vec<u32>]) -> Result<Vec<Generation>> {
 }
 
 fn finish(batch: &mut Batch<'_>, texts: &[Vec<u32>]) -> Result<Vec<Generation>> {
-    let options = Options {
-        max_tokens: NEW_TOKENS,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ignore_eos: true,
-        hash_logits: true,
-        ..Options::default()
-    };
+    let options = Options { hash_logits: true, ..greedy(NEW_TOKENS) };
     let options = vec![options; texts.len()];
     Ok(batch.run(texts, &options, &mut |_, _| ControlFlow::Continue(()))?)
 }

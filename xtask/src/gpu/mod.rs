@@ -13,12 +13,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::Args;
-use slowburn::device::{self, OpenDevice};
+use clap::{Args, ValueEnum};
+use slowburn::device::{self, OpenDevice, Precision};
 use slowburn::pretrained::Pretrained;
 
 use crate::bench::{Dtype, machine};
-use crate::random_checkpoint::{self, Shape, StoredAs};
+use crate::random_checkpoint::{self, Shape};
 use backend::Backend;
 use budget::Budget;
 use roof::{Roof, Size};
@@ -129,31 +129,21 @@ fn models(quick: bool) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
     if quick {
         return Ok(vec![("ember", None)]);
     }
-    let shapes = [Shape::SmolLm2_135m, Shape::TinyLlama1_1b];
-    shapes.into_iter().map(|shape| Ok((shape.name(), Some(made(shape)?)))).collect()
-}
-
-/// The folder of a shape with random weights, made where it is missing.
-fn made(shape: Shape) -> Result<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
-    let folder = data.join(format!("{}-f16", shape.name()));
-    if !folder.join("model.safetensors").exists() {
-        random_checkpoint::write(shape, &folder, StoredAs::F16, 1)?;
-    }
-    Ok(folder)
+    let made = |shape: Shape| {
+        let folder = data.join(format!("{}-f16", shape.name()));
+        random_checkpoint::write_missing(shape, &folder, Precision::F16)?;
+        Ok((shape.name(), Some(folder)))
+    };
+    [Shape::SmolLm2_135m, Shape::TinyLlama1_1b].into_iter().map(made).collect()
 }
 
 /// Runs this command in a build with the backend.
 fn build_and_run(backend: Backend) -> Result<()> {
+    let feature = backend.to_possible_value().context("a backend without a name")?;
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "run",
-        "--quiet",
-        "--package",
-        "xtask",
-        "--features",
-        backend.name(),
-    ]);
+    cargo.args(["run", "--quiet", "--package", "xtask"]);
+    cargo.args(["--features", feature.get_name()]);
     if std::env::var_os("ONE_BUILD").is_none() {
         cargo.arg("--release");
     }

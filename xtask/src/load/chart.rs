@@ -6,6 +6,7 @@ use slowburn_examples::chart::{self, Axis, LineChart, Series};
 
 use super::level::Level;
 use super::report::{Curves, Percentiles, Report};
+use crate::simulate;
 use crate::simulate::percentiles::percentile;
 
 /// Draws the times: over the levels where there are several, else the share of requests and of
@@ -17,10 +18,7 @@ pub fn draw(file: &Path, reports: &[Report]) -> chart::Result<()> {
     } else {
         over_levels(reports)
     };
-    let has_points =
-        |chart: &LineChart| chart.series.iter().any(|series| !series.points.is_empty());
-    let charts: Vec<_> = charts.into_iter().filter(has_points).collect();
-    chart::lines(file, "A server under load", &charts)
+    simulate::chart::draw(file, "A server under load", charts)
 }
 
 fn curves(reports: &[Report]) -> Vec<LineChart> {

@@ -32,16 +32,6 @@ pub struct Request {
     pub seed: u64,
 }
 
-#[derive(Deserialize)]
-struct Models {
-    data: Vec<Model>,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    id: String,
-}
-
 /// A chunk of a stream: text, token counts, or the error that ends it.
 #[derive(Deserialize)]
 struct Chunk {
@@ -79,8 +69,9 @@ impl Client {
     async fn first_model(&self) -> Result<String> {
         let request = self.http.get(format!("{}/v1/models", self.url));
         let response = self.with_key(request).send().await?.error_for_status()?;
-        let models: Models = response.json().await?;
-        Ok(models.data.into_iter().next().context("the server has no model")?.id)
+        let models: Value = response.json().await?;
+        let first = models["data"][0]["id"].as_str().context("the server has no model")?;
+        Ok(first.to_owned())
     }
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {

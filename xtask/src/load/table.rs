@@ -43,30 +43,20 @@ pub fn reports(reports: &[Report]) -> String {
     ];
     let mut table = Table::new(3, headings);
     for report in reports {
-        let [first, next, end] = [
+        let texts = [
+            report.server.clone(),
+            report.level.to_string(),
+            statuses(report),
+        ];
+        let times = [
             report.time_to_first_token,
             report.inter_token,
             report.end_to_end,
-        ]
-        .map(times);
-        let ([a, b, c], [d, e, f], [g, h, i]) = (first, next, end);
+        ];
+        let times =
+            times.into_iter().flat_map(|Percentiles { p50, p90, p99 }| [p50, p90, p99].map(time));
         let throughput = format!("{:.1}", report.throughput);
-        let (server, level) = (report.server.clone(), report.level.to_string());
-        table.row([
-            server,
-            level,
-            statuses(report),
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-            g,
-            h,
-            i,
-            throughput,
-        ]);
+        table.row(texts.into_iter().chain(times).chain([throughput]));
     }
     let mut text = table.text();
     for report in reports {
@@ -95,10 +85,6 @@ pub fn reports(reports: &[Report]) -> String {
         text.push('\n');
     }
     text
-}
-
-fn times(Percentiles { p50, p90, p99 }: Percentiles) -> [String; 3] {
-    [p50, p90, p99].map(time)
 }
 
 /// Each status, and how many answers had it.

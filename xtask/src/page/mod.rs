@@ -11,9 +11,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use slowburn::device::Precision;
 
 use crate::book::browser::Chromium;
-use crate::random_checkpoint::{self, Shape, StoredAs};
+use crate::random_checkpoint::{self, Shape};
 use crate::server::{self, Server};
 use devtools::Browser;
 
@@ -40,7 +41,7 @@ pub fn run(args: &PageArgs) -> Result<()> {
 
     // Random weights: slower than the bundled model, so that there is time to stop it.
     let model = tempfile::tempdir()?;
-    random_checkpoint::write(Shape::Stories15m, model.path(), StoredAs::F32, 1)?;
+    random_checkpoint::write(Shape::Stories15m, model.path(), Precision::F32, 1)?;
     let model = model.path().to_str().context("the folder's name is not UTF-8")?;
 
     let server = start(&[])?;

@@ -12,8 +12,6 @@ pub enum Shape {
     Stories15m,
     #[value(name = "tinyllama-1.1b")]
     TinyLlama1_1b,
-    #[value(name = "gpt2-124m")]
-    Gpt2_124m,
 }
 
 /// A tensor to be generated.
@@ -27,7 +25,6 @@ pub struct Tensor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     Random,
-    Zeros,
     Ones,
 }
 
@@ -88,9 +85,6 @@ const TINYLLAMA: Llama = Llama {
     end: 2,
 };
 
-/// The dimensions of GPT-2.
-const GPT2: (usize, usize, usize, usize) = (50_257, 768, 12, 1024);
-
 impl Tensor {
     fn new(name: impl Into<String>, shape: &[usize], fill: Fill) -> Self {
         Self { name: name.into(), shape: shape.to_vec(), fill }
@@ -109,17 +103,19 @@ impl Shape {
             Self::SmolLm2_135m => "smollm2-135m",
             Self::Stories15m => "stories15m",
             Self::TinyLlama1_1b => "tinyllama-1.1b",
-            Self::Gpt2_124m => "gpt2-124m",
+        }
+    }
+
+    fn llama(self) -> &'static Llama {
+        match self {
+            Self::SmolLm2_135m => &SMOLLM2,
+            Self::Stories15m => &STORIES15M,
+            Self::TinyLlama1_1b => &TINYLLAMA,
         }
     }
 
     pub fn vocab_size(self) -> usize {
-        match self {
-            Self::SmolLm2_135m => SMOLLM2.vocab,
-            Self::Stories15m => STORIES15M.vocab,
-            Self::TinyLlama1_1b => TINYLLAMA.vocab,
-            Self::Gpt2_124m => GPT2.0,
-        }
+        self.llama().vocab
     }
 
     /// The special tokens and their ids.
@@ -127,27 +123,16 @@ impl Shape {
         match self {
             Self::SmolLm2_135m => &[("<|endoftext|>", 0)],
             Self::Stories15m | Self::TinyLlama1_1b => &[("<unk>", 0), ("<s>", 1), ("</s>", 2)],
-            Self::Gpt2_124m => &[("<|endoftext|>", 50_256)],
         }
     }
 
     pub fn config_json(self, dtype: &str) -> Value {
-        match self {
-            Self::SmolLm2_135m => SMOLLM2.config_json(dtype),
-            Self::Stories15m => STORIES15M.config_json(dtype),
-            Self::TinyLlama1_1b => TINYLLAMA.config_json(dtype),
-            Self::Gpt2_124m => gpt2_config_json(dtype),
-        }
+        self.llama().config_json(dtype)
     }
 
     /// All tensors in file order.
     pub fn tensors(self) -> Vec<Tensor> {
-        match self {
-            Self::SmolLm2_135m => SMOLLM2.tensors(),
-            Self::Stories15m => STORIES15M.tensors(),
-            Self::TinyLlama1_1b => TINYLLAMA.tensors(),
-            Self::Gpt2_124m => gpt2_tensors(),
-        }
+        self.llama().tensors()
     }
 }
 
@@ -207,53 +192,6 @@ impl Llama {
     }
 }
 
-fn gpt2_config_json(dtype: &str) -> Value {
-    let (vocab, d_model, n, context) = GPT2;
-    json!({
-        "architectures": ["GPT2LMHeadModel"],
-        "model_type": "gpt2",
-        "torch_dtype": dtype,
-        "vocab_size": vocab,
-        "n_embd": d_model,
-        "n_layer": n,
-        "n_head": n,
-        "n_positions": context,
-        "activation_function": "gelu_new",
-        "layer_norm_epsilon": 1e-5,
-        "bos_token_id": 50_256,
-        "eos_token_id": 50_256,
-    })
-}
-
-fn gpt2_tensors() -> Vec<Tensor> {
-    let (vocab, d, n_layers, context) = GPT2;
-    let mut tensors = vec![
-        Tensor::new("transformer.wte.weight", &[vocab, d], Fill::Random),
-        Tensor::new("transformer.wpe.weight", &[context, d], Fill::Random),
-    ];
-    for layer in 0..n_layers {
-        for (part, shape, fill) in [
-            ("ln_1.weight", &[d][..], Fill::Ones),
-            ("ln_1.bias", &[d], Fill::Zeros),
-            ("attn.c_attn.weight", &[d, 3 * d], Fill::Random),
-            ("attn.c_attn.bias", &[3 * d], Fill::Zeros),
-            ("attn.c_proj.weight", &[d, d], Fill::Random),
-            ("attn.c_proj.bias", &[d], Fill::Zeros),
-            ("ln_2.weight", &[d], Fill::Ones),
-            ("ln_2.bias", &[d], Fill::Zeros),
-            ("mlp.c_fc.weight", &[d, 4 * d], Fill::Random),
-            ("mlp.c_fc.bias", &[4 * d], Fill::Zeros),
-            ("mlp.c_proj.weight", &[4 * d, d], Fill::Random),
-            ("mlp.c_proj.bias", &[d], Fill::Zeros),
-        ] {
-            tensors.push(Tensor::new(format!("transformer.h.{layer}.{part}"), shape, fill));
-        }
-    }
-    tensors.push(Tensor::new("transformer.ln_f.weight", &[d], Fill::Ones));
-    tensors.push(Tensor::new("transformer.ln_f.bias", &[d], Fill::Zeros));
-    tensors
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,7 +209,6 @@ mod tests {
             (Shape::SmolLm2_135m, 135),
             (Shape::Stories15m, 15),
             (Shape::TinyLlama1_1b, 1100),
-            (Shape::Gpt2_124m, 124),
         ] {
             let parameters: usize = shape.tensors().iter().map(Tensor::len).sum();
             assert_eq!((parameters + 500_000) / 1_000_000, millions, "{shape:?}");

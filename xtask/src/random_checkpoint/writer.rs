@@ -6,52 +6,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use burn::tensor::{bf16, f16};
-use clap::ValueEnum;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::json;
+use slowburn::device::Precision;
 
 use super::shape::{Fill, Tensor};
-
-/// The type of the numbers in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StoredAs {
-    F32,
-    F16,
-    Bf16,
-}
-
-impl StoredAs {
-    /// The name in `config.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "float32",
-            Self::F16 => "float16",
-            Self::Bf16 => "bfloat16",
-        }
-    }
-
-    fn size(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F16 | Self::Bf16 => 2,
-        }
-    }
-
-    fn write(self, number: f32, file: &mut impl Write) -> std::io::Result<()> {
-        match self {
-            Self::F32 => file.write_all(&number.to_le_bytes()),
-            Self::F16 => file.write_all(&f16::from_f32(number).to_le_bytes()),
-            Self::Bf16 => file.write_all(&bf16::from_f32(number).to_le_bytes()),
-        }
-    }
-}
 
 /// The usual standard deviation of initial weights.
 const STD: f32 = 0.02;
 
 /// Writes the file and returns its size in bytes.
-pub fn write(tensors: &[Tensor], dtype: StoredAs, seed: u64, path: &Path) -> Result<u64> {
+pub fn write(tensors: &[Tensor], dtype: Precision, seed: u64, path: &Path) -> Result<u64> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut file = BufWriter::with_capacity(1 << 20, file);
     let header = header(tensors, dtype);
@@ -61,23 +27,22 @@ pub fn write(tensors: &[Tensor], dtype: StoredAs, seed: u64, path: &Path) -> Res
     for tensor in tensors {
         for _ in 0..tensor.len() {
             let number = match tensor.fill {
-                Fill::Zeros => 0.0,
                 Fill::Ones => 1.0,
                 Fill::Random => random(&mut generator),
             };
-            dtype.write(number, &mut file)?;
+            match dtype {
+                Precision::F32 => file.write_all(&number.to_le_bytes())?,
+                Precision::F16 => file.write_all(&f16::from_f32(number).to_le_bytes())?,
+                Precision::Bf16 => file.write_all(&bf16::from_f32(number).to_le_bytes())?,
+            }
         }
     }
     file.flush()?;
     Ok(file.get_ref().metadata()?.len())
 }
 
-fn header(tensors: &[Tensor], dtype: StoredAs) -> String {
-    let name = match dtype {
-        StoredAs::F32 => "F32",
-        StoredAs::F16 => "F16",
-        StoredAs::Bf16 => "BF16",
-    };
+fn header(tensors: &[Tensor], dtype: Precision) -> String {
+    let name = dtype.name().to_uppercase();
     let mut header = serde_json::Map::new();
     header.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
     let mut start = 0;

@@ -109,13 +109,10 @@ impl<'m> Schedule<'m> {
 
     fn arrive(&mut self, prompt: usize) -> Result<SequenceId> {
         let request = Request {
-            arrival: 0.0,
             prompt,
-            shared: 0,
-            prefix: 0,
             output: 1,
-            seed: 0,
             index: self.prompts.len(),
+            ..Request::default()
         };
         let ids = request.prompt_ids(self.vocab);
         let id = self.engine.arrive(&ids, self.context - prompt, usize::MAX, false)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use slowburn_examples::chart::{self, Axis, LineChart, Series};
 
+use super::percentiles::Percentiles;
 use super::report::{Curves, Report};
 use super::variants::{Sweep, Variant};
 
@@ -33,7 +34,7 @@ pub fn policies(file: &Path, rows: &[Row]) -> chart::Result<()> {
 
 /// Draws median and 99th percentile of the times, and the throughput, against the setting.
 pub fn sweep(file: &Path, sweep: Sweep, rows: &[Row]) -> chart::Result<()> {
-    let line = |label: &str, value: fn(&Report) -> f64| {
+    let line = |label: &str, value: &dyn Fn(&Report) -> f64| {
         let points = rows.iter().map(|(variant, report)| (variant.value as f64, value(report)));
         Series::new(label, points.filter(|(_, value)| value.is_finite()))
     };
@@ -42,26 +43,23 @@ pub fn sweep(file: &Path, sweep: Sweep, rows: &[Row]) -> chart::Result<()> {
         y: Axis::linear(label),
         series,
     };
-    let first = chart(
-        "time to first token (ms)",
-        vec![
-            line("median", |report| 1e3 * report.time_to_first_token.p50),
-            line("99th percentile", |report| 1e3 * report.time_to_first_token.p99),
-        ],
-    );
-    let next = chart(
-        "time between tokens (ms)",
-        vec![
-            line("median", |report| 1e3 * report.inter_token.p50),
-            line("99th percentile", |report| 1e3 * report.inter_token.p99),
-        ],
-    );
-    let throughput = chart("throughput (tokens/s)", vec![line("", |report| report.throughput)]);
+    let times = |label: &str, times: fn(&Report) -> Percentiles| {
+        let median = line("median", &|report| 1e3 * times(report).p50);
+        let p99 = line("99th percentile", &|report| 1e3 * times(report).p99);
+        chart(label, vec![median, p99])
+    };
+    let first = times("time to first token (ms)", |report| report.time_to_first_token);
+    let next = times("time between tokens (ms)", |report| report.inter_token);
+    let throughput = chart("throughput (tokens/s)", vec![line("", &|report| report.throughput)]);
     draw(file, &format!("Chunked prefill by {}", sweep.name()), [first, next, throughput])
 }
 
 /// Draws the charts that have something to show: requests of one token have no times between.
-fn draw<const N: usize>(file: &Path, title: &str, charts: [LineChart; N]) -> chart::Result<()> {
+pub fn draw(
+    file: &Path,
+    title: &str,
+    charts: impl IntoIterator<Item = LineChart>,
+) -> chart::Result<()> {
     let has_points =
         |chart: &LineChart| chart.series.iter().any(|series| !series.points.is_empty());
     chart::lines(file, title, &charts.into_iter().filter(has_points).collect::<Vec<_>>())

@@ -18,27 +18,18 @@ use super::work::Work;
 /// How long the requests of each policy keep arriving: a policy that keeps up takes little longer.
 pub const SECONDS: f64 = 6.0;
 
-/// A run in real time.
-pub struct Served {
-    pub report: Report,
-    /// Its steps, as long as they took among arrivals and pauses.
-    pub steps: Vec<Sample>,
-}
-
 /// Serves `requests` with the engine of the library, each when it arrives.
-pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Served> {
-    let Recorded { recorder, counts, steps } = record(model, requests, setup)?;
-    Ok(Served {
-        report: Report::new(setup, requests.len(), recorder, &counts),
-        steps,
-    })
+pub fn serve(model: &Model, requests: &[Request], setup: &Setup) -> Result<Report> {
+    let Recorded { recorder, counts, .. } = record(model, requests, setup)?;
+    Ok(Report::new(setup, requests.len(), recorder, &counts))
 }
 
 /// What came out of a run in real time.
 pub struct Recorded {
     pub recorder: Recorder,
     pub counts: Counts,
-    steps: Vec<Sample>,
+    /// Its steps, as long as they took among arrivals and pauses.
+    pub steps: Vec<Sample>,
 }
 
 /// As [`serve`], without the report.
@@ -165,13 +156,12 @@ mod tests {
         let model = model.with_kv_cache_bytes(bytes);
         let requests: Vec<Request> = (0..12)
             .map(|index| Request {
-                arrival: 0.0,
                 prompt: 40 + 7 * index,
                 shared: 32,
-                prefix: 0,
                 output: 1 + 3 * index,
                 seed: 1,
                 index,
+                ..Request::default()
             })
             .collect();
         for policy in Policy::ALL {
@@ -185,7 +175,7 @@ mod tests {
             let setup = Setup { config, block_size, kv_cache: 20 * block_size };
             let vocab = model.config().vocab_size;
             let predicted = run(&requests, &setup, &cost(), vocab).unwrap();
-            let measured = serve(&model, &requests, &setup).unwrap().report;
+            let measured = serve(&model, &requests, &setup).unwrap();
             let counts = |report: &Report| {
                 [
                     report.finished,

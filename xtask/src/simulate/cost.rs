@@ -155,15 +155,7 @@ pub mod tests {
 
     #[test]
     fn a_request_alone_takes_the_sum_of_its_steps() {
-        let request = Request {
-            arrival: 0.0,
-            prompt: 7,
-            shared: 0,
-            prefix: 0,
-            output: 4,
-            seed: 0,
-            index: 0,
-        };
+        let request = Request { prompt: 7, output: 4, ..Request::default() };
         let mut steps = cost().of(&Work::prompt(7));
         for before in 7..10 {
             let mut work = Work::default();

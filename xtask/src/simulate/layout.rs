@@ -2,14 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use super::cost::StepCost;
 use super::preset::{BYTES, Gpu, Model, OF_MEMORY};
 
 /// A wire between two GPUs. The bandwidths are those of data sheets, in one direction; the
 /// latencies of a message are assumptions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interconnect {
     pub name: &'static str,
     /// Bytes per second.
@@ -47,8 +45,7 @@ impl Interconnect {
 }
 
 /// How a model is divided among GPUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Each GPU has the whole model.
     Whole,

@@ -11,7 +11,7 @@ use super::cost::StepCost;
 use super::disaggregated::{self, Pools};
 use super::layout::{Interconnect, Layout};
 use super::log::Log;
-use super::preset::{H100, Model, Shape};
+use super::preset::{CONTEXT, H100, Model, Shape, VOCAB};
 use super::request::Request;
 use super::router::Route;
 use super::run::routed;
@@ -48,8 +48,6 @@ pub struct PlanArgs {
     token_budget: usize,
 }
 
-const CONTEXT: usize = 8192;
-const VOCAB: usize = 128_256;
 const BLOCK: usize = 16;
 /// The most GPUs that are tried.
 const MOST: usize = 400;
@@ -166,39 +164,22 @@ pub fn run(args: &PlanArgs) -> Result<()> {
 
 /// What each layout sends, and what a step takes with each wire.
 fn wires(model: &Model) -> String {
-    let mut table = Table::new(
-        1,
-        [
-            "layout",
-            "KB per token and GPU",
-            "messages per step",
-            "NVLink 4",
-            "PCIe 5 x16",
-            "InfiniBand NDR",
-            "100 Gbit Ethernet",
-            "10 Gbit Ethernet",
-        ],
-    );
+    let headings = ["layout", "KB per token and GPU", "messages per step"];
+    let wires = Interconnect::ALL.map(|wire| wire.name);
+    let mut table = Table::new(1, headings.into_iter().chain(wires));
+    let work = Work {
+        decode: DECODES,
+        decode_positions: DECODES * 1000,
+        ..Work::default()
+    };
     for layout in LAYOUTS {
-        let steps = Interconnect::ALL.map(|wire| {
-            let work = Work {
-                decode: DECODES,
-                decode_positions: DECODES * 1000,
-                ..Work::default()
-            };
-            time(layout.cost(model, &H100, &wire).of(&work))
-        });
-        let [a, b, c, d, e] = steps;
-        table.row([
+        let sent = [
             layout.to_string(),
             format!("{:.0}", layout.bytes_per_token(model) / 1e3),
             format!("{:.0}", layout.messages(model)),
-            a,
-            b,
-            c,
-            d,
-            e,
-        ]);
+        ];
+        let steps = Interconnect::ALL.map(|wire| time(layout.cost(model, &H100, &wire).of(&work)));
+        table.row(sent.into_iter().chain(steps));
     }
     format!("A step of {DECODES} decodes at 1000 positions:\n\n{}", table.text())
 }

@@ -82,50 +82,16 @@ const LLAMA_70B: Model = Model {
 /// sparsity), 80 GB.
 pub const H100: Gpu = Gpu { bandwidth: 3.35e12, arithmetic: 989e12, memory: 80e9 };
 
+/// The tokens of both models: the context that they were trained with, and the vocabulary.
+pub const CONTEXT: usize = 8192;
+pub const VOCAB: usize = 128_256;
+
 pub const BYTES: f64 = 2.0;
 /// Assumptions: the shares of its peaks that a good engine reaches, and the share of the memory
 /// that holds weights, keys and values; the rest is for activations.
 const OF_BANDWIDTH: f64 = 0.8;
 const OF_ARITHMETIC: f64 = 0.5;
 pub const OF_MEMORY: f64 = 0.9;
-
-impl Preset {
-    fn parts(self) -> (Model, Gpu) {
-        match self {
-            Self::Llama8bH100 => (LLAMA_8B, H100),
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Llama8bH100 => "Llama 3 8B in bf16 on an H100 SXM, from data sheets",
-        }
-    }
-
-    pub fn context(self) -> usize {
-        match self {
-            Self::Llama8bH100 => 8192,
-        }
-    }
-
-    pub fn vocab(self) -> usize {
-        match self {
-            Self::Llama8bH100 => 128_256,
-        }
-    }
-
-    pub fn cost(self) -> StepCost {
-        let (model, gpu) = self.parts();
-        model.cost(&gpu)
-    }
-
-    /// The positions that fit beside the weights.
-    pub fn kv_cache(self) -> usize {
-        let (model, gpu) = self.parts();
-        let free = OF_MEMORY * gpu.memory - model.weight_bytes();
-        (free / model.position_bytes()) as usize
-    }
-}
 
 impl Model {
     /// A step reads all weights once. A token multiplies by all of them: two operations each. A
@@ -161,17 +127,18 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
+    use super::super::layout::Layout;
     use super::*;
 
     #[test]
     fn the_numbers_are_those_of_the_data_sheets() {
-        let preset = Preset::Llama8bH100;
-        let cost = preset.cost();
+        let cost = LLAMA_8B.cost(&H100);
         // 16 GB at 2.7 TB/s; 16 Gflop at 495 Tflop/s; 128 KiB of keys and values.
         assert!((cost.fixed * 1e3 - 5.99).abs() < 0.01, "{cost}");
         assert!((cost.prefill_token * 1e6 - 32.5).abs() < 0.1, "{cost}");
         assert!((cost.decode_position * 1e9 - 48.9).abs() < 0.1, "{cost}");
         assert!((cost.prefill_position * 1e9 - 1.06).abs() < 0.01, "{cost}");
-        assert!((420_000..430_000).contains(&preset.kv_cache()), "{}", preset.kv_cache());
+        let kv_cache = Layout::Whole.kv_cache(&LLAMA_8B, &H100).unwrap();
+        assert!((420_000..430_000).contains(&kv_cache), "{kv_cache}");
     }
 }

@@ -35,11 +35,10 @@ impl Recorder {
         }
     }
 
-    /// When each request had its first token and its last, by its index.
-    pub fn times(&self) -> Vec<Option<[f64; 2]>> {
-        let times =
-            |progress: &Progress| (progress.tokens > 0).then_some([progress.first, progress.last]);
-        self.progress.iter().map(times).collect()
+    /// When each request had its first token, by its index.
+    pub fn first_tokens(&self) -> Vec<Option<f64>> {
+        let first = |progress: &Progress| (progress.tokens > 0).then_some(progress.first);
+        self.progress.iter().map(first).collect()
     }
 
     /// Adds the times of another replica, whose clock is the same.

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A request of the simulation.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Request {
     /// When it arrives, in seconds.
     pub arrival: f64,
@@ -50,13 +50,13 @@ mod tests {
     #[test]
     fn only_the_system_prompt_is_shared() {
         let of_prefix = |index, shared, prefix| Request {
-            arrival: 0.0,
             prompt: 40,
             shared,
             prefix,
             output: 1,
             seed: 7,
             index,
+            ..Request::default()
         };
         let request = |index, shared| of_prefix(index, shared, 0);
         let ids = |index, shared| request(index, shared).prompt_ids(1000);

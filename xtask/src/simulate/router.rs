@@ -6,13 +6,11 @@ use std::fmt;
 use clap::ValueEnum;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use serde::Serialize;
 
 use super::request::Request;
 
 /// How a router chooses a replica.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Route {
     /// Any replica
     Random,
@@ -148,13 +146,13 @@ mod tests {
 
     fn request(index: usize, shared: usize, prefix: usize) -> Request {
         Request {
-            arrival: 0.0,
             prompt: 100,
             shared,
             prefix,
             output: 1,
             seed: 1,
             index,
+            ..Request::default()
         }
     }
 

@@ -16,9 +16,8 @@ const SEED: u64 = 1;
 /// What came out of several replicas.
 pub struct Run {
     pub report: Report,
-    /// When each request had its first token and its last, by its index; none for one that was
-    /// refused.
-    pub times: Vec<Option<[f64; 2]>>,
+    /// When each request had its first token, by its index; none for one that was refused.
+    pub first_tokens: Vec<Option<f64>>,
     /// The tokens of the busiest replica over the mean.
     pub busiest: f64,
     /// The replica of each request, by its index.
@@ -76,10 +75,10 @@ pub fn routed(
     let busiest = most * count as f64 / (tokens.iter().sum::<usize>() as f64).max(1.0);
     let counts =
         replicas.into_iter().map(Replica::into_counts).fold(Counts::default(), Counts::add);
-    let times = recorder.times();
+    let first_tokens = recorder.first_tokens();
     Ok(Run {
         report: Report::new(setup, requests.len(), recorder, &counts),
-        times,
+        first_tokens,
         busiest,
         chosen,
     })
@@ -149,11 +148,9 @@ mod tests {
         Request {
             arrival: 5.0,
             prompt: 1000,
-            shared: 0,
-            prefix: 0,
             output: 3,
             seed: 1,
-            index: 0,
+            ..Request::default()
         }
     }
 

@@ -11,12 +11,13 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn new<const N: usize>(texts: usize, headings: [&str; N]) -> Self {
-        Self { rows: vec![headings.map(str::to_owned).to_vec()], texts }
+    pub fn new<'a>(texts: usize, headings: impl IntoIterator<Item = &'a str>) -> Self {
+        let headings = headings.into_iter().map(str::to_owned).collect();
+        Self { rows: vec![headings], texts }
     }
 
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
     }
 
     /// The text of the table, with a line break at its end.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use super::calibrate;
 use super::cost::StepCost;
 use super::fit::Fit;
-use super::preset::Preset;
+use super::layout::Layout;
+use super::preset::{CONTEXT, H100, Preset, Shape, VOCAB};
 use crate::bench::{Ours, machine};
 
 /// A model on a machine, for a simulation.
@@ -67,7 +68,7 @@ impl TargetArgs {
     /// The target, and its model if it was needed. `needs_model` says that it will be.
     pub fn target(&self, needs_model: bool) -> Result<(Target, Option<Ours>)> {
         if let Some(preset) = self.preset {
-            return Ok((self.preset_target(preset), None));
+            return Ok((self.preset_target(preset)?, None));
         }
         let is_measured = self.cost.is_none() || self.model.is_some() || needs_model;
         let ours = is_measured.then(|| self.load()).transpose()?;
@@ -100,15 +101,17 @@ impl TargetArgs {
         Ok((target, ours))
     }
 
-    fn preset_target(&self, preset: Preset) -> Target {
-        Target {
-            name: preset.name().to_owned(),
-            cost: preset.cost(),
+    fn preset_target(&self, Preset::Llama8bH100: Preset) -> Result<Target> {
+        let model = Shape::Llama8b.model();
+        let kv_cache = self.kv_cache.or(Layout::Whole.kv_cache(&model, &H100));
+        Ok(Target {
+            name: "Llama 3 8B in bf16 on an H100 SXM, from data sheets".to_owned(),
+            cost: model.cost(&H100),
             fit: None,
-            context: self.context.unwrap_or(preset.context()),
-            vocab: preset.vocab(),
-            kv_cache: self.kv_cache.unwrap_or(preset.kv_cache()),
-        }
+            context: self.context.unwrap_or(CONTEXT),
+            vocab: VOCAB,
+            kv_cache: kv_cache.context("the weights leave no room for keys and values")?,
+        })
     }
 
     fn machine(&self) -> Result<String> {

@@ -82,8 +82,7 @@ pub struct MeanLengths {
 }
 
 impl Traffic {
-    /// The requests, with one arrival per second on average.
-    pub fn requests(&self) -> Result<Requests> {
+    fn check(&self) -> Result<()> {
         ensure!(
             (1..=MOST_REQUESTS).contains(&self.count),
             "from 1 to {MOST_REQUESTS} requests can be simulated, not {}",
@@ -115,6 +114,12 @@ impl Traffic {
             "there are from 1 to {MOST_REQUESTS} system prompts, not {}",
             self.prefixes
         );
+        Ok(())
+    }
+
+    /// The requests, with one arrival per second on average.
+    pub fn requests(&self) -> Result<Requests> {
+        self.check()?;
         // A gamma distribution with a mean of 1. With a variation of 1 it is exponential.
         let shape = self.arrivals.variation().powi(-2);
         let gap = Gamma::new(shape, 1.0 / shape).map_err(anyhow::Error::msg)?;

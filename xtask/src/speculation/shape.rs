@@ -9,15 +9,15 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use slowburn::generate::{self, Chosen, Generation, Options};
+use slowburn::device::Precision;
+use slowburn::generate::{self, Chosen, Generation};
 use slowburn::model::Model;
-use slowburn::sampling::SamplingParams;
 use slowburn::speculation::{Draft, DraftLength, PassCosts, Speculator, Text, gain};
 use slowburn_examples::chart::{self, Axis, LineChart, Series};
 
 use super::{MOST, SpeculationArgs};
-use crate::bench::{Dtype, Ours, median};
-use crate::random_checkpoint::{self, Shape, StoredAs};
+use crate::bench::{Dtype, Ours, Workload, greedy, median};
+use crate::random_checkpoint::{self, Shape};
 
 /// The draft tokens of a step, where their number is fixed.
 const DRAFTED: usize = 4;
@@ -47,9 +47,7 @@ impl Draft for Recorded {
 pub fn run(args: &SpeculationArgs) -> Result<()> {
     // The command is not run in the folder of the project where it draws a figure of the book.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/smollm2-135m");
-    if !folder.join("model.safetensors").exists() {
-        random_checkpoint::write(Shape::SmolLm2_135m, &folder, StoredAs::F32, 1)?;
-    }
+    random_checkpoint::write_missing(Shape::SmolLm2_135m, &folder, Precision::F32)?;
     let model = Ours::load(Some(&folder), Dtype::F32, args.threads)?.model;
     let costs = Arc::new(PassCosts::measure(&model)?);
     let relative = costs.relative();
@@ -117,13 +115,8 @@ fn ratios(
 
 /// The text, with draft tokens or without, and the seconds from its first token on.
 fn generate(model: &Model, speculator: Option<Speculator>) -> Result<(Generation, f64)> {
-    let options = Options {
-        max_tokens: TOKENS,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ignore_eos: true,
-        ..Options::default()
-    };
-    let prompt: Vec<u32> = (0..32).map(|i| 7919 * (i + 1) % 49_152).collect();
+    let options = greedy(TOKENS);
+    let prompt = Workload::new(32, TOKENS, model.config().vocab_size).prompt;
     let mut first = None;
     let on_token = &mut |_: &Chosen<'_>| {
         first.get_or_insert_with(Instant::now);

@@ -69,8 +69,7 @@ pub fn case(pretrained: &Pretrained, name: &'static str, sequences: usize) -> Re
     };
     let prompts = (0..sequences as u64).map(prompt).collect::<Result<_>>()?;
     let options = match name {
-        "told again" => options(TOKENS, 0.0, 1),
-        "most likely" => options(TOKENS, 0.0, 1),
+        "told again" | "most likely" => options(TOKENS, 0.0, 1),
         "a list" => Options { constraint: lines(LIST)?, ..options(TOKENS, 0.8, 1) },
         "code" => Options { constraint: lines(CODE)?, ..options(TOKENS, 0.8, 1) },
         _ => options(TOKENS, 0.8, 1),
