@@ -79,20 +79,32 @@ pub fn check(text: &str) -> Check {
         introduced = false;
         problems.push("nobody has a listed name".to_string());
     }
-    let mut sentences = HashSet::new();
-    let mut no_repeated_sentence = true;
+    let repeated = repeated_sentences(text);
+    problems.extend(repeated.iter().map(|sentence| format!("told twice: {sentence}")));
+    Check {
+        introduced,
+        kinds_kept,
+        no_repeated_sentence: repeated.is_empty(),
+        problems,
+    }
+}
+
+/// The words of each sentence of at least four that was told before.
+fn repeated_sentences(text: &str) -> Vec<String> {
+    let mut told = HashSet::new();
+    let mut repeated = Vec::new();
     for sentence in text.split(['.', '!', '?']) {
         let words: Vec<String> = sentence
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '\'')
             .filter(|w| !w.is_empty())
             .map(str::to_ascii_lowercase)
             .collect();
-        if words.len() >= 4 && !sentences.insert(words.join(" ")) {
-            no_repeated_sentence = false;
-            problems.push(format!("told twice: {}", words.join(" ")));
+        let sentence = words.join(" ");
+        if words.len() >= 4 && !told.insert(sentence.clone()) {
+            repeated.push(sentence);
         }
     }
-    Check { introduced, kinds_kept, no_repeated_sentence, problems }
+    repeated
 }
 
 /// Words and single punctuation marks. A possessive `'s` is a token of its own.
