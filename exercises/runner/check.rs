@@ -12,7 +12,7 @@ use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::sort_as_in_suite;
 use exercises_runner::manifest::{Exercise, Package};
-use exercises_runner::progress::{self, Status};
+use exercises_runner::progress;
 use exercises_runner::test_binary::{
     self, Build, Ending, LIMIT, MEMORY, Outcome, Profile, TestBinary,
 };
@@ -68,13 +68,7 @@ pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
 
 /// Checks the exercises that changed since they were checked, without details.
 pub fn changed(project: &Project) -> Result<()> {
-    let progress = project.progress()?;
-    let mut changed = Vec::new();
-    for exercise in project.exercises() {
-        if progress.status(&project.root, exercise)? == Status::Changed {
-            changed.push(exercise);
-        }
-    }
+    let changed = project.changed(project.exercises())?;
     let Some(last) = changed.iter().copied().max_by_key(|exercise| saved(project, exercise)) else {
         return Ok(());
     };

@@ -81,28 +81,19 @@ pub fn run(
 }
 
 /// The parts in their order, after what changed was checked.
-fn parts<'a>(
-    project: &'a Project,
-    tried: &[String],
-) -> Result<Vec<(&'static Part, &'a Exercise, Whose)>> {
+fn parts(project: &Project, tried: &[String]) -> Result<Vec<(&'static Part, Whose)>> {
     let exercise = |part: &'static Part| {
-        let exercises = project.manifest.exercises.iter();
-        Some((part, exercises.into_iter().find(|exercise| exercise.name == part.exercise)?))
+        let mut exercises = project.manifest.exercises.iter();
+        Some((part, exercises.find(|exercise| exercise.name == part.exercise)?))
     };
-    let exercises: Vec<(&Part, &Exercise)> = PARTS.iter().filter_map(exercise).collect();
-    let mut changed = Vec::new();
-    let progress = project.progress()?;
-    for (_, exercise) in &exercises {
-        if progress.status(&project.root, exercise)? == Status::Changed {
-            changed.push(*exercise);
-        }
-    }
+    let exercises: Vec<(&'static Part, &Exercise)> = PARTS.iter().filter_map(exercise).collect();
+    let changed = project.changed(exercises.iter().map(|(_, exercise)| *exercise))?;
     if !changed.is_empty() {
         check::several(project, &changed)?;
         println!();
     }
     let progress = project.progress()?;
-    let whose = |(part, exercise): (&'static Part, &'a Exercise)| {
+    let whose = |(part, exercise): (&'static Part, &Exercise)| {
         let whose = match progress.status(&project.root, exercise)? {
             Status::Passed => Whose::Yours,
             _ if tried.contains(&exercise.name) => Whose::Tried,
@@ -110,26 +101,26 @@ fn parts<'a>(
             Status::NotPassed if has_todo(&project.root, exercise)? => Whose::Unsolved,
             Status::NotPassed => Whose::Failing,
         };
-        Ok((part, exercise, whose))
+        Ok((part, whose))
     };
     exercises.into_iter().map(whose).collect()
 }
 
 /// What the engine is made of.
-fn table(parts: &[(&Part, &Exercise, Whose)]) {
+fn table(parts: &[(&Part, Whose)]) {
     println!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
     let mut since = None;
-    for (part, _, whose) in parts {
+    for (part, whose) in parts {
         if since.replace(part.since) != Some(part.since) {
             println!("{STRONG}{}{END}", heading(part.since));
         }
         println!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
     }
-    let yours = parts.iter().filter(|(.., whose)| whose.is_yours()).count();
+    let yours = parts.iter().filter(|(_, whose)| whose.is_yours()).count();
     println!("\n{STRONG}{yours} of {} parts are yours.{END}", parts.len());
     if yours == 0 {
         println!("Each of these exercises takes over its part once it passes.");
-    } else if parts.iter().all(|(.., whose)| *whose == Whose::Yours) {
+    } else if parts.iter().all(|(_, whose)| *whose == Whose::Yours) {
         println!(
             "{GOOD}The engine is your own{END}, but for reading files and what ties the parts together."
         );
@@ -138,12 +129,9 @@ fn table(parts: &[(&Part, &Exercise, Whose)]) {
 }
 
 /// The figure of the chapter, for whoever has a part.
-fn mark(project: &Project, parts: &[(&Part, &Exercise, Whose)]) -> Result<()> {
-    let yours: Vec<&str> = parts
-        .iter()
-        .filter(|(.., whose)| whose.is_yours())
-        .map(|(part, ..)| part.exercise)
-        .collect();
+fn mark(project: &Project, parts: &[(&Part, Whose)]) -> Result<()> {
+    let yours = parts.iter().filter(|(_, whose)| whose.is_yours());
+    let yours: Vec<&str> = yours.map(|(part, _)| part.exercise).collect();
     if !yours.is_empty() {
         let file = figure::write(&project.root, &yours)?;
         println!("The figure of the chapter, with your parts marked: {}\n", file.display());
@@ -161,14 +149,9 @@ fn heading(since: Since) -> &'static str {
 }
 
 /// Builds the engine with the parts that are the learner's, and lets it write.
-fn write(
-    project: &Project,
-    parts: &[(&Part, &Exercise, Whose)],
-    arguments: &[String],
-) -> Result<ExitCode> {
-    let yours: Vec<&(&Part, &Exercise, Whose)> =
-        parts.iter().filter(|(.., whose)| whose.is_yours()).collect();
-    let with_tensors = yours.iter().any(|(part, ..)| part.tensors);
+fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> Result<ExitCode> {
+    let yours: Vec<&(&Part, Whose)> = parts.iter().filter(|(_, whose)| whose.is_yours()).collect();
+    let with_tensors = yours.iter().any(|(part, _)| part.tensors);
     let (package, library, first_takes) = if with_tensors {
         (
             "your-engine-with-tensors",
@@ -178,7 +161,7 @@ fn write(
     } else {
         ("your-engine", "debug/deps/libyour_engine-", "a minute or less")
     };
-    let names: Vec<&str> = yours.iter().map(|(part, ..)| part.exercise).collect();
+    let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
     let mut command = Command::new(cargo());
     command
         .args(["build", "-p", package])
@@ -202,11 +185,8 @@ fn write(
     let mut engine = Command::new(&program);
     engine.args(arguments).current_dir(&project.root);
     let status = status(engine).with_context(|| format!("cannot start {program:?}"))?;
-    let tried: Vec<&str> = yours
-        .iter()
-        .filter(|(.., whose)| *whose == Whose::Tried)
-        .map(|(part, ..)| part.exercise)
-        .collect();
+    let tried = yours.iter().filter(|(_, whose)| *whose == Whose::Tried);
+    let tried: Vec<&str> = tried.map(|(part, _)| part.exercise).collect();
     Ok(conclude(status, &tried))
 }
 

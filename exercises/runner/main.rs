@@ -117,6 +117,21 @@ impl Project {
         Ok(None)
     }
 
+    /// Those of some exercises that changed since they were checked.
+    fn changed<'a>(
+        &self,
+        exercises: impl IntoIterator<Item = &'a Exercise>,
+    ) -> Result<Vec<&'a Exercise>> {
+        let progress = self.progress()?;
+        let mut changed = Vec::new();
+        for exercise in exercises {
+            if progress.status(&self.root, exercise)? == Status::Changed {
+                changed.push(exercise);
+            }
+        }
+        Ok(changed)
+    }
+
     fn progress(&self) -> Result<Progress> {
         let (progress, note) = Progress::load(&self.root)?;
         say(note);

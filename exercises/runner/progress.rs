@@ -147,9 +147,14 @@ impl Progress {
 
 /// Whether there is a `todo!()` in the code of an exercise.
 pub fn has_todo(root: &Path, exercise: &Exercise) -> Result<bool> {
-    let text = String::from_utf8_lossy(&read(&root.join(exercise.file()))?).into_owned();
+    let text = read(&root.join(exercise.file()))?;
+    Ok(line_of_todo(&String::from_utf8_lossy(&text)).is_some())
+}
+
+/// The first line with a `todo!()` in code, and not in a comment, from 0.
+pub fn line_of_todo(text: &str) -> Option<usize> {
     let code = |line: &str| !line.trim_start().starts_with("//");
-    Ok(text.lines().any(|line| code(line) && line.contains("todo!(")))
+    text.lines().position(|line| code(line) && line.contains("todo!("))
 }
 
 /// The state of the file and its suite, as a short text that differs when they do. Another

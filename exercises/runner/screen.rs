@@ -6,6 +6,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use anstyle::{AnsiColor, Reset, Style};
+use exercises_runner::progress::line_of_todo;
 
 pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const BAD: Style = AnsiColor::Red.on_default();
@@ -29,10 +30,8 @@ pub fn link(root: &Path, file: &Path, line: Option<usize>) -> String {
 /// The line where there is something to write: the first `todo!()`, or else the first function.
 pub fn line_of_task(root: &Path, file: &Path) -> Option<usize> {
     let text = fs::read_to_string(root.join(file)).ok()?;
-    let code = |line: &str| !line.trim_start().starts_with("//");
-    let todo = text.lines().position(|line| code(line) && line.contains("todo!("));
     let function = || text.lines().position(|line| line.trim_start().starts_with("pub fn "));
-    todo.or_else(function).map(|line| line + 1)
+    line_of_todo(&text).or_else(function).map(|line| line + 1)
 }
 
 /// One cell for each exercise.

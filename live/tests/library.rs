@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::{Quantized, Rounding};
+use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Sampler, SamplingParams};
+use slowburn::sampling::{Sampler, SamplingParams, softmax, statistics};
 use slowburn::storage::{MatrixFormat, Storage};
 use slowburn_live::Engine;
 
@@ -36,6 +37,11 @@ fn numbers(values: &Value) -> Vec<f32> {
 fn ids(tokens: &Value) -> Vec<u32> {
     let ids = tokens.as_array().unwrap().iter();
     ids.map(|token| token.get("id").unwrap_or(token).as_u64().unwrap() as u32).collect()
+}
+
+/// The logits, `[vocab]`, behind these tokens.
+fn logits(pretrained: &Pretrained, ids: &[u32]) -> Vec<f32> {
+    pretrained.model.forward(&mut [Input::whole(ids)]).unwrap().remove(0)
 }
 
 /// The tokens of the cached loop.
@@ -107,9 +113,7 @@ fn tokens_drawn_one_by_one_are_those_of_the_cached_loop() {
             let show = json!({ "step": step, "sampling": sampling, "count": 5 });
             let shown = ask(&mut engine, widget, &json!({ "show": show }))["shown"].clone();
             assert_eq!(shown["drawn"], json!(expected[step]));
-            let so_far = [&prompt_ids[..], &expected[..step]].concat();
-            let input = slowburn::model::Input::whole(&so_far);
-            let logits = pretrained.model.forward(&mut [input]).unwrap().remove(0);
+            let logits = logits(&pretrained, &[&prompt_ids[..], &expected[..step]].concat());
             let p = sampler.distribution(&logits, &prompt_ids, &expected[..step]).unwrap();
             for candidate in shown["candidates"].as_array().unwrap() {
                 let id = candidate["token"]["id"].as_u64().unwrap() as usize;
@@ -275,9 +279,7 @@ fn attention_looks_back_only_and_the_last_layer_says_what_the_model_says() {
         }
     }
     let ids = pretrained.prompt_ids("Once upon a time").unwrap();
-    let input = slowburn::model::Input::whole(&ids);
-    let logits = pretrained.model.forward(&mut [input]).unwrap().remove(0);
-    let best = slowburn::sampling::statistics::ranked(&slowburn::sampling::softmax(&logits))[0];
+    let best = statistics::ranked(&softmax(&logits(&pretrained, &ids)))[0];
     let said = &short["lens"][4][4][0];
     assert_eq!(said["token"]["id"], json!(best.0));
     assert_eq!(said["probability"].as_f64().unwrap() as f32, best.1);
@@ -297,9 +299,8 @@ fn the_way_of_a_token_ends_in_the_logits_of_the_model() {
         let way = ask(&mut engine, widget, &json!({ "text": text, "position": position }));
         assert_eq!(way["position"], json!(at));
         assert_eq!(self::ids(&way["tokens"]), ids);
-        let input = slowburn::model::Input::whole(&ids[..=at]);
-        let logits = pretrained.model.forward(&mut [input]).unwrap().remove(0);
-        let ranked = slowburn::sampling::statistics::ranked(&slowburn::sampling::softmax(&logits));
+        let logits = logits(&pretrained, &ids[..=at]);
+        let ranked = statistics::ranked(&softmax(&logits));
         for (shown, (id, probability)) in way["logits"].as_array().unwrap().iter().zip(ranked) {
             assert_eq!(shown["token"]["id"], json!(id));
             let [logit, p] = ["logit", "probability"].map(|it| shown[it].as_f64().unwrap() as f32);

@@ -8,6 +8,7 @@ mod corpus_command;
 mod eval;
 mod exercises;
 mod figures;
+mod folder;
 mod format_cost;
 mod gpu;
 mod greedy_loops;

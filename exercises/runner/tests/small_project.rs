@@ -82,17 +82,19 @@ if grep -q refused exercises/src/model/rope.rs; then
 fi
 "#;
 
+fn entry(name: &str, chapter: &str, flags: &str) -> String {
+    format!(
+        "[[exercise]]\nname = {name:?}\nchapter = {chapter:?}\ntitle = \"About {name}\"\nlevel = 1\nminutes = 10\n{flags}\nhints = ['first', 'second', 'third']\n"
+    )
+}
+
 pub struct SmallProject(TempDir);
 
 impl SmallProject {
     pub fn new() -> Self {
         let project = Self(tempfile::tempdir().unwrap());
-        let entry = |name: &str, chapter: &str, short: bool| {
-            format!(
-                "[[exercise]]\nname = {name:?}\nchapter = {chapter:?}\ntitle = \"About {name}\"\nlevel = 1\nminutes = 10\nshort_path = {short}\nhints = ['first', 'second', 'third']\n"
-            )
-        };
-        let manifest = entry("ties", "top_k", true) + &entry("cools", "temperature", false);
+        let manifest = entry("ties", "top_k", "short_path = true")
+            + &entry("cools", "temperature", "short_path = false");
         project.write("exercises/info.toml", &manifest);
         for path in ["top_k/ties.rs", "temperature/cools.rs"] {
             project.write(&format!("exercises/src/{path}"), STUB);
@@ -120,9 +122,8 @@ impl SmallProject {
             } else {
                 &mut after
             };
-            *manifest += &format!(
-                "[[exercise]]\nname = {name:?}\nchapter = {chapter:?}\ntitle = \"About {name}\"\ntensors = {tensors}\nlevel = 1\nminutes = 10\nshort_path = true\nhints = ['first', 'second', 'third']\n"
-            );
+            let flags = format!("short_path = true\ntensors = {tensors}");
+            *manifest += &entry(name, chapter, &flags);
             project.write(&format!("exercises/src/{chapter}/{name}.rs"), STUB);
             project.write(&format!("exercises/suite/{chapter}/{name}.rs"), "// tests\n");
         }

@@ -166,10 +166,9 @@ fn has_fallback(widget: &ElementRef<'_>) -> bool {
 
 /// Reports a style sheet that loads from outside the book.
 fn check_style(file: &str, text: &str) -> Vec<Problem> {
-    let urls = text.match_indices("url(").map(|(offset, found)| (offset, offset + found.len()));
-    let imports =
-        text.match_indices("@import").map(|(offset, found)| (offset, offset + found.len()));
-    urls.chain(imports)
+    let loads = text.match_indices("url(").chain(text.match_indices("@import"));
+    loads
+        .map(|(offset, found)| (offset, offset + found.len()))
         .filter(|&(_, end)| is_outside(text[end..].trim_start().trim_start_matches(['"', '\''])))
         .map(|(offset, _)| Problem::at(file, text, offset, "loads from outside the book"))
         .collect()

@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn messages(kind: Kind, text: &str) -> Vec<String> {
-        let entry = Entry { title: String::new(), file: "a.md".to_owned(), line: 1, kind };
+        let entry = Entry { file: "a.md".to_owned(), line: 1, kind };
         check(&entry, text).iter().map(Problem::to_string).collect()
     }
 

@@ -123,10 +123,10 @@ fn measured(paragraph: &str) -> impl Iterator<Item = Measured<'_>> {
     numbers(paragraph).filter_map(|(offset, digits)| {
         let rest = paragraph[offset + digits.len()..].trim_start();
         let is_unit = |unit: &&&str| {
-            let after = rest.strip_prefix(**unit)?.chars().next();
-            (!after.is_some_and(char::is_alphanumeric)).then_some(())
+            let after = rest.strip_prefix(**unit);
+            after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
         };
-        let unit = UNITS.iter().find(|unit| is_unit(unit).is_some())?;
+        let unit = UNITS.iter().find(is_unit)?;
         Some(Measured { offset, digits, unit })
     })
 }

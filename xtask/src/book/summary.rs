@@ -11,15 +11,14 @@ pub const FILE: &str = "book/src/SUMMARY.md";
 const SITTINGS: &str = "book/src/output/sittings.toml";
 
 /// The pages in reading order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Summary {
     pub chapters: Vec<Entry>,
 }
 
 /// An entry of `SUMMARY.md`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Entry {
-    pub title: String,
     /// The path from the root.
     pub file: String,
     pub line: usize,
@@ -63,7 +62,7 @@ impl Summary {
                 Kind::First
             };
             let file = resolve(FILE, path).unwrap_or_else(|| path.to_owned());
-            chapters.push(Entry { title: title.to_owned(), file, line: i + 1, kind });
+            chapters.push(Entry { file, line: i + 1, kind });
         }
         Self { chapters }
     }

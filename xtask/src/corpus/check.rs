@@ -67,7 +67,7 @@ pub fn check(text: &str) -> Check {
         } else if is(token, &["the"])
             && let Some((kind, at)) = kind_after(&tokens, i + 1, 2)
             && !met.contains(kind)
-            && !tokens.get(at + 1).is_some_and(|n| bound_name_follows(&tokens, at, n))
+            && !bound_name_follows(&tokens, at)
             && !(i > 0 && is_name(tokens[i - 1]))
             && !speaker_is_named(&tokens, i)
         {
@@ -79,20 +79,32 @@ pub fn check(text: &str) -> Check {
         introduced = false;
         problems.push("nobody has a listed name".to_string());
     }
-    let mut sentences = HashSet::new();
-    let mut no_repeated_sentence = true;
+    let repeated = repeated_sentences(text);
+    problems.extend(repeated.iter().map(|sentence| format!("told twice: {sentence}")));
+    Check {
+        introduced,
+        kinds_kept,
+        no_repeated_sentence: repeated.is_empty(),
+        problems,
+    }
+}
+
+/// The words of each sentence of at least four that was told before.
+fn repeated_sentences(text: &str) -> Vec<String> {
+    let mut told = HashSet::new();
+    let mut repeated = Vec::new();
     for sentence in text.split(['.', '!', '?']) {
         let words: Vec<String> = sentence
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '\'')
             .filter(|w| !w.is_empty())
             .map(str::to_ascii_lowercase)
             .collect();
-        if words.len() >= 4 && !sentences.insert(words.join(" ")) {
-            no_repeated_sentence = false;
-            problems.push(format!("told twice: {}", words.join(" ")));
+        let sentence = words.join(" ");
+        if words.len() >= 4 && !told.insert(sentence.clone()) {
+            repeated.push(sentence);
         }
     }
-    Check { introduced, kinds_kept, no_repeated_sentence, problems }
+    repeated
 }
 
 /// Words and single punctuation marks. A possessive `'s` is a token of its own.
@@ -162,18 +174,13 @@ fn bound_kind(tokens: &[&str], i: usize) -> Option<&'static str> {
     if is(at(j), &["the"]) {
         return kind_after(tokens, j + 1, 3).map(|k| k.0);
     }
-    if is(at(j), &["was", "is"]) && is(at(j + 1), &["a", "an"]) {
-        return kind_after(tokens, j + 2, 3).map(|k| k.0);
-    }
-    if at(j) == "," && is(at(j + 1), &["a", "an"]) {
+    if is(at(j), &["was", "is", ","]) && is(at(j + 1), &["a", "an"]) {
         return kind_after(tokens, j + 2, 3).map(|k| k.0);
     }
     let own = is(back(1), &["is"]) && is(back(2), &["name"]) && is(back(3), &["my"])
         || is(back(1), &["am"]) && is(back(2), &["i"]);
     if own {
-        while at(j).len() == 1 && !at(j).is_empty() && is(at(j), &[".", ",", "!"])
-            || is(at(j), &["and"])
-        {
+        while is(at(j), &[".", ",", "!", "and"]) {
             j += 1;
         }
         if is(at(j), &["i"]) && is(at(j + 1), &["am"]) && is(at(j + 2), &["a", "an"]) {
@@ -187,8 +194,9 @@ fn bound_kind(tokens: &[&str], i: usize) -> Option<&'static str> {
 }
 
 /// Whether the kind at `at` is about to be given to a name, as in "the fox named Pip".
-fn bound_name_follows(tokens: &[&str], at: usize, next: &str) -> bool {
-    is(next, &["named", "called"]) && tokens.get(at + 2).is_some_and(|t| is_name(t))
+fn bound_name_follows(tokens: &[&str], at: usize) -> bool {
+    tokens.get(at + 1).is_some_and(|next| is(next, &["named", "called"]))
+        && tokens.get(at + 2).is_some_and(|name| is_name(name))
 }
 
 /// Whether "the" at `i` follows `"I am Pip," said`.

@@ -17,6 +17,7 @@ pub struct Kind {
     pub goes: &'static [&'static str],
 }
 
+/// `body` is `f` where it flies, `s` where it swims, and `fs` where it does both.
 const fn kind(
     noun: &'static str,
     home: &'static str,
@@ -24,17 +25,8 @@ const fn kind(
     body: &str,
     goes: &'static [&'static str],
 ) -> Kind {
-    let b = body.as_bytes();
-    let (mut flies, mut swims) = (false, false);
-    let mut i = 0;
-    while i < b.len() {
-        match b[i] {
-            b'f' => flies = true,
-            b's' => swims = true,
-            _ => {}
-        }
-        i += 1;
-    }
+    let body = body.as_bytes();
+    let (flies, swims) = (matches!(body, [b'f', ..]), matches!(body, [.., b's']));
     Kind { noun, home, size, flies, swims, goes }
 }
 

@@ -1,10 +1,9 @@
 //! Turns events into text: templates with choices, and words that refer to characters.
 //!
 //! A template is plain text with four marks. `[a|b|c]` is one of its parts, each as likely
-//! as the others unless it starts with a weight as in `[3*a|b]`. `{x}` is a variable,
-//! `{#key}` a word of a list, and `{x=template}` tells a template and keeps the result as a
-//! variable. `{A}`, `{B}` and `{C}` are characters; what is written depends on what was said
-//! just before. `^` makes the next letter a capital.
+//! as the others. `{x}` is a variable, `{#key}` a word of a list, and `{x=template}` tells a
+//! template and keeps the result as a variable. `{A}`, `{B}` and `{C}` are characters; what is
+//! written depends on what was said just before. `^` makes the next letter a capital.
 
 use super::choose::Chooser;
 use super::lexicon;
@@ -130,24 +129,20 @@ impl Tale {
 
     /// Chooses one part of `a|b|c`.
     fn part<'t>(&mut self, inner: &'t str) -> &'t str {
-        let mut parts: Vec<(&str, u32)> = Vec::new();
+        let mut parts = Vec::new();
         let (mut depth, mut start) = (0, 0);
         for (i, c) in inner.bytes().chain([b'|']).enumerate() {
             match c {
                 b'[' | b'{' => depth += 1,
                 b']' | b'}' => depth -= 1,
                 b'|' if depth == 0 => {
-                    let part = &inner[start..i];
-                    let weight =
-                        part.split_once('*').and_then(|(w, rest)| Some((rest, w.parse().ok()?)));
-                    parts.push(weight.unwrap_or((part, 1)));
+                    parts.push(&inner[start..i]);
                     start = i + 1;
                 }
                 _ => {}
             }
         }
-        let weights: Vec<u32> = parts.iter().map(|p| p.1).collect();
-        parts[self.ch.index(&weights)].0
+        parts[self.ch.index(&vec![1; parts.len()])]
     }
 
     fn mark(&mut self, m: &str) {
@@ -158,10 +153,8 @@ impl Tale {
         } else if let Some(name) = m.strip_prefix('+') {
             self.introduce(index(name));
         } else if let Some((name, template)) = m.split_once('=') {
-            let start = self.out.len();
-            self.expand(template);
-            let value = self.out[start..].to_string();
-            self.vars.push((name.to_string(), value));
+            self.set(name, template);
+            self.mark(name);
         } else if m.starts_with("AB") {
             self.both(m.trim_start_matches("AB"));
         } else if first.is_ascii_uppercase() {
@@ -251,97 +244,83 @@ impl Tale {
         [word, who.adj].join(if word.is_empty() { "" } else { " " })
     }
 
+    /// The word that goes with a character: one for "he", for "she" or for "I".
+    fn pronoun(&self, x: usize, [he, she, i]: [&'static str; 3]) -> &'static str {
+        if self.is_me(x) {
+            i
+        } else if self.cast[x].he {
+            he
+        } else {
+            she
+        }
+    }
+
     fn refer(&mut self, x: usize, how: &str) {
-        let who = self.cast[x].clone();
-        let me = self.is_me(x);
-        let quoted = self.in_quote();
-        let pronoun = |he: &'static str, she: &'static str, i: &'static str| {
-            if me {
-                i
-            } else if who.he {
-                he
-            } else {
-                she
-            }
-        };
-        let fixed = match how {
-            ":he" => Some(pronoun("he", "she", "I")),
-            ":him" => Some(pronoun("him", "her", "me")),
-            ":his" => Some(pronoun("his", "her", "my")),
-            ":self" => Some(pronoun("himself", "herself", "myself")),
-            ":k" => Some(who.kind.noun),
-            ":home" => Some(who.kind.home),
-            ":n" => Some(who.name),
-            ":trait" => Some(who.trait_.0),
-            _ => None,
-        };
-        if let Some(text) = fixed {
-            if how.starts_with(":h") && how != ":home" {
-                self.touch(x);
-            }
-            self.out.push_str(text);
-            return;
-        }
-        if how == ":goes" {
-            let verb = *self.ch.pick(who.kind.goes);
-            self.out.push_str(verb);
-            return;
-        }
         if let Some(verb) = how.strip_prefix('!') {
-            if me {
-                self.out.push_str("I ");
-                self.out.push_str(verb);
-                self.touch(x);
-            } else if who.known && self.pronoun_is_clear(x) && self.ch.chance(45) {
-                let text = format!("{} {verb}", pronoun("he", "she", "I"));
-                self.out.push_str(&text);
-                self.touch(x);
-            } else {
-                self.out.push_str(verb);
-                self.out.push(' ');
-                self.name(x, 6);
-            }
-            self.adverb(verb);
-            return;
+            return self.speaker(x, verb);
         }
+        let who = self.cast[x].clone();
+        let fixed = match how {
+            ":he" => self.pronoun(x, ["he", "she", "I"]),
+            ":him" => self.pronoun(x, ["him", "her", "me"]),
+            ":his" => self.pronoun(x, ["his", "her", "my"]),
+            ":self" => self.pronoun(x, ["himself", "herself", "myself"]),
+            ":k" => who.kind.noun,
+            ":home" => who.kind.home,
+            ":n" => who.name,
+            ":trait" => who.trait_.0,
+            ":goes" => *self.ch.pick(who.kind.goes),
+            _ => return self.mention(x, how),
+        };
+        if matches!(how, ":he" | ":him" | ":his") {
+            self.touch(x);
+        }
+        self.out.push_str(fixed);
+    }
+
+    /// Who says something: the verb, with a pronoun or a name.
+    fn speaker(&mut self, x: usize, verb: &str) {
+        let known = self.cast[x].known;
+        if self.is_me(x) || known && self.pronoun_is_clear(x) && self.ch.chance(45) {
+            self.out.push_str(self.pronoun(x, ["he", "she", "I"]));
+            self.out.push(' ');
+            self.out.push_str(verb);
+            self.touch(x);
+        } else {
+            self.out.push_str(verb);
+            self.out.push(' ');
+            self.name(x, 6);
+        }
+        self.adverb(verb);
+    }
+
+    /// A pronoun where it is clear, or else a name.
+    fn mention(&mut self, x: usize, how: &str) {
+        let who = self.cast[x].clone();
         let word = match how {
-            "" => pronoun("he", "she", "I"),
-            ":o" => pronoun("him", "her", "me"),
-            "'s" => pronoun("his", "her", "my"),
-            ":the" => "",
+            "" => self.pronoun(x, ["he", "she", "I"]),
+            ":o" => self.pronoun(x, ["him", "her", "me"]),
+            "'s" => self.pronoun(x, ["his", "her", "my"]),
             _ => panic!("no way {how} to refer to a character"),
         };
-        if quoted {
+        if self.in_quote() {
             self.out.push_str(who.name);
             if !who.known {
                 self.out.push_str(" the ");
                 self.out.push_str(who.kind.noun);
                 self.cast[x].known = true;
             }
-            if how == "'s" {
-                self.out.push_str("'s");
-            }
-            return;
-        }
-        let same = who.last == Some(self.sentence());
-        let clear = how != ":the" && who.known && self.pronoun_is_clear(x);
-        if me || clear && (same || self.ch.chance(60)) {
-            self.out.push_str(word);
-            self.touch(x);
         } else {
-            self.name(
-                x,
-                if how.is_empty() {
-                    6
-                } else if how == ":the" {
-                    0
-                } else {
-                    40
-                },
-            );
-            if how == "'s" {
-                self.out.push_str("'s");
+            let same = who.last == Some(self.sentence());
+            let clear = who.known && self.pronoun_is_clear(x);
+            if self.is_me(x) || clear && (same || self.ch.chance(60)) {
+                self.out.push_str(word);
+                return self.touch(x);
             }
+            self.name(x, if how.is_empty() { 6 } else { 40 });
+        }
+        if how == "'s" {
+            self.out.push_str("'s");
         }
     }
 
@@ -388,8 +367,6 @@ impl Tale {
             (":they", true) => "we".to_string(),
             (":them", false) => "them".to_string(),
             (":them", true) => "us".to_string(),
-            (":their", false) => "their".to_string(),
-            (":their", true) => "our".to_string(),
             ("", false) => match self.ch.index(&[3, 3, 1]) {
                 0 => format!("{a} and {b}"),
                 1 => "they".to_string(),
@@ -399,11 +376,10 @@ impl Tale {
                 0 => format!("{b} and I"),
                 _ => "we".to_string(),
             },
-            (_, false) => format!("{a} and {b}"),
-            (_, true) => format!("{b} and me"),
+            _ => panic!("no way {how} to refer to two characters"),
         };
         self.out.push_str(&text);
-        if how.is_empty() || how == ":o" {
+        if how.is_empty() {
             self.touch(0);
             self.touch(1);
         }

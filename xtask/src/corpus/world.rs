@@ -62,10 +62,9 @@ pub fn who(ch: &mut Chooser, others: &[Who], fits: impl Fn(&Kind) -> bool) -> Wh
         .copied()
         .filter(|&l| match l {
             "tiny" | "little" | "small" => kind.size < 3,
-            "fluffy" => !human && !matches!(kind.noun, "frog" | "turtle" | "pig" | "hedgehog"),
+            "fluffy" => !human && !matches!(kind.noun, "frog" | "hedgehog"),
             "tall" => human || kind.size == 3,
-            "spotty" | "round" => !human,
-            "grey" | "brown" => !human && kind.noun != "robin",
+            "spotty" | "round" | "grey" | "brown" => !human,
             _ => true,
         })
         .collect();
@@ -150,10 +149,9 @@ impl Tale {
             }
             3 => {
                 let known = format!(
-                    "Everyone in {{#land2}} knew {} the {}, because ",
+                    "Everyone in [the village|the valley|the wood|the meadow] knew {} the {}, because ",
                     self.cast[0].name, self.cast[0].kind.noun
-                )
-                .replace("{#land2}", "[the village|the valley|the wood|the meadow]");
+                );
                 self.say(&known);
                 self.cast[0].known = true;
                 self.trait_clause();

@@ -1,6 +1,5 @@
 //! The exercise lists of the book: one file per chapter, included at its end.
 
-use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -50,24 +49,20 @@ fn entry(exercise: &Exercise) -> String {
     if *kind == Kind::BugHunt {
         page += " bug hunt";
     }
-    write!(page, ", about {minutes} minutes").expect("a String takes all");
+    page += &format!(", about {minutes} minutes");
     if *short_path {
         page += ", on the short path";
     }
-    write!(
-        page,
+    page += &format!(
         "; `{}`\n\n```console\ncargo run -p exercises -- check {name}\n```\n",
         exercise.file().display()
-    )
-    .expect("a String takes all");
+    );
     let summaries = ["A nudge", "An approach", "Nearly the code"];
     for (summary, hint) in summaries.iter().zip(hints) {
-        write!(
-            page,
+        page += &format!(
             "\n<details>\n<summary>{summary}</summary>\n\n{}\n\n</details>\n",
             hint.trim()
-        )
-        .expect("a String takes all");
+        );
     }
     page
 }

@@ -100,15 +100,15 @@ fn loaded() -> [&'static str; 5] {
 
 /// Prints the sizes, and fails where they are too large.
 fn report(root: &Path) -> Result<()> {
+    let folder = root.join(FOLDER);
     let mut total = 0;
     for file in loaded() {
-        let bytes = fs::metadata(root.join(FOLDER).join(file))?.len();
+        let bytes = fs::metadata(folder.join(file))?.len();
         println!("{bytes:>9} bytes  {FOLDER}/{file}");
         total += bytes;
     }
     println!("{total:>9} bytes  in all, of {MOST}");
     ensure!(total <= MOST, "a page would load {total} bytes, more than {MOST}");
-    let folder = root.join(FOLDER);
     ensure!(
         fs::read_to_string(folder.join(VERSION))? == version(&folder)?,
         "{FOLDER}/{VERSION} is that of other files: run `cargo xtask live`"

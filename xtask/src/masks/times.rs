@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -147,16 +147,14 @@ fn sampler(vocabulary: &Arc<Vocabulary>, rounds: usize) -> Result<()> {
                 black_box(sampler.sample(black_box(&logits), &[], &[])?);
             }
             if round > 0 {
-                times.push(begin.elapsed() / DRAWS);
+                times.push(begin.elapsed().as_secs_f64() / f64::from(DRAWS));
             }
         }
     }
     println!("\n| | a token drawn, µs |\n|---|---:|");
     for ((name, _), times) in samplers.iter().zip(&mut times) {
-        let times: &mut Vec<Duration> = times;
-        times.sort_unstable();
-        let median = times.get(times.len() / 2).context("nothing was measured")?;
-        println!("| {name} | {:.0} |", 1e6 * median.as_secs_f64());
+        let [median, _] = micros(times);
+        println!("| {name} | {median:.0} |");
     }
     Ok(())
 }

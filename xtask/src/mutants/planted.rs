@@ -93,7 +93,7 @@ impl Suite {
 fn write() -> Result<()> {
     let folder = Path::new(FOLDER);
     for part in ["src", "tests/interleavings", "workspace-hack"] {
-        copy(Path::new(part), &folder.join(part))?;
+        crate::folder::copy(Path::new(part), &folder.join(part))?;
     }
     fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;
     // The versions that the project has: nothing is fetched.
@@ -114,18 +114,4 @@ fn manifest() -> Result<String> {
     let members = ["tests/interleavings", "workspace-hack"].map(Value::from);
     workspace.insert("members".to_owned(), Value::Array(members.to_vec()));
     Ok(manifest.to_string())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
 }

@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use scraper::Html;
-use serde::de::DeserializeOwned;
 
 use super::figures::selector;
 
@@ -44,8 +43,8 @@ impl Chromium {
     }
 
     /// Opens a page in `folder`, waits for its scripts, and parses the JSON that they wrote into
-    /// the element with the id `result`.
-    fn run<T: DeserializeOwned>(&self, folder: &Path, page: &str) -> Result<T> {
+    /// the element with the id `result`: what was found on each page that they opened.
+    fn run(&self, folder: &Path, page: &str) -> Result<Vec<Vec<String>>> {
         let profile = tempfile::tempdir()?;
         let folder = fs::canonicalize(folder)?;
         let output = Command::new(&self.program)
@@ -73,16 +72,4 @@ impl Chromium {
         })?;
         Ok(serde_json::from_str(&result.text().collect::<String>())?)
     }
-}
-
-/// A page with data for a script, and the script.
-fn page(id: &str, data: &impl serde::Serialize, scripts: &[&str]) -> Result<String> {
-    // Escaped, so that no text can end the element early.
-    let data = serde_json::to_string(data)?.replace('<', "\\u003c");
-    let scripts: String =
-        scripts.iter().map(|script| format!("<script>\n{script}</script>\n")).collect();
-    Ok(format!(
-        "<!DOCTYPE html>\n<meta charset=\"UTF-8\">\n<body>\n\
-         <script type=\"application/json\" id=\"{id}\">{data}</script>\n{scripts}"
-    ))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::problem::Problem;
 use super::super::summary::Summary;
-use super::{Chromium, page};
+use super::Chromium;
 
 const WIDTHS: [usize; 2] = [1280, 390];
 const THEMES: [&str; 2] = ["light", "navy"];
@@ -28,14 +28,16 @@ struct Visit {
 /// Opens every page of the built book in `folder`.
 pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Vec<Problem>> {
     let copy = tempfile::tempdir()?;
-    copy_folder(folder, copy.path())?;
+    crate::folder::copy(folder, copy.path())?;
     let pages = summary.chapters.iter().map(|entry| entry.html());
     let mut visits = Vec::new();
     for file in pages.chain(["print.html".to_owned()]) {
         let path = copy.path().join(&file);
         fs::write(&path, probed(&fs::read_to_string(&path)?)?)?;
-        for (width, theme) in all(WIDTHS, THEMES) {
-            visits.push(Visit { file: file.clone(), query: format!("theme={theme}"), width });
+        for width in WIDTHS {
+            for theme in THEMES {
+                visits.push(Visit { file: file.clone(), query: format!("theme={theme}"), width });
+            }
         }
     }
     // An image is a document of its own, which a page cannot inspect, so it is opened as a page. It
@@ -67,10 +69,21 @@ pub fn check(chromium: &Chromium, folder: &Path, summary: &Summary) -> Result<Ve
 
 /// Opens pages in `folder` that contain the probe.
 fn visit(chromium: &Chromium, folder: &Path, visits: &[Visit]) -> Result<Vec<Problem>> {
-    fs::write(folder.join("host.html"), page("visits", &visits, &[HOST])?)?;
-    let found: Vec<Vec<String>> = chromium.run(folder, "host.html")?;
+    fs::write(folder.join("host.html"), host(visits)?)?;
+    let found = chromium.run(folder, "host.html")?;
     ensure!(found.len() == visits.len(), "{} of {} pages opened", found.len(), visits.len());
     Ok(problems(visits, &found))
+}
+
+/// The page that opens the others, and writes down what the probe in each found.
+fn host(visits: &[Visit]) -> Result<String> {
+    // Escaped, so that no text can end the element early.
+    let visits = serde_json::to_string(visits)?.replace('<', "\\u003c");
+    Ok(format!(
+        "<!DOCTYPE html>\n<meta charset=\"UTF-8\">\n<body>\n\
+         <script type=\"application/json\" id=\"visits\">{visits}</script>\n\
+         <script>\n{HOST}</script>\n"
+    ))
 }
 
 /// Inserts the probe into a page, before any other script.
@@ -100,27 +113,6 @@ fn problems(visits: &[Visit], found: &[Vec<String>]) -> Vec<Problem> {
             Problem::new(file, 1, message)
         })
         .collect()
-}
-
-fn all<const N: usize, const M: usize>(
-    widths: [usize; N],
-    themes: [&'static str; M],
-) -> impl Iterator<Item = (usize, &'static str)> {
-    widths.into_iter().flat_map(move |width| themes.map(|theme| (width, theme)))
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

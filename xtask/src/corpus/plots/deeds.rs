@@ -121,7 +121,7 @@ const SKILLS: &[Skill] = &[
 
 /// Somebody learns something by practice.
 pub fn skill(ch: Chooser) -> Tale {
-    let mut t = begin(ch, |k| !k.swims && !k.flies && k.noun != "mole", any2, FAIR, DAY);
+    let mut t = begin(ch, |k| !k.swims && !k.flies, any2, FAIR, DAY);
     let all: Vec<&Skill> = SKILLS
         .iter()
         .filter(|s| {
@@ -196,7 +196,7 @@ pub fn skill(ch: Chooser) -> Tale {
 /// Something is too heavy for one.
 pub fn heavy(ch: Chooser) -> Tale {
     let mut t = begin(ch, |k| k.size < 3 && !k.flies, |_, k| k.size > 1, FAIR, DAY);
-    third(&mut t, |k| k.size == 1 && !matches!(k.noun, "turtle"));
+    third(&mut t, |k| k.size == 1);
     t.set("x", "[pumpkin|log|stone|chest|turnip|cheese]");
     t.set(
         "goal",

@@ -10,7 +10,7 @@ pub fn stuck(ch: Chooser) -> Tale {
     let mut t = begin(
         ch,
         any,
-        |_, k| !k.flies && k.noun != "mole",
+        |_, k| !k.flies,
         &["rainy", "windy", "cloudy", "warm", "foggy", "cool", "grey"],
         DAY,
     );
@@ -171,7 +171,7 @@ pub fn lost_way(ch: Chooser) -> Tale {
     let mut t = begin(
         ch,
         |k| !k.flies,
-        |_, k| !matches!(k.noun, "turtle" | "frog"),
+        |_, k| k.noun != "frog",
         &["foggy", "snowy", "cloudy", "grey", "misty"],
         DAY,
     );

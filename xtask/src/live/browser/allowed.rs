@@ -38,7 +38,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
         proof.browser.click("[data-widget=allowed] li:first-child button")?;
         compare(proof, native, "", "")?;
     }
-    let said = said(proof)?;
+    let said = proof.said("allowed")?;
     ensure!(said.contains("The text is complete"), "pressed to the end, it says: {said}");
     for (regex, text, says) in CASES {
         proof.set("[data-widget=allowed] label:nth-of-type(1) input", regex)?;
@@ -78,11 +78,7 @@ fn compare(proof: &mut Proof, native: u64, asked: &str, says: &str) -> Result<()
         .get("document.querySelectorAll('[data-widget=allowed] .widget-tokens li').length")?;
     let likeliest = shown["answer"]["inside"]["likeliest"].as_array().map_or(0, Vec::len);
     ensure!(listed == likeliest, "{what}: {listed} tokens instead of {likeliest}");
-    let said = said(proof)?;
+    let said = proof.said("allowed")?;
     ensure!(said.contains(says), "{what}: {said}");
     Ok(())
-}
-
-fn said(proof: &mut Proof) -> Result<String> {
-    proof.browser.get("document.querySelector('[data-widget=allowed] output').textContent")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
-use super::{Proof, same};
+use super::{Proof, patiently, same};
 use crate::page::devtools::Look;
 
 const PAGES: [&str; 4] = [
@@ -104,9 +104,7 @@ impl Pair<'_> {
         let mut drawn = drawn.filter(|one| one["token"]["id"] == shown["drawn"]);
         let text = drawn.next().map(|one| one["token"]["text"].to_string());
         ensure!(text.as_deref() == Some(&marked), "{marked} is marked instead of {text:?}");
-        self.stages()?;
-        // Each rule can be looked at alone.
-        Ok(())
+        self.stages()
     }
 
     /// Looks at each rule alone: the columns are those before and after it.
@@ -142,20 +140,14 @@ impl Pair<'_> {
             let value = settings.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
             let value = value.unwrap_or(off);
             if value != off {
-                let whole = name == "top_k";
-                let json = if whole {
+                let json = if name == "top_k" {
                     json!(value as u64)
                 } else {
                     json!(value)
                 };
                 self.settings.insert(name, json);
             }
-            let mark = format!(
-                "(() => {{ document.querySelector('#slid')?.removeAttribute('id'); \
-                 document.querySelectorAll('[data-widget=candidates] input[type=range]')[{i}].id = 'slid'; }})()"
-            );
-            self.proof.browser.get::<()>(&mark)?;
-            self.proof.set("#slid", &value.to_string())?;
+            self.proof.slide("candidates", i, &value.to_string())?;
         }
         Ok(())
     }
@@ -167,25 +159,17 @@ impl Pair<'_> {
         }
         let show = json!({ "step": step, "sampling": self.settings, "count": ROWS });
         let expected = self.ask(&json!({ "show": show }))?["shown"].clone();
-        let begin = std::time::Instant::now();
-        loop {
+        let shown = patiently(|| {
             let shown: Value = self.proof.data("candidates", "shown")?;
             let found = json!({
                 "stages": shown["stages"], "candidates": shown["candidates"], "drawn": shown["drawn"],
             });
-            let agrees = same(&found, &expected, "shown");
-            let agrees = agrees.and_then(|()| {
-                ensure!(shown["step"] == json!(step), "step {} instead of {step}", shown["step"]);
-                Ok(())
-            });
-            match agrees {
-                Ok(()) => return self.drawn(&shown),
-                Err(error) if begin.elapsed().as_secs() > 10 => {
-                    return Err(error.context(format!("step {step}, {:?}", self.settings)));
-                }
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
-            }
-        }
+            same(&found, &expected, "shown")?;
+            ensure!(shown["step"] == json!(step), "step {} instead of {step}", shown["step"]);
+            Ok(shown)
+        })
+        .with_context(|| format!("step {step}, {:?}", self.settings))?;
+        self.drawn(&shown)
     }
 
     /// The table has the numbers that the engine gave.

@@ -34,13 +34,8 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
         let distances = proof.native.ask(native, &json!("compare"))?["distances"].clone();
         proof.set("[data-widget=formats] input[type=text]", prompt)?;
         proof.set("[data-widget=formats] input[type=range]", &temperature.to_string())?;
-        proof.browser.get::<()>(&format!(
-            "(() => {{ document.querySelector('[data-widget=formats] input[type=number]').value = {seed}; \
-             delete document.querySelector('[data-widget=formats]').dataset.shown; }})()"
-        ))?;
-        proof.press("formats", "Write")?;
-        proof.browser.wait("'shown' in document.querySelector('[data-widget=formats]').dataset")?;
-        let shown: Value = proof.data("formats", "shown")?;
+        proof.seed("formats", seed)?;
+        let shown = shown_after(proof, "Write")?;
         same(&shown, &json!({ "stories": stories, "distances": distances }), prompt)?;
 
         let in_f32 = known.iter().find(|story| {
@@ -62,17 +57,20 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
     // Each press of the button shows the next story that is known in f32, and begins anew at the end.
     for i in 1..=known.len() {
         let story = &known[i % known.len()];
-        proof.browser.get::<()>(
-            "(() => { delete document.querySelector('[data-widget=formats]').dataset.shown; })()",
-        )?;
-        proof.press("formats", "Another example")?;
-        proof.browser.wait("'shown' in document.querySelector('[data-widget=formats]').dataset")?;
-        let shown: Value = proof.data("formats", "shown")?;
+        let shown = shown_after(proof, "Another example")?;
         let prompt = story["prompt"].as_str().context("a prompt")?;
         told(proof, prompt, &story["tokens"], &shown["stories"], true)
             .with_context(|| format!("example {i}"))?;
     }
     Ok(())
+}
+
+/// What is shown once a button has been pressed.
+fn shown_after(proof: &mut Proof, button: &str) -> Result<Value> {
+    proof.forget("formats", "shown")?;
+    proof.press("formats", button)?;
+    proof.browser.wait("'shown' in document.querySelector('[data-widget=formats]').dataset")?;
+    proof.data("formats", "shown")
 }
 
 /// The story stands there once, in bold as far as all formats agree; each format shows what it writes

@@ -92,7 +92,7 @@ fn refused(proof: &mut Proof) -> Result<()> {
         ensure!(left.is_empty(), "{page}: after a refused prompt, there is {left:?}");
         let still: bool = proof.browser.get(&format!("{said}.includes('512')"))?;
         ensure!(still, "{page}: the reason is gone");
-        proof.browser.get::<()>(&format!("(() => {{ delete {place}.dataset.shown; }})()"))?;
+        proof.forget(widget, "shown")?;
         proof.set(&input, "One day")?;
         if begins {
             proof.press(widget, "Write")?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::thread;
 
 use anyhow::Result;
@@ -41,12 +41,8 @@ fn answer(mut stream: TcpStream, folder: &Path) -> Result<()> {
     let path = first.split(' ').nth(1).unwrap_or_default();
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
     let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    let found = if is_inside {
-        fs::read(folder.join(path)).ok()
-    } else {
-        None
-    };
-    let kind = kind(&PathBuf::from(path));
+    let found = is_inside.then(|| fs::read(folder.join(path)).ok()).flatten();
+    let kind = kind(Path::new(path));
     let (status, body) = match (found, path) {
         (Some(body), _) => ("200 OK", body),
         // A browser asks for it by itself.
@@ -70,7 +66,6 @@ fn kind(path: &Path) -> &'static str {
         Some("css") => "text/css; charset=utf-8",
         Some("json") => "application/json",
         Some("svg") => "image/svg+xml",
-        Some("wasm") => "application/wasm",
         _ => "application/octet-stream",
     }
 }

@@ -39,9 +39,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
         }
         ensure!(ms.iter().all(|ms| *ms > 0.0), "{page}: times of {ms:?}");
         println!("  {page}: {STEPS} steps in {:.1} ms naive, {:.1} ms cached", ms[0], ms[1]);
-        let said: String = proof
-            .browser
-            .get("document.querySelector('[data-widget=loops] output').textContent")?;
+        let said = proof.said("loops")?;
         let last = &shown[0][STEPS as usize - 1];
         ensure!(said.contains(&format!("computed {} rows", last["computed"])), "{said}");
         ensure!(said.contains("The tokens are the same."), "{said}");
@@ -54,11 +52,7 @@ fn layout(proof: &mut Proof) -> Result<()> {
     let native = proof.native.open("layout")?;
     for lengths in [[7, 2, 4, 3], [1, 1, 1, 1], [12, 1, 12, 5]] {
         for (i, length) in lengths.into_iter().enumerate() {
-            proof.browser.get::<()>(&format!(
-                "(() => {{ document.querySelector('#slid')?.removeAttribute('id'); \
-                 document.querySelectorAll('[data-widget=layout] input[type=range]')[{i}].id = 'slid'; }})()"
-            ))?;
-            proof.set("#slid", &length.to_string())?;
+            proof.slide("layout", i, &length.to_string())?;
         }
         for kind in ["right", "left", "end to end"] {
             proof.browser.get::<()>(&format!(

@@ -22,7 +22,8 @@ mod way;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
@@ -143,11 +144,51 @@ impl Proof {
         self.browser.click("#pressed")
     }
 
+    /// Moves the `i`-th slider of a widget.
+    pub fn slide(&mut self, widget: &str, i: usize, value: &str) -> Result<()> {
+        self.browser.get::<()>(&format!(
+            "(() => {{ document.querySelector('#slid')?.removeAttribute('id'); \
+             document.querySelectorAll('[data-widget={widget}] input[type=range]')[{i}].id = 'slid'; }})()"
+        ))?;
+        self.set("#slid", value)
+    }
+
+    /// Writes a seed into its control, which is read when the next story begins.
+    pub fn seed(&mut self, widget: &str, seed: u64) -> Result<()> {
+        self.browser.get::<()>(&format!(
+            "(() => {{ document.querySelector('[data-widget={widget}] input[type=number]').value = {seed}; }})()"
+        ))
+    }
+
+    /// What a widget says below all else.
+    pub fn said(&mut self, widget: &str) -> Result<String> {
+        self.browser
+            .get(&format!("document.querySelector('[data-widget={widget}] output').textContent"))
+    }
+
     /// What a widget keeps for this check.
     pub fn data<T: DeserializeOwned>(&mut self, widget: &str, name: &str) -> Result<T> {
         self.browser.get(&format!(
             "JSON.parse(document.querySelector('[data-widget={widget}]').dataset.{name})"
         ))
+    }
+
+    /// Takes away what a widget keeps for this check, so that the next can be waited for.
+    pub fn forget(&mut self, widget: &str, name: &str) -> Result<()> {
+        self.browser.get::<()>(&format!(
+            "(() => {{ delete document.querySelector('[data-widget={widget}]').dataset.{name}; }})()"
+        ))
+    }
+}
+
+/// Tries until it succeeds, for ten seconds at most.
+pub fn patiently<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let begin = Instant::now();
+    loop {
+        match attempt() {
+            Err(_) if begin.elapsed().as_secs() <= 10 => thread::sleep(Duration::from_millis(10)),
+            tried => return tried,
+        }
     }
 }
 

@@ -1,22 +1,19 @@
 //! The library on this machine, in the arithmetic of wasm32.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use exercises_runner::one_build;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::bench::Process;
 
 /// The example that answers, and the compiler of the crates of this workspace.
 const EXAMPLE: &str = "answers";
 const UNFUSED: &str = ".ci/unfused";
 
-pub struct Native {
-    process: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
+pub struct Native(Process);
 
 impl Native {
     /// Builds the engine for this machine, and starts it with the weights of the pages.
@@ -35,42 +32,25 @@ impl Native {
         let made = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut programs = made.filter_map(|made| made["executable"].as_str().map(str::to_owned));
         let program = programs.next_back();
-        let mut process = Command::new(program.context("cargo names no program")?)
-            .arg(root.join(super::super::FOLDER).join(super::super::WEIGHTS))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let to = process.stdin.take().context("the engine has no input")?;
-        let from = BufReader::new(process.stdout.take().context("the engine has no output")?);
-        Ok(Self { process, to, from })
+        let mut engine = Command::new(program.context("cargo names no program")?);
+        engine.arg(root.join(super::super::FOLDER).join(super::super::WEIGHTS));
+        Ok(Self(Process::start(engine)?))
     }
 
     /// Opens a widget.
     pub fn open(&mut self, kind: &str) -> Result<u64> {
-        self.say(&format!("open {kind}"))?.as_u64().context("a widget has a number")
+        self.say(&json!({ "open": kind }))?.as_u64().context("a widget has a number")
     }
 
     /// Asks a widget.
     pub fn ask(&mut self, widget: u64, request: &Value) -> Result<Value> {
-        self.say(&format!("ask {widget} {request}"))
+        self.say(&json!({ "ask": [widget, request.to_string()] }))
     }
 
-    fn say(&mut self, line: &str) -> Result<Value> {
-        writeln!(self.to, "{line}")?;
-        let mut answer = String::new();
-        self.from.read_line(&mut answer)?;
-        match answer.trim_end().split_once(' ') {
-            Some(("ok", answer)) => Ok(serde_json::from_str(answer)?),
-            Some(("error", message)) => bail!("{line}: {message}"),
-            _ => bail!("{line}: {answer}"),
+    fn say(&mut self, question: &Value) -> Result<Value> {
+        match self.0.ask::<Result<String, String>>(question)? {
+            Ok(answer) => Ok(serde_json::from_str(&answer)?),
+            Err(message) => bail!("{question}: {message}"),
         }
-    }
-}
-
-impl Drop for Native {
-    fn drop(&mut self) {
-        // One that has ended already needs none of it.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Proof, same};
+use super::{Proof, patiently, same};
 use crate::page::devtools::Look;
 
 const STEPS: usize = 50;
@@ -87,18 +87,11 @@ fn settings(proof: &mut Proof, native: u64, blocks: usize, prompts: &[String]) -
 
 /// Waits until the page shows this answer, and compares what is drawn with it.
 fn agree(proof: &mut Proof, expected: &Value) -> Result<()> {
-    let begin = std::time::Instant::now();
-    let found = loop {
-        let found: Option<String> = proof
-            .browser
-            .get("document.querySelector('[data-widget=scheduler]').dataset.shown ?? null")?;
-        let found: Value = serde_json::from_str(&found.unwrap_or_default()).unwrap_or_default();
-        match same(&found, expected, "shown") {
-            Ok(()) => break found,
-            Err(error) if begin.elapsed().as_secs() > 10 => return Err(error),
-            Err(_) => std::thread::sleep(std::time::Duration::from_millis(5)),
-        }
-    };
+    let found = patiently(|| {
+        let found: Value = proof.data("scheduler", "shown")?;
+        same(&found, expected, "shown")?;
+        Ok(found)
+    })?;
     let owned: Vec<String> = proof.browser.get(
         "[...document.querySelectorAll('.widget-blocks b')].map((block) => block.textContent)",
     )?;

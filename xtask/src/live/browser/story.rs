@@ -105,12 +105,8 @@ fn write(proof: &mut Proof, prompt: &str, seed: u64, temperature: f64) -> Result
     proof.browser.type_text("x")?;
     proof.set("[data-widget=story] input[type=text]", prompt)?;
     proof.set("[data-widget=story] input[type=range]", &temperature.to_string())?;
-    proof.browser.get::<()>(&format!(
-        "(() => {{ document.querySelector('[data-widget=story] input[type=number]').value = {seed}; }})()"
-    ))?;
-    proof.browser.get::<()>(
-        "(() => { delete document.querySelector('[data-widget=story]').dataset.ids; })()",
-    )?;
+    proof.seed("story", seed)?;
+    proof.forget("story", "ids")?;
     proof.press("story", "Write")
 }
 

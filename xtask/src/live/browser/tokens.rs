@@ -39,9 +39,7 @@ pub fn check(proof: &mut Proof, _: &Path) -> Result<()> {
         let shown: Vec<String> = proof.browser.get(
             "[...document.querySelectorAll('.widget-tokens li')].map((item) => item.lastChild.textContent)",
         )?;
-        let said: String = proof
-            .browser
-            .get("document.querySelector('[data-widget=tokens] output').textContent")?;
+        let said = proof.said("tokens")?;
         ensure!(
             format!("[{}]", shown.join(",")).replace("id ", "") == ids,
             "{text:?}: {shown:?}"
