@@ -66,7 +66,7 @@ pub struct Settings {
     #[arg(long)]
     pub no_prefix_cache: bool,
 
-    /// The most new tokens of a request [default: as many as the context holds]
+    /// The most new tokens of a request [default: as many as the context and the KV cache hold]
     #[arg(long, value_name = "N", value_parser = count())]
     pub max_tokens: Option<u64>,
 

@@ -87,14 +87,16 @@ impl SamplingOptions {
     }
 }
 
-/// The `max_tokens` of a text that ends only by itself, or with the context.
+/// The `max_tokens` of a text that ends only by itself, or with the context or the KV cache.
 pub(crate) const NO_LIMIT: i64 = -1;
 
 /// Validates a limit of tokens where at least one is generated.
 pub(super) fn some_tokens(limit: &i64, _: &()) -> garde::Result {
     match *limit {
         NO_LIMIT | 1.. => Ok(()),
-        _ => Err(garde::Error::new("1 or more, or -1 for as many as the context holds")),
+        _ => Err(garde::Error::new(
+            "1 or more, or -1 for as many as the context and the KV cache hold",
+        )),
     }
 }
 

@@ -88,7 +88,7 @@ fn a_wrong_field_is_named_with_what_was_found_and_what_is_expected() {
                 CHAT,
                 with(chat(json!({"role": "user", "content": "x"})), "max_tokens", &json!(0)),
                 "max_tokens",
-                "max_tokens is 0, but must be 1 or more, or -1 for as many as the context holds",
+                "max_tokens is 0, but must be 1 or more, or -1 for as many as the context and the KV cache hold",
             ),
             (
                 COMPLETIONS,
