@@ -70,7 +70,7 @@ pub(super) async fn respond(
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
-    let base = generate_request(&app, ids, asked, None, &sampling)?;
+    let base = generate_request(&app, ("input", ids), asked, None, &sampling)?;
     let sequence = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, vec![sequence]).await?;
     let answer = Answer {
