@@ -53,7 +53,7 @@ pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
 };
 pub use tools::{
-    FlatTool, FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
+    FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
     WireFunctionCall, WireToolCall,
 };
 pub use usage::{WireFinish, WireUsage};
