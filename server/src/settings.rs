@@ -323,10 +323,6 @@ impl Settings {
         usize::try_from(self.max_connections_per_client.unwrap_or(half)).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn read_timeout(&self) -> Duration {
-        self.read_timeout.0
-    }
-
     pub(super) fn max_sequences(&self) -> usize {
         usize::try_from(self.max_sequences).unwrap_or(usize::MAX)
     }

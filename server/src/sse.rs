@@ -25,7 +25,9 @@ pub(super) trait Encoder: Send + 'static {
     fn update(&mut self, index: usize, update: Update) -> Vec<EventResult>;
 
     /// The events after all sequences have ended.
-    fn end(&mut self) -> Vec<EventResult>;
+    fn end(&mut self) -> Vec<EventResult> {
+        Vec::new()
+    }
 
     /// The last event of a request that fails in mid-stream.
     fn fail(&mut self, error: &ApiError) -> EventResult {

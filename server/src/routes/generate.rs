@@ -152,8 +152,4 @@ impl sse::Encoder for Encoder {
             Update::End(completion) => vec![sse::json(&end(&completion))],
         }
     }
-
-    fn end(&mut self) -> Vec<EventResult> {
-        Vec::new()
-    }
 }

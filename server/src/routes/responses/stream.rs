@@ -80,10 +80,6 @@ impl sse::Encoder for Encoder {
         events
     }
 
-    fn end(&mut self) -> Vec<EventResult> {
-        Vec::new()
-    }
-
     fn fail(&mut self, error: &ApiError) -> EventResult {
         let ErrorBody { error } = error.body();
         let (code, message, param) = (error.code, error.message.clone(), error.param.clone());
