@@ -4,36 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::http_client::{Connection, events, texts};
+use crate::common::completions::{COMPLETIONS, begin, large, long, read_texts, texts};
+use crate::common::http_client::{Connection, events};
 use crate::common::test_server::{TestServer, wait_until};
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
-
-const COMPLETIONS: &str = "/v1/completions";
-
-/// A request for as many tokens as the context holds, and several texts of it: far more than is
-/// written before a test has done what it wants to do.
-fn long(n: u64) -> Value {
-    json!({
-        "prompt": "Once upon a time", "n": n, "max_tokens": 500, "ignore_eos": true, "seed": 1,
-        "stream": true,
-    })
-}
-
-/// As [`long`], with so much about each token that the buffers of the system do not hold it.
-fn large() -> Value {
-    let mut request = long(64);
-    request["logprobs"] = json!(5);
-    request
-}
-
-/// Sends a request, and reads its stream until the first token is there.
-fn begin(connection: &mut Connection, request: &Value) {
-    connection.post(COMPLETIONS, &request.to_string()).unwrap();
-    let head = connection.head().unwrap();
-    assert_eq!(head.status, 200);
-    assert!(connection.chunk().unwrap().unwrap().starts_with("data: {"));
-}
 
 /// The last event of a stream that has begun.
 fn last_event(connection: &mut Connection) -> String {
@@ -292,11 +267,7 @@ fn what_runs_at_the_shutdown_is_finished() {
         wait_until("new connections are refused", || server.refuses_connections());
 
         let rest = connection.body(&head).unwrap();
-        let mut events = events(&(first + &rest));
-        assert_eq!(events.pop().unwrap(), "[DONE]");
-        let chunks: Vec<Value> =
-            events.iter().map(|event| serde_json::from_str(event).unwrap()).collect();
-        assert_eq!(texts(&chunks), texts(&[alone]));
+        assert_eq!(read_texts(&head, &(first + &rest)), texts(&[alone]));
         server.join().unwrap();
     });
 }

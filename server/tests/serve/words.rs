@@ -1,6 +1,7 @@
 //! What is wrong with a request is said in the words of JSON, with the field, what was found and
 //! what is expected.
 
+use crate::common::completions::COMPLETIONS;
 use crate::common::test_server::TestServer;
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
@@ -22,7 +23,6 @@ const FOREIGN: [&str; 12] = [
 ];
 
 const CHAT: &str = "/v1/chat/completions";
-const COMPLETIONS: &str = "/v1/completions";
 const EMBEDDINGS: &str = "/v1/embeddings";
 
 /// The message and the field of a refusal.
