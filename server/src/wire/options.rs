@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::FormatOptions;
+use super::{FormatOptions, WireUsage};
 
 /// A request, with the fields of [`SamplingOptions`] beside its own. Each part is parsed by itself,
 /// so that an error names its field.
@@ -126,4 +126,19 @@ pub struct StreamOptions {
     /// One more chunk before the end, with the token counts of the whole request. All others have
     /// `"usage": null` then.
     pub include_usage: Option<bool>,
+}
+
+/// An event of a stream, with pieces of answers.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chunk<C> {
+    pub id: String,
+    pub object: &'static str,
+    /// In seconds since 1970.
+    pub created: u64,
+    pub model: String,
+    /// Empty in the chunk that has the usage.
+    pub choices: Vec<C>,
+    /// Null but in the last chunk; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Option<WireUsage>>,
 }
