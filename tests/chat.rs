@@ -162,7 +162,23 @@ fn what_a_developer_says_is_the_systems_where_the_template_knows_no_developer() 
         let tokenizer = read_tokenizer(|_| ()).with_chat_template(template.clone());
         let ids = tokenizer.encode_chat(&messages, &ChatOptions::default()).unwrap();
         assert_eq!(ids, tokenizer.encode(expected).unwrap());
-        assert_eq!(template.adapt(&messages)[0].content, "Hello");
+        assert_eq!(template.adapt(&messages, &ChatOptions::default())[0].content, "Hello");
+    }
+    // Of two programs, the one that is run must know it.
+    let with_tools = with_variable("tools", "[]");
+    for (default, tool_use, without, with) in [
+        (plain, knows, "system user ", "developer !user "),
+        (knows, plain, "developer !user ", "system user "),
+    ] {
+        let config = json!({"chat_template": [
+            {"name": "default", "template": default},
+            {"name": "tool_use", "template": tool_use},
+        ]});
+        let tokenizer = with_config(read_tokenizer(|_| ()), &config);
+        for (options, expected) in [(&ChatOptions::default(), without), (&with_tools, with)] {
+            let ids = tokenizer.encode_chat(&messages, options).unwrap();
+            assert_eq!(ids, tokenizer.encode(expected).unwrap(), "{default}, {tool_use}");
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Errors of a command: the library's, with the flag that helps, and those of the model's flags.
 
-use std::fmt;
-
 use slowburn::outside::short;
 use slowburn::{DeviceError, Error as LibraryError, LoadError, RequestError, ServiceError};
 
@@ -10,7 +8,7 @@ use slowburn::{DeviceError, Error as LibraryError, LoadError, RequestError, Serv
 #[non_exhaustive]
 pub enum Error {
     /// An error of the library, with the flag that helps.
-    #[error("{0}{advice}", advice = Advice(.0))]
+    #[error("{0}{advice}", advice = advice_on(.0))]
     Library(#[from] LibraryError),
 
     #[cfg(feature = "hub")]
@@ -35,49 +33,43 @@ pub enum Error {
 }
 
 /// Advice on the flag that resolves a library error; empty if there is none.
-struct Advice<'a>(&'a LibraryError);
-
-impl fmt::Display for Advice<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            LibraryError::Device(DeviceError::NotCompiled { feature, .. }) => {
-                write!(out, " (add `--features {feature}` to the cargo command)")
-            }
-            LibraryError::Request(RequestError::GrammarNotCompiled { feature, .. }) => {
-                write!(out, " (add `--features {feature}` to the cargo command)")
-            }
-            LibraryError::Device(DeviceError::Missing { .. }) => out.write_str(" (`--device auto`)"),
-            LibraryError::Device(DeviceError::DTypeUnsupported { .. }) => out.write_str(" (`--dtype f32`)"),
-            LibraryError::Device(DeviceError::KvFormatUnsupported { .. }) => {
-                out.write_str(" (`--device cpu`, or without `--kv-dtype`)")
-            }
-            LibraryError::Device(DeviceError::QuantizedUnsupported { .. }) => {
-                out.write_str(
-                    " (`--device cpu`, or without `--quantize`, `--quantize-embedding` and `--activations`)",
-                )
-            }
-            LibraryError::Device(DeviceError::ActivationsUnsupported { .. }) => {
-                out.write_str(" (`--device cpu`, or without `--activations`)")
-            }
-            LibraryError::Load(LoadError::NothingQuantized) => {
-                out.write_str(" (`--quantize int8`, or without `--activations`)")
-            }
-            LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
-                out.write_str(" (`--dtype f16`, `--quantize int8` or `int4`)")
-            }
-            LibraryError::Request(RequestError::DraftVocabulary { .. }) => {
-                out.write_str(" (`--draft`), or take `--speculate lookup`, which needs none")
-            }
-            LibraryError::Request(RequestError::CacheTooLarge { .. }) => out.write_str(" (`--max-tokens`)"),
-            LibraryError::Service(ServiceError::KvPoolFull { .. }) | LibraryError::Request(RequestError::KvPoolTooSmall { .. }) => {
-                out.write_str(" (`--kv-cache-bytes`, `--max-tokens`)")
-            }
-            LibraryError::Request(RequestError::NoChatTemplate) | LibraryError::Request(RequestError::ChatTemplate { .. }) => {
-                out.write_str(", or leave out `--chat`")
-            }
-            _ => Ok(()),
+fn advice_on(error: &LibraryError) -> String {
+    let advice = match error {
+        LibraryError::Device(DeviceError::NotCompiled { feature, .. })
+        | LibraryError::Request(RequestError::GrammarNotCompiled { feature, .. }) => {
+            return format!(" (add `--features {feature}` to the cargo command)");
         }
-    }
+        LibraryError::Device(DeviceError::Missing { .. }) => " (`--device auto`)",
+        LibraryError::Device(DeviceError::DTypeUnsupported { .. }) => " (`--dtype f32`)",
+        LibraryError::Device(DeviceError::KvFormatUnsupported { .. }) => {
+            " (`--device cpu`, or without `--kv-dtype`)"
+        }
+        LibraryError::Device(DeviceError::QuantizedUnsupported { .. }) => {
+            " (`--device cpu`, or without `--quantize`, `--quantize-embedding` and `--activations`)"
+        }
+        LibraryError::Device(DeviceError::ActivationsUnsupported { .. }) => {
+            " (`--device cpu`, or without `--activations`)"
+        }
+        LibraryError::Load(LoadError::NothingQuantized) => {
+            " (`--quantize int8`, or without `--activations`)"
+        }
+        LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
+            " (`--dtype f16`, `--quantize int8` or `int4`)"
+        }
+        LibraryError::Request(RequestError::DraftVocabulary { .. }) => {
+            " (`--draft`), or take `--speculate lookup`, which needs none"
+        }
+        LibraryError::Request(RequestError::CacheTooLarge { .. }) => " (`--max-tokens`)",
+        LibraryError::Service(ServiceError::KvPoolFull { .. })
+        | LibraryError::Request(RequestError::KvPoolTooSmall { .. }) => {
+            " (`--kv-cache-bytes`, `--max-tokens`)"
+        }
+        LibraryError::Request(RequestError::NoChatTemplate | RequestError::ChatTemplate { .. }) => {
+            ", or leave out `--chat`"
+        }
+        _ => "",
+    };
+    advice.to_owned()
 }
 
 impl Error {

@@ -46,7 +46,7 @@ impl Handler {
     pub(super) fn new(app: &App) -> Self {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(app.settings().read_timeout())
+            .header_read_timeout(app.settings().read_timeout.0)
             // What is written and not sent: without a bound, it would hold hundreds of kilobytes
             // for a client that reads slowly.
             .max_buf_size(BUFFER);

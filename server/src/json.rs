@@ -109,7 +109,7 @@ async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
     if let Some(encoding) = encoding(request.headers()) {
         return Err(ApiError::encoded(&encoding));
     }
-    let (limit, patience) = (app.settings().body_limit(), app.settings().read_timeout());
+    let (limit, patience) = (app.settings().body_limit(), app.settings().read_timeout.0);
     // It says so itself.
     if request.body().size_hint().lower() > limit as u64 {
         return Err(ApiError::too_large(limit));

@@ -29,11 +29,12 @@ pub(super) fn check_sequences(app: &App, sequences: usize) -> Result<(), ApiErro
     Ok(())
 }
 
-/// A request for one sequence. `max_tokens` is the request's own, which calls it `field`, else the
-/// default `or`, else as many as the context and the KV cache hold, as with [`NO_LIMIT`].
+/// A request for one sequence, whose prompt is in the field `place` of the request. `max_tokens` is the
+/// request's own, which calls it `field`, else the default `or`, else as many as the context and the
+/// KV cache hold, as with [`NO_LIMIT`].
 pub(super) fn generate_request(
     app: &App,
-    ids: Vec<u32>,
+    (place, ids): (&str, Vec<u32>),
     (field, max_tokens): (&'static str, Option<i64>),
     or: Option<usize>,
     options: &SamplingOptions,
@@ -54,6 +55,10 @@ pub(super) fn generate_request(
         },
         None => or.unwrap_or(usize::MAX).min(open_end),
     };
+    if let Some(service) = app.loaded() {
+        let checked = service.check_prompt(&ids, max_tokens);
+        checked.map_err(|error| ApiError::from(error).with_param(place))?;
+    }
     Ok(GenerateRequest {
         sampling: params(options)?,
         stop: stops(options)?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Zoned;
-use slowburn::error::Result;
+use slowburn::error::{RequestError, Result};
 use slowburn::inference::{
     GenerateRequest, In, Inference, InferenceBuilder, ModelHandle, OutStream, Prompt,
 };
@@ -68,6 +68,18 @@ impl Service {
         self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK)
     }
 
+    /// Checks a prompt, and that the KV cache has room for one token more, where any is asked for: if not,
+    /// no smaller `max_tokens` would do.
+    pub(super) fn check_prompt(&self, ids: &[u32], max_tokens: usize) -> Result<()> {
+        self.pretrained.model.check_prompt(ids)?;
+        let capacity = self.max_cached_tokens();
+        if ids.len().saturating_add(max_tokens.min(1)) > capacity {
+            let tokens = ids.len().saturating_add(max_tokens);
+            return Err(RequestError::KvPoolTooSmall { tokens, capacity }.into());
+        }
+        Ok(())
+    }
+
     /// Writes a prompt to the log, as text.
     pub(super) fn log_prompt(&self, request: &GenerateRequest) {
         match &request.prompt {
@@ -127,8 +139,8 @@ impl Service {
         Ok(self.pretrained.chat_ids(messages, &options)?)
     }
 
-    /// As [`chat_ids`](Self::chat_ids), for a model that is to go on from there. An error names the
-    /// `field` of the request that the conversation is in.
+    /// As [`chat_ids`](Self::chat_ids). An error names the `field` of the request that the conversation
+    /// is in.
     pub(super) async fn conversation_ids(
         self: &Arc<Self>,
         field: &str,
@@ -137,12 +149,8 @@ impl Service {
         parse_special: bool,
     ) -> Result<Vec<u32>, ApiError> {
         let service = self.clone();
-        let prompt = move || -> Result<Vec<u32>, ApiError> {
-            let ids = service.chat_ids(&messages, &tools, parse_special)?;
-            service.pretrained.model.check_prompt(&ids)?;
-            Ok(ids)
-        };
-        blocking(prompt).await?.map_err(|error| error.with_param(field))
+        let ids = blocking(move || service.chat_ids(&messages, &tools, parse_special)).await?;
+        ids.map_err(|error| error.with_param(field))
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Settings {
     #[arg(long)]
     pub no_prefix_cache: bool,
 
-    /// The most new tokens of a request [default: as many as the context holds]
+    /// The most new tokens of a request [default: as many as the context and the KV cache hold]
     #[arg(long, value_name = "N", value_parser = count())]
     pub max_tokens: Option<u64>,
 
@@ -321,10 +321,6 @@ impl Settings {
     pub(super) fn max_connections_per_client(&self) -> usize {
         let half = (self.max_connections / 2).max(1);
         usize::try_from(self.max_connections_per_client.unwrap_or(half)).unwrap_or(usize::MAX)
-    }
-
-    pub(super) fn read_timeout(&self) -> Duration {
-        self.read_timeout.0
     }
 
     pub(super) fn max_sequences(&self) -> usize {

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use futures_util::stream;
@@ -25,7 +24,9 @@ pub(super) trait Encoder: Send + 'static {
     fn update(&mut self, index: usize, update: Update) -> Vec<EventResult>;
 
     /// The events after all sequences have ended.
-    fn end(&mut self) -> Vec<EventResult>;
+    fn end(&mut self) -> Vec<EventResult> {
+        Vec::new()
+    }
 
     /// The last event of a request that fails in mid-stream.
     fn fail(&mut self, error: &ApiError) -> EventResult {
@@ -88,6 +89,5 @@ pub(super) fn respond(updates: Updates, encoder: impl Encoder) -> Response {
     });
     let sse = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     // nginx would collect the events otherwise.
-    let unbuffered = HeaderName::from_static("x-accel-buffering");
-    ([(unbuffered, HeaderValue::from_static("no"))], sse).into_response()
+    ([("x-accel-buffering", "no")], sse).into_response()
 }

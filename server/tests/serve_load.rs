@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use common::completions::{COMPLETIONS, read_texts};
 use common::counting::{Counting, settled};
-use common::http_client::{Connection, Head, events, post, texts};
+use common::http_client::{Connection, Head, post};
 use common::test_server::{TestServer, wait_until};
 use common::watchdog::watch;
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +26,6 @@ const REQUESTS: u64 = 200;
 /// How many of them come once more: what a request leaves behind, it leaves each time.
 const AGAIN: usize = 64;
 const CONNECTIONS: usize = 32;
-const COMPLETIONS: &str = "/v1/completions";
 
 /// The server of the load. Its queue is too short for all, and its memory for those that run.
 const FLAGS: [&str; 12] = [
@@ -243,18 +243,6 @@ fn must_wait(head: &Head, said: &str) -> bool {
     let seconds: u64 = head.header("retry-after").unwrap().parse().unwrap();
     thread::sleep(Duration::from_secs(seconds));
     true
-}
-
-/// The text of each choice, of a whole answer or of a stream.
-fn read_texts(head: &Head, said: &str) -> Vec<String> {
-    assert_eq!(head.status, 200, "{said}");
-    if head.header("content-type") == Some("application/json") {
-        return texts(&[serde_json::from_str(said).unwrap()]);
-    }
-    let mut events = events(said);
-    assert_eq!(events.pop().unwrap(), "[DONE]");
-    let parse = |event: &String| serde_json::from_str(event).unwrap();
-    texts(&events.iter().map(parse).collect::<Vec<Value>>())
 }
 
 /// What each request that completes gets from a server that does nothing else.

@@ -183,12 +183,21 @@ impl ChatTemplate {
         self.tool_use.as_deref().unwrap_or(&self.source)
     }
 
+    /// The program that [`render`](Self::render) runs with these options.
+    fn source_for(&self, options: &ChatOptions) -> &str {
+        if options.variables.contains_key("tools") {
+            self.tool_source()
+        } else {
+            self.source()
+        }
+    }
+
     /// The messages for a template that does not know the role `developer`: the role is `system`
-    /// instead, as in OpenAI's API, where each stands for the other. A template that names the role
-    /// anywhere gets the messages as they are, and so does every template from
-    /// [`render`](Self::render), as in transformers.
-    pub fn adapt(&self, messages: &[Message]) -> Vec<Message> {
-        let knows_developer = self.source.contains("developer");
+    /// instead, as in OpenAI's API, where each stands for the other. A template whose program for
+    /// these options names the role anywhere gets the messages as they are, and so does every template
+    /// from [`render`](Self::render), as in transformers.
+    pub fn adapt(&self, messages: &[Message], options: &ChatOptions) -> Vec<Message> {
+        let knows_developer = self.source_for(options).contains("developer");
         let adapt = |message: &Message| match message.role {
             Role::Developer if !knows_developer => {
                 Message { role: Role::System, ..message.clone() }
@@ -222,12 +231,7 @@ impl ChatTemplate {
         }
         context.insert("messages", Value::from(Serde(messages)));
         context.insert("add_generation_prompt", Value::from(true));
-        let source = if options.variables.contains_key("tools") {
-            self.tool_source()
-        } else {
-            self.source()
-        };
-        jinja::render(source, context, options.now).map_err(|message| {
+        jinja::render(self.source_for(options), context, options.now).map_err(|message| {
             Error::Request(RequestError::ChatTemplate { origin: self.origin.clone(), message })
         })
     }

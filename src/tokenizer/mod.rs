@@ -176,7 +176,7 @@ impl Tokenizer {
     ) -> Result<WrittenChat> {
         let template =
             self.chat_template.as_ref().ok_or(Error::Request(RequestError::NoChatTemplate))?;
-        let messages = template.adapt(messages);
+        let messages = template.adapt(messages, options);
         if options.parse_special {
             let text = template.render(&messages, &self.special_tokens, options)?;
             return Ok(WrittenChat { text, mark: None });

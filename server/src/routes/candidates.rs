@@ -38,8 +38,8 @@ pub(super) async fn candidates(
         min_p,
         ..SamplingOptions::default()
     };
-    let one = ("max_tokens", Some(1));
-    let request = generate_request(&app, ids.clone(), one, None, &sampling)?;
+    let (prompt, one) = (("prompt", ids.clone()), ("max_tokens", Some(1)));
+    let request = generate_request(&app, prompt, one, None, &sampling)?;
     let vocab_size = service.pretrained.model.config().vocab_size;
     let (logprobs, params) = (Some(vocab_size), request.sampling.clone());
     let request = GenerateRequest { logprobs, ignore_eos: true, ..request };

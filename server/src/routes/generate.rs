@@ -95,9 +95,9 @@ async fn go_on(
     format: FormatOptions,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
-    let ids = service.prompt_ids(body.prompt).await?;
+    let prompt = ("prompt", service.prompt_ids(body.prompt).await?);
     let asked = ("max_tokens", body.max_tokens);
-    let request = generate_request(&app, ids, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
+    let request = generate_request(&app, prompt, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
     let grammar = formats::grammar(&service, Format::of(format)?).await?;
     let request = GenerateRequest { logprobs: body.logprobs, grammar, ..request };
     let updates = Updates::start(&app, &service, vec![request]).await?;
@@ -151,9 +151,5 @@ impl sse::Encoder for Encoder {
             Update::Token(token) => vec![sse::json(&streamed(&self.0, token))],
             Update::End(completion) => vec![sse::json(&end(&completion))],
         }
-    }
-
-    fn end(&mut self) -> Vec<EventResult> {
-        Vec::new()
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn router(app: &App) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(settings.body_limit()))
-        .layer(RequestBodyDeadlineLayer::new(settings.read_timeout()))
+        .layer(RequestBodyDeadlineLayer::new(settings.read_timeout.0))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), check_host));
     let router = match &settings.cors_origins {

@@ -1,7 +1,7 @@
 //! The page at `/`: three files that are inside the program.
 
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -22,11 +22,11 @@ pub(super) fn router() -> Router<App> {
 }
 
 fn file(kind: &'static str, text: &'static str) -> Response {
-    let headers: [(HeaderName, HeaderValue); 4] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, text).into_response()
 }

@@ -71,7 +71,8 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let grammar = formats::grammar(&service, Format::of_sglang(json_schema, regex)?).await?;
 
     let (text, input_ids, of_prompts) = (request.text, request.input_ids, service.clone());
-    let (prompts, is_list) = blocking(move || prompts(&of_prompts, text, input_ids)).await??;
+    let prompts = blocking(move || prompts(&of_prompts, text, input_ids)).await??;
+    let (place, prompts, is_list) = prompts;
     let n = n.unwrap_or(1);
     check_sequences(&app, prompts.len().saturating_mul(n))?;
     let wants_logprobs = request.return_logprob.unwrap_or(false);
@@ -79,7 +80,7 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let mut sequences = Vec::new();
     for ids in &prompts {
         let (asked, default) = (("max_new_tokens", max_new_tokens), Some(DEFAULT_MAX_TOKENS));
-        let base = generate_request(&app, ids.clone(), asked, default, &options)?;
+        let base = generate_request(&app, (place, ids.clone()), asked, default, &options)?;
         let base = GenerateRequest { logprobs, grammar: grammar.clone(), ..base };
         sequences.extend(with_seeds(base, n));
     }
@@ -114,18 +115,17 @@ fn answer(mut generated: Vec<SglangGenerated>, is_list: bool) -> Response {
     }
 }
 
-/// The token ids of the prompts, and whether they came as a list.
+/// The field that the prompts are in, their token ids, and whether they came as a list.
 fn prompts(
     service: &Service,
     text: Option<SglangPrompt<String>>,
     input_ids: Option<SglangPrompt<Vec<u32>>>,
-) -> Result<(Vec<Vec<u32>>, bool), ApiError> {
-    let pretrained = &service.pretrained;
+) -> Result<(&'static str, Vec<Vec<u32>>, bool), ApiError> {
     let (name, (prompts, is_list)) = match (text, input_ids) {
         (Some(text), None) => {
             let (texts, is_list) = text.into_list();
             let ids: slowburn::error::Result<Vec<_>> =
-                texts.iter().map(|text| pretrained.prompt_ids(text)).collect();
+                texts.iter().map(|text| service.pretrained.prompt_ids(text)).collect();
             (
                 "text",
                 (ids.map_err(|error| ApiError::from(error).with_param("text"))?, is_list),
@@ -140,11 +140,7 @@ fn prompts(
     if prompts.is_empty() {
         return Err(ApiError::invalid(name, format!("{name} is an empty list: give at least one")));
     }
-    for ids in &prompts {
-        let wrong = |error| ApiError::from(error).with_param(name);
-        pretrained.model.check_prompt(ids).map_err(wrong)?;
-    }
-    Ok((prompts, is_list))
+    Ok((name, prompts, is_list))
 }
 
 /// The texts of a request, as they grow.

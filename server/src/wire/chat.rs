@@ -145,23 +145,8 @@ pub struct ReplyMessage {
     pub tool_calls: Vec<WireToolCall>,
 }
 
-/// An event of a stream.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct ChatChunk {
-    pub id: String,
-    pub object: &'static str,
-    /// In seconds since 1970.
-    pub created: u64,
-    pub model: String,
-    /// Empty in the chunk that has the usage.
-    pub choices: Vec<ChatChunkChoice>,
-    /// Null but in the last chunk; absent where it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Option<WireUsage>>,
-}
-
 /// A piece of an answer.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ChatChunkChoice {
     pub index: usize,
     pub delta: Delta,
@@ -171,7 +156,7 @@ pub struct ChatChunkChoice {
 }
 
 /// What a chunk adds to the message: the role at first, then text or calls, and nothing at the end.
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,

@@ -60,18 +60,3 @@ pub struct CompletionChoice {
     /// Null while the text goes on.
     pub finish_reason: Option<WireFinish>,
 }
-
-/// An event of a stream.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct CompletionChunk {
-    pub id: String,
-    pub object: &'static str,
-    /// In seconds since 1970.
-    pub created: u64,
-    pub model: String,
-    /// Empty in the chunk that has the usage.
-    pub choices: Vec<CompletionChoice>,
-    /// Null but in the last chunk; absent where it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Option<WireUsage>>,
-}

@@ -89,7 +89,7 @@ pub struct DefaultSettings {
 /// The sampler where a request says nothing else.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DefaultParams {
-    /// -1: until the context is full.
+    /// -1: until the context or the KV cache is full.
     pub n_predict: i64,
     /// -1: each request has its own.
     pub seed: i64,

@@ -20,10 +20,10 @@ mod tools;
 mod usage;
 
 pub use chat::{
-    ChatChoice, ChatChunk, ChatChunkChoice, ChatCompletion, ChatCompletionRequest, ChatMessage,
-    Content, Delta, ReplyMessage,
+    ChatChoice, ChatChunkChoice, ChatCompletion, ChatCompletionRequest, ChatMessage, Content,
+    Delta, ReplyMessage,
 };
-pub use completion::{Completion, CompletionChoice, CompletionChunk, CompletionRequest};
+pub use completion::{Completion, CompletionChoice, CompletionRequest};
 pub use embeddings::{
     Embedding, EmbeddingInput, Embeddings, EmbeddingsRequest, EmbeddingsUsage, EncodingFormat,
     MAX_INPUTS, WireVector,
@@ -37,8 +37,8 @@ pub use info::{
 };
 pub use logprobs::{ChatLogprobs, ChatTokenLogprob, CompletionLogprobs, TopLogprob};
 pub use model::{ModelList, ModelObject};
+pub use options::{Chunk, SamplingOptions, StreamOptions, WithFormat, WithSampling};
 pub(super) use options::{MAX_STOPS, NO_LIMIT};
-pub use options::{SamplingOptions, StreamOptions, WithFormat, WithSampling};
 pub use prompt::PromptInput;
 pub use response_items::{
     CallType, InputCall, InputCallOutput, InputMessage, OutputCall, OutputItem, OutputMessage,
@@ -53,7 +53,7 @@ pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
 };
 pub use tools::{
-    FlatTool, FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
+    FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
     WireFunctionCall, WireToolCall,
 };
 pub use usage::{WireFinish, WireUsage};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::FormatOptions;
+use super::{FormatOptions, WireUsage};
 
 /// A request, with the fields of [`SamplingOptions`] beside its own. Each part is parsed by itself,
 /// so that an error names its field.
@@ -87,14 +87,16 @@ impl SamplingOptions {
     }
 }
 
-/// The `max_tokens` of a text that ends only by itself, or with the context.
+/// The `max_tokens` of a text that ends only by itself, or with the context or the KV cache.
 pub(crate) const NO_LIMIT: i64 = -1;
 
 /// Validates a limit of tokens where at least one is generated.
 pub(super) fn some_tokens(limit: &i64, _: &()) -> garde::Result {
     match *limit {
         NO_LIMIT | 1.. => Ok(()),
-        _ => Err(garde::Error::new("1 or more, or -1 for as many as the context holds")),
+        _ => Err(garde::Error::new(
+            "1 or more, or -1 for as many as the context and the KV cache hold",
+        )),
     }
 }
 
@@ -124,4 +126,19 @@ pub struct StreamOptions {
     /// One more chunk before the end, with the token counts of the whole request. All others have
     /// `"usage": null` then.
     pub include_usage: Option<bool>,
+}
+
+/// An event of a stream, with pieces of answers.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chunk<C> {
+    pub id: String,
+    pub object: &'static str,
+    /// In seconds since 1970.
+    pub created: u64,
+    pub model: String,
+    /// Empty in the chunk that has the usage.
+    pub choices: Vec<C>,
+    /// Null but in the last chunk; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Option<WireUsage>>,
 }

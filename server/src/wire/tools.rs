@@ -144,7 +144,7 @@ pub struct WireFunctionCall {
 }
 
 /// What a chunk adds to a call. Its first has the id and the name.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ToolCallDelta {
     /// Of the calls of this answer, from 0.
     pub index: usize,
@@ -156,7 +156,7 @@ pub struct ToolCallDelta {
 }
 
 /// What a chunk adds to a call's function.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub struct FunctionDelta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

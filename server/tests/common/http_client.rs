@@ -4,7 +4,6 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::net::TcpSocket;
 use tokio::runtime::Builder;
 
@@ -158,19 +157,6 @@ pub fn post(path: &str, body: &str) -> Vec<u8> {
 /// The data of each server-sent event.
 pub fn events(text: &str) -> Vec<String> {
     text.lines().filter_map(|line| line.strip_prefix("data: ")).map(str::to_owned).collect()
-}
-
-/// The text of each choice, of a whole completion or of the chunks of a stream.
-pub fn texts<'a>(parts: impl IntoIterator<Item = &'a Value>) -> Vec<String> {
-    let mut texts = Vec::new();
-    for choice in
-        parts.into_iter().flat_map(|part| part["choices"].as_array().into_iter().flatten())
-    {
-        let index = choice["index"].as_u64().unwrap() as usize;
-        texts.resize(texts.len().max(index + 1), String::new());
-        texts[index] += choice["text"].as_str().unwrap();
-    }
-    texts
 }
 
 fn wrong(found: &str) -> io::Error {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test binary uses a part of it
 
+pub mod completions;
 #[path = "../../../tests/common/counting.rs"]
 pub mod counting;
 pub mod faulty_proxy;

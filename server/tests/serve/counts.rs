@@ -1,11 +1,10 @@
 //! What `/metrics` counts, and when.
 
+use crate::common::completions::COMPLETIONS;
 use crate::common::http_client::Connection;
 use crate::common::test_server::{Metrics, TestServer, wait_until};
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
-
-const COMPLETIONS: &str = "/v1/completions";
 
 /// The counted tokens: of prompts, of those the cached ones, and of texts.
 fn tokens(metrics: &Metrics) -> [f64; 3] {

@@ -4,36 +4,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::http_client::{Connection, events, texts};
+use crate::common::completions::{COMPLETIONS, begin, large, long, read_texts, texts};
+use crate::common::http_client::{Connection, events};
 use crate::common::test_server::{TestServer, wait_until};
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
-
-const COMPLETIONS: &str = "/v1/completions";
-
-/// A request for as many tokens as the context holds, and several texts of it: far more than is
-/// written before a test has done what it wants to do.
-fn long(n: u64) -> Value {
-    json!({
-        "prompt": "Once upon a time", "n": n, "max_tokens": 500, "ignore_eos": true, "seed": 1,
-        "stream": true,
-    })
-}
-
-/// As [`long`], with so much about each token that the buffers of the system do not hold it.
-fn large() -> Value {
-    let mut request = long(64);
-    request["logprobs"] = json!(5);
-    request
-}
-
-/// Sends a request, and reads its stream until the first token is there.
-fn begin(connection: &mut Connection, request: &Value) {
-    connection.post(COMPLETIONS, &request.to_string()).unwrap();
-    let head = connection.head().unwrap();
-    assert_eq!(head.status, 200);
-    assert!(connection.chunk().unwrap().unwrap().starts_with("data: {"));
-}
 
 /// The last event of a stream that has begun.
 fn last_event(connection: &mut Connection) -> String {
@@ -197,15 +172,21 @@ fn a_deadline_after_the_first_token_ends_the_text_as_a_length_does() {
     });
 }
 
+/// A server whose KV cache holds less than the context, and how many tokens that is.
+fn with_small_cache() -> (TestServer, usize) {
+    let server = TestServer::start(&["--kv-cache-bytes", "600KiB"]);
+    let mut connection = server.connect();
+    connection.get("/server_info").unwrap();
+    let info: Value = serde_json::from_str(&connection.answer().unwrap().1).unwrap();
+    let room = info["max_total_num_tokens"].as_u64().unwrap();
+    assert!(room < info["context_length"].as_u64().unwrap(), "{info}");
+    (server, room as usize)
+}
+
 #[test]
 fn a_text_without_a_limit_ends_where_the_kv_cache_is_full() {
     watch(|| {
-        let server = TestServer::start(&["--kv-cache-bytes", "600KiB"]);
-        let mut connection = server.connect();
-        connection.get("/server_info").unwrap();
-        let info: Value = serde_json::from_str(&connection.answer().unwrap().1).unwrap();
-        let room = info["max_total_num_tokens"].as_u64().unwrap();
-        assert!(room < info["context_length"].as_u64().unwrap(), "{info}");
+        let (server, room) = with_small_cache();
         let messages = json!([{"role": "user", "content": "Once upon a time"}]);
         let no_limit = json!({"prompt": "Once upon a time", "max_tokens": -1});
         for (path, mut request, place, end) in [
@@ -233,6 +214,41 @@ fn a_text_without_a_limit_ends_where_the_kv_cache_is_full() {
 }
 
 #[test]
+fn a_prompt_that_fills_the_kv_cache_is_the_wrong_field_itself() {
+    watch(|| {
+        let (server, room) = with_small_cache();
+        let text = " fox".repeat(room);
+        let ids = vec![5; room];
+        let fewer = &ids[1..];
+        let chat = json!([{"role": "user", "content": text}]);
+        for (path, request, param) in [
+            (COMPLETIONS, json!({"prompt": text, "max_tokens": 9}), "prompt"),
+            (COMPLETIONS, json!({"prompt": ids, "max_tokens": 1}), "prompt"),
+            (COMPLETIONS, json!({"prompt": fewer, "max_tokens": 2}), "max_tokens"),
+            ("/generate", json!({"prompt": text, "max_tokens": -1}), "prompt"),
+            ("/generate", json!({"text": text}), "text"),
+            ("/generate", json!({"input_ids": ids}), "input_ids"),
+            ("/candidates", json!({"prompt": text}), "prompt"),
+            ("/v1/chat/completions", json!({"messages": chat}), "messages"),
+            ("/v1/responses", json!({"input": text}), "input"),
+        ] {
+            let (status, answer) = server.ask(path, &request.to_string());
+            assert_eq!(status, 400, "{path}: {answer}");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!(answer["error"]["param"], param, "{path}: {answer}");
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.contains(&format!("room for {room}")), "{path}: {message}");
+        }
+        // A prompt that nothing is to follow has room, and one that is a token shorter and that token.
+        for (prompt, max_tokens) in [(&ids[..], 0), (fewer, 1)] {
+            let request = json!({"prompt": prompt, "max_tokens": max_tokens});
+            let (status, answer) = server.ask(COMPLETIONS, &request.to_string());
+            assert_eq!(status, 200, "{max_tokens}: {answer}");
+        }
+    });
+}
+
+#[test]
 fn what_runs_at_the_shutdown_is_finished() {
     watch(|| {
         let mut server = TestServer::start(&[]);
@@ -251,11 +267,7 @@ fn what_runs_at_the_shutdown_is_finished() {
         wait_until("new connections are refused", || server.refuses_connections());
 
         let rest = connection.body(&head).unwrap();
-        let mut events = events(&(first + &rest));
-        assert_eq!(events.pop().unwrap(), "[DONE]");
-        let chunks: Vec<Value> =
-            events.iter().map(|event| serde_json::from_str(event).unwrap()).collect();
-        assert_eq!(texts(&chunks), texts(&[alone]));
+        assert_eq!(read_texts(&head, &(first + &rest)), texts(&[alone]));
         server.join().unwrap();
     });
 }

@@ -2,48 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::common::completions::{COMPLETIONS, begin, large, read_texts};
 use crate::common::faulty_proxy::{Fault, FaultyProxy};
-use crate::common::http_client::Connection;
+use crate::common::http_client::{Connection, post};
 use crate::common::test_server::{TestServer, wait_until};
 use crate::common::watchdog::watch;
-
-const COMPLETIONS: &str = "/v1/completions";
 
 /// A text that is short, and the same each time.
 fn short() -> String {
     json!({"prompt": "Once upon a time", "max_tokens": 12, "seed": 7, "stream": true}).to_string()
 }
 
-/// Far more than is written before a test has done what it wants to do, with so much about each
-/// token that the buffers of the system do not hold it.
-fn large() -> Value {
-    json!({
-        "prompt": "Once upon a time", "n": 64, "max_tokens": 500, "ignore_eos": true, "seed": 1,
-        "stream": true, "logprobs": 5,
-    })
-}
-
 /// The text of a stream, without what differs from request to request.
-fn text(connection: &mut Connection) -> String {
+fn text(connection: &mut Connection) -> Vec<String> {
     connection.post(COMPLETIONS, &short()).unwrap();
     let (head, body) = connection.answer().unwrap();
-    assert_eq!(head.status, 200, "{body}");
-    assert!(body.ends_with("data: [DONE]\n\n"), "{body}");
-    let data = body.lines().filter_map(|line| line.strip_prefix("data: {"));
-    data.map(|event| {
-        let event: Value = serde_json::from_str(&format!("{{{event}")).unwrap();
-        event["choices"][0]["text"].as_str().unwrap_or_default().to_owned()
-    })
-    .collect()
-}
-
-/// Sends a request, and reads its stream until the first token is there.
-fn begin(connection: &mut Connection, request: &Value) {
-    connection.post(COMPLETIONS, &request.to_string()).unwrap();
-    assert_eq!(connection.head().unwrap().status, 200);
-    assert!(connection.chunk().unwrap().unwrap().starts_with("data: {"));
+    read_texts(&head, &body)
 }
 
 #[test]
@@ -110,14 +86,8 @@ fn a_request_that_is_lost_on_its_way_is_given_up_after_the_read_timeout() {
         let server = TestServer::start(&["--read-timeout", "1"]);
         let proxy = FaultyProxy::start("127.0.0.1:0", server.address).unwrap();
         let mut client = Connection::open(proxy.address).unwrap();
-        let request = short();
-        let head = format!(
-            "POST {COMPLETIONS} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n\r\n",
-            request.len()
-        );
-        client.write(head.as_bytes()).unwrap();
-        client.write(&request.as_bytes()[..10]).unwrap();
+        let request = post(COMPLETIONS, &short());
+        client.write(&request[..request.len() - 10]).unwrap();
         // The rest of the body never comes, and the answer comes back all the same.
         let (head, _) = client.answer().unwrap();
         assert_eq!(head.status, 408);

@@ -1,6 +1,7 @@
 //! What is wrong with a request is said in the words of JSON, with the field, what was found and
 //! what is expected.
 
+use crate::common::completions::COMPLETIONS;
 use crate::common::test_server::TestServer;
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
@@ -22,7 +23,6 @@ const FOREIGN: [&str; 12] = [
 ];
 
 const CHAT: &str = "/v1/chat/completions";
-const COMPLETIONS: &str = "/v1/completions";
 const EMBEDDINGS: &str = "/v1/embeddings";
 
 /// The message and the field of a refusal.
@@ -88,7 +88,7 @@ fn a_wrong_field_is_named_with_what_was_found_and_what_is_expected() {
                 CHAT,
                 with(chat(json!({"role": "user", "content": "x"})), "max_tokens", &json!(0)),
                 "max_tokens",
-                "max_tokens is 0, but must be 1 or more, or -1 for as many as the context holds",
+                "max_tokens is 0, but must be 1 or more, or -1 for as many as the context and the KV cache hold",
             ),
             (
                 COMPLETIONS,

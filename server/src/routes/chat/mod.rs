@@ -62,7 +62,7 @@ pub(super) async fn complete(
         newer => ("max_completion_tokens", newer),
     };
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
-    let base = generate_request(&app, ids, max_tokens, None, &sampling)?;
+    let base = generate_request(&app, ("messages", ids), max_tokens, None, &sampling)?;
     let base = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, with_seeds(base, n).collect()).await?;
 

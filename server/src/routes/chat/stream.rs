@@ -5,7 +5,7 @@ use crate::sse::{self, EventResult};
 use crate::tools::{Piece, Splitter, call_id};
 use crate::updates::Update;
 use crate::wire::{
-    ChatChunk, ChatChunkChoice, ChatLogprobs, Delta, FunctionDelta, ToolCallDelta, ToolKind,
+    ChatChunkChoice, ChatLogprobs, Chunk, Delta, FunctionDelta, ToolCallDelta, ToolKind,
     WireFinish, WireUsage,
 };
 
@@ -38,7 +38,7 @@ impl Encoder {
     }
 
     fn chunk(&self, choices: Vec<ChatChunkChoice>, usage: Option<WireUsage>) -> EventResult {
-        sse::json(&ChatChunk {
+        sse::json(&Chunk {
             id: self.answer.id.clone(),
             object: "chat.completion.chunk",
             created: self.answer.created,

@@ -76,7 +76,7 @@ pub(super) async fn complete(
     let prompts = blocking(move || prompts(&of_prompts, input, parse_special, is_echo)).await??;
     let mut sequences = Vec::new();
     for prompt in &prompts {
-        let ids = prompt.ids.clone();
+        let ids = ("prompt", prompt.ids.clone());
         let asked = ("max_tokens", request.max_tokens);
         let base = generate_request(&app, ids, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
         let wants_prompt = request.max_tokens == Some(0) || is_echo && request.logprobs.is_some();

@@ -9,7 +9,7 @@ use super::logprobs::push_tokens;
 use crate::service::Service;
 use crate::sse::{self, EventResult};
 use crate::updates::Update;
-use crate::wire::{CompletionChoice, CompletionChunk, CompletionLogprobs, WireFinish, WireUsage};
+use crate::wire::{Chunk, CompletionChoice, CompletionLogprobs, WireFinish, WireUsage};
 
 /// Writes the chunks of a stream.
 pub(super) struct Encoder {
@@ -42,7 +42,7 @@ impl Encoder {
 
     fn chunk(&self, choices: Vec<CompletionChoice>, usage: Option<WireUsage>) -> EventResult {
         let Shape { id, created, model, .. } = &self.shape;
-        sse::json(&CompletionChunk {
+        sse::json(&Chunk {
             id: id.clone(),
             object: "text_completion",
             created: *created,

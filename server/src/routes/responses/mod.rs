@@ -4,7 +4,6 @@ mod input;
 mod output;
 mod stream;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -30,8 +29,8 @@ use crate::tools::{self, Splitter, Toolbox};
 use crate::unsupported::{Field, check_fields};
 use crate::updates::Updates;
 use crate::wire::{
-    ChatTokenLogprob, FlatTool, FlatToolChoice, Incomplete, ResponseEvent, ResponseObject,
-    ResponseRequest, ResponseStatus, Tool, ToolChoice, ToolMode, WireFinish, WireUsage,
+    ChatTokenLogprob, FlatToolChoice, Incomplete, ResponseEvent, ResponseObject, ResponseRequest,
+    ResponseStatus, SamplingOptions, Tool, ToolChoice, ToolMode, WireFinish, WireUsage,
     WithSampling,
 };
 
@@ -54,46 +53,32 @@ const UNSUPPORTED: &[Field] = &[
 ))]
 pub(super) async fn respond(
     State(app): State<App>,
-    SampledJson(request, sampling): SampledJson<ResponseRequest>,
+    SampledJson(mut request, sampling): SampledJson<ResponseRequest>,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
-    let flat_tools = request.tools.unwrap_or_default();
-    let tools: Vec<Tool> = flat_tools.iter().cloned().map(Tool::from).collect();
+    let tools: Vec<Tool> = request.tools.iter().flatten().cloned().map(Tool::from).collect();
     let choice = request.tool_choice.clone().map(ToolChoice::from);
     let is_parallel = request.parallel_tool_calls.unwrap_or(true);
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
     let grammar = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
-    let messages = input::messages(request.instructions.as_deref(), request.input)?;
+    let messages = input::messages(request.instructions.as_deref(), request.input.take())?;
     let ids = service.conversation_ids("input", messages, tools, false).await?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
-    let base = generate_request(&app, ids, asked, None, &sampling)?;
+    let base = generate_request(&app, ("input", ids), asked, None, &sampling)?;
     let sequence = GenerateRequest { logprobs, grammar, ..base };
     let updates = Updates::start(&app, &service, vec![sequence]).await?;
-    let answer = Answer {
-        service,
-        id: format!("resp_{}", Uuid::new_v4().simple()),
-        created_at: unix_time(),
-        model: app.name().to_owned(),
-        instructions: request.instructions,
-        max_output_tokens: request.max_output_tokens,
-        metadata: request.metadata.unwrap_or_default(),
-        temperature: sampling.temperature.unwrap_or(1.0),
-        top_p: sampling.top_p.unwrap_or(1.0),
-        logprobs,
-        tools: flat_tools,
-        tool_choice: request.tool_choice.unwrap_or(FlatToolChoice::Mode(ToolMode::Auto)),
-        is_parallel,
-    };
-    let output = Output::new(Splitter::new(toolbox.as_ref()));
-    if request.stream.unwrap_or(false) {
+    let is_stream = request.stream.unwrap_or(false);
+    let begun = begun(&app, request, &sampling, logprobs.unwrap_or(0));
+    let answer = Answer { service, logprobs, begun };
+    let mut output = Output::new(Splitter::new(toolbox.as_ref()));
+    if is_stream {
         return Ok(sse::respond(updates, Encoder::new(answer, output)));
     }
     let reply = reply::collect(updates, 1).await?.swap_remove(0);
-    let mut output = output;
     for token in &reply.tokens {
         output.push(&token.token, answer.token_logprobs(token));
     }
@@ -115,52 +100,48 @@ fn logprobs(include: Option<&[String]>, top: Option<usize>) -> Option<usize> {
     (include.is_some_and(is_asked) || top > 0).then_some(top)
 }
 
+/// The answer to a request as it is before its text.
+fn begun(
+    app: &App,
+    request: ResponseRequest,
+    sampling: &SamplingOptions,
+    top_logprobs: usize,
+) -> ResponseObject {
+    ResponseObject {
+        id: format!("resp_{}", Uuid::new_v4().simple()),
+        object: "response",
+        created_at: unix_time(),
+        status: ResponseStatus::InProgress,
+        background: false,
+        error: None,
+        incomplete_details: None,
+        instructions: request.instructions,
+        max_output_tokens: request.max_output_tokens,
+        metadata: request.metadata.unwrap_or_default(),
+        model: app.name().to_owned(),
+        output: Vec::new(),
+        parallel_tool_calls: request.parallel_tool_calls.unwrap_or(true),
+        previous_response_id: None,
+        store: false,
+        temperature: sampling.temperature.unwrap_or(1.0),
+        tool_choice: request.tool_choice.unwrap_or(FlatToolChoice::Mode(ToolMode::Auto)),
+        tools: request.tools.unwrap_or_default(),
+        top_logprobs,
+        top_p: sampling.top_p.unwrap_or(1.0),
+        truncation: "disabled",
+        usage: None,
+    }
+}
+
 /// What all states of an answer have in common.
 struct Answer {
     service: Arc<Service>,
-    id: String,
-    created_at: u64,
-    model: String,
-    instructions: Option<String>,
-    max_output_tokens: Option<i64>,
-    metadata: BTreeMap<String, String>,
-    temperature: f64,
-    top_p: f64,
     logprobs: Option<usize>,
-    tools: Vec<FlatTool>,
-    tool_choice: FlatToolChoice,
-    is_parallel: bool,
+    /// As it is before its text.
+    begun: ResponseObject,
 }
 
 impl Answer {
-    /// The answer as it is before its text.
-    fn begun(&self) -> ResponseObject {
-        ResponseObject {
-            id: self.id.clone(),
-            object: "response",
-            created_at: self.created_at,
-            status: ResponseStatus::InProgress,
-            background: false,
-            error: None,
-            incomplete_details: None,
-            instructions: self.instructions.clone(),
-            max_output_tokens: self.max_output_tokens,
-            metadata: self.metadata.clone(),
-            model: self.model.clone(),
-            output: Vec::new(),
-            parallel_tool_calls: self.is_parallel,
-            previous_response_id: None,
-            store: false,
-            temperature: self.temperature,
-            tool_choice: self.tool_choice.clone(),
-            tools: self.tools.clone(),
-            top_logprobs: self.logprobs.unwrap_or(0),
-            top_p: self.top_p,
-            truncation: "disabled",
-            usage: None,
-        }
-    }
-
     /// The answer at its end, and what happens there.
     fn ended(
         &self,
@@ -183,7 +164,7 @@ impl Answer {
             incomplete_details: (!is_whole).then_some(Incomplete { reason: "max_output_tokens" }),
             output: output.into_items(),
             usage: Some(usage.into()),
-            ..self.begun()
+            ..self.begun.clone()
         };
         Ok((events, response))
     }

@@ -35,7 +35,7 @@ impl Encoder {
 
     /// What comes before the first token.
     fn begin(&self) -> Events {
-        let response = Box::new(self.answer.begun());
+        let response = Box::new(self.answer.begun.clone());
         vec![
             ("response.created", EventBody::Response { response: response.clone() }),
             ("response.in_progress", EventBody::Response { response }),
@@ -78,10 +78,6 @@ impl sse::Encoder for Encoder {
             Update::End(completion) => events.extend(self.finish(&completion)),
         }
         events
-    }
-
-    fn end(&mut self) -> Vec<EventResult> {
-        Vec::new()
     }
 
     fn fail(&mut self, error: &ApiError) -> EventResult {
