@@ -7,6 +7,7 @@ pub mod constrained;
 pub mod counting;
 pub mod gguf;
 pub mod program;
+pub mod texts;
 pub mod watchdog;
 
 use std::ops::ControlFlow;

@@ -1,19 +1,13 @@
 //! The log-probabilities of a prompt that a batch reports are those of `generate::score`, bit for
 //! bit, however the prompt is cut and whatever else runs.
 
-#![cfg(feature = "flex")]
+use std::ops::ControlFlow;
 
-mod common;
-
-use std::iter::zip;
-
-use common::{bundled, device, go_on, load};
-use slowburn::engine::{Engine, EngineConfig, Outcome, Policy};
-use slowburn::error::{Error, RequestError};
-use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
+use slowburn::generate::FinishReason;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
-use slowburn::model::Model;
-use slowburn::sampling::{SamplingParams, TokenLogprobs};
+use slowburn::sampling::{TokenLogprobs, logprobs};
+
+use super::*;
 
 /// A token, the bits of its log-probability, and the same of the most likely ones.
 type Bits = (u32, u32, Vec<(u32, u32)>);
@@ -32,21 +26,14 @@ fn ids(seed: u32, length: u32) -> Vec<u32> {
 }
 
 fn options(max_tokens: usize, chunk: usize, prompt_logprobs: Option<usize>) -> Options {
-    Options {
-        max_tokens,
-        chunk,
-        prompt_logprobs,
-        sampling: SamplingParams { seed: max_tokens as u64, ..SamplingParams::default() },
-        ignore_eos: true,
-        hash_logits: true,
-        ..Options::default()
-    }
+    let options = super::options(max_tokens, max_tokens as u64);
+    Options { chunk, prompt_logprobs, ..options }
 }
 
 /// What a request gets alone: its prompt scored, and its text.
 fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
     let without = Options { prompt_logprobs: None, ..options.clone() };
-    let generation = generate::cached(model, prompt, &without, &mut go_on).unwrap();
+    let generation = super::alone(model, prompt, &without);
     let score = options.prompt_logprobs.map(|top| generate::score(model, prompt, top).unwrap());
     let prompt_logprobs = score.map(|score| score.tokens).unwrap_or_default();
     Generation { prompt_logprobs, ..generation }
@@ -86,18 +73,12 @@ fn chunks_budgets_policies_and_preemption_change_no_bit() {
                 let model = load().with_kv_cache_bytes(blocks * block_bytes);
                 let (prompts, options): (Vec<_>, Vec<_>) = requests.iter().cloned().unzip();
                 let mut batch = Batch::with_config(&model, config);
-                let found =
-                    batch.run(&prompts, &options, &mut |_, _| std::ops::ControlFlow::Continue(()));
+                let found = batch.run(&prompts, &options, &mut |_, _| ControlFlow::Continue(()));
                 for (i, (found, expected)) in zip(found.unwrap(), &expected).enumerate() {
                     let what = format!("{name}, {chunk}, {blocks} blocks, {config:?}, {i}");
-                    assert_eq!(
-                        bits(&found.prompt_logprobs),
-                        bits(&expected.prompt_logprobs),
-                        "{what}"
-                    );
-                    assert_eq!(found.ids, expected.ids, "{what}");
-                    assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
-                    assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
+                    let scores = bits(&expected.prompt_logprobs);
+                    assert_eq!(bits(&found.prompt_logprobs), scores, "{what}");
+                    assert_same(&found, expected, &what);
                     if options[i].prompt_logprobs.is_some() {
                         preemptions += found.preemptions;
                     } else {
@@ -141,9 +122,7 @@ fn every_row_comes_once_and_in_order_whatever_is_lost() {
                         assert_eq!(position, 1 + found.len());
                         assert_eq!(sampled, 0);
                         let scored = rows.iter().zip(&prompt[position..]);
-                        found.extend(
-                            scored.map(|(row, &id)| slowburn::sampling::logprobs(row, id, 2)),
-                        );
+                        found.extend(scored.map(|(row, &id)| logprobs(row, id, 2)));
                     }
                     Outcome::Logits(_) => {
                         assert_eq!(found.len(), prompt.len() - 1);
@@ -172,15 +151,8 @@ fn what_is_scored_fills_the_prefix_cache_and_does_not_read_it() {
     let mut batch = Batch::new(&model);
     let prompt = ids(2, 70);
     let mut run = |options: Options| {
-        batch.join(&prompt, &options).unwrap();
-        while !batch.is_empty() {
-            for (_, event) in batch.step() {
-                if let Event::Finished(generation) = event {
-                    return generation;
-                }
-            }
-        }
-        panic!("it did not end");
+        let id = batch.join(&prompt, &options).unwrap();
+        finish(&mut batch).remove(&id).unwrap()
     };
     let first = run(options(0, 256, Some(1)));
     assert_eq!((first.cached_tokens, first.ids.len()), (0, 0));

@@ -2,18 +2,21 @@
 
 #![cfg(feature = "flex")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod masks;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use common::constrained::{alone, assert_same_bits, options};
-use common::{bundled, device, load};
+use common::constrained::{assert_same_bits, options};
+use common::texts::{alone, finish};
+use common::{bundled, device, go_on, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use regex::Regex;
 use slowburn::constrained::{Automaton, Constraint, TokenMask, Vocabulary};
-use slowburn::generate::{self, Batch, Event, FinishReason, Options};
+use slowburn::generate::{self, Batch, FinishReason, Options};
 use slowburn::grammar::Grammar;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, streaming_handler};
 use slowburn::pretrained::Pretrained;
@@ -49,9 +52,14 @@ fn one_by_one(constraint: &Constraint, before: &[u8]) -> TokenMask {
 }
 
 /// A vocabulary of these tokens, and behind them one that ends a text.
-fn vocabulary(tokens: &[&[u8]]) -> Arc<Vocabulary> {
-    let bytes = |id: u32| tokens.get(id as usize).map(|bytes| bytes.to_vec());
+fn vocabulary(tokens: &[impl AsRef<[u8]>]) -> Arc<Vocabulary> {
+    let bytes = |id: u32| tokens.get(id as usize).map(|bytes| bytes.as_ref().to_vec());
     Arc::new(Vocabulary::new(tokens.len() + 1, bytes, vec![tokens.len() as u32]))
+}
+
+fn runner(cases: u32) -> TestRunner {
+    let config = Config { cases, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
 fn next(constraint: &Constraint, output: &[u32]) -> Vec<u32> {
@@ -137,11 +145,8 @@ fn expression() -> impl Strategy<Value = String> {
 #[test]
 fn every_text_under_a_random_expression_matches_it_and_its_masks_are_those_of_every_token_tried() {
     let pretrained = bundled(&device());
-    let config = Config { cases: 96, ..Config::default() };
-    let mut runner =
-        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let ended = std::cell::Cell::new(0);
-    runner
+    runner(96)
         .run(&(expression(), any::<u64>()), |(pattern, seed)| {
             let constraint = match pretrained.constraint(&regex(&pattern)) {
                 Ok(constraint) => constraint,
@@ -193,7 +198,7 @@ fn a_constrained_text_has_the_bits_that_it_has_alone_in_a_batch_speculated_and_p
 fn a_text_may_end_where_it_matches_and_must_where_nothing_continues_it() {
     let constraint = Constraint::new(
         Automaton::from_regex("ab*").unwrap(),
-        vocabulary(&[b"a", b"b", b"ab", b"ba", b"c"]),
+        vocabulary(&["a", "b", "ab", "ba", "c"]),
     )
     .unwrap();
     assert_eq!(next(&constraint, &[]), [0, 2]);
@@ -289,17 +294,9 @@ fn a_bias_a_penalty_and_a_rule_let_nothing_in_again() {
     batch.join(&[0], &options).unwrap();
     batch.join_with_sampler(&[0], &options, sampler).unwrap();
     let whole = Regex::new("^[ab]{8}$").unwrap();
-    while !batch.is_empty() {
-        for (_, event) in batch.step() {
-            match event {
-                Event::Finished(found) => {
-                    let text = pretrained.tokenizer.decode(&found.ids).unwrap();
-                    assert!(whole.is_match(&text), "{text}");
-                }
-                Event::Token(_) => {}
-                Event::Failed(error) => panic!("{error}"),
-            }
-        }
+    for found in finish(&mut batch).values() {
+        let text = pretrained.tokenizer.decode(&found.ids).unwrap();
+        assert!(whole.is_match(&text), "{text}");
     }
 }
 
@@ -334,11 +331,11 @@ fn what_cannot_be_used_is_refused_before_anything_is_generated() {
         ));
     }
     let digits = Automaton::from_regex("[0-9]").unwrap();
-    let refused = Constraint::new(digits, vocabulary(&[b"a", b"1a"]));
+    let refused = Constraint::new(digits, vocabulary(&["a", "1a"]));
     assert!(matches!(refused, Err(Error::Request(RequestError::GrammarUnspellable))));
     // A dead end that only this vocabulary has.
     let constraint =
-        Constraint::new(Automaton::from_regex("ab").unwrap(), vocabulary(&[b"a"])).unwrap();
+        Constraint::new(Automaton::from_regex("ab").unwrap(), vocabulary(&["a"])).unwrap();
     assert!(matches!(
         constraint.follow().next(&[0]),
         Err(Error::Request(RequestError::NoTokenFits { step: 1 }))
@@ -349,9 +346,8 @@ fn what_cannot_be_used_is_refused_before_anything_is_generated() {
         Err(Error::Request(RequestError::OutsideGrammar { step: 0, token: 1 }))
     ));
     let other = load("llama-gqa", &device()).model;
-    let found = generate::cached(&other, &[1], &options(&constraint, 60, 1.0, 0), &mut |_| {
-        ControlFlow::Continue(())
-    });
+    let options = options(&constraint, 60, 1.0, 0);
+    let found = generate::cached(&other, &[1], &options, &mut go_on);
     assert!(matches!(found, Err(Error::Request(RequestError::ConstraintVocabulary { .. }))));
 }
 

@@ -1,41 +1,17 @@
 //! Several users of one model's memory for keys and values: what fits alone ends, with the same
 //! bits, whoever else holds blocks.
 
-#![cfg(feature = "flex")]
-
-mod common;
-
-use std::collections::BTreeMap;
-use std::iter::zip;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use common::watchdog::watch;
-use common::{bundled, device};
-use slowburn::engine::{Engine, EngineConfig, Entry, SequenceId};
-use slowburn::error::{Error, ServiceError};
-use slowburn::generate::{self, Batch, Event, Generation, Options};
+use slowburn::engine::Entry;
 use slowburn::inference::{GenerateRequest, InferenceBuilder, Prompt, streaming_handler};
-use slowburn::model::{Input, Model};
 use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
 
-fn options(max_tokens: usize, seed: u64) -> Options {
-    Options {
-        max_tokens,
-        sampling: SamplingParams { seed, ..SamplingParams::default() },
-        ignore_eos: true,
-        hash_logits: true,
-        ..Options::default()
-    }
-}
+use super::*;
+use crate::common::watchdog::watch;
 
 fn ids(seed: usize, length: usize) -> Vec<u32> {
     (0..length).map(|i| (5 + (seed + i * 7) % 40) as u32).collect()
-}
-
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn roomy() -> Model {
@@ -48,22 +24,6 @@ fn with_blocks(blocks: usize) -> Model {
     model.with_kv_cache_bytes(bytes)
 }
 
-/// A step of a batch in which nothing may fail.
-fn step(batch: &mut Batch<'_>, found: &mut BTreeMap<SequenceId, Generation>) {
-    for (id, event) in batch.step() {
-        match event {
-            Event::Token(_) => {}
-            Event::Finished(generation) => drop(found.insert(id, generation)),
-            Event::Failed(error) => panic!("{id}: {error}"),
-        }
-    }
-}
-
-fn same(found: &Generation, expected: &Generation) {
-    assert_eq!(found.ids, expected.ids);
-    assert_eq!(found.logits_hash, expected.logits_hash);
-}
-
 /// What an idle batch has cached is evicted for whoever needs the memory.
 #[test]
 fn an_idle_batch_with_cached_prefixes_gives_way_to_any_cache() {
@@ -71,28 +31,22 @@ fn an_idle_batch_with_cached_prefixes_gives_way_to_any_cache() {
     let mut batch = Batch::new(&model);
     let (prompt, options) = (ids(0, 100), options(20, 1));
     let id = batch.join(&prompt, &options).unwrap();
-    let mut found = BTreeMap::new();
-    while !batch.is_empty() {
-        step(&mut batch, &mut found);
-    }
     let expected = alone(&roomy(), &prompt, &options);
-    same(&found[&id], &expected);
+    assert_same(&finish(&mut batch)[&id], &expected, "the first time");
     assert!(model.kv_pool().bytes() > 0, "its prefix is cached");
 
     let text = ids(3, 120);
     let expected_score = generate::score(&roomy(), &text, 0).unwrap();
     assert_eq!(generate::score(&model, &text, 0).unwrap(), expected_score);
-    same(&alone(&model, &prompt, &options), &expected);
+    assert_same(&alone(&model, &prompt, &options), &expected, "alone");
     let mut cache = model.new_cache(128).unwrap();
     model.forward(&mut [Input::after(&mut cache, &text)]).unwrap();
     drop(cache);
 
     // The batch finds nothing of what it had, and computes it again.
     let id = batch.join(&prompt, &options).unwrap();
-    while !batch.is_empty() {
-        step(&mut batch, &mut found);
-    }
-    same(&found[&id], &expected);
+    let found = finish(&mut batch);
+    assert_same(&found[&id], &expected, "the second time");
     assert_eq!(found[&id].cached_tokens, 0);
 }
 
@@ -101,15 +55,12 @@ fn an_idle_batch_with_cached_prefixes_gives_way_to_any_cache() {
 fn an_idle_batch_gives_way_to_another_batch() {
     let model = with_blocks(4);
     let (mut first, mut second) = (Batch::new(&model), Batch::new(&model));
-    let mut found = BTreeMap::new();
     for round in 0..3 {
         for batch in [&mut first, &mut second] {
             let (prompt, options) = (ids(round, 70), options(40, round as u64));
             let id = batch.join(&prompt, &options).unwrap();
-            while !batch.is_empty() {
-                step(batch, &mut found);
-            }
-            same(&found[&id], &alone(&roomy(), &prompt, &options));
+            let expected = alone(&roomy(), &prompt, &options);
+            assert_same(&finish(batch)[&id], &expected, &format!("round {round}"));
         }
     }
 }
@@ -123,17 +74,15 @@ fn a_sequence_waits_for_a_live_cache() {
     let mut batch = Batch::new(&model);
     let requests = [(ids(0, 60), options(100, 1)), (ids(1, 90), options(30, 2))];
     let joined = requests.each_ref().map(|(prompt, options)| batch.join(prompt, options).unwrap());
-    let mut found = BTreeMap::new();
+    let mut found = Finished::new();
     for _ in 0..100 {
         step(&mut batch, &mut found);
     }
     assert_eq!(found.len(), 0, "two of five blocks are missing");
     drop(cache);
-    while !batch.is_empty() {
-        step(&mut batch, &mut found);
-    }
+    let found = finish(&mut batch);
     for (id, (prompt, options)) in zip(joined, &requests) {
-        same(&found[&id], &alone(&roomy(), prompt, options));
+        assert_same(&found[&id], &alone(&roomy(), prompt, options), &format!("{id}"));
     }
 }
 
@@ -148,7 +97,7 @@ fn of_two_batches_that_need_the_same_blocks_one_is_preempted() {
         let joined: Vec<_> = zip(&mut batches, &requests)
             .map(|(batch, (prompt, options))| batch.join(prompt, options).unwrap())
             .collect();
-        let mut found = [BTreeMap::new(), BTreeMap::new()];
+        let mut found = [Finished::new(), Finished::new()];
         let mut steps = 0;
         while batches.iter().any(|batch| !batch.is_empty()) {
             for (batch, found) in zip(&mut batches, &mut found) {
@@ -158,7 +107,8 @@ fn of_two_batches_that_need_the_same_blocks_one_is_preempted() {
             assert!(steps < 2000, "nobody goes on");
         }
         for ((found, id), (prompt, options)) in zip(zip(&found, &joined), &requests) {
-            same(&found[id], &alone(&roomy(), prompt, options));
+            let what = format!("{} tokens, prefix cache: {prefix_cache}", prompt.len());
+            assert_same(&found[id], &alone(&roomy(), prompt, options), &what);
         }
         assert_eq!(found[0][&joined[0]].preemptions, 0);
         assert!(found[1][&joined[1]].preemptions > 0);
@@ -171,9 +121,9 @@ fn a_batch_takes_what_is_free_and_the_rest_from_a_later_one() {
     let model = with_blocks(5);
     let (mut first, mut second) = (Batch::new(&model), Batch::new(&model));
     let (early, late) = ((ids(0, 100), options(20, 1)), (ids(1, 70), options(20, 2)));
-    let (mut of_first, mut of_second) = (BTreeMap::new(), BTreeMap::new());
+    let mut of_first = Finished::new();
     let paused = second.join(&late.0, &late.1).unwrap();
-    step(&mut second, &mut of_second);
+    step(&mut second, &mut Finished::new());
     second.set_paused(paused, true);
     assert_eq!(second.scheduler().blocks().owned(), 3);
 
@@ -184,12 +134,10 @@ fn a_batch_takes_what_is_free_and_the_rest_from_a_later_one() {
         steps += 1;
         assert!(steps < 500, "it waits for blocks that it could have");
     }
-    same(&of_first[&id], &alone(&roomy(), &early.0, &early.1));
+    assert_same(&of_first[&id], &alone(&roomy(), &early.0, &early.1), "the earlier one");
     second.set_paused(paused, false);
-    while !second.is_empty() {
-        step(&mut second, &mut of_second);
-    }
-    same(&of_second[&paused], &alone(&roomy(), &late.0, &late.1));
+    let of_second = finish(&mut second);
+    assert_same(&of_second[&paused], &alone(&roomy(), &late.0, &late.1), "the later one");
     assert_eq!((of_first[&id].preemptions, of_second[&paused].preemptions), (0, 1));
 }
 
@@ -202,7 +150,7 @@ fn a_batch_in_progress_gives_way_to_a_cache() {
     let id = batch.join(&prompt, &options).unwrap();
     let text = ids(3, 140);
     let expected = generate::score(&roomy(), &text, 0).unwrap();
-    let mut found = BTreeMap::new();
+    let mut found = Finished::new();
     for round in 0.. {
         step(&mut batch, &mut found);
         if batch.is_empty() {
@@ -212,7 +160,7 @@ fn a_batch_in_progress_gives_way_to_a_cache() {
             assert_eq!(generate::score(&model, &text, 0).unwrap(), expected);
         }
     }
-    same(&found[&id], &alone(&roomy(), &prompt, &options));
+    assert_same(&found[&id], &alone(&roomy(), &prompt, &options), "a batch that gave way");
     assert!(found[&id].preemptions >= 2);
 }
 
@@ -222,7 +170,7 @@ fn a_record_of_an_engine_that_shares_its_memory_can_be_repeated() {
     let model = with_blocks(6);
     let (mut recorded, mut other) = (Batch::new(&model), Batch::new(&model));
     recorded.keep_record();
-    let mut found = BTreeMap::new();
+    let mut found = Finished::new();
     for round in 0..3 {
         let options = options(60, round as u64);
         for seed in [round, 0] {
@@ -238,7 +186,7 @@ fn a_record_of_an_engine_that_shares_its_memory_can_be_repeated() {
         generate::score(&model, &ids(3, 140), 0).unwrap();
         while !recorded.is_empty() || !other.is_empty() {
             step(&mut recorded, &mut found);
-            step(&mut other, &mut BTreeMap::new());
+            step(&mut other, &mut Finished::new());
         }
     }
     let record = recorded.take_record();
@@ -286,7 +234,7 @@ fn all_at_once_on_a_tight_budget_end_with_the_right_bits() {
             .unwrap();
         let model = &pretrained.model;
         let mut batches = [0, 1].map(|_| Batch::new(model));
-        let mut found = [BTreeMap::new(), BTreeMap::new()];
+        let mut found = [Finished::new(), Finished::new()];
         let text = ids(3, 140);
         let score = generate::score(&expected, &text, 0).unwrap();
         let mut served = Vec::new();
@@ -311,7 +259,8 @@ fn all_at_once_on_a_tight_budget_end_with_the_right_bits() {
                 assert_eq!(generate::score(model, &text, 0).unwrap(), score);
             }
             for (found, (id, prompt, options)) in zip(&found, &joined) {
-                same(&found[id], &alone(&expected, prompt, options));
+                let expected = alone(&expected, prompt, options);
+                assert_same(&found[id], &expected, &format!("round {round}"));
             }
         }
         for (round, job) in served {

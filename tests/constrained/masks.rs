@@ -1,39 +1,10 @@
 //! The masks of small grammars by trying every text, the ways to spell a text, and token healing.
 
-#![cfg(feature = "flex")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use common::{bundled, device};
-use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use regex::Regex;
-use slowburn::constrained::{Automaton, Constraint, Vocabulary};
-use slowburn::generate::{self, Generation, Options};
-use slowburn::grammar::Grammar;
 use slowburn::model::Input;
-use slowburn::pretrained::Pretrained;
-use slowburn::sampling::{Sampler, SamplingParams, softmax};
-use slowburn::{Error, RequestError};
 
-fn vocabulary(tokens: &[Vec<u8>]) -> Arc<Vocabulary> {
-    let bytes = |id: u32| tokens.get(id as usize).cloned();
-    Arc::new(Vocabulary::new(tokens.len() + 1, bytes, vec![tokens.len() as u32]))
-}
-
-fn alone(pretrained: &Pretrained, prompt: &[u32], options: &Options) -> Generation {
-    let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
-    generate::cached(&pretrained.model, prompt, options, go_on).unwrap()
-}
-
-fn runner(cases: u32) -> TestRunner {
-    let config = Config { cases, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
-}
+use super::*;
 
 /// The characters of the small grammars, the last of which is the two bytes c3 and a9.
 const CHARACTERS: [&str; 3] = ["a", "b", "é"];
@@ -203,9 +174,8 @@ fn an_automaton_behind_bytes_reads_these_first_and_then_what_it_read_before() {
 
 #[test]
 fn a_token_without_a_choice_takes_a_number_of_the_generator() {
-    let tokens: Vec<Vec<u8>> = ["a", "b", "c"].map(|token| token.as_bytes().to_vec()).into();
     let automaton = Automaton::from_regex("ab[ab]c").unwrap();
-    let constraint = Constraint::new(automaton, vocabulary(&tokens)).unwrap();
+    let constraint = Constraint::new(automaton, vocabulary(&["a", "b", "c"])).unwrap();
     for seed in 0..20 {
         let params = SamplingParams { seed, ..SamplingParams::default() };
         let mut free = Sampler::new(&params).unwrap();
@@ -271,13 +241,10 @@ fn a_text_has_the_probability_of_all_ways_to_write_it() {
     let ways = ways(&pretrained, &prompt, &constraint);
 
     let vocabulary = constraint.vocabulary();
-    let bytes = |ids: &[u32]| ids.iter().flat_map(|&id| vocabulary.bytes(id)).copied().collect();
     let mut sum = 0.0;
     for text in texts {
-        let of_text = |(ids, _): &(&Vec<u32>, &(f64, f64))| -> bool {
-            let bytes: Vec<u8> = bytes(ids);
-            bytes == text.as_bytes()
-        };
+        let of_text =
+            |(ids, _): &(&Vec<u32>, &(f64, f64))| bytes(vocabulary, ids) == text.as_bytes();
         let all: Vec<_> = ways.iter().filter(of_text).collect();
         assert_eq!(all.len(), spellings(vocabulary, text.as_bytes()), "{text:?}");
         assert!(all.len() > 4);
@@ -298,7 +265,7 @@ fn a_text_has_the_probability_of_all_ways_to_write_it() {
             logprobs: Some(0),
             ..Options::default()
         };
-        let found = alone(&pretrained, &prompt, &options);
+        let found = alone(&pretrained.model, &prompt, &options);
         let logprob: f64 = found.logprobs.iter().map(|token| f64::from(token.logprob)).sum();
         let way = ways[&found.ids].0;
         assert!((logprob.exp() - way).abs() < 1e-4, "{:?}: {logprob} and {way}", found.ids);
@@ -324,7 +291,7 @@ fn a_healed_prompt_goes_on_with_its_last_token_or_a_longer_one() {
                 constraint: healed,
                 ..Options::default()
             };
-            let found = alone(&pretrained, &prompt, &options);
+            let found = alone(&pretrained.model, &prompt, &options);
             let first = tokenizer.token_bytes(found.ids[0]).unwrap();
             assert!(first.len() > 1, "a word begins with its space: {first:?}");
             let all = tokenizer.decode(&[prompt, found.ids].concat()).unwrap();

@@ -3,34 +3,31 @@
 
 #![cfg(feature = "flex")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod prompt_logprobs;
+mod shared_pool;
 
-use std::collections::BTreeMap;
 use std::iter::zip;
-use std::ops::ControlFlow;
 
-use common::{bundled, device, devices, load};
+use common::texts::{Finished, alone, assert_same, finish, step};
+use common::{bundled, device, devices, go_on, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use slowburn::engine::{Engine, EngineConfig, Outcome, Policy, SequenceId};
 use slowburn::error::{Error, RequestError, ServiceError};
 use slowburn::generate::{self, Batch, Event, Generation, Options};
-use slowburn::model::Model;
+use slowburn::model::{Input, Model};
 use slowburn::sampling::SamplingParams;
 
-fn options(max_tokens: usize, chunk: usize, seed: u64) -> Options {
+fn options(max_tokens: usize, seed: u64) -> Options {
     Options {
         max_tokens,
-        chunk,
         sampling: SamplingParams { seed, ..SamplingParams::default() },
         ignore_eos: true,
         hash_logits: true,
         ..Options::default()
     }
-}
-
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Requests of which some share a long prefix, and some are equal.
@@ -48,8 +45,11 @@ fn requests(vocab: usize, context: usize) -> Vec<(Vec<u32>, Options)> {
     let limit = |prompt: Vec<u32>| -> Vec<u32> {
         prompt.into_iter().take(context - 1).map(|id| id % vocab as u32).collect()
     };
-    let options = (0..).map(|seed| options(5 + 8 * seed as usize, 11 + seed as usize, seed));
-    zip(prompts.map(limit), options).collect()
+    let options = |seed: u64| Options {
+        chunk: 11 + seed as usize,
+        ..options(5 + 8 * seed as usize, seed)
+    };
+    zip(prompts.map(limit), (0..).map(options)).collect()
 }
 
 /// Runs all requests in one batch, which some of them join late, and checks after each step that
@@ -61,25 +61,19 @@ fn together(
 ) -> Vec<Generation> {
     let pool = model.kv_pool();
     let mut batch = Batch::with_config(model, config);
-    let mut found = BTreeMap::new();
+    let mut found = Finished::new();
     let mut joining = requests.iter();
     let mut ids: Vec<SequenceId> = Vec::new();
-    for step in 0.. {
-        if step % 3 == 0 {
+    for number in 0.. {
+        if number % 3 == 0 {
             let next = joining.by_ref().take(2);
             ids.extend(next.map(|(prompt, options)| batch.join(prompt, options).unwrap()));
         }
         // Readers that stop for a while.
         for (i, id) in ids.iter().enumerate() {
-            batch.set_paused(*id, step % 7 == i && step < 40);
+            batch.set_paused(*id, number % 7 == i && number < 40);
         }
-        for (id, event) in batch.step() {
-            match event {
-                Event::Token(_) => {}
-                Event::Finished(generation) => drop(found.insert(id, generation)),
-                Event::Failed(error) => panic!("{id}: {error}"),
-            }
-        }
+        step(&mut batch, &mut found);
         let scheduler = batch.scheduler();
         let blocks = scheduler.blocks();
         assert_eq!(pool.bytes(), (blocks.owned() + blocks.evictable()) * pool.block_bytes());
@@ -124,8 +118,7 @@ fn budgets_policies_and_sharing_change_no_bit() {
                 let found = together(&model, config, &requests);
                 for (i, (found, expected)) in zip(&found, &expected).enumerate() {
                     let what = format!("{name}, {blocks} blocks, {config:?}, request {i}");
-                    assert_eq!(found.ids, expected.ids, "{what}");
-                    assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
+                    assert_same(found, expected, &what);
                     preemptions += found.preemptions;
                     cached += found.cached_tokens;
                 }
@@ -158,24 +151,13 @@ fn other_devices_run_the_same_sequences() {
         for (prompt, options) in &requests {
             batch.join(prompt, options).unwrap();
         }
-        let mut ends = 0;
-        while !batch.is_empty() {
-            for (id, event) in batch.step() {
-                match event {
-                    Event::Token(_) => {}
-                    Event::Finished(found) => {
-                        ends += 1;
-                        let limit = config.context_length - requests[id.0 as usize].0.len();
-                        assert_eq!(
-                            found.ids.len(),
-                            requests[id.0 as usize].1.max_tokens.min(limit)
-                        );
-                    }
-                    Event::Failed(error) => panic!("{}: {error}", device.name),
-                }
-            }
+        println!("on {}", device.name);
+        let found = finish(&mut batch);
+        assert_eq!(found.len(), requests.len());
+        for (found, (prompt, options)) in zip(found.values(), &requests) {
+            let limit = config.context_length - prompt.len();
+            assert_eq!(found.ids.len(), options.max_tokens.min(limit));
         }
-        assert_eq!(ends, requests.len());
     }
 }
 
@@ -185,21 +167,17 @@ fn what_the_budget_cannot_hold_is_refused_before_anything_is_computed() {
     let block = model.kv_pool().block_bytes();
     let model = model.with_kv_cache_bytes(2 * block + 1);
     let mut batch = Batch::new(&model);
-    let error = batch.join(&[5; 60], &options(5, 256, 0)).unwrap_err();
+    let error = batch.join(&[5; 60], &options(5, 0)).unwrap_err();
     assert!(
         matches!(error, Error::Request(RequestError::KvPoolTooSmall { tokens: 65, capacity: 64 })),
         "{error}"
     );
     assert!(batch.is_empty());
-    batch.join(&[5; 60], &options(4, 256, 0)).unwrap();
+    batch.join(&[5; 60], &options(4, 0)).unwrap();
 
     // Without an engine, the budget is checked before each pass.
-    let found =
-        generate::cached(&model, &[5; 60], &options(4, 256, 0), &mut |_| ControlFlow::Continue(()));
-    assert_eq!(found.unwrap().ids.len(), 4);
-    let error =
-        generate::cached(&model, &[5; 60], &options(8, 256, 0), &mut |_| ControlFlow::Continue(()));
-    let error = error.unwrap_err();
+    assert_eq!(alone(&model, &[5; 60], &options(4, 0)).ids.len(), 4);
+    let error = generate::cached(&model, &[5; 60], &options(8, 0), &mut go_on).unwrap_err();
     assert!(
         matches!(error, Error::Service(ServiceError::KvPoolFull { needed, .. }) if needed == block),
         "{error}"
@@ -213,7 +191,7 @@ fn memory_grows_with_what_is_written() {
     let pool = model.kv_pool();
     let mut batch = Batch::new(&model);
     for seed in 0..64 {
-        batch.join(&[5, 6, 7, seed as u32], &options(60, 256, seed)).unwrap();
+        batch.join(&[5, 6, 7, seed as u32], &options(60, seed)).unwrap();
     }
     let mut tokens = 4 * 64;
     while !batch.is_empty() {
@@ -235,21 +213,17 @@ fn blocks_behind_the_window_are_given_back() {
     for (name, most) in [("mistral-window", 2), ("gemma3", 7), ("qwen3-moe", 7)] {
         let model = load(name, &device()).model;
         let prompt: Vec<u32> = (0..100).map(|i| (5 + i * 7) % 50).collect();
-        let expected = alone(&model, &prompt, &options(100, 20, 3));
+        let options = Options { chunk: 20, ..options(100, 3) };
         let config = EngineConfig { prefix_cache: false, ..EngineConfig::default() };
+        let expected = alone(&model, &prompt, &options);
         let mut batch = Batch::with_config(&model, config);
-        batch.join(&prompt, &options(100, 20, 3)).unwrap();
-        let (mut peak, mut found) = (0, None);
+        let id = batch.join(&prompt, &options).unwrap();
+        let (mut peak, mut found) = (0, Finished::new());
         while !batch.is_empty() {
-            for (_, event) in batch.step() {
-                if let Event::Finished(generation) = event {
-                    found = Some(generation);
-                }
-            }
+            step(&mut batch, &mut found);
             peak = peak.max(model.kv_pool().bytes() / model.kv_pool().block_bytes());
         }
-        let found = found.unwrap();
-        assert_eq!((found.ids, found.logits_hash), (expected.ids, expected.logits_hash), "{name}");
+        assert_same(&found[&id], &expected, name);
         assert_eq!(peak, most, "{name}");
     }
 }
@@ -265,33 +239,25 @@ fn a_prefix_is_found_without_the_blocks_behind_the_window() {
         let model = model.with_kv_cache_bytes(6 * block_bytes);
         let prompt: Vec<u32> = (0..130).map(|i| (5 + i * 7) % 50).collect();
         let other: Vec<u32> = (0..100).map(|i| (3 + i * 11) % 50).collect();
-        let expected = alone(&model, &prompt, &options(4, 256, 3));
+        let expected = alone(&model, &prompt, &options(4, 3));
         let mut batch = Batch::new(&model);
         let mut run = |prompt: &[u32]| {
-            batch.join(prompt, &options(4, 256, 3)).unwrap();
-            let mut found = None;
-            while !batch.is_empty() {
-                for (_, event) in batch.step() {
-                    if let Event::Finished(generation) = event {
-                        found = Some(generation);
-                    }
-                }
-            }
-            (found.unwrap(), batch.scheduler().blocks().prefix_stats().evictions)
+            let id = batch.join(prompt, &options(4, 3)).unwrap();
+            let found = finish(&mut batch).remove(&id).unwrap();
+            (found, batch.scheduler().blocks().prefix_stats().evictions)
         };
         assert_eq!(run(&prompt).1, 0, "{name}");
         // Takes two blocks that are free, and those that were given back first of four.
         assert_eq!(run(&other).1, 2, "{name}");
         let (found, _) = run(&prompt);
         assert_eq!(found.cached_tokens, cached, "{name}");
-        assert_eq!((found.ids, found.logits_hash), (expected.ids, expected.logits_hash), "{name}");
+        assert_same(&found, &expected, name);
     }
 }
 
 /// A cache that is cut back and a fork go on as if nothing else had been read.
 #[test]
 fn forks_and_truncated_caches_have_the_same_bits() {
-    use slowburn::model::Input;
     let model = load("llama-gqa", &device()).model;
     let ids =
         |seed: u32, length: u32| -> Vec<u32> { (0..length).map(|i| (seed + 3 * i) % 50).collect() };
