@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
+use slowburn::Error;
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::Chosen;
 use slowburn::pretrained::Pretrained;
@@ -96,13 +97,17 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
+/// Changes a JSON file.
+pub fn edit_json(path: &Path, edit: impl FnOnce(&mut Value)) {
+    let mut json = read_json(path);
+    edit(&mut json);
+    std::fs::write(path, json.to_string()).unwrap();
+}
+
 /// A copy of a model folder, with `config.json` changed. It is deleted when it is dropped.
 pub fn copy_with_config(from: &Path, change: impl FnOnce(&mut Value)) -> tempfile::TempDir {
     let copy = copy_of(from);
-    let path = copy.path().join("config.json");
-    let mut config = read_json(&path);
-    change(&mut config);
-    std::fs::write(path, config.to_string()).unwrap();
+    edit_json(&copy.path().join("config.json"), change);
     copy
 }
 
@@ -155,8 +160,17 @@ impl Checkpoint {
 
     /// The numbers of a tensor.
     pub fn bytes(&self, name: &str) -> &[u8] {
-        let offset = |i: usize| self.header[name]["data_offsets"][i].as_u64().unwrap() as usize;
-        &self.data[offset(0)..offset(1)]
+        &self.data[self.offset(name, 0)..self.offset(name, 1)]
+    }
+
+    /// Writes over the numbers of a tensor, from one of its bytes on.
+    pub fn overwrite(&mut self, name: &str, from: usize, bytes: &[u8]) {
+        let start = self.offset(name, 0) + from;
+        self.data[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn offset(&self, name: &str, which: usize) -> usize {
+        self.header[name]["data_offsets"][which].as_u64().unwrap() as usize
     }
 
     /// The bytes of the whole file.
@@ -165,6 +179,28 @@ impl Checkpoint {
         let length = (header.len() as u64).to_le_bytes();
         [&length, &header[..], &self.data].concat()
     }
+}
+
+/// Changes a safetensors file.
+pub fn edit_checkpoint(path: &Path, edit: impl FnOnce(&mut Checkpoint)) {
+    let mut checkpoint = Checkpoint::parse(&std::fs::read(path).unwrap());
+    edit(&mut checkpoint);
+    std::fs::write(path, checkpoint.to_bytes()).unwrap();
+}
+
+/// Fails where an error is more than a line, or does not say all of this.
+#[track_caller]
+pub fn assert_says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "`{word}` is not in: {message}");
+    }
+    assert!(is_line(&message), "{message:?}");
+}
+
+/// Whether a message fits a line, though it may repeat what a file says.
+pub fn is_line(message: &str) -> bool {
+    message.len() < 1500 && !message.contains(char::is_control)
 }
 
 /// A callback that lets a loop run on.

@@ -1,21 +1,20 @@
 //! What a family's files may vary in, beyond what the fixtures do. Each variation is made from
 //! a fixture so that the answer is known: it is that of the fixture.
 
-mod common;
-
-use burn::tensor::{DType, Device, Distribution, Tensor, bf16, f16};
-use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load};
+use burn::tensor::{DType, Distribution, bf16, f16};
 use safetensors::{Dtype, tensor::TensorView};
-use serde_json::{Value, json};
 use slowburn::checkpoint::Weights;
-use slowburn::device::Precision;
-use slowburn::model::config::{RopeConfig, RopeScaling};
 use slowburn::model::linear::Weight;
-use slowburn::model::rope::Rope;
-use slowburn::model::{Input, Logits, Role, Source};
-use slowburn::pretrained::Pretrained;
+use slowburn::model::{Role, Source};
+
+use super::*;
+use crate::common::distance;
 
 const PROMPT: [u32; 6] = [5, 99, 17, 42, 260, 3];
+
+fn answer(model: &Model) -> Vec<Vec<f32>> {
+    model.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap()
+}
 
 /// Loads a fixture with changes, and expects it to answer as without them.
 #[track_caller]
@@ -24,24 +23,25 @@ fn same_answer(
     change_config: impl FnOnce(&mut Value),
     change_weights: impl FnOnce(&mut Checkpoint),
 ) {
-    let device = device();
-    let reference = load(name, &device).model;
-    let folder = copy_with_config(&fixture(&format!("models/{name}")), change_config);
-    let path = folder.path().join("model.safetensors");
-    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-    change_weights(&mut checkpoint);
-    std::fs::write(&path, checkpoint.to_bytes()).unwrap();
-    let changed = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
-    assert!(changed.unused.is_empty(), "{:?}", changed.unused);
-
-    let found =
-        changed.model.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap();
-    let reference =
-        reference.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap();
+    let reference = answer(&load(name, &device()).model);
+    let found = answer(&changed(name, change_config, change_weights));
     for (found, reference) in found.iter().zip(&reference) {
         assert_close(found, reference, 1e-5, name);
     }
 }
+
+/// The biases of the attention of `llama-gqa`, and of its feed-forward network, with their lengths.
+const ATTENTION: [(&str, usize); 4] = [
+    ("self_attn.q_proj", 64),
+    ("self_attn.k_proj", 16),
+    ("self_attn.v_proj", 16),
+    ("self_attn.o_proj", 64),
+];
+const MLP: [(&str, usize); 3] = [
+    ("mlp.gate_proj", 160),
+    ("mlp.up_proj", 160),
+    ("mlp.down_proj", 64),
+];
 
 /// Zeros for each of the biases `part`, in all three layers.
 fn add_zero_biases(checkpoint: &mut Checkpoint, parts: &[(&str, usize)], dtype: &str) {
@@ -113,26 +113,15 @@ fn what_older_files_hold_beside_the_weights_is_ignored() {
 
 #[test]
 fn a_llama_may_have_biases_everywhere() {
-    let attention = [
-        ("self_attn.q_proj", 64),
-        ("self_attn.k_proj", 16),
-        ("self_attn.v_proj", 16),
-        ("self_attn.o_proj", 64),
-    ];
-    let mlp = [
-        ("mlp.gate_proj", 160),
-        ("mlp.up_proj", 160),
-        ("mlp.down_proj", 64),
-    ];
     same_answer(
         "llama-gqa",
         |config| config["attention_bias"] = true.into(),
-        |checkpoint| add_zero_biases(checkpoint, &attention, "F32"),
+        |checkpoint| add_zero_biases(checkpoint, &ATTENTION, "F32"),
     );
     same_answer(
         "llama-gqa",
         |config| config["mlp_bias"] = true.into(),
-        |checkpoint| add_zero_biases(checkpoint, &mlp, "F32"),
+        |checkpoint| add_zero_biases(checkpoint, &MLP, "F32"),
     );
     // A Qwen2 is a Llama whose biases are not zero, but for that of the output.
     same_answer(
@@ -148,40 +137,22 @@ fn a_llama_may_have_biases_everywhere() {
 /// A bias in the output or in the feed-forward network has to change the answer.
 #[test]
 fn a_bias_that_is_not_zero_is_heard() {
-    for (field, part, n) in [
-        ("attention_bias", "self_attn.o_proj", 64),
-        ("mlp_bias", "mlp.down_proj", 64),
+    let last_row = |model: &Model| answer(model).pop().unwrap();
+    let plain = last_row(&load("llama-gqa", &device()).model);
+    for (field, biases, last) in [
+        ("attention_bias", &ATTENTION[..], "self_attn.o_proj"),
+        ("mlp_bias", &MLP, "mlp.down_proj"),
     ] {
-        let folder = copy_with_config(&fixture("models/llama-gqa"), |config| {
-            config[field] = true.into();
-        });
-        let path = folder.path().join("model.safetensors");
-        let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-        let all = [
-            ("self_attn.q_proj", 64),
-            ("self_attn.k_proj", 16),
-            ("self_attn.v_proj", 16),
-            ("mlp.gate_proj", 160),
-            ("mlp.up_proj", 160),
-            ("self_attn.o_proj", 64),
-            ("mlp.down_proj", 64),
-        ];
-        add_zero_biases(&mut checkpoint, &all, "F32");
-        let last = format!("model.layers.2.{part}.bias");
-        let ones: Vec<u8> = std::iter::repeat_n(1f32.to_le_bytes(), n).flatten().collect();
-        let start = checkpoint.header[&last]["data_offsets"][0].as_u64().unwrap() as usize;
-        checkpoint.data[start..start + ones.len()].copy_from_slice(&ones);
-        std::fs::write(&path, checkpoint.to_bytes()).unwrap();
-
-        let device = device();
-        let biased = Pretrained::load(folder.path(), &device, Precision::F32).unwrap();
-        let found = biased.model.forward(&mut [Input::whole(&PROMPT)]).unwrap().remove(0);
-        let plain = load("llama-gqa", &device)
-            .model
-            .forward(&mut [Input::whole(&PROMPT)])
-            .unwrap()
-            .remove(0);
-        assert!(common::distance(&found, &plain) > 0.01, "{field}");
+        let biased = changed(
+            "llama-gqa",
+            |config| config[field] = true.into(),
+            |checkpoint| {
+                add_zero_biases(checkpoint, biases, "F32");
+                let ones = 1f32.to_le_bytes().repeat(64);
+                checkpoint.overwrite(&format!("model.layers.2.{last}.bias"), 0, &ones);
+            },
+        );
+        assert!(distance(&last_row(&biased), &plain) > 0.01, "{field}");
     }
 }
 

@@ -1,14 +1,13 @@
 //! `config.json` as it is found in the wild: every spelling that is understood, and every
 //! field whose value is not computed here, refused by its name.
 
-mod common;
-
-use common::{fixture, read_json};
 use serde_json::{Value, json};
 use slowburn::model::ModelConfig;
 use slowburn::model::activation::Activation;
 use slowburn::model::config::{Family, LlamaConfig, RopeConfig, RopeScaling};
 use slowburn::{Error, LoadError};
+
+use crate::common::{fixture, read_json};
 
 fn config_of(model: &str) -> Value {
     read_json(&fixture(&format!("models/{model}/config.json")))
