@@ -1,23 +1,9 @@
 //! Models that were split into several GGUF files: the same bits as in one file, whichever part is
 //! given, and parts that do not belong together are refused by name.
 
-mod common;
-
-use std::path::Path;
-
-use common::gguf::{Gguf, Meta};
-use common::{device, fixture};
-use slowburn::device::Precision;
-use slowburn::model::{Input, Logits};
-use slowburn::pretrained::Pretrained;
-use slowburn::{Error, LoadError, Result};
 use tempfile::TempDir;
 
-const PROMPT: [u32; 5] = [5, 77, 130, 9, 250];
-
-fn whole(name: &str) -> Gguf {
-    Gguf::parse(&std::fs::read(fixture(&format!("gguf/{name}.gguf"))).unwrap())
-}
+use super::*;
 
 fn name(number: usize, count: usize) -> String {
     format!("tiny-{number:05}-of-{count:05}.gguf")
@@ -38,14 +24,8 @@ fn three_parts() -> Vec<Gguf> {
     file.split(&[7, 1, file.tensors.len() - 8])
 }
 
-fn load(path: &Path) -> Result<Pretrained> {
-    Pretrained::load(path, &device(), Precision::F32)
-}
-
 fn logits(path: &Path) -> Vec<Vec<f32>> {
-    let pretrained = load(path).unwrap();
-    assert!(pretrained.unused.is_empty(), "{path:?}: {:?}", pretrained.unused);
-    pretrained.model.forward(&mut [Input::whole(&PROMPT).with_logits(Logits::All)]).unwrap()
+    super::logits(&load_all(path), &[5, 77, 130, 9, 250])
 }
 
 /// The first of three parts, the last and their folder are refused, the latter with an error that
@@ -57,18 +37,7 @@ fn assert_refused(parts: &[Gguf], words: &[&str]) -> Error {
     for path in [part(1), part(3)] {
         assert!(load(&path).is_err(), "{path:?}");
     }
-    assert_says(load(folder.path()), words)
-}
-
-#[track_caller]
-fn assert_says(result: Result<Pretrained>, words: &[&str]) -> Error {
-    let error = result.unwrap_err();
-    let message = error.to_string();
-    for word in words {
-        assert!(message.contains(word), "`{word}` is not in: {message}");
-    }
-    assert!(message.len() < 1500 && !message.contains(char::is_control), "{message:?}");
-    error
+    refused(load(folder.path()), words)
 }
 
 #[test]
@@ -77,7 +46,7 @@ fn a_split_model_gives_the_bits_of_the_one_file() {
     for model in ["llama", "llama3", "gpt2", "mixed"] {
         let file = whole(model);
         let n = file.tensors.len();
-        let expected = logits(&fixture(&format!("gguf/{model}.gguf")));
+        let expected = logits(&super::file(model));
         // `gguf-split` can leave the first part without tensors.
         for counts in [
             vec![n - 1, 1],
@@ -102,23 +71,23 @@ fn a_split_model_gives_the_bits_of_the_one_file() {
 #[test]
 fn a_folder_with_one_gguf_model_is_that_model() {
     let folder = tempfile::tempdir().unwrap();
-    let bytes = std::fs::read(fixture("gguf/llama.gguf")).unwrap();
+    let bytes = std::fs::read(file("llama")).unwrap();
     std::fs::write(folder.path().join("tiny.GGUF"), &bytes).unwrap();
     std::fs::write(folder.path().join("README.md"), "about it").unwrap();
-    assert!(logits(folder.path()) == logits(&fixture("gguf/llama.gguf")));
+    assert!(logits(folder.path()) == logits(&file("llama")));
 
     // Beside another model, whole or split, it has to be named.
     for other in ["other.gguf".to_owned(), name(1, 3)] {
         let path = folder.path().join(&other);
         std::fs::write(&path, &bytes).unwrap();
-        let error = assert_says(load(folder.path()), &["several GGUF models", &other, "tiny.GGUF"]);
+        let error = refused(load(folder.path()), &["several GGUF models", &other, "tiny.GGUF"]);
         assert!(matches!(error, Error::Load(LoadError::SeveralGguf { .. })), "{error:?}");
         std::fs::remove_file(path).unwrap();
     }
 
     // `config.json` is that of the other format.
     std::fs::write(folder.path().join("config.json"), "{}").unwrap();
-    assert_says(load(folder.path()), &["config.json"]);
+    refused(load(folder.path()), &["config.json"]);
 }
 
 #[test]
@@ -128,7 +97,7 @@ fn a_part_that_is_missing_is_named() {
         std::fs::remove_file(folder.path().join(name(missing, 3))).unwrap();
         let given = if missing == 1 { 2 } else { 1 };
         for path in [folder.path(), &folder.path().join(name(given, 3))] {
-            let error = assert_says(load(path), &[&name(given, 3), "3 files", &name(missing, 3)]);
+            let error = refused(load(path), &[&name(given, 3), "3 files", &name(missing, 3)]);
             assert!(
                 matches!(error, Error::Load(LoadError::GgufPartMissing { count: 3, .. })),
                 "{error:?}"
@@ -152,13 +121,13 @@ fn a_file_that_was_renamed_is_refused() {
         let path = folder.path().join(renamed);
         std::fs::write(&path, parts[0].to_bytes()).unwrap();
         let words = ["`split.count` is 3", "`-00001-of-00003.gguf`", renamed];
-        let error = assert_says(load(&path), &words);
+        let error = refused(load(&path), &words);
         assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
     }
     // In memory, there is nothing beside it.
     let bytes = parts[0].to_bytes();
     let error = Pretrained::from_gguf(&bytes, "memory", &device(), Precision::F32);
-    assert_says(error, &["`split.count` is 3", "merge the parts"]);
+    refused(error, &["`split.count` is 3", "merge the parts"]);
 }
 
 #[test]
@@ -204,7 +173,7 @@ fn a_part_may_repeat_the_metadata() {
         }
     }
     let folder = folder_of(&parts);
-    assert!(logits(folder.path()) == logits(&fixture("gguf/llama.gguf")));
+    assert!(logits(folder.path()) == logits(&file("llama")));
 }
 
 #[test]
@@ -235,19 +204,19 @@ fn tensors_that_are_missing_or_there_twice_are_refused() {
 
 #[test]
 fn counts_that_cannot_be_are_refused() {
-    let refused = |key: &str, value: Meta, words: &[&str]| {
+    let check = |key: &str, value: Meta, words: &[&str]| {
         let mut parts = three_parts();
         parts[0].set(key, value);
         let folder = folder_of(&parts);
-        let error = assert_says(load(&folder.path().join(name(1, 3))), words);
+        let error = refused(load(&folder.path().join(name(1, 3))), words);
         assert!(matches!(error, Error::Load(LoadError::Metadata { .. })), "{error:?}");
     };
-    refused("split.count", Meta::u16(65535), &["split.count", "65535", "at most 512"]);
-    refused("split.count", Meta::i32(-1), &["split.count", "-1"]);
-    refused("split.count", Meta::Text("3".to_owned()), &["split.count", "whole number"]);
-    refused("split.no", Meta::u16(3), &["split.no", "from 0 to 2"]);
-    refused("split.no", Meta::i32(-1), &["split.no", "-1"]);
-    refused("split.tensors.count", Meta::i32(-1), &["split.tensors.count", "-1"]);
+    check("split.count", Meta::u16(65535), &["split.count", "65535", "at most 512"]);
+    check("split.count", Meta::i32(-1), &["split.count", "-1"]);
+    check("split.count", Meta::Text("3".to_owned()), &["split.count", "whole number"]);
+    check("split.no", Meta::u16(3), &["split.no", "from 0 to 2"]);
+    check("split.no", Meta::i32(-1), &["split.no", "-1"]);
+    check("split.tensors.count", Meta::i32(-1), &["split.tensors.count", "-1"]);
 
     let mut parts = three_parts();
     parts[0].set("split.count", Meta::u16(65535));
@@ -255,7 +224,7 @@ fn counts_that_cannot_be_are_refused() {
     let path = folder.path().join("tiny-00001-of-65535.gguf");
     std::fs::write(&path, parts[0].to_bytes()).unwrap();
     for path in [&path, folder.path()] {
-        assert_says(load(path), &["at most 512", "tiny-00001-of-65535.gguf"]);
+        refused(load(path), &["at most 512", "tiny-00001-of-65535.gguf"]);
     }
 }
 
@@ -268,9 +237,9 @@ fn damaged_parts_are_named() {
     let bytes = parts[1].to_bytes();
     for end in (0..bytes.len()).step_by(11) {
         std::fs::write(&path, &bytes[..end]).unwrap();
-        assert_says(load(&folder.path().join(name(1, 3))), &[&name(2, 3)]);
+        refused(load(&folder.path().join(name(1, 3))), &[&name(2, 3)]);
     }
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    assert_says(load(folder.path()), &[&name(2, 3), "not a regular file"]);
+    refused(load(folder.path()), &[&name(2, 3), "not a regular file"]);
 }
