@@ -1,25 +1,11 @@
 //! What chapter 12 says of quantized weights, in small numbers.
 
-use slowburn::kernels::{self, Arena, Format, Layer, Panels, Quantized, Roof, Rounding};
-use slowburn::kernels::{StoredMatrix, trace::Cost};
+use slowburn::kernels::trace::Cost;
+use slowburn::kernels::{self, Layer, Panels, Quantized, Roof, Rounding};
+
+use super::quantize;
 
 const NEAREST: Rounding = Rounding::Nearest;
-
-/// A matrix `[n_out, n_in]`, quantized.
-fn panels(weights: &[f32], shape: [usize; 2], format: Quantized) -> Panels {
-    let bytes: Vec<u8> = weights.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let read = |range: std::ops::Range<usize>, use_bytes: &mut dyn FnMut(&[u8])| {
-        use_bytes(&bytes[range]);
-        Ok(())
-    };
-    let stored = StoredMatrix {
-        format: Format::F32,
-        length: bytes.len(),
-        is_transposed: false,
-        read: &read,
-    };
-    Panels::quantize(&stored, shape, format, NEAREST, &mut Arena::new(0)).unwrap()
-}
 
 /// The scale, the integers, and what they stand for.
 fn stored<const N: usize>(
@@ -90,7 +76,7 @@ fn a_product_with_an_offset_is_the_product() {
 #[test]
 fn an_offset_costs_digits() {
     // -8 sets the scale to 1, and meets a zero.
-    let panels = panels(&[1.0, -8.0], [1, 2], Quantized::Int4);
+    let panels = quantize(&[1.0, -8.0], [1, 2], Quantized::Int4, NEAREST);
     let layer = Layer { weights: &panels, bias: None };
     let [found] = kernels::linear([layer], &[0.1, 0.0], 1);
     assert_eq!(format!("{:.8}", found[0]), "0.09999996");
@@ -106,7 +92,7 @@ fn a_decode_step_of_one_layer() {
     let flops = 2 * n_out * n_in;
     let f32 = Panels::from_numbers(&weights, [n_out, n_in]).unwrap();
     let [int8, int4] = [Quantized::Int8, Quantized::Int4]
-        .map(|format| panels(&weights, [n_out, n_in], format).bytes());
+        .map(|format| quantize(&weights, [n_out, n_in], format, NEAREST).bytes());
     for (bytes, expected, micros, intensity) in [
         (f32.bytes(), 393_216, "9.9", "0.50"),
         (int8, 104_448, "2.7", "1.83"),
