@@ -19,6 +19,7 @@ use slowburn::Error;
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::Chosen;
 use slowburn::pretrained::Pretrained;
+use slowburn::tokenizer::{IncrementalDecoder, Tokenizer};
 
 /// Every CPU device that is compiled in. Where `SLOWBURN_TEST_WGPU` is set, wgpu's and no other:
 /// in software, it takes a hundred times as long as they do.
@@ -201,6 +202,19 @@ pub fn assert_says(error: &Error, words: &[&str]) {
 /// Whether a message fits a line, though it may repeat what a file says.
 pub fn is_line(message: &str) -> bool {
     message.len() < 1500 && !message.contains(char::is_control)
+}
+
+/// Loads a tokenizer, and turns a text into ids and back, at once and id by id.
+pub fn use_tokenizer(json: &[u8], origin: &str) -> slowburn::Result<()> {
+    let tokenizer = Tokenizer::from_json(json, origin)?;
+    let ids = tokenizer.encode("a word, 123 and  spaces: once upon a naïve 🍎")?;
+    tokenizer.decode(&ids)?;
+    for prompt in [&[][..], &ids] {
+        let mut decoder = IncrementalDecoder::after(&tokenizer, prompt);
+        ids.iter().try_for_each(|&id| decoder.push(id).map(drop))?;
+        decoder.finish()?;
+    }
+    Ok(())
 }
 
 /// A callback that lets a loop run on.

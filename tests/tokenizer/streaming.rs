@@ -1,17 +1,16 @@
 //! Text that is streamed is the text that decoding everything at once gives: no character is
 //! cut, lost, repeated or shown before it is whole.
 
-mod common;
-
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use common::{fixture, read_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 use slowburn::tokenizer::{IncrementalDecoder, Tokenizer};
+
+use super::{fixture, read_json, read_tokenizer};
 
 /// U+FFFD, which stands for bytes that are not a character.
 const REPLACEMENT: char = '\u{FFFD}';
@@ -35,32 +34,27 @@ fn cases(name: &str) -> Vec<Case> {
 
 /// The kind of GPT-2 and Llama 3: every token is a string of bytes.
 fn byte_level() -> &'static Tokenizer {
-    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
-    TOKENIZER.get_or_init(|| {
-        let path = fixture("tokenizers/byte-level/tokenizer.json");
-        Tokenizer::from_json(&std::fs::read(path).unwrap(), "byte-level").unwrap()
-    })
+    static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| read_tokenizer("byte-level", |_| ()));
+    &TOKENIZER
 }
 
 /// The kind of Llama 2. The first space of a text is stripped. In this file the tokens that
 /// stand for bytes are marked as special, so decoding leaves them out.
 fn sentencepiece() -> &'static Tokenizer {
-    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
-    TOKENIZER.get_or_init(|| {
-        let path = fixture("tokenizers/sentencepiece/tokenizer.json");
-        Tokenizer::from_json(&std::fs::read(path).unwrap(), "sentencepiece").unwrap()
-    })
+    static TOKENIZER: LazyLock<Tokenizer> =
+        LazyLock::new(|| read_tokenizer("sentencepiece", |_| ()));
+    &TOKENIZER
 }
 
 /// The same with bytes that are decoded, as in the published files.
 fn byte_fallback() -> &'static Tokenizer {
-    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
-    TOKENIZER.get_or_init(|| {
-        let mut json = read_json(&fixture("tokenizers/sentencepiece/tokenizer.json"));
-        let added = json["added_tokens"].as_array_mut().unwrap();
-        added.retain(|token| !token["content"].as_str().unwrap().starts_with("<0x"));
-        Tokenizer::from_json(json.to_string().as_bytes(), "byte fallback").unwrap()
-    })
+    static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {
+        read_tokenizer("sentencepiece", |json| {
+            let added = json["added_tokens"].as_array_mut().unwrap();
+            added.retain(|token| !token["content"].as_str().unwrap().starts_with("<0x"));
+        })
+    });
+    &TOKENIZER
 }
 
 /// The pieces of `output` after `prompt`, and what the end of the stream sets free.
@@ -250,11 +244,11 @@ fn a_real_replacement_character_comes_at_once() {
     let (pieces, rest) = stream(byte_level(), &[], &ids);
     assert_eq!((pieces.concat().as_str(), rest.as_str()), ("a\u{FFFD}", ""));
 
-    let mut json = read_json(&fixture("tokenizers/sentencepiece/tokenizer.json"));
     let token = serde_json::json!({"id": 700, "content": "\u{FFFD}", "special": false,
         "single_word": false, "lstrip": false, "rstrip": false, "normalized": false});
-    json["added_tokens"].as_array_mut().unwrap().push(token);
-    let tokenizer = Tokenizer::from_json(json.to_string().as_bytes(), "with U+FFFD").unwrap();
+    let tokenizer = read_tokenizer("sentencepiece", |json| {
+        json["added_tokens"].as_array_mut().unwrap().push(token);
+    });
     let ids = tokenizer.encode("kalomi\u{FFFD}").unwrap();
     let (pieces, rest) = stream(&tokenizer, &[], &ids);
     assert_eq!(pieces.last().unwrap(), "\u{FFFD}");
