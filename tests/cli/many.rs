@@ -1,27 +1,15 @@
-//! The examples that write several texts, as a person runs them.
-
-mod common;
+//! `06_batching` and `07_streaming`, which write several texts.
 
 use std::io::Write;
 
-use common::program::{example, fail, fail_in_clap, run, succeed, succeed_in_json};
-use serde_json::Value;
-
-const BATCHING: &str = "06_batching";
-const STREAMING: &str = "07_streaming";
-
-/// The objects of a run that prints one a line.
-fn lines(args: &[&str]) -> Vec<Value> {
-    let stdout = succeed(BATCHING, &[args, &["--json"]].concat());
-    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use super::*;
 
 #[test]
 fn a_batch_prints_what_each_prompt_gives_alone_in_the_order_given() {
     let prompts = ["One day, a girl called Mia", "The", "Once upon a time"];
     let prompt_args: Vec<&str> = prompts.iter().flat_map(|&text| ["--prompt", text]).collect();
     let short = ["--max-tokens", "12", "--seed", "5"];
-    let objects = lines(&[&prompt_args[..], &short].concat());
+    let objects = lines(BATCHING, &[&prompt_args[..], &short].concat());
     assert_eq!(objects.len(), 3);
     for (i, object) in objects.iter().enumerate() {
         let seed = (5 + i).to_string();
@@ -33,7 +21,7 @@ fn a_batch_prints_what_each_prompt_gives_alone_in_the_order_given() {
             "--seed",
             &seed,
         ];
-        let alone = succeed_in_json("05_kv_cache", &args);
+        let alone = succeed_in_json(CACHED, &args);
         for key in [
             "prompt_ids",
             "ids",
@@ -46,22 +34,21 @@ fn a_batch_prints_what_each_prompt_gives_alone_in_the_order_given() {
         assert_eq!(object["seed"], 5 + i);
         assert!(object["tokens_per_second"].as_f64().unwrap() > 0.0);
     }
-    let length = |i: usize| objects[i]["prompt_ids"].as_array().unwrap().len() as u64;
+    let length = |i: usize| prompt_ids(&objects[i]).len();
     assert_eq!(objects[0]["padding"], 0, "it is the longest");
     assert_eq!(objects[1]["padding"], length(0) - length(1));
 
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "{}\n\n", prompts.join("\n")).unwrap();
     let path = file.path().to_str().unwrap();
-    let same = lines(&[&["--prompts-file", path], &short[..]].concat());
-    let ids = |objects: &[Value]| objects.iter().map(|o| o["ids"].clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&same), ids(&objects));
+    let same = lines(BATCHING, &[&["--prompts-file", path], &short[..]].concat());
+    let all_ids = |objects: &[Value]| objects.iter().map(ids).collect::<Vec<_>>();
+    assert_eq!(all_ids(&same), all_ids(&objects));
 }
 
 /// Ids and texts may be mixed, in any order: each is the prompt that it is alone.
 #[test]
 fn a_batch_goes_on_from_token_ids_too() {
-    let short = ["--max-tokens", "5"];
     let prompts = [
         ["--prompt-ids", "0,12,345"],
         ["--prompt", "The storm"],
@@ -69,18 +56,16 @@ fn a_batch_goes_on_from_token_ids_too() {
         ["--prompt-ids", ""],
         ["--prompt", "It was late"],
     ];
-    let objects = lines(&[&prompts.concat()[..], &short].concat());
+    let objects = lines(BATCHING, &[&prompts.concat()[..], &SHORT].concat());
     assert_eq!(objects.len(), prompts.len());
     for (i, (object, prompt)) in objects.iter().zip(&prompts).enumerate() {
         let seed = (42 + i).to_string();
-        let alone = [&prompt[..], &["--seed", &seed], &short].concat();
-        let alone = succeed_in_json("05_kv_cache", &alone);
+        let alone = succeed_in_json(CACHED, &[&prompt[..], &["--seed", &seed], &SHORT].concat());
         for key in ["prompt_ids", "ids", "logits_hash"] {
             assert_eq!(object[key], alone[key], "{key} of {prompt:?}");
         }
     }
-    let ids: Vec<u32> = serde_json::from_value(objects[0]["prompt_ids"].clone()).unwrap();
-    assert_eq!(ids, [0, 12, 345]);
+    assert_eq!(prompt_ids(&objects[0]), [0, 12, 345]);
 
     let two = ["--prompt", "One day", "--prompt-ids", "99999"];
     fail(BATCHING, &two, 2, "99999 is outside the vocabulary");
@@ -177,7 +162,7 @@ fn streaming_collecting_cancelling_and_several_agree() {
         assert_eq!(job["usage"]["completion_tokens"], 40);
         assert!(job["ttft_seconds"].as_f64().unwrap() > 0.0);
     }
-    let alone = succeed_in_json("05_kv_cache", &["--max-tokens", "40", "--ignore-eos"]);
+    let alone = succeed_in_json(CACHED, &["--max-tokens", "40", "--ignore-eos"]);
     assert_eq!(alone["text"], stream["text"]);
 }
 

@@ -1,23 +1,16 @@
 //! What the examples about sampling show is what the library computes.
 
-mod common;
-
-use common::program::{example, fail, succeed, succeed_in_json};
-use common::{bundled, device};
-use serde_json::Value;
 use slowburn::model::Input;
 use slowburn::sampling::{Sampler, SamplingParams, statistics};
 
-fn ids(value: &Value) -> Vec<u32> {
-    serde_json::from_value(value.clone()).unwrap()
-}
+use super::*;
 
 #[test]
 fn greedy_shows_the_best_token_of_each_step_and_no_loop_where_there_is_none() {
     let report = succeed_in_json("01_greedy", &["--max-tokens", "12", "--logprobs", "3"]);
     let steps = report["logprobs"].as_array().unwrap();
-    assert_eq!(ids(&report["ids"]).len(), steps.len());
-    for (step, id) in steps.iter().zip(ids(&report["ids"])) {
+    assert_eq!(ids(&report).len(), steps.len());
+    for (step, id) in steps.iter().zip(ids(&report)) {
         assert_eq!(step["id"], id);
         assert_eq!(step["top"][0][0], id, "greedy takes the best: {step}");
         assert_eq!(step["top"].as_array().unwrap().len(), 3);
@@ -40,7 +33,7 @@ fn greedy_shows_the_best_token_of_each_step_and_no_loop_where_there_is_none() {
     let report = succeed_in_json("01_greedy", &args);
     let (start, period) = (&report["repetition"]["start"], &report["repetition"]["period"]);
     let (start, period) = (start.as_u64().unwrap() as usize, period.as_u64().unwrap() as usize);
-    let ids = ids(&report["ids"]);
+    let ids = ids(&report);
     assert!((start + period..ids.len()).all(|at| ids[at] == ids[at - period]));
 }
 
@@ -112,8 +105,8 @@ fn the_nucleus_is_counted_at_each_step() {
     let model = bundled(&device()).model;
     let params = SamplingParams { top_p: Some(0.75), ..SamplingParams::default() };
     let sampler = Sampler::new(&params).unwrap();
-    let prompt = ids(&report["prompt_ids"]);
-    let output = ids(&report["ids"]);
+    let prompt = prompt_ids(&report);
+    let output = ids(&report);
     for (i, step) in steps.iter().enumerate() {
         let logits = model
             .forward(&mut [Input::whole(&[&prompt[..], &output[..i]].concat())])
@@ -127,16 +120,14 @@ fn the_nucleus_is_counted_at_each_step() {
 
 #[test]
 fn score_says_how_likely_the_prompt_is_and_writes_nothing() {
-    let likely =
-        succeed_in_json("05_kv_cache", &["--score", "--prompt", "Once upon a time, there was"]);
-    let unlikely =
-        succeed_in_json("05_kv_cache", &["--score", "--prompt", "was there, time a upon Once"]);
+    let likely = succeed_in_json(CACHED, &["--score", "--prompt", "Once upon a time, there was"]);
+    let unlikely = succeed_in_json(CACHED, &["--score", "--prompt", "was there, time a upon Once"]);
     let perplexity = |report: &Value| report["perplexity"].as_f64().unwrap();
     assert!(perplexity(&likely) < perplexity(&unlikely));
     assert!(likely["logprobs"].is_null());
-    let text = succeed("05_kv_cache", &["--score", "--logprobs", "2", "--prompt", "One day"]);
+    let text = succeed(CACHED, &["--score", "--logprobs", "2", "--prompt", "One day"]);
     assert!(text.contains("perplexity"), "{text}");
-    let one = succeed("05_kv_cache", &["--score", "--prompt", ""]);
+    let one = succeed(CACHED, &["--score", "--prompt", ""]);
     assert!(one.contains("no perplexity"), "{one}");
 }
 
@@ -150,8 +141,8 @@ fn echo_adds_the_prompt_to_the_log_probabilities() {
         "2",
         "--ignore-eos",
     ];
-    let report = succeed_in_json("05_kv_cache", &args);
-    let prompt = ids(&report["prompt_ids"]);
+    let report = succeed_in_json(CACHED, &args);
+    let prompt = prompt_ids(&report);
     let rows = report["prompt_logprobs"].as_array().unwrap();
     let found: Vec<u64> = rows.iter().map(|row| row["id"].as_u64().unwrap()).collect();
     assert_eq!(found, prompt[1..].iter().map(|&id| u64::from(id)).collect::<Vec<_>>());
