@@ -41,6 +41,21 @@ pub fn device() -> OpenDevice {
     devices().remove(0)
 }
 
+/// The devices whose kernels are those of `src/cube`, that are compiled in and that this machine can open.
+#[cfg(feature = "cube")]
+pub fn cubes() -> Vec<OpenDevice> {
+    let choices = [
+        #[cfg(feature = "wgpu")]
+        DeviceChoice::Wgpu,
+        #[cfg(feature = "cube-cpu")]
+        DeviceChoice::CubeCpu,
+    ];
+    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
+    opened
+        .filter_map(|device| device.inspect_err(|error| println!("not tested: {error}")).ok())
+        .collect()
+}
+
 /// A file or folder under `tests/fixtures`.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
