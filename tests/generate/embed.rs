@@ -1,15 +1,14 @@
 //! Hidden states, and the vector that `embed` makes of them.
 
-mod common;
-
 use std::fs;
 
-use common::{assert_close, bundled, device, devices, expected, fixture, load};
 use safetensors::SafeTensors;
 use slowburn::error::{Error, RequestError};
 use slowburn::generate::{Embedder, Pooling, embed};
 use slowburn::kv::KvPool;
 use slowburn::model::{Input, Logits, Model};
+
+use crate::common::{assert_close, bundled, device, devices, expected, fixture, load};
 
 /// Models whose head is stored in f32, with its file and the name of its matrix.
 const HEADS: [(&str, &str, &str); 3] = [

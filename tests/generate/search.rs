@@ -1,18 +1,17 @@
 //! Beam search against a search of everything, and the scoring of texts.
 
-mod common;
-
 use burn::tensor::Device;
-use common::{assert_close, bundled, device, go_on, load};
 use proptest::prelude::*;
 use slowburn::checkpoint::Weights;
 use slowburn::generate::{self, BeamOptions, FinishReason, Options, Score};
-use slowburn::model::Input;
 use slowburn::model::activation::Activation;
 use slowburn::model::config::Family;
-use slowburn::model::{Model, ModelConfig};
+use slowburn::model::{Input, Model, ModelConfig};
 use slowburn::sampling::{SamplingParams, softmax};
 use slowburn::{Error, RequestError};
+
+use crate::common::texts::alone;
+use crate::common::{assert_close, bundled, device, load};
 
 /// A model over five tokens, of which the last ends a text. Its weights are random, so what it
 /// finds likely has no pattern that a search could be lucky with.
@@ -144,7 +143,7 @@ fn one_beam_is_greedy() {
             ignore_eos,
             ..Options::default()
         };
-        let greedy = generate::cached(&model, &prompt, &options, &mut go_on).unwrap();
+        let greedy = alone(&model, &prompt, &options);
         let options = BeamOptions {
             width: 1,
             max_tokens: 40,
