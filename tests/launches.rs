@@ -4,11 +4,11 @@
 
 mod common;
 
+use common::texts::greedy;
 use common::{cubes, load};
 use slowburn::device::{self, OpenDevice};
 use slowburn::generate::{self, Options};
 use slowburn::model::{Input, Model};
-use slowburn::sampling::SamplingParams;
 
 const PROMPT: [u32; 5] = [3, 11, 5, 7, 2];
 
@@ -25,15 +25,6 @@ fn launches_of_a_step(model: &Model, sequences: usize) -> u64 {
     step(&PROMPT);
     step(&PROMPT[..1]);
     step(&PROMPT[..1])
-}
-
-fn greedy(max_tokens: usize) -> Options {
-    Options {
-        max_tokens,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ignore_eos: true,
-        ..Options::default()
-    }
 }
 
 #[test]

@@ -94,18 +94,16 @@ pub fn expected(name: &str) -> Expected {
     let prompts: Vec<Vec<u32>> = ids("prompts");
     let bytes = std::fs::read(folder.join("expected.safetensors")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
-    let logits = (0..prompts.len())
-        .map(|i| {
-            let view = file.tensor(&format!("logits_{i}")).unwrap();
-            let numbers: Vec<f32> = view
-                .data()
-                .chunks_exact(4)
-                .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
-                .collect();
-            numbers.chunks(view.shape()[1]).map(<[f32]>::to_vec).collect()
-        })
-        .collect();
+    let logits = (0..prompts.len()).map(|i| rows(&file, &format!("logits_{i}"))).collect();
     Expected { greedy: ids("greedy"), prompts, logits }
+}
+
+/// The rows of a matrix that is stored in f32.
+pub fn rows(file: &SafeTensors<'_>, name: &str) -> Vec<Vec<f32>> {
+    let matrix = file.tensor(name).unwrap();
+    let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+    let numbers: Vec<f32> = matrix.data().chunks_exact(4).map(number).collect();
+    numbers.chunks(matrix.shape()[1]).map(<[f32]>::to_vec).collect()
 }
 
 /// A JSON file.

@@ -5,8 +5,19 @@ use std::collections::BTreeMap;
 use slowburn::engine::SequenceId;
 use slowburn::generate::{self, Batch, Event, Generation, Options};
 use slowburn::model::Model;
+use slowburn::sampling::SamplingParams;
 
 use super::go_on;
+
+/// So many of the most likely tokens, whichever they are.
+pub fn greedy(max_tokens: usize) -> Options {
+    Options {
+        max_tokens,
+        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
+        ignore_eos: true,
+        ..Options::default()
+    }
+}
 
 /// What a request gets alone.
 pub fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {

@@ -1,14 +1,12 @@
 //! Hidden states, and the vector that `embed` makes of them.
 
-use std::fs;
-
 use safetensors::SafeTensors;
 use slowburn::error::{Error, RequestError};
 use slowburn::generate::{Embedder, Pooling, embed};
 use slowburn::kv::KvPool;
 use slowburn::model::{Input, Logits, Model};
 
-use crate::common::{assert_close, bundled, device, devices, expected, fixture, load};
+use crate::common::{assert_close, bundled, device, devices, expected, fixture, load, rows};
 
 /// Models whose head is stored in f32, with its file and the name of its matrix.
 const HEADS: [(&str, &str, &str); 3] = [
@@ -22,12 +20,8 @@ const TOLERANCE: f32 = 1e-3;
 
 /// A matrix of a fixture model, in rows.
 fn matrix(model: &str, file: &str, name: &str) -> Vec<Vec<f32>> {
-    let bytes = fs::read(fixture(&format!("models/{model}/{file}"))).unwrap();
-    let file = SafeTensors::deserialize(&bytes).unwrap();
-    let tensor = file.tensor(name).unwrap();
-    let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
-    let numbers: Vec<f32> = tensor.data().chunks_exact(4).map(number).collect();
-    numbers.chunks(tensor.shape()[1]).map(<[f32]>::to_vec).collect()
+    let bytes = std::fs::read(fixture(&format!("models/{model}/{file}"))).unwrap();
+    rows(&SafeTensors::deserialize(&bytes).unwrap(), name)
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

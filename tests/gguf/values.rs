@@ -7,15 +7,14 @@ use safetensors::SafeTensors;
 use slowburn::checkpoint::Weights;
 use slowburn::checkpoint::gguf::{TensorType, Value};
 use slowburn::device::OpenDevice;
-use slowburn::generate::{self, Options};
 use slowburn::kernels::Quantized;
 use slowburn::model::config::{Family, RopeScaling};
 use slowburn::model::{Model, ModelConfig};
-use slowburn::sampling::SamplingParams;
 use slowburn::storage::{MatrixFormat, Storage};
 
 use super::*;
-use crate::common::{argmax, assert_close, go_on};
+use crate::common::texts::{alone, greedy};
+use crate::common::{argmax, assert_close};
 
 fn load_folder(name: &str) -> Pretrained {
     load(&fixture(&format!("gguf/{name}"))).unwrap()
@@ -86,16 +85,9 @@ fn logits_and_greedy_tokens_are_those_of_llama_cpp() {
                 assert_eq!(argmax(&found), argmax(&reference), "{what}");
                 continue;
             }
-            let greedy = ids(&run["greedy"]);
-            let options = Options {
-                max_tokens: greedy.len(),
-                sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-                ignore_eos: true,
-                ..Options::default()
-            };
-            let model = &pretrained.model;
-            let generation = generate::cached(model, &prompt, &options, &mut go_on).unwrap();
-            assert_eq!(generation.ids, greedy, "{what}");
+            let reference = ids(&run["greedy"]);
+            let found = alone(&pretrained.model, &prompt, &greedy(reference.len()));
+            assert_eq!(found.ids, reference, "{what}");
         }
     }
 }
