@@ -8,18 +8,10 @@ mod steps;
 use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{self, Loop, Options};
 use slowburn::model::Input;
-use slowburn::model::Model;
-use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-use steps::{ids, time_steps};
-
-fn bundled() -> Model {
-    let device = device::open(DeviceChoice::Auto).unwrap();
-    Pretrained::bundled(&device, Precision::F32).unwrap().model
-}
+use steps::{bundled, ids, time_steps};
 
 fn prefill(criterion: &mut Criterion) {
     let model = bundled();

@@ -9,10 +9,8 @@ mod steps;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use slowburn::device::{self, DeviceChoice, Precision};
-use slowburn::pretrained::Pretrained;
 use slowburn::sampling::{Sampler, SamplingParams};
-use steps::{ids, time_steps};
+use steps::{bundled, ids, time_steps};
 
 /// Logits that fall off as those of a language model do: a few high ones, a long tail, in an
 /// order that no rule could profit from.
@@ -60,8 +58,7 @@ fn sampling(criterion: &mut Criterion) {
 
 /// The same step as in the bench `generation`.
 fn decode_step(criterion: &mut Criterion) {
-    let device = device::open(DeviceChoice::Auto).unwrap();
-    let model = Pretrained::bundled(&device, Precision::F32).unwrap().model;
+    let model = bundled();
     let prompt = ids(128);
     criterion.bench_function("a decode step of the bundled model, 128 cached", |bencher| {
         bencher.iter_custom(|steps| time_steps(&model, &prompt, steps));

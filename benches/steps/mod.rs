@@ -2,11 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::model::{Input, Model};
+use slowburn::pretrained::Pretrained;
 
 /// How many decode steps are timed before the cache is filled anew. A step at 128 cached tokens
 /// is thus a step at 128 to 159: what lies between costs less than the clock can tell.
 const STEPS: u64 = 32;
+
+pub fn bundled() -> Model {
+    let device = device::open(DeviceChoice::Auto).unwrap();
+    Pretrained::bundled(&device, Precision::F32).unwrap().model
+}
 
 /// `n` ids that are all in the vocabulary.
 pub fn ids(n: u32) -> Vec<u32> {
