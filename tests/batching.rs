@@ -6,9 +6,9 @@ use std::iter::zip;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use common::texts::{Finished, alone, finish, step};
 use common::{assert_close, devices, go_on, load};
 use slowburn::device::OpenDevice;
-use slowburn::engine::SequenceId;
 use slowburn::generate::{self, Batch, Event, FinishReason, Generation, Options};
 use slowburn::kv::KvCache;
 use slowburn::model::Input;
@@ -56,10 +56,6 @@ fn requests(model: &Model) -> (Vec<Vec<u32>>, Vec<Options>) {
         (some_ids(length, i), with_options)
     };
     lengths.into_iter().enumerate().map(request).unzip()
-}
-
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut go_on).unwrap()
 }
 
 #[track_caller]
@@ -151,37 +147,24 @@ fn a_pass_that_cannot_be_changes_no_cache() {
     assert!(model.forward(&mut []).unwrap().is_empty());
 }
 
-/// Steps the batch and keeps what has finished.
-fn step(batch: &mut Batch<'_>, finished: &mut Vec<(SequenceId, Generation)>) {
-    for (id, event) in batch.step() {
-        match event {
-            Event::Token(_) => {}
-            Event::Finished(generation) => finished.push((id, generation)),
-            Event::Failed(error) => panic!("{id:?}: {error}"),
-        }
-    }
-}
-
 #[test]
 fn sequences_join_in_mid_flight_and_change_nothing() {
     let model = small(&devices()[0]);
     let (prompts, options) = requests(&model);
     for stride in [1, 2, 5] {
         let mut batch = Batch::new(&model);
-        let (mut joined, mut finished) = (Vec::new(), Vec::new());
+        let (mut joined, mut finished) = (Vec::new(), Finished::new());
         for (prompt, options) in zip(&prompts, &options) {
             joined.push(batch.join(prompt, options).unwrap());
             for _ in 0..stride {
                 step(&mut batch, &mut finished);
             }
         }
-        while !batch.is_empty() {
-            step(&mut batch, &mut finished);
-        }
+        finished.extend(finish(&mut batch));
         assert_eq!(finished.len(), prompts.len());
-        for (id, found) in &finished {
-            let i = joined.iter().position(|joined| joined == id).unwrap();
-            assert_same(found, &alone(&model, &prompts[i], &options[i]), &format!("prompt {i}"));
+        for (i, id) in joined.iter().enumerate() {
+            let expected = alone(&model, &prompts[i], &options[i]);
+            assert_same(&finished[id], &expected, &format!("prompt {i}"));
         }
     }
 }
@@ -217,7 +200,7 @@ fn a_sequence_may_leave_or_pause_at_any_step() {
     let id = batch.join(&stays, &on(1)).unwrap();
     let leaving = batch.join(&leaves, &on(2)).unwrap();
     let pausing = batch.join(&pauses, &on(3)).unwrap();
-    let mut finished = Vec::new();
+    let mut finished = Finished::new();
     for _ in 0..4 {
         step(&mut batch, &mut finished);
     }
@@ -230,14 +213,12 @@ fn a_sequence_may_leave_or_pause_at_any_step() {
     for _ in 0..8 {
         step(&mut batch, &mut finished);
     }
-    assert_eq!(finished.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [id]);
+    assert_eq!(Vec::from_iter(finished.keys()), [&id]);
     assert!(batch.step().is_empty(), "the only one left is paused");
     batch.set_paused(pausing, false);
-    while !batch.is_empty() {
-        step(&mut batch, &mut finished);
-    }
-    assert_same(&finished[0].1, &alone(&model, &stays, &on(1)), "the one that stayed");
-    assert_same(&finished[1].1, &alone(&model, &pauses, &on(3)), "the one that paused");
+    let rest = finish(&mut batch);
+    assert_same(&finished[&id], &alone(&model, &stays, &on(1)), "the one that stayed");
+    assert_same(&rest[&pausing], &alone(&model, &pauses, &on(3)), "the one that paused");
 }
 
 #[test]
@@ -330,15 +311,10 @@ fn a_run_that_fails_leaves_the_batch_as_it_was() {
     let error = fail([some_ids(6, 1), some_ids(30, 2)], infinite);
     assert!(matches!(error, Error::Request(RequestError::Scores { .. })), "{error}");
 
-    let mut finished = Vec::new();
-    while !batch.is_empty() {
-        step(&mut batch, &mut finished);
-    }
-    let [(id, found)] = &finished[..] else {
-        panic!("{finished:?}");
-    };
-    assert_eq!(*id, stays);
-    assert_same(found, &alone(&model, &prompt, &on), "the one that was there before");
+    let finished = finish(&mut batch);
+    assert_eq!(Vec::from_iter(finished.keys()), [&stays]);
+    let expected = alone(&model, &prompt, &on);
+    assert_same(&finished[&stays], &expected, "the one that was there before");
 }
 
 #[test]

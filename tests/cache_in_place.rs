@@ -7,58 +7,15 @@
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
-
 use burn::tensor::{Device, Tensor, s};
+use common::counting::{Counting, alone, asked_by};
 use common::{copy_with_config, fixture};
 use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::model::Input;
 use slowburn::pretrained::Pretrained;
 
-/// The system's allocator, with a count of the bytes that were asked for.
-struct Counting;
-
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        ALLOCATED.fetch_add(new_size, Ordering::Relaxed);
-        unsafe { System.realloc(pointer, layout, new_size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-/// The count is of the whole process, so only one test may run at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// The bytes that were allocated while `work` ran, on every thread.
-fn allocated_by(work: impl FnOnce()) -> usize {
-    let before = ALLOCATED.load(Ordering::Relaxed);
-    work();
-    ALLOCATED.load(Ordering::Relaxed) - before
-}
 
 /// One decode step is done with a cache of 16 tokens, and with one of 16,384 that holds as few.
 /// Both steps compute the same, so what the second allocates more is what it copies of its
@@ -79,10 +36,10 @@ fn a_decode_step_does_not_copy_the_cache() {
         model.forward(&mut [Input::after(&mut cache, &[5, 6, 7, 8])]).unwrap().remove(0);
         // Once more uncounted, for whatever is set up only once.
         model.forward(&mut [Input::after(&mut cache, &[9])]).unwrap().remove(0);
-        let bytes = allocated_by(|| {
+        let (_, asked) = asked_by(|| {
             drop(model.forward(&mut [Input::after(&mut cache, &[10])]).unwrap().remove(0))
         });
-        (bytes, cache.bytes())
+        (asked.sum, cache.bytes())
     };
     let (small, _) = step(16);
     let (large, cache) = step(CAPACITY);
@@ -106,11 +63,11 @@ fn a_write_copies_only_while_a_view_is_alive() {
     let mut write = |at: usize, keep_view: bool| {
         let view = keep_view.then(|| all.clone().slice(s![.., .., ..at, ..]));
         let new = new.clone();
-        let bytes = allocated_by(|| {
+        let (_, asked) = asked_by(|| {
             all.inplace(|all| all.slice_assign(s![.., .., at..at + 1, ..], new));
         });
         drop(view);
-        bytes
+        asked.sum
     };
     write(1, false);
     let alone = write(2, false);

@@ -1,46 +1,23 @@
 //! A chat template is somebody else's program: whatever it does, it ends soon, in little stack and
 //! memory, with a text or with one clear line.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod common;
+
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use slowburn::device::{self, DeviceChoice, Precision};
-use slowburn::pretrained::Pretrained;
+use common::counting::{self, Counting, asked_by};
+use common::{device, load};
 use slowburn::tokenizer::{ChatOptions, ChatTemplate, Message, Role, SpecialTokens};
 use slowburn::{Error, RequestError};
 
-/// The system's allocator, which counts what is in use.
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+#[global_allocator]
+static COUNTING: Counting = Counting;
 
 /// Far above what is allowed, and far below what harms a machine: what asks for more gets
 /// nothing, and the test ends.
 const REFUSED: usize = 4 << 30;
-
-// SAFETY: every call that is not refused is passed on unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = IN_USE.fetch_add(layout.size(), Ordering::Relaxed).saturating_add(layout.size());
-        MOST.fetch_max(now, Ordering::Relaxed);
-        if now > REFUSED {
-            return std::ptr::null_mut();
-        }
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// No template may take more at any moment.
 const MOST_MEMORY: usize = 1 << 30;
@@ -56,19 +33,19 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn render(source: &str) -> slowburn::Result<String> {
     let template = ChatTemplate::new(source, "test.jinja");
     let (done, result) = mpsc::channel();
-    let before = IN_USE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
     let run = move || {
         let messages = [Message::new(Role::User, "Hello")];
         let text = template.render(&messages, &SpecialTokens::new(), &ChatOptions::default());
         done.send(text).unwrap();
     };
-    let thread = thread::Builder::new().stack_size(STACK).spawn(run).unwrap();
     let beginning: String = source.chars().take(200).collect();
-    let text = result.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no end: {beginning}"));
-    thread.join().unwrap();
-    let memory = MOST.load(Ordering::Relaxed) - before;
-    assert!(memory < MOST_MEMORY, "{memory} bytes: {beginning}");
+    let (text, asked) = asked_by(|| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn(run).unwrap();
+        let text = result.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no end: {beginning}"));
+        thread.join().unwrap();
+        text
+    });
+    assert!(asked.most < MOST_MEMORY, "{} bytes: {beginning}", asked.most);
     text
 }
 
@@ -92,6 +69,7 @@ fn assert_refused(source: &str, reason: &str) {
 /// One test, as the memory belongs to the whole process.
 #[test]
 fn every_template_ends_in_little_stack_and_memory() {
+    counting::limit(REFUSED);
     what_holds_itself();
     what_is_nested();
     what_panics();
@@ -408,26 +386,23 @@ fn what_is_usual() {
 /// A text that no context can hold is refused before it is encoded, which takes a hundred times its
 /// memory.
 fn what_is_too_long() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/qwen3");
-    let device = device::open(DeviceChoice::Cpu).unwrap();
-    let mut pretrained = Pretrained::load(&folder, &device, Precision::F32).unwrap();
+    let mut pretrained = load("qwen3", &device());
     let template = ChatTemplate::new("{{'a'*60000000}}", "test.jinja");
     pretrained.tokenizer = pretrained.tokenizer.clone().with_chat_template(template);
     let messages = [Message::new(Role::User, "Hello")];
-    let before = IN_USE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
-    let chat = pretrained.chat_ids(&messages, &ChatOptions::default()).unwrap_err();
-    let prompt = pretrained.prompt_ids(&"a".repeat(60_000_000)).unwrap_err();
-    let memory = MOST.load(Ordering::Relaxed) - before;
-    for error in [chat, prompt] {
+    let (errors, asked) = asked_by(|| {
+        let chat = pretrained.chat_ids(&messages, &ChatOptions::default());
+        let prompt = pretrained.prompt_ids(&"a".repeat(60_000_000));
+        [chat.unwrap_err(), prompt.unwrap_err()]
+    });
+    for error in errors {
         assert!(
             matches!(error, Error::Request(RequestError::TextTooLong { bytes: 60_000_000, .. })),
             "{error:?}"
         );
         assert!(error.to_string().contains("60000000 bytes"), "{error}");
     }
-    assert!(memory < MOST_MEMORY, "{memory} bytes");
+    assert!(asked.most < MOST_MEMORY, "{} bytes", asked.most);
     // Of a text that may be encoded, the tokens are counted.
     let ids = pretrained.prompt_ids(&"a".repeat(100_000)).unwrap();
     let context = pretrained.model.config().context_length;

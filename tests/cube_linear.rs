@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{assert_relatively_close, device as cpu, fixture, go_on};
-use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use common::{assert_relatively_close, cubes, device as cpu, fixture, go_on};
+use slowburn::device::{OpenDevice, Precision};
 use slowburn::generate::{self, Options};
 use slowburn::kernels::{Activations, Quantized, Rounding};
 use slowburn::model::{Input, Logits, Model};
@@ -23,20 +23,6 @@ const MODELS: [&str; 4] = ["llama-gqa", "qwen3", "gpt2", "qwen3-moe"];
 
 const PROMPT: [u32; 9] = [5, 77, 130, 9, 250, 31, 3, 90, 17];
 
-/// The devices with cubes that this build has and this machine can open.
-fn gpus() -> Vec<OpenDevice> {
-    let choices = [
-        #[cfg(feature = "wgpu")]
-        DeviceChoice::Wgpu,
-        #[cfg(feature = "cube-cpu")]
-        DeviceChoice::CubeCpu,
-    ];
-    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
-    opened
-        .filter_map(|device| device.inspect_err(|error| eprintln!("not tested: {error}")).ok())
-        .collect()
-}
-
 /// The logits after each token of a prompt that is read at once, and then of a step.
 fn logits(model: &Model, prompt: &[u32]) -> Vec<Vec<f32>> {
     let (last, first) = prompt.split_last().unwrap();
@@ -51,7 +37,7 @@ fn logits(model: &Model, prompt: &[u32]) -> Vec<Vec<f32>> {
 fn compare(what: &str, load: impl Fn(&OpenDevice) -> Pretrained) {
     let on_cpu = load(&cpu());
     let expected = logits(&on_cpu.model, &PROMPT);
-    for device in gpus() {
+    for device in cubes() {
         let on_gpu = load(&device);
         let what = format!("{what} on {}", device.name);
         assert!(!on_gpu.dequantized, "{what}");
@@ -122,7 +108,7 @@ fn activations_in_f16_are_close() {
     let folder = fixture("models/llama-gqa");
     let load = |device: &OpenDevice| Pretrained::load(&folder, device, storage).unwrap();
     let expected = logits(&load(&cpu()).model, &PROMPT);
-    for device in gpus().into_iter().filter(|device| device.check(storage).is_ok()) {
+    for device in cubes().into_iter().filter(|device| device.check(storage).is_ok()) {
         for (found, expected) in logits(&load(&device).model, &PROMPT).iter().zip(&expected) {
             assert_relatively_close(found, expected, 0.01, device.name);
         }
@@ -143,14 +129,14 @@ fn a_text_is_the_same_on_every_device() {
         generate::cached(&pretrained.model, &prompt, &options, &mut go_on).unwrap().ids
     };
     let expected = text(&cpu());
-    for device in gpus() {
+    for device in cubes() {
         assert_eq!(text(&device), expected, "{}", device.name);
     }
 }
 
 #[test]
 fn activations_in_int8_are_refused() {
-    for device in gpus() {
+    for device in cubes() {
         let storage = Storage { activations: Activations::Int8, ..stored(Quantized::Int8) };
         let error = Pretrained::bundled(&device, storage).unwrap_err();
         assert!(
@@ -164,7 +150,7 @@ fn activations_in_int8_are_refused() {
 /// `batch_invariant`.
 #[test]
 fn a_sequence_has_the_same_bits_in_every_batch() {
-    for device in gpus() {
+    for device in cubes() {
         let f16: Storage = Precision::F16.into();
         for storage in [Precision::F32.into(), stored(Quantized::Int4), f16] {
             let batch_invariant = storage.precision == Precision::F16;

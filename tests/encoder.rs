@@ -3,14 +3,13 @@
 
 mod common;
 
+use common::texts::greedy;
 use common::{argmax, assert_close, devices, distance, go_on};
 use slowburn::checkpoint::Weights;
-use slowburn::generate::{self, FinishReason, Options};
+use slowburn::generate::{self, FinishReason};
 use slowburn::model::activation::Activation;
 use slowburn::model::config::Family;
-use slowburn::model::{Input, Logits};
-use slowburn::model::{Model, ModelConfig};
-use slowburn::sampling::SamplingParams;
+use slowburn::model::{Input, Logits, Model, ModelConfig};
 use slowburn::{Error, RequestError};
 
 const VOCAB: usize = 50;
@@ -35,14 +34,6 @@ fn models() -> Vec<Model> {
     };
     let model = |device| Model::load(config.clone(), &Weights::random(device)).unwrap();
     devices().iter().map(|open| model(&open.device)).collect()
-}
-
-fn greedy(max_tokens: usize) -> Options {
-    Options {
-        max_tokens,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ..Options::default()
-    }
 }
 
 #[test]

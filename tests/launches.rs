@@ -4,40 +4,13 @@
 
 mod common;
 
-use common::fixture;
-use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
+use common::texts::greedy;
+use common::{cubes, load};
+use slowburn::device::{self, OpenDevice};
 use slowburn::generate::{self, Options};
 use slowburn::model::{Input, Model};
-use slowburn::pretrained::Pretrained;
-use slowburn::sampling::SamplingParams;
 
 const PROMPT: [u32; 5] = [3, 11, 5, 7, 2];
-
-/// The devices that this build has and this machine can open.
-fn devices() -> Vec<OpenDevice> {
-    let choices = [
-        #[cfg(feature = "wgpu")]
-        DeviceChoice::Wgpu,
-        #[cfg(feature = "cube-cpu")]
-        DeviceChoice::CubeCpu,
-    ];
-    let open = |choice: DeviceChoice| match device::open(choice) {
-        Ok(open) => Some(open),
-        Err(error) => {
-            eprintln!("not tested: {error}");
-            None
-        }
-    };
-    // On the CPU, Burn's products take seconds to compile for each shape.
-    let own_products =
-        |device: OpenDevice| OpenDevice { batch_invariant: device.name == "cube-cpu", ..device };
-    choices.into_iter().filter_map(open).map(own_products).collect()
-}
-
-fn load(name: &str, device: &OpenDevice) -> Model {
-    let folder = fixture(&format!("models/{name}"));
-    Pretrained::load(&folder, device, Precision::F32).unwrap().model
-}
 
 /// The launches of a decode step of so many sequences, after the kernels are compiled.
 fn launches_of_a_step(model: &Model, sequences: usize) -> u64 {
@@ -54,20 +27,14 @@ fn launches_of_a_step(model: &Model, sequences: usize) -> u64 {
     step(&PROMPT[..1])
 }
 
-fn greedy(max_tokens: usize) -> Options {
-    Options {
-        max_tokens,
-        sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-        ignore_eos: true,
-        ..Options::default()
-    }
-}
-
 #[test]
 fn a_step_is_few_launches_and_greedy_texts_are_the_same_without_their_logits() {
-    for device in devices() {
+    for device in cubes() {
+        // On the CPU, Burn's products take seconds to compile for each shape.
+        let batch_invariant = device.name == "cube-cpu";
+        let device = OpenDevice { batch_invariant, ..device };
         for name in ["llama-gqa", "qwen3"] {
-            let model = load(name, &device);
+            let model = load(name, &device).model;
             let layers = model.config().n_layers as u64;
             let (one, three) = (launches_of_a_step(&model, 1), launches_of_a_step(&model, 3));
             println!(

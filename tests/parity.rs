@@ -3,12 +3,11 @@
 
 mod common;
 
+use common::texts::greedy;
 use common::{Expected, argmax, assert_relatively_close, devices, expected, go_on, load};
 use slowburn::device::OpenDevice;
-use slowburn::generate::{self, FinishReason, Loop, Options};
-use slowburn::model::Model;
-use slowburn::model::{Input, Logits};
-use slowburn::sampling::SamplingParams;
+use slowburn::generate::{self, FinishReason, Loop};
+use slowburn::model::{Input, Logits, Model};
 
 /// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
 /// in shards. The last four have what a config may ask for besides: scalings of RoPE, and soft caps.
@@ -73,12 +72,7 @@ fn both_loops_choose_the_greedy_tokens_of_transformers() {
     let loops: [(&str, Loop); 2] = [("naive", generate::naive), ("cached", generate::cached)];
     for_all(|what, model, expected, _| {
         for (prompt, reference) in expected.prompts.iter().zip(&expected.greedy) {
-            let options = Options {
-                max_tokens: reference.len(),
-                sampling: SamplingParams { temperature: 0.0, ..SamplingParams::default() },
-                ignore_eos: true,
-                ..Options::default()
-            };
+            let options = greedy(reference.len());
             for (name, generate) in loops {
                 let found = generate(model, prompt, &options, &mut go_on).unwrap();
                 let what = format!("{what}, {name}, prompt of {}", prompt.len());

@@ -6,10 +6,10 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::iter::zip;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use common::{device, load};
+use common::texts::finish;
+use common::{device, go_on, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use slowburn::error::Result;
@@ -179,8 +179,8 @@ fn texts_are_as_frequent_as_without_draft_tokens() {
         let (mut counts, mut accepted) = (BTreeMap::<Vec<u32>, f64>::new(), 0);
         for seed in 0..u64::from(TEXTS) {
             let by = &mut draft(seed);
-            let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
-            let text = generate::speculated(&model, by, &prompt, &options(seed), go_on).unwrap();
+            let text = generate::speculated(&model, by, &prompt, &options(seed), &mut go_on);
+            let text = text.unwrap();
             accepted += text.accepted;
             *counts.entry(text.ids).or_default() += 1.0;
         }
@@ -216,18 +216,8 @@ fn a_model_that_drafts_for_itself_has_all_of_its_own_draws_accepted() {
         let mut batch = Batch::new(&model);
         let id = batch.join(&[1, 2, 3], &options).unwrap();
         batch.speculate(id, by);
-        let mut tokens = 0;
-        while !batch.is_empty() {
-            for (_, event) in batch.step() {
-                match event {
-                    generate::Event::Token(_) => tokens += 1,
-                    generate::Event::Finished(found) => {
-                        assert!(found.drafted > 25 && found.accepted == found.drafted, "{found:?}");
-                    }
-                    generate::Event::Failed(error) => panic!("{error}"),
-                }
-            }
-        }
-        assert_eq!(tokens, 40);
+        let found = finish(&mut batch).remove(&id).unwrap();
+        assert!(found.drafted > 25 && found.accepted == found.drafted, "{found:?}");
+        assert_eq!(found.ids.len(), 40);
     }
 }

@@ -7,7 +7,8 @@ mod common;
 
 use std::time::Instant;
 
-use common::constrained::{alone, assert_same_bits, options};
+use common::constrained::{assert_same_bits, options};
+use common::texts::alone;
 use common::{bundled, device};
 use serde_json::{Value, json};
 use slowburn::constrained::{Constraint, Vocabulary};

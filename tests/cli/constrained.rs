@@ -68,9 +68,7 @@ fn a_constraint_is_kept_alone_in_a_batch_and_guessed_ahead() {
     let guessed = succeed_in_json(CACHED, &[&flags[..], &["--speculate", "lookup"]].concat());
     assert_eq!(guessed["ids"], plain["ids"]);
     assert_eq!(guessed["logits_hash"], plain["logits_hash"]);
-    let outcome = succeed("06_batching", &[&flags[..], &["--json"]].concat());
-    let line: Value = serde_json::from_str(outcome.lines().next().unwrap()).unwrap();
-    assert_eq!(line["ids"], plain["ids"]);
+    assert_eq!(lines(BATCHING, &flags)[0]["ids"], plain["ids"]);
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn a_healed_prompt_lacks_its_last_token_and_the_text_begins_with_it() {
 
 #[test]
 fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
-    for name in [CACHED, "06_batching", CONSTRAINED] {
+    for name in [CACHED, BATCHING, CONSTRAINED] {
         fail(name, &["--regex", "a("], 2, "unclosed group");
         fail(name, &["--regex", "a$b"], 2, "the grammar allows no text");
         fail_in_clap(name, &["--regex", "a", "--choice", "b"], "--choice");

@@ -102,11 +102,11 @@ fn a_tokenizer_that_is_larger_than_the_embedding_exits_with_1() {
 #[test]
 fn an_added_token_may_be_without_a_row() {
     let folder = copy_of(&fixture("models/qwen2"));
-    let mut tokenizer = crate::common::read_json(&folder.path().join("tokenizer.json"));
     let image = json!({"id": 288, "content": "<image>", "single_word": false, "lstrip": false,
         "rstrip": false, "normalized": false, "special": true});
-    tokenizer["added_tokens"].as_array_mut().unwrap().push(image);
-    write(folder.path(), "tokenizer.json", tokenizer.to_string().as_bytes());
+    edit_json(&folder.path().join("tokenizer.json"), |json| {
+        json["added_tokens"].as_array_mut().unwrap().push(image);
+    });
     let model = folder.path().to_str().unwrap();
     succeed(CACHED, &[&["--model", model, "--prompt", "one"][..], &SHORT].concat());
     let args = ["--model", model, "--prompt", "one<image>"];
@@ -118,7 +118,7 @@ fn an_added_token_may_be_without_a_row() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_system_that_grants_no_threads_is_an_error() {
-    for name in [NAIVE, CACHED, "06_batching", "07_streaming"] {
+    for name in [NAIVE, CACHED, BATCHING, STREAMING] {
         let output =
             example(name).env("RUST_MIN_STACK", (1u64 << 60).to_string()).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -132,11 +132,7 @@ fn a_system_that_grants_no_threads_is_an_error() {
 #[test]
 fn a_tensor_that_is_not_used_is_reported_in_one_line() {
     let report = |name: &str| {
-        let folder = copy_of(&llama_gqa());
-        let path = folder.path().join("model.safetensors");
-        let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-        checkpoint.add(name, "F32", &[2], &[0; 8]);
-        std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+        let folder = with_tensor(name);
         let args = [
             "--model",
             folder.path().to_str().unwrap(),
@@ -186,17 +182,8 @@ fn a_text_that_ends_takes_no_memory_for_what_might_have_come() {
 fn weights_that_are_larger_than_the_memory_exit_with_1() {
     const ROWS: u64 = 2_000_000_000;
     let folder = copy_with_config(&llama_gqa(), |config| config["vocab_size"] = ROWS.into());
-    let path = folder.path().join("model.safetensors");
-    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-    let (bytes, end) = (ROWS * 64 * 4, checkpoint.data.len() as u64);
-    let large = json!({"dtype": "F32", "shape": [ROWS, 64], "data_offsets": [end, end + bytes]});
-    let small = checkpoint.header.insert("model.embed_tokens.weight".to_owned(), large);
-    // Its bytes must belong to a tensor.
-    checkpoint.header.insert("surplus".to_owned(), small.unwrap());
-    std::fs::write(&path, checkpoint.to_bytes()).unwrap();
-    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.set_len(file.metadata().unwrap().len() + bytes).unwrap();
-    let message = format!("the weights take {} bytes, more memory", bytes + end);
+    let bytes = embed_in_a_hole(folder.path(), ROWS);
+    let message = format!("the weights take {bytes} bytes, more memory");
     fail(CACHED, &["--model", folder.path().to_str().unwrap()], 1, &message);
 }
 
@@ -306,8 +293,6 @@ fn files_that_are_no_tokenizer_exit_with_1() {
 #[test]
 fn a_tokenizer_that_panics_is_one_line() {
     let folder = copy_of(&llama_gqa());
-    let path = folder.path().join("tokenizer.json");
-    let mut json: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let token = json!({"SpecialToken": {"id": "<s>", "type_id": 0}});
     let template = json!({
         "type": "TemplateProcessing",
@@ -315,8 +300,9 @@ fn a_tokenizer_that_panics_is_one_line() {
         "pair": [],
         "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
     });
-    json["post_processor"] = json!({"type": "Sequence", "processors": [template, template]});
-    write(folder.path(), "tokenizer.json", json.to_string().as_bytes());
+    edit_json(&folder.path().join("tokenizer.json"), |json| {
+        json["post_processor"] = json!({"type": "Sequence", "processors": [template, template]});
+    });
     let Outcome { code, stderr, .. } = run(CACHED, &["--model", folder.path().to_str().unwrap()]);
     assert_eq!(code, Some(1), "{stderr}");
     assert!(

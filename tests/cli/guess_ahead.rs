@@ -52,13 +52,12 @@ fn guessing_ahead_changes_no_bit_of_a_text() {
     // The draft model is the model itself.
     let found = succeed_in_json(CACHED, &[&flags[..], ways[1]].concat());
     assert_eq!(found["accepted"], found["drafted"]);
-    let lines = |way: &[&str]| {
-        let outcome = succeed("06_batching", &[&flags[..], &["--json"], way].concat());
-        let line = |line| serde_json::from_str::<Value>(line).unwrap();
-        let lines = outcome.lines().map(line);
-        lines.map(|line| (line["ids"].clone(), line["logits_hash"].clone())).collect::<Vec<_>>()
+    let batch = |way: &[&str]| {
+        let lines = lines(BATCHING, &[&flags[..], way].concat());
+        let bits = |line: &Value| (line["ids"].clone(), line["logits_hash"].clone());
+        lines.iter().map(bits).collect::<Vec<_>>()
     };
-    assert_eq!(lines(ways[1]), lines(&[]));
+    assert_eq!(batch(ways[1]), batch(&[]));
 }
 
 #[test]
@@ -75,7 +74,7 @@ fn a_draft_model_that_is_missing_or_that_nobody_asks_is_a_wrong_command_line() {
 
 #[test]
 fn what_compares_loops_refuses_to_guess() {
-    for name in [CACHED, "06_batching"] {
+    for name in [CACHED, BATCHING] {
         for flags in [
             ["--speculate", "lookup"],
             ["--draft", "models/ember"],

@@ -8,24 +8,30 @@ mod folders;
 mod gpus;
 mod guess_ahead;
 mod kernels;
+mod many;
 mod memory;
 mod other_models;
 mod output;
 mod paged;
 mod prompts;
 mod scheduler;
+mod teaching;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::program::{Outcome, example, fail, fail_in_clap, run, succeed, succeed_in_json};
-use common::{Checkpoint, bundled, copy_of, copy_with_config, device, fixture, load};
+use common::{
+    bundled, copy_of, copy_with_config, device, edit_checkpoint, edit_json, fixture, load,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const NAIVE: &str = "00_naive_loop";
 const CACHED: &str = "05_kv_cache";
+const BATCHING: &str = "06_batching";
+const STREAMING: &str = "07_streaming";
 
 /// All that start from one prompt: they share their flags, and what they say to a wrong one.
 const EXAMPLES: [&str; 7] = [
@@ -35,7 +41,7 @@ const EXAMPLES: [&str; 7] = [
     "03_temperature",
     "04_top_p",
     CACHED,
-    "07_streaming",
+    STREAMING,
 ];
 
 /// Flags that make a run short.
@@ -45,12 +51,50 @@ fn ids(report: &Value) -> Vec<u32> {
     serde_json::from_value(report["ids"].clone()).unwrap()
 }
 
+fn prompt_ids(report: &Value) -> Vec<u32> {
+    serde_json::from_value(report["prompt_ids"].clone()).unwrap()
+}
+
+/// The objects of a run that prints one a line.
+fn lines(name: &str, args: &[&str]) -> Vec<Value> {
+    let stdout = succeed(name, &[args, &["--json"]].concat());
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 fn llama_gqa() -> PathBuf {
     fixture("models/llama-gqa")
 }
 
 fn write(folder: &Path, file: &str, bytes: &[u8]) {
     std::fs::write(folder.join(file), bytes).unwrap();
+}
+
+/// A model of the fixtures with a tensor more.
+fn with_tensor(name: &str) -> TempDir {
+    let folder = copy_of(&llama_gqa());
+    edit_checkpoint(&folder.path().join("model.safetensors"), |checkpoint| {
+        checkpoint.add(name, "F32", &[2], &[0; 8]);
+    });
+    folder
+}
+
+/// Gives the weights of a folder an embedding of so many rows, in a file that takes no more room on the
+/// disk: in a hole, which reads as zeros. Returns the bytes of all weights.
+#[cfg(target_os = "linux")]
+fn embed_in_a_hole(folder: &Path, rows: u64) -> u64 {
+    let path = folder.join("model.safetensors");
+    let (bytes, mut end) = (rows * 64 * 4, 0);
+    edit_checkpoint(&path, |checkpoint| {
+        end = checkpoint.data.len() as u64;
+        let large =
+            json!({"dtype": "F32", "shape": [rows, 64], "data_offsets": [end, end + bytes]});
+        let small = checkpoint.header.insert("model.embed_tokens.weight".to_owned(), large);
+        // No byte may belong to nothing.
+        checkpoint.header.insert("surplus".to_owned(), small.unwrap());
+    });
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() + bytes).unwrap();
+    bytes + end
 }
 
 /// A model of the fixtures with a chat template.

@@ -15,9 +15,8 @@ fn batch(args: &[&str]) -> Vec<Value> {
         "--prompt",
         "The storm",
     ];
-    let common = ["--max-tokens", "60", "--ignore-eos", "--json"];
-    let out = succeed("06_batching", &[&prompts[..], &common, args].concat());
-    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let common = ["--max-tokens", "60", "--ignore-eos"];
+    lines(BATCHING, &[&prompts[..], &common, args].concat())
 }
 
 #[test]
@@ -58,7 +57,7 @@ fn a_small_budget_preempts_and_changes_no_bit() {
 #[test]
 fn what_the_budget_cannot_hold_is_refused_with_the_flag() {
     let budget = ["--kv-cache-bytes", "100KiB", "--max-tokens", "400"];
-    fail("06_batching", &budget, 1, "(`--kv-cache-bytes`, `--max-tokens`)");
+    fail(BATCHING, &budget, 1, "(`--kv-cache-bytes`, `--max-tokens`)");
     // Alone, a text goes on for as long as there are blocks.
     let Outcome { code, stdout, stderr } = run(CACHED, &[&budget[..], &["--ignore-eos"]].concat());
     assert_eq!(code, Some(1), "{stderr}");
@@ -71,7 +70,7 @@ fn what_the_budget_cannot_hold_is_refused_with_the_flag() {
 
 #[test]
 fn a_block_report_says_how_many_were_in_use() {
-    for name in [CACHED, "06_batching", "07_streaming"] {
+    for name in [CACHED, BATCHING, STREAMING] {
         let args = [
             "--block-report",
             "--max-tokens",
@@ -88,7 +87,7 @@ fn a_block_report_says_how_many_were_in_use() {
             "{name}: {stderr}"
         );
     }
-    let Outcome { stderr, .. } = run("06_batching", &["--block-report", "--max-tokens", "5"]);
+    let Outcome { stderr, .. } = run(BATCHING, &["--block-report", "--max-tokens", "5"]);
     for said in [
         "prompt tokens from the prefix cache, 0 preemptions",
         "saved: none of keys and values",
@@ -130,7 +129,7 @@ fn a_record_holds_every_event_and_every_step() {
     }
 
     let missing = folder.path().join("missing/record.jsonl");
-    let Outcome { code, stderr, .. } = run("06_batching", &["--record", missing.to_str().unwrap()]);
+    let Outcome { code, stderr, .. } = run(BATCHING, &["--record", missing.to_str().unwrap()]);
     assert_eq!(code, Some(1));
     assert!(stderr.contains("cannot write") && stderr.contains("missing"), "{stderr}");
 }
@@ -149,28 +148,14 @@ fn run_within(bytes: u64, args: &[&str]) -> std::process::Output {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_of_the_address_space_is_a_limit_of_memory() {
-    const ROWS: usize = 1_200_000;
-    const BYTES: u64 = ROWS as u64 * 64 * 4;
+    const ROWS: u64 = 1_200_000;
+    const BYTES: u64 = ROWS * 64 * 4;
     // What the program takes by itself, within a factor of two.
     let small = |bytes: &u64| run_within(*bytes, &["--max-tokens", "1"]).status.success();
     let least = (27..36).map(|power| 1 << power).find(small).unwrap();
 
     let folder = copy_with_config(&llama_gqa(), |config| config["vocab_size"] = ROWS.into());
-    let path = folder.path().join("model.safetensors");
-    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-    let start = checkpoint.data.len() as u64;
-    checkpoint.header["model.embed_tokens.weight"] =
-        json!({"dtype": "F32", "shape": [ROWS, 64], "data_offsets": [start, start + BYTES]});
-    // The old embedding stays in the file, under another name, as no byte may belong to nothing.
-    let old = Checkpoint::parse(&std::fs::read(&path).unwrap());
-    checkpoint
-        .header
-        .insert("old".to_owned(), old.header["model.embed_tokens.weight"].clone());
-    let bytes = checkpoint.to_bytes();
-    std::fs::write(&path, &bytes).unwrap();
-    // A hole in the file, which reads as zeros.
-    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.set_len(bytes.len() as u64 + BYTES).unwrap();
+    embed_in_a_hole(folder.path(), ROWS);
 
     let model = folder.path().to_str().unwrap();
     let args = ["--model", model, "--prompt-ids", "5,6", "--max-tokens", "2"];

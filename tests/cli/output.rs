@@ -34,7 +34,7 @@ fn a_text_is_scored_wherever_the_flag_is() {
     let expected = succeed(CACHED, &score);
     for name in [
         NAIVE,
-        "07_streaming",
+        STREAMING,
         "11_gpus",
         "12_quantized",
         "13_guess_ahead",
@@ -75,7 +75,7 @@ fn json_is_one_object_that_tells_all() {
 
         // Prompt and text are what all ids decode to.
         let tokenizer = bundled(&device()).tokenizer;
-        let prompt: Vec<u32> = serde_json::from_value(report["prompt_ids"].clone()).unwrap();
+        let prompt = prompt_ids(&report);
         let all = [&prompt[..], &ids(&report)].concat();
         let shown = tokenizer.decode(&prompt).unwrap() + report["text"].as_str().unwrap();
         assert_eq!(shown, tokenizer.decode(&all).unwrap());
@@ -222,8 +222,8 @@ fn a_reader_that_goes_away_is_no_error() {
         ("02_top_k", &SHORT),
         ("03_temperature", &SHORT),
         ("04_top_p", &SHORT),
-        ("07_streaming", &SHORT),
-        ("06_batching", &SHORT),
+        (STREAMING, &SHORT),
+        (BATCHING, &SHORT),
         ("08_scheduler", &SHORT),
         ("burn", &[]),
         ("tokens", &[]),
@@ -242,11 +242,7 @@ fn a_reader_that_goes_away_is_no_error() {
 /// `2>&1 | head -1` closes both. What was to be said there is lost; what was to be done is done.
 #[test]
 fn a_standard_error_that_nobody_reads_changes_no_exit_code() {
-    let warned = copy_of(&llama_gqa());
-    let path = warned.path().join("model.safetensors");
-    let mut checkpoint = Checkpoint::parse(&std::fs::read(&path).unwrap());
-    checkpoint.add("surplus", "F32", &[2], &[0; 8]);
-    std::fs::write(&path, checkpoint.to_bytes()).unwrap();
+    let warned = with_tensor("surplus");
     let warned = [
         "--model",
         warned.path().to_str().unwrap(),
@@ -288,8 +284,8 @@ fn an_output_that_cannot_be_written_is_an_error() {
     for (name, args) in [
         (CACHED, &SHORT[..]),
         ("02_top_k", &SHORT),
-        ("06_batching", &SHORT),
-        ("07_streaming", &SHORT),
+        (BATCHING, &SHORT),
+        (STREAMING, &SHORT),
         ("burn", &[]),
         ("tokens", &["--json"]),
     ] {

@@ -1,11 +1,8 @@
 //! Constrained texts, and what all of them have in common.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-
 use slowburn::constrained::Constraint;
 use slowburn::engine::EngineConfig;
-use slowburn::generate::{self, Batch, Event, Generation, Options};
+use slowburn::generate::{self, Batch, Generation, Options};
 use slowburn::grammar::Grammar;
 use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
@@ -13,7 +10,8 @@ use slowburn::speculation::{
     DraftLength, DraftSource, ForcedTokens, PromptLookup, Speculation, Speculator,
 };
 
-use super::{bundled, device};
+use super::texts::{alone, assert_same, finish};
+use super::{bundled, device, go_on};
 
 /// A text inside of a grammar, with all that is compared.
 pub fn options(constraint: &Constraint, max_tokens: usize, temperature: f32, seed: u64) -> Options {
@@ -25,10 +23,6 @@ pub fn options(constraint: &Constraint, max_tokens: usize, temperature: f32, see
         hash_logits: true,
         ..Options::default()
     }
-}
-
-pub fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Texts of up to `max_tokens` tokens inside of each grammar, the most likely one and one that is drawn,
@@ -48,12 +42,11 @@ pub fn assert_same_bits(grammars: &[Grammar], max_tokens: usize, blocks: usize) 
 
     let mut forced = 0;
     for ((prompt, options), expected) in requests.iter().zip(&expected) {
-        let naive = generate::naive(model, prompt, options, &mut |_| ControlFlow::Continue(()));
-        assert_same(&naive.unwrap(), expected, "naive");
+        let naive = generate::naive(model, prompt, options, &mut go_on).unwrap();
+        assert_same(&naive, expected, "naive");
         let draft = ForcedTokens::or(PromptLookup::default());
         let mut by = Speculator::new(draft, DraftLength::fixed(6));
-        let go_on = &mut |_: &generate::Chosen<'_>| ControlFlow::Continue(());
-        let found = generate::speculated(model, &mut by, prompt, options, go_on).unwrap();
+        let found = generate::speculated(model, &mut by, prompt, options, &mut go_on).unwrap();
         assert_same(&found, expected, "speculated");
         forced += found.accepted;
     }
@@ -74,13 +67,6 @@ pub fn assert_same_bits(grammars: &[Grammar], max_tokens: usize, blocks: usize) 
     assert!(preemptions > 0);
 }
 
-fn assert_same(found: &Generation, expected: &Generation, what: &str) {
-    assert_eq!(found.ids, expected.ids, "{what}");
-    assert_eq!(found.logprobs, expected.logprobs, "{what}");
-    assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
-    assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
-}
-
 /// What these requests get in one batch, without a prefix cache.
 fn together(
     model: &Model,
@@ -90,16 +76,8 @@ fn together(
     let config = EngineConfig { prefix_cache: false, ..EngineConfig::default() };
     let mut batch = Batch::with_config(model, config);
     batch.set_speculation(speculation);
-    let ids: Vec<_> = requests.iter().map(|(p, o)| batch.join(p, o).unwrap()).collect();
-    let mut found = BTreeMap::new();
-    while !batch.is_empty() {
-        for (id, event) in batch.step() {
-            match event {
-                Event::Token(_) => {}
-                Event::Finished(generation) => drop(found.insert(id, generation)),
-                Event::Failed(error) => panic!("{error}"),
-            }
-        }
+    for (prompt, options) in requests {
+        batch.join(prompt, options).unwrap();
     }
-    ids.iter().map(|id| found.remove(id).unwrap()).collect()
+    finish(&mut batch).into_values().collect()
 }

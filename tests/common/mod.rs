@@ -7,6 +7,7 @@ pub mod constrained;
 pub mod counting;
 pub mod gguf;
 pub mod program;
+pub mod texts;
 pub mod watchdog;
 
 use std::ops::ControlFlow;
@@ -14,9 +15,11 @@ use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use serde_json::{Value, json};
+use slowburn::Error;
 use slowburn::device::{self, DeviceChoice, OpenDevice, Precision};
 use slowburn::generate::Chosen;
 use slowburn::pretrained::Pretrained;
+use slowburn::tokenizer::{IncrementalDecoder, Tokenizer};
 
 /// Every CPU device that is compiled in. Where `SLOWBURN_TEST_WGPU` is set, wgpu's and no other:
 /// in software, it takes a hundred times as long as they do.
@@ -36,6 +39,21 @@ pub fn devices() -> Vec<OpenDevice> {
 /// The first of [`devices`], for tests in which the device does not matter.
 pub fn device() -> OpenDevice {
     devices().remove(0)
+}
+
+/// The devices whose kernels are those of `src/cube`, that are compiled in and that this machine can open.
+#[cfg(feature = "cube")]
+pub fn cubes() -> Vec<OpenDevice> {
+    let choices = [
+        #[cfg(feature = "wgpu")]
+        DeviceChoice::Wgpu,
+        #[cfg(feature = "cube-cpu")]
+        DeviceChoice::CubeCpu,
+    ];
+    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
+    opened
+        .filter_map(|device| device.inspect_err(|error| println!("not tested: {error}")).ok())
+        .collect()
 }
 
 /// A file or folder under `tests/fixtures`.
@@ -76,18 +94,16 @@ pub fn expected(name: &str) -> Expected {
     let prompts: Vec<Vec<u32>> = ids("prompts");
     let bytes = std::fs::read(folder.join("expected.safetensors")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
-    let logits = (0..prompts.len())
-        .map(|i| {
-            let view = file.tensor(&format!("logits_{i}")).unwrap();
-            let numbers: Vec<f32> = view
-                .data()
-                .chunks_exact(4)
-                .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
-                .collect();
-            numbers.chunks(view.shape()[1]).map(<[f32]>::to_vec).collect()
-        })
-        .collect();
+    let logits = (0..prompts.len()).map(|i| rows(&file, &format!("logits_{i}"))).collect();
     Expected { greedy: ids("greedy"), prompts, logits }
+}
+
+/// The rows of a matrix that is stored in f32.
+pub fn rows(file: &SafeTensors<'_>, name: &str) -> Vec<Vec<f32>> {
+    let matrix = file.tensor(name).unwrap();
+    let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
+    let numbers: Vec<f32> = matrix.data().chunks_exact(4).map(number).collect();
+    numbers.chunks(matrix.shape()[1]).map(<[f32]>::to_vec).collect()
 }
 
 /// A JSON file.
@@ -95,13 +111,17 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
+/// Changes a JSON file.
+pub fn edit_json(path: &Path, edit: impl FnOnce(&mut Value)) {
+    let mut json = read_json(path);
+    edit(&mut json);
+    std::fs::write(path, json.to_string()).unwrap();
+}
+
 /// A copy of a model folder, with `config.json` changed. It is deleted when it is dropped.
 pub fn copy_with_config(from: &Path, change: impl FnOnce(&mut Value)) -> tempfile::TempDir {
     let copy = copy_of(from);
-    let path = copy.path().join("config.json");
-    let mut config = read_json(&path);
-    change(&mut config);
-    std::fs::write(path, config.to_string()).unwrap();
+    edit_json(&copy.path().join("config.json"), change);
     copy
 }
 
@@ -154,8 +174,17 @@ impl Checkpoint {
 
     /// The numbers of a tensor.
     pub fn bytes(&self, name: &str) -> &[u8] {
-        let offset = |i: usize| self.header[name]["data_offsets"][i].as_u64().unwrap() as usize;
-        &self.data[offset(0)..offset(1)]
+        &self.data[self.offset(name, 0)..self.offset(name, 1)]
+    }
+
+    /// Writes over the numbers of a tensor, from one of its bytes on.
+    pub fn overwrite(&mut self, name: &str, from: usize, bytes: &[u8]) {
+        let start = self.offset(name, 0) + from;
+        self.data[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn offset(&self, name: &str, which: usize) -> usize {
+        self.header[name]["data_offsets"][which].as_u64().unwrap() as usize
     }
 
     /// The bytes of the whole file.
@@ -164,6 +193,41 @@ impl Checkpoint {
         let length = (header.len() as u64).to_le_bytes();
         [&length, &header[..], &self.data].concat()
     }
+}
+
+/// Changes a safetensors file.
+pub fn edit_checkpoint(path: &Path, edit: impl FnOnce(&mut Checkpoint)) {
+    let mut checkpoint = Checkpoint::parse(&std::fs::read(path).unwrap());
+    edit(&mut checkpoint);
+    std::fs::write(path, checkpoint.to_bytes()).unwrap();
+}
+
+/// Fails where an error is more than a line, or does not say all of this.
+#[track_caller]
+pub fn assert_says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "`{word}` is not in: {message}");
+    }
+    assert!(is_line(&message), "{message:?}");
+}
+
+/// Whether a message fits a line, though it may repeat what a file says.
+pub fn is_line(message: &str) -> bool {
+    message.len() < 1500 && !message.contains(char::is_control)
+}
+
+/// Loads a tokenizer, and turns a text into ids and back, at once and id by id.
+pub fn use_tokenizer(json: &[u8], origin: &str) -> slowburn::Result<()> {
+    let tokenizer = Tokenizer::from_json(json, origin)?;
+    let ids = tokenizer.encode("a word, 123 and  spaces: once upon a naïve 🍎")?;
+    tokenizer.decode(&ids)?;
+    for prompt in [&[][..], &ids] {
+        let mut decoder = IncrementalDecoder::after(&tokenizer, prompt);
+        ids.iter().try_for_each(|&id| decoder.push(id).map(drop))?;
+        decoder.finish()?;
+    }
+    Ok(())
 }
 
 /// A callback that lets a loop run on.

@@ -8,11 +8,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use slowburn::Result;
 use slowburn::engine::{EngineConfig, Policy, SequenceId};
-use slowburn::generate::{self, Batch, BeamOptions, Event, Generation, Options};
+use slowburn::generate::{self, Batch, BeamOptions, Generation, Options};
 use slowburn::model::Model;
 use slowburn::sampling::SamplingParams;
 use slowburn::speculation::{Draft, DraftLength, Speculator, Text};
 
+use crate::common::texts::{Finished, step};
 use crate::common::{go_on, load};
 use crate::invariant;
 
@@ -67,7 +68,7 @@ fn together(
 ) -> BTreeMap<usize, Generation> {
     let pool = model.kv_pool();
     let mut batch = Batch::with_config(model, config);
-    let (mut found, mut ids): (BTreeMap<usize, Generation>, Vec<SequenceId>) = Default::default();
+    let (mut found, mut ids) = (Finished::new(), Vec::<SequenceId>::new());
     let mut changes = changes.iter();
     while !batch.is_empty() || ids.len() < requests.len() {
         match changes.next() {
@@ -95,23 +96,15 @@ fn together(
             }
             Some(_) => {}
         }
-        for (id, event) in batch.step() {
-            match event {
-                Event::Token(_) => {}
-                Event::Finished(generation) => {
-                    let request = ids.iter().position(|other| *other == id).unwrap();
-                    found.insert(request, generation);
-                }
-                Event::Failed(error) => panic!("{id}: {error}"),
-            }
-        }
+        step(&mut batch, &mut found);
         let blocks = batch.scheduler().blocks().counts();
         assert_eq!(pool.bytes(), (blocks.used + blocks.cached) * pool.block_bytes());
         assert!(pool.bytes() <= pool.budget());
     }
     drop(batch);
     assert_eq!(pool.bytes(), 0);
-    found
+    let request = |id: SequenceId| ids.iter().position(|other| *other == id).unwrap();
+    found.into_iter().map(|(id, generation)| (request(id), generation)).collect()
 }
 
 /// With few blocks and many, with and without shared prefixes.

@@ -13,21 +13,8 @@ mod blocks;
 mod engine;
 mod parity;
 
-use slowburn::device::{self, DeviceChoice, OpenDevice};
-
-/// The devices whose kernels are those of `src/cube`.
-fn cubes() -> Vec<OpenDevice> {
-    let choices = [
-        #[cfg(feature = "wgpu")]
-        DeviceChoice::Wgpu,
-        #[cfg(feature = "cube-cpu")]
-        DeviceChoice::CubeCpu,
-    ];
-    let opened = choices.into_iter().map(|choice: DeviceChoice| device::open(choice));
-    opened
-        .filter_map(|device| device.inspect_err(|error| println!("not tested: {error}")).ok())
-        .collect()
-}
+use common::cubes;
+use slowburn::device::OpenDevice;
 
 /// The first of [`cubes`], for tests with many shapes: cubecl's runtime for the CPU takes a second to compile
 /// each kernel, of which Burn has some for each.

@@ -9,8 +9,8 @@ use slowburn::checkpoint::gguf::GgufFile;
 use slowburn::model::{Model, ModelConfig};
 
 use crate::common::gguf::{Gguf, Info, Meta};
-use crate::common::{assert_close, device, fixture, load, read_json};
-use crate::{changed, checkpoint, logits};
+use crate::common::{Checkpoint, assert_close, device, fixture, load, read_json};
+use crate::{changed, logits};
 
 /// What a file says of a model, besides what [`in_gguf`] reads from its `config.json`.
 type Metadata<'a> = &'a [(&'a str, Meta)];
@@ -65,7 +65,8 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
     let heads = config["num_attention_heads"].as_u64().unwrap();
     let head_dim = config["head_dim"].as_u64();
     let head_dim = head_dim.unwrap_or(config["hidden_size"].as_u64().unwrap() / heads) as usize;
-    let checkpoint = checkpoint(name);
+    let path = fixture(&format!("models/{name}/model.safetensors"));
+    let checkpoint = Checkpoint::parse(&std::fs::read(path).unwrap());
     let mut tensors: BTreeMap<String, Numbers> = BTreeMap::new();
     // The names of experts are in the order of their numbers.
     for (name, entry) in checkpoint.header.iter().filter(|(name, _)| *name != "__metadata__") {

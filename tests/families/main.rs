@@ -6,9 +6,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod gguf;
+mod variations;
 
 use burn::tensor::{Device, Tensor};
-use common::{Checkpoint, assert_close, copy_with_config, device, fixture, load};
+use common::{Checkpoint, assert_close, copy_with_config, device, edit_checkpoint, fixture, load};
 use serde_json::{Value, json};
 use slowburn::device::Precision;
 use slowburn::model::config::{RopeConfig, RopeScaling};
@@ -24,11 +25,6 @@ fn logits(model: &Model) -> Vec<Vec<f32>> {
     model.forward(&mut [Input::whole(&prompt()).with_logits(Logits::All)]).unwrap()
 }
 
-fn checkpoint(name: &str) -> Checkpoint {
-    let path = fixture(&format!("models/{name}/model.safetensors"));
-    Checkpoint::parse(&std::fs::read(path).unwrap())
-}
-
 /// A fixture with another `config.json` and other weights.
 fn changed(
     name: &str,
@@ -36,9 +32,7 @@ fn changed(
     change_weights: impl FnOnce(&mut Checkpoint),
 ) -> Model {
     let folder = copy_with_config(&fixture(&format!("models/{name}")), change);
-    let mut checkpoint = checkpoint(name);
-    change_weights(&mut checkpoint);
-    std::fs::write(folder.path().join("model.safetensors"), checkpoint.to_bytes()).unwrap();
+    edit_checkpoint(&folder.path().join("model.safetensors"), change_weights);
     let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
     assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
     pretrained.model

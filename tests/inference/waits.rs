@@ -43,6 +43,15 @@ fn waiting_handler(
     })
 }
 
+/// So many calls would have waited for the thread that they were made in.
+#[track_caller]
+fn assert_told(errors: &Mutex<Vec<Error>>, count: usize) {
+    let errors = errors.lock().unwrap();
+    assert_eq!(errors.len(), count);
+    let is_told = |error: &Error| matches!(error, Error::Service(ServiceError::WaitInModelThread));
+    assert!(errors.iter().all(is_told), "{errors:?}");
+}
+
 #[test]
 fn a_callback_that_would_wait_for_itself_is_told_so() {
     watch(|| {
@@ -54,13 +63,7 @@ fn a_callback_that_would_wait_for_itself_is_told_so() {
             .unwrap();
         let request = endless("Once", 1).with_max_tokens(3);
         inference.infer(request).spawn().join().unwrap();
-        let errors = errors.lock().unwrap();
-        assert_eq!(errors.len(), 3);
-        assert!(
-            errors
-                .iter()
-                .all(|error| matches!(error, Error::Service(ServiceError::WaitInModelThread)))
-        );
+        assert_told(&errors, 3);
     });
 }
 
@@ -95,13 +98,7 @@ fn a_rule_that_would_wait_for_itself_is_told_so_beside_others() {
         for job in [1, 2].map(spawn) {
             job.join().unwrap();
         }
-        let errors = errors.lock().unwrap();
-        assert_eq!(errors.len(), 40);
-        assert!(
-            errors
-                .iter()
-                .all(|error| matches!(error, Error::Service(ServiceError::WaitInModelThread)))
-        );
+        assert_told(&errors, 40);
     });
 }
 

@@ -1,6 +1,7 @@
 """Starts servers for the tests: the program that the environment variable SLOWBURN_SERVER names."""
 
 import hashlib
+import json
 import os
 import signal
 import struct
@@ -46,6 +47,43 @@ def seed_of(seed, index):
     return int.from_bytes(digest[:8], "little", signed=True)
 
 
+def token_ids(http, text, **options):
+    return http.post("/tokenize", json={"text": text, **options}).json()["ids"]
+
+
+def bare_ids(http, text):
+    """Without the token that begins a text."""
+    return token_ids(http, text, add_special_tokens=False)
+
+
+def error_of(response, status=400):
+    """The error of a response, which has all its fields."""
+    assert response.status_code == status, response.text
+    detail = response.json()["error"]
+    assert set(detail) == {"message", "type", "param", "code"}
+    assert detail["message"] and detail["type"]
+    return detail
+
+
+def events(http, path, body):
+    """The data of all events of a stream, which ends with [DONE]."""
+    with http.stream("POST", path, json={**body, "stream": True}) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.headers["cache-control"] == "no-cache"
+        lines = [line for line in response.iter_lines() if line]
+    assert all(line.startswith("data: ") for line in lines)
+    data = [line.removeprefix("data: ") for line in lines]
+    assert data.count("[DONE]") == 1 and data[-1] == "[DONE]"
+    return [json.loads(line) for line in data[:-1]]
+
+
+def link_ember(folder):
+    """The bundled model in a folder where it may get a template."""
+    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
+        (folder / name).symlink_to(ROOT / "models/ember" / name)
+
+
 def wait_until(holds, seconds=30):
     """Waits for what should come at once, and fails where it never does."""
     end = time.monotonic() + seconds
@@ -83,6 +121,12 @@ def stop(server):
     assert server.process.wait(timeout=40) == 0
     server.process.stdout.close()
     server.process.stderr.close()
+
+
+def end(server):
+    """What it has printed, and its log."""
+    server.process.terminate()
+    return server.process.communicate(timeout=20)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """/v1/chat/completions."""
 
+import openai
 import pytest
-from conftest import seed_of
+from conftest import link_ember, seed_of, token_ids
 
 
 def test_the_plain_template_joins_the_messages(chat, complete):
@@ -61,10 +62,7 @@ def test_n_answers_have_seeds_of_their_own(chat):
 
 
 def test_a_folder_with_a_template_uses_it(serve, tmp_path):
-    from conftest import ROOT
-
-    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
-        (tmp_path / name).symlink_to(ROOT / "models/ember" / name)
+    link_ember(tmp_path)
     template = "{% for m in messages %}{{ m.role[0] }}:{{ m.content }};{% endfor %}"
     (tmp_path / "chat_template.jinja").write_text(template)
     server = serve("--model", str(tmp_path), "--model-name", "templated")
@@ -74,7 +72,7 @@ def test_a_folder_with_a_template_uses_it(serve, tmp_path):
         model="templated", messages=messages, temperature=0, max_tokens=5
     )
     # A template writes the special tokens itself, and this one writes none.
-    ids = server.http().post("/tokenize", json={"text": "u:Once;"}).json()["ids"][1:]
+    ids = token_ids(server.http(), "u:Once;")[1:]
     plain = client.completions.create(model="templated", prompt=ids, temperature=0, max_tokens=5)
     assert answer.choices[0].message.content == plain.choices[0].text
 
@@ -90,12 +88,7 @@ def test_a_folder_with_a_template_uses_it(serve, tmp_path):
     ],
 )
 def test_a_hostile_template_takes_nothing_down(serve, tmp_path, template):
-    from conftest import ROOT
-
-    import openai
-
-    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
-        (tmp_path / name).symlink_to(ROOT / "models/ember" / name)
+    link_ember(tmp_path)
     (tmp_path / "chat_template.jinja").write_text(template)
     client = serve("--model", str(tmp_path), "--model-name", "hostile").client()
     with pytest.raises(openai.BadRequestError) as raised:

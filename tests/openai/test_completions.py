@@ -4,7 +4,7 @@ import math
 
 import openai
 import pytest
-from conftest import seed_of
+from conftest import error_of, seed_of, token_ids
 
 
 def texts(completion):
@@ -40,7 +40,7 @@ def test_a_story_ends_by_itself(complete):
 
 @pytest.mark.parametrize("prompt", ["Once upon a time", ["Once upon a time"], "ids", ["ids"]])
 def test_a_prompt_is_text_or_ids_one_or_several(complete, http, prompt):
-    ids = http.post("/tokenize", json={"text": "Once upon a time"}).json()["ids"]
+    ids = token_ids(http, "Once upon a time")
     given = ids if prompt == "ids" else [ids] if prompt == ["ids"] else prompt
     assert texts(complete(given, temperature=0)) == texts(complete(temperature=0))
 
@@ -87,15 +87,14 @@ def test_a_stop_string_ends_the_text_and_is_left_out(complete, stop):
 
 
 def test_stop_token_ids_and_ignore_eos(complete, http):
-    ids = http.post("/tokenize", json={"text": " was"}).json()["ids"]
-    stopped = complete(temperature=0, extra_body={"stop_token_ids": ids[-1:]})
+    stopped = complete(temperature=0, extra_body={"stop_token_ids": token_ids(http, " was")[-1:]})
     assert "was" not in stopped.choices[0].text and stopped.choices[0].finish_reason == "stop"
     on = complete(seed=42, temperature=0.8, max_tokens=200, extra_body={"ignore_eos": True})
     assert on.choices[0].finish_reason == "length" and on.usage.completion_tokens == 200
 
 
 def test_logit_bias_bans_and_forces(complete, http):
-    [first] = http.post("/tokenize", json={"text": ","}).json()["ids"][-1:]
+    [first] = token_ids(http, ",")[-1:]
     banned = complete(temperature=0, logit_bias={str(first): -100})
     assert not banned.choices[0].text.startswith(",")
     forced = complete(temperature=0, logit_bias={str(first): 100}, max_tokens=4)
@@ -135,9 +134,7 @@ def test_max_tokens_may_be_bounded(serve):
         ("/generate", {"prompt": "x", "max_tokens": 6}, "max_tokens"),
         ("/generate", {"text": "x", "sampling_params": {"max_new_tokens": 6}}, "max_new_tokens"),
     ]:
-        response = server.http().post(path, json=body)
-        assert response.status_code == 400, response.text
-        error = response.json()["error"]
+        error = error_of(server.http().post(path, json=body))
         assert error["param"] == name and error["message"].startswith(f"{name} is 6, but at most 5")
 
 

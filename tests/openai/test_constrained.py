@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import openai
 import pytest
-from conftest import ROOT
+from conftest import bare_ids, link_ember, start, stop
 from pydantic import BaseModel, Field
 
 Name = Annotated[str, Field(pattern="^[A-Z][a-z]{2,7}$")]
@@ -100,8 +100,7 @@ def test_a_stream_of_an_object_is_parsed(client):
 
 def test_a_json_object_is_one(chat, http):
     # Ember has never seen an object, and would go on for long.
-    ends = [http.post("/tokenize", json={"text": c, "add_special_tokens": False}).json()["ids"][-1] for c in '"}']
-    bias = {str(id): 6 for id in ends}
+    bias = {str(bare_ids(http, c)[-1]): 6 for c in '"}'}
     done = 0
     for seed in range(6):
         options = {"seed": seed, "max_completion_tokens": 200, "logit_bias": bias}
@@ -221,8 +220,7 @@ def test_without_a_call_the_answer_is_text(chat):
 
 
 def test_a_model_that_begins_a_call_goes_on_with_it(chat, http):
-    ids = http.post("/tokenize", json={"text": "{", "add_special_tokens": False}).json()["ids"]
-    bias = {str(id): 100 for id in ids}
+    bias = {str(id): 100 for id in bare_ids(http, "{")}
     for seed in range(4):
         [choice] = chat(tools=TOOLS, seed=seed, logit_bias=bias, max_completion_tokens=120).choices
         if choice.finish_reason == "tool_calls":
@@ -326,11 +324,8 @@ Write <tool_call>{"name": ..., "arguments": ...}</tool_call>;{% endif %}
 @pytest.fixture(scope="module")
 def tagged(tmp_path_factory):
     """A model whose template knows tools, and describes calls in tags."""
-    from conftest import start, stop
-
     folder = tmp_path_factory.mktemp("tagged")
-    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
-        (folder / name).symlink_to(ROOT / "models/ember" / name)
+    link_ember(folder)
     (folder / "chat_template.jinja").write_text(TEMPLATE)
     server = start("--log", "error", "--model", str(folder), "--model-name", "tagged")
     yield server
@@ -349,13 +344,11 @@ def test_a_template_sees_the_tools_and_the_calls(tagged):
         options = {"tools": tools, "tool_choice": "none"} if tools else {}
         answer = client.chat.completions.create(model="tagged", messages=messages, max_tokens=1, **options)
         text = f"{begin}u:x;a:feed(fox);t:done;"
-        ids = tagged.http().post("/tokenize", json={"text": text, "add_special_tokens": False}).json()["ids"]
-        assert answer.usage.prompt_tokens == len(ids)
+        assert answer.usage.prompt_tokens == len(bare_ids(tagged.http(), text))
 
 
 def test_a_model_may_have_another_template_for_tools(serve, tmp_path):
-    for name in ["config.json", "model.safetensors", "tokenizer.json"]:
-        (tmp_path / name).symlink_to(ROOT / "models/ember" / name)
+    link_ember(tmp_path)
     default = "{% for m in messages %}{{ m.content }};{% endfor %}"
     templates = [{"name": "default", "template": default}, {"name": "tool_use", "template": TEMPLATE}]
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": templates}))
@@ -365,8 +358,7 @@ def test_a_model_may_have_another_template_for_tools(serve, tmp_path):
         answer = server.client().chat.completions.create(
             model="two", messages=[{"role": "user", "content": "x"}], max_tokens=1, **options
         )
-        ids = server.http().post("/tokenize", json={"text": text, "add_special_tokens": False}).json()["ids"]
-        assert answer.usage.prompt_tokens == len(ids)
+        assert answer.usage.prompt_tokens == len(bare_ids(server.http(), text))
 
 
 def test_calls_in_tags_may_be_several_and_come_after_text(tagged):
@@ -394,11 +386,10 @@ def test_calls_in_tags_may_be_several_and_come_after_text(tagged):
         assert len(one.message.tool_calls) == 1
     assert several > 0
     # A newline behind the text makes the tag likely here.
-    ids = http.post("/tokenize", json={"text": "<", "add_special_tokens": False}).json()["ids"]
+    bias = {str(bare_ids(http, "<")[-1]): 8}
     for seed in range(20):
-        [choice] = client.chat.completions.create(
-            **ask, seed=seed, logit_bias={str(ids[-1]): 8}, max_completion_tokens=200
-        ).choices
+        options = {**ask, "seed": seed, "logit_bias": bias, "max_completion_tokens": 200}
+        [choice] = client.chat.completions.create(**options).choices
         if choice.finish_reason == "tool_calls":
             [check(call) for call in choice.message.tool_calls]
             assert "<tool_call>" not in (choice.message.content or "")

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
+from conftest import error_of, token_ids
 
 TEXT = "Once upon a time there was a little fox"
 
@@ -23,7 +24,7 @@ def test_a_vector_has_length_1_however_it_is_written(client, http):
     [[vector], usage] = vectors(client, TEXT)
     assert len(vector) == 192
     assert math.hypot(*vector) == pytest.approx(1, abs=1e-5)
-    count = http.post("/tokenize", json={"text": TEXT}).json()["count"]
+    count = len(token_ids(http, TEXT))
     assert (usage.prompt_tokens, usage.total_tokens) == (count, count)
     numbers = http.post("/v1/embeddings", json={"input": TEXT}).json()["data"][0]["embedding"]
     assert numbers == pytest.approx(vector, abs=1e-7)
@@ -35,7 +36,7 @@ def test_a_vector_has_length_1_however_it_is_written(client, http):
 def test_input_is_a_text_or_ids_or_a_list_of_either(client, http):
     texts = [TEXT, "The dog ran home", "One day"]
     each = [vectors(client, text)[0][0] for text in texts]
-    ids = [http.post("/tokenize", json={"text": text}).json()["ids"] for text in texts]
+    ids = [token_ids(http, text) for text in texts]
     assert vectors(client, texts)[0] == each
     assert vectors(client, ids)[0] == each
     assert vectors(client, ids[1])[0] == [each[1]]
@@ -70,9 +71,7 @@ def test_similar_texts_are_nearer_than_others(client):
     ],
 )
 def test_what_is_wrong_is_named(http, body, param):
-    response = http.post("/v1/embeddings", json=body)
-    assert response.status_code == 400, response.text
-    assert response.json()["error"]["param"] == param, response.text
+    assert error_of(http.post("/v1/embeddings", json=body))["param"] == param
 
 
 def test_the_models_own_dimensions_are_accepted(client):

@@ -5,15 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
-
-
-def error(response, status):
-    """The error of a response, which has all its fields."""
-    assert response.status_code == status, response.text
-    detail = response.json()["error"]
-    assert set(detail) == {"message", "type", "param", "code"}
-    assert detail["message"] and detail["type"]
-    return detail
+from conftest import error_of, token_ids
 
 
 def post(http, path, body):
@@ -45,18 +37,18 @@ def test_a_model_may_have_slashes_in_its_name(serve):
             assert response.status_code == 200, response.text
             assert response.json()["id"] == "org/name/of-it"
         for path in ["/v1/models/org", "/v1/models/org/name", "/v1/models/org/name/of-it/too"]:
-            assert error(http.get(path), 404)["code"] == "model_not_found"
-        error(http.post("/v1/models/org/name"), 405)
+            assert error_of(http.get(path), 404)["code"] == "model_not_found"
+        error_of(http.post("/v1/models/org/name"), 405)
     # Whatever the name, there is one metric for all.
     labels = 'method="GET",route="/v1/models/{model}/{*rest}",status="404"'
     assert server.metric(f"http_requests_total{{{labels}}}") == 2
 
 
 def test_an_unknown_route_is_404_and_a_wrong_method_405(http):
-    assert "/nothing" in error(http.get("/nothing"), 404)["message"]
-    assert "GET" in error(http.get("/v1/completions"), 405)["message"]
+    assert "/nothing" in error_of(http.get("/nothing"), 404)["message"]
+    assert "GET" in error_of(http.get("/v1/completions"), 405)["message"]
     assert http.get("/v1/completions").headers["allow"] == "POST"
-    error(http.post("/v1/models"), 405)
+    error_of(http.post("/v1/models"), 405)
 
 
 def test_a_key_is_asked_for_where_there_is_one(serve):
@@ -68,12 +60,12 @@ def test_a_key_is_asked_for_where_there_is_one(serve):
             server.client(wrong).models.list()
     with server.http() as http:
         for path in ["/v1/models", "/metrics"]:
-            assert error(http.get(path), 401)["code"] == "invalid_api_key"
+            assert error_of(http.get(path), 401)["code"] == "invalid_api_key"
             assert http.get(path).headers["www-authenticate"] == "Bearer"
         lower = {"authorization": "bearer first-key-1"}
         assert http.get("/v1/models", headers=lower).status_code == 200
         for header in ["first-key-1", "Basic first-key-1", "Bearer", "Bearer\tfirst-key-1"]:
-            error(http.get("/v1/models", headers={"authorization": header}), 401)
+            error_of(http.get("/v1/models", headers={"authorization": header}), 401)
         for path in ["/health", "/ready", "/", "/openapi.json"]:
             assert http.get(path).status_code == 200
 
@@ -87,7 +79,7 @@ def test_any_key_will_do_where_none_is_needed(server):
     "body", ["", "{", "[]", "null", "3", '"text"', "{}", '{"prompt": }', "{} {}", b"\xff\xfe", '["a"]']
 )
 def test_what_is_no_request_is_400(http, path, body):
-    detail = error(post(http, path, body), 400)
+    detail = error_of(post(http, path, body), 400)
     assert detail["type"] == "invalid_request_error"
     assert detail["code"] in ("invalid_json", "invalid_value")
 
@@ -126,7 +118,7 @@ def test_what_is_no_request_is_400(http, path, body):
     ],
 )
 def test_a_wrong_field_is_400_and_named(http, path, body, param):
-    detail = error(post(http, path, body), 400)
+    detail = error_of(post(http, path, body), 400)
     assert detail["param"] == param
     assert detail["type"] == "invalid_request_error"
     assert detail["code"] == "invalid_value"
@@ -138,9 +130,9 @@ def test_a_prompt_that_is_too_long_names_both_lengths(http):
         ("/v1/chat/completions", {"messages": [{"role": "user", "content": "fox " * 600}]}, "messages"),
         ("/generate", {"prompt": "fox " * 600}, "prompt"),
     ]:
-        detail = error(post(http, path, body), 400)
+        detail = error_of(post(http, path, body), 400)
         assert (detail["code"], detail["param"]) == ("context_length_exceeded", param)
-        length = post(http, "/tokenize", {"text": "fox " * 600}).json()["count"]
+        length = len(token_ids(http, "fox " * 600))
         assert str(length) in detail["message"] and "512" in detail["message"]
 
 
@@ -148,7 +140,7 @@ def test_a_body_that_is_too_large_is_413(serve):
     server = serve("--body-limit", "1KiB")
     with server.http() as http:
         assert post(http, "/v1/completions", {"prompt": "x" * 500}).status_code == 200
-        assert "1024" in error(post(http, "/v1/completions", {"prompt": "x" * 2000}), 413)["message"]
+        assert "1024" in error_of(post(http, "/v1/completions", {"prompt": "x" * 2000}), 413)["message"]
 
         def chunks():
             yield b'{"prompt": "'
@@ -158,12 +150,12 @@ def test_a_body_that_is_too_large_is_413(serve):
         response = http.post(
             "/v1/completions", content=chunks(), headers={"content-type": "application/json"}
         )
-        error(response, 413)
+        error_of(response, 413)
 
 
 def test_only_json_is_read(http):
     for headers in [{}, {"content-type": "text/plain"}, {"content-type": "application/x-www-form-urlencoded"}]:
-        error(http.post("/v1/completions", content='{"prompt": "x"}', headers=headers), 415)
+        error_of(http.post("/v1/completions", content='{"prompt": "x"}', headers=headers), 415)
     kind = {"content-type": "Application/JSON; charset=utf-8"}
     assert http.post("/v1/completions", content='{"prompt": "x"}', headers=kind).status_code == 200
 
@@ -195,7 +187,7 @@ def test_a_client_that_asks_too_often_is_429(serve):
     with server.http() as http:
         answers = [http.get("/v1/models") for _ in range(4)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-        assert error(answers[3], 429)["code"] == "rate_limit_exceeded"
+        assert error_of(answers[3], 429)["code"] == "rate_limit_exceeded"
         assert answers[3].headers["retry-after"] == "1"
         assert [http.get(path).status_code for path in ("/health", "/ready", "/metrics")] == [200] * 3
     assert server.client(max_retries=5).models.list().data
@@ -263,7 +255,7 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
         "/generate": tools + others,
     }.get(path, forms + tools + others)
     for name, asks, asks_nothing in unsupported:
-        detail = error(post(http, path, {**body, name: asks}), 400)
+        detail = error_of(post(http, path, {**body, name: asks}), 400)
         assert detail["message"].startswith(f"`{name}` is not supported")
         assert (detail["param"], detail["code"]) == (name, "unsupported_parameter")
         for nothing in (asks_nothing, None):
@@ -291,14 +283,14 @@ def test_control_texts_are_text_in_a_message_and_control_tokens_in_a_prompt(http
         plain = {"prompt": text, "parse_special": parse}
         control.append([prompt_tokens("/v1/chat/completions", chat), prompt_tokens("/v1/completions", plain)])
     # One token, in place of those of its characters.
-    parsed = len(post(http, "/tokenize", {"text": text}).json()["ids"])
+    parsed = len(token_ids(http, text))
     as_text = control[0][0]
     assert as_text > parsed
     assert control == [[as_text, parsed], [as_text, as_text], [parsed, parsed]]
 
 
 def test_other_hosts_are_refused_where_there_is_no_key(serve, server, http):
-    assert error(http.get("/health", headers={"host": "evil.example"}), 403)["code"] == "forbidden_host"
+    assert error_of(http.get("/health", headers={"host": "evil.example"}), 403)["code"] == "forbidden_host"
     for host in ["localhost", "LOCALHOST:1234", "127.0.0.1:99", "[::1]"]:
         assert http.get("/health", headers={"host": host}).status_code == 200
     with serve("--api-key", "long-enough").http() as with_key:

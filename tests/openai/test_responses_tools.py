@@ -5,6 +5,7 @@ from typing import Literal
 
 import openai
 import pytest
+from conftest import bare_ids, error_of
 from pydantic import BaseModel, Field
 from test_constrained import SCHEMA, TOOLS, check, tagged  # noqa: F401
 
@@ -108,7 +109,7 @@ def test_the_client_parses_arguments(client):
 
 
 def test_the_loop_of_calls_and_outputs(client, respond, chat):
-    conversation, messages = [{"role": "user", "content": "How many are there?"}], []
+    conversation = [{"role": "user", "content": "How many are there?"}]
     messages = [*conversation]
     for turn in range(2):
         found = respond(conversation, tool_choice="required", extra_body={"seed": turn})
@@ -140,8 +141,7 @@ def test_a_template_sees_the_tools_the_calls_and_their_outputs(tagged):  # noqa:
     begin = 'feed count now;\nWrite <tool_call>{"name": ..., "arguments": ...}</tool_call>;'
     # Calls of one answer are in one message.
     text = f"{begin}u:x;a:yfeed(fox)feed(cat);t:done;t:done;"
-    ids = tagged.http().post("/tokenize", json={"text": text, "add_special_tokens": False}).json()["ids"]
-    assert answer.usage.input_tokens == len(ids)
+    assert answer.usage.input_tokens == len(bare_ids(tagged.http(), text))
 
 
 def test_several_calls_are_several_items(tagged):  # noqa: F811
@@ -207,7 +207,5 @@ CALL = {"type": "function_call", "call_id": "c", "name": "feed", "arguments": "{
     ],
 )
 def test_what_cannot_be_used_is_named(http, body, param, says):
-    response = http.post("/v1/responses", json={"input": "x", **body})
-    assert response.status_code == 400, response.text
-    error = response.json()["error"]
+    error = error_of(http.post("/v1/responses", json={"input": "x", **body}))
     assert error["param"] == param and says in error["message"], error

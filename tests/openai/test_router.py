@@ -1,9 +1,11 @@
 """What sglang-router and clients of vLLM, SGLang and llama.cpp ask, in their words."""
 
-import json
+import shutil
 
+import conftest
 import jsonschema
 import pytest
+from conftest import ROOT, error_of, token_ids
 
 PROMPT = "Once upon a time"
 
@@ -36,11 +38,7 @@ def post(http, path, body):
 
 
 def events(http, path, body):
-    with http.stream("POST", path, json={**OF_ROUTER[path], **body, "stream": True}) as response:
-        assert response.status_code == 200, response.read()
-        data = [line.removeprefix("data: ") for line in response.iter_lines() if line]
-    assert data.count("[DONE]") == 1 and data[-1] == "[DONE]"
-    return [json.loads(line) for line in data[:-1]]
+    return conftest.events(http, path, {**OF_ROUTER[path], **body})
 
 
 def test_a_router_finds_out_what_it_needs(http):
@@ -60,10 +58,6 @@ def test_a_router_finds_out_what_it_needs(http):
 
 
 def test_no_answer_tells_where_files_are(serve, tmp_path):
-    import shutil
-
-    from conftest import ROOT
-
     folder = tmp_path / "secret-place"
     shutil.copytree(ROOT / "models/ember", folder)
     server = serve("--model", str(folder), "--model-name", "mine")
@@ -106,7 +100,7 @@ def test_generate_in_the_words_of_sglang(http):
     assert meta["finish_reason"] == {"type": "length", "length": 30}
     assert (meta["completion_tokens"], meta["prompt_tokens"]) == (30, own["usage"]["prompt_tokens"])
     assert meta["id"] and meta["e2e_latency"] > 0 and meta["cached_tokens"] >= 0
-    ids = http.post("/tokenize", json={"text": PROMPT}).json()["ids"]
+    ids = token_ids(http, PROMPT)
     by_ids = post(http, "/generate", {"input_ids": ids, "sampling_params": PARAMS, "rid": "mine"})
     assert by_ids["text"] == found["text"] and by_ids["meta_info"]["id"] == "mine"
     assert post(http, "/generate", {"text": PROMPT})["meta_info"]["completion_tokens"] <= 128
@@ -184,9 +178,7 @@ def test_log_probabilities_fit_their_schema(http):
     ],
 )
 def test_what_is_wrong_or_not_supported_is_named(http, body, param):
-    response = http.post("/generate", json={"text": PROMPT, **body})
-    assert response.status_code == 400, response.text
-    assert response.json()["error"]["param"] == param, response.text
+    assert error_of(http.post("/generate", json={"text": PROMPT, **body}))["param"] == param
 
 
 def test_tokens_in_the_words_of_each_server(http):
@@ -217,7 +209,7 @@ def test_tokens_in_the_words_of_each_server(http):
 
 
 def test_texts_in_the_words_of_each_server(http):
-    ids = http.post("/tokenize", json={"text": PROMPT}).json()["ids"]
+    ids = token_ids(http, PROMPT)
     for body in [{"ids": ids}, {"tokens": ids}, {"model": "ember", "tokens": ids, "skip_special_tokens": True}]:
         found = http.post("/detokenize", json=body).json()
         assert found["text"] == found["prompt"] == found["content"] == PROMPT
@@ -241,6 +233,4 @@ def test_texts_in_the_words_of_each_server(http):
     ],
 )
 def test_what_is_no_request_for_tokens_is_named(http, path, body, status, param):
-    response = http.post(path, json=body)
-    assert response.status_code == status, response.text
-    assert response.json()["error"]["param"] == param, response.text
+    assert error_of(http.post(path, json=body), status)["param"] == param

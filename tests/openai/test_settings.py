@@ -5,7 +5,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from conftest import PROGRAM, environment
+from conftest import PROGRAM, end, environment
 
 
 def run(*flags, env=None):
@@ -138,5 +138,4 @@ def test_a_model_or_an_address_that_cannot_be_used_ends_the_server(serve):
 def test_the_block_report_comes_at_the_end(serve):
     server = serve("--block-report", "--kv-cache-bytes", "8MiB")
     server.client().completions.create(model="ember", prompt="Once", max_tokens=3)
-    server.process.terminate()
-    assert "blocks in use" in server.process.communicate(timeout=20)[1]
+    assert "blocks in use" in end(server)[1]

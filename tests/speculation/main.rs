@@ -8,13 +8,13 @@ mod common;
 mod ends;
 mod turns;
 
-use std::collections::BTreeMap;
 use std::iter::zip;
 use std::ops::ControlFlow;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use common::{bundled, device, devices, load};
+use common::texts::{Finished, alone, finish, step};
+use common::{bundled, device, devices, go_on, load};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use slowburn::engine::{EngineConfig, Policy, SequenceId};
@@ -42,15 +42,8 @@ fn options(max_tokens: usize, temperature: f32, seed: u64) -> Options {
     }
 }
 
-fn alone(model: &Model, prompt: &[u32], options: &Options) -> Generation {
-    generate::cached(model, prompt, options, &mut |_| ControlFlow::Continue(())).unwrap()
-}
-
 fn assert_same(found: &Generation, expected: &Generation, what: &str) {
-    assert_eq!(found.ids, expected.ids, "{what}");
-    assert_eq!(found.logprobs, expected.logprobs, "{what}");
-    assert_eq!(found.logits_hash, expected.logits_hash, "{what}");
-    assert_eq!(found.finish_reason, expected.finish_reason, "{what}");
+    common::texts::assert_same(found, expected, what);
     assert!(found.accepted <= found.drafted.min(found.ids.len()), "{what}");
 }
 
@@ -131,8 +124,7 @@ fn small() -> Arc<Model> {
 }
 
 fn speculated(model: &Model, mut by: Speculator, prompt: &[u32], options: &Options) -> Generation {
-    generate::speculated(model, &mut by, prompt, options, &mut |_| ControlFlow::Continue(()))
-        .unwrap()
+    generate::speculated(model, &mut by, prompt, options, &mut go_on).unwrap()
 }
 
 #[test]
@@ -179,11 +171,11 @@ fn together(
 ) -> Vec<Generation> {
     let pool = model.kv_pool();
     let mut batch = Batch::with_config(model, config);
-    let mut found = BTreeMap::new();
+    let mut found = Finished::new();
     let mut joining = requests.iter().enumerate();
     let mut ids: Vec<SequenceId> = Vec::new();
-    for step in 0.. {
-        if step % 3 == 0 {
+    for number in 0.. {
+        if number % 3 == 0 {
             for (index, (prompt, options)) in joining.by_ref().take(2) {
                 let id = batch.join(prompt, options).unwrap();
                 if let Some(speculator) = draft(index) {
@@ -193,15 +185,9 @@ fn together(
             }
         }
         for (i, id) in ids.iter().enumerate() {
-            batch.set_paused(*id, step % 7 == i && step < 40);
+            batch.set_paused(*id, number % 7 == i && number < 40);
         }
-        for (id, event) in batch.step() {
-            match event {
-                Event::Token(_) => {}
-                Event::Finished(generation) => drop(found.insert(id, generation)),
-                Event::Failed(error) => panic!("{id}: {error}"),
-            }
-        }
+        step(&mut batch, &mut found);
         let decodes = batch.plan().chunks.len();
         assert!(
             batch.plan().tokens() <= config.token_budget.max(decodes + 1)

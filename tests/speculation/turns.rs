@@ -21,20 +21,12 @@ fn draft_tokens_preempt_nobody_and_take_no_block_of_the_prefix_cache() {
         .run(&[vec![9; 40]], &[options(1, 1.0, 0)], &mut |_, _| ControlFlow::Continue(()))
         .unwrap();
     assert_eq!(batch.scheduler().blocks().evictable(), 1);
-    let mut found = BTreeMap::new();
     for (index, (prompt, options)) in requests.iter().enumerate() {
         let id = batch.join(prompt, options).unwrap();
         let oracle = Oracle { ids: expected[index].ids.clone(), wrong: 6, vocab: 1024 };
         batch.speculate(id, Speculator::new(oracle, DraftLength::fixed(40)));
     }
-    while !batch.is_empty() {
-        for (id, event) in batch.step() {
-            if let Event::Finished(generation) = event {
-                found.insert(id, generation);
-            }
-        }
-    }
-    for (found, expected) in zip(found.values(), &expected) {
+    for (found, expected) in zip(finish(&mut batch).values(), &expected) {
         assert_same(found, expected, "with few blocks");
         assert_eq!(found.preemptions, 0);
         assert!(found.accepted > 30, "{}", found.accepted);
@@ -95,14 +87,10 @@ fn a_draft_model_reads_no_more_of_the_texts_in_a_step_than_the_budget() {
     let mut batch = Batch::with_config(&model, config);
     batch.set_speculation(Some(Speculation::new(DraftSource::Model(small.clone()), 4)));
     let ids = prompts.each_ref().map(|prompt| batch.join(prompt, &options).unwrap());
-    let (mut read, mut found) = (0, BTreeMap::new());
+    let (mut read, mut found) = (0, Finished::new());
     let positions = |bytes: usize| bytes / small.kv_pool().block_bytes() * BLOCK;
     while !batch.is_empty() {
-        for (id, event) in batch.step() {
-            if let Event::Finished(generation) = event {
-                found.insert(id, generation);
-            }
-        }
+        step(&mut batch, &mut found);
         // The last block of each is not full, and behind what is read it writes ahead.
         let now = positions(small.kv_pool().bytes());
         assert!(now <= read + 64 + 2 * prompts.len() * BLOCK, "{now} after {read}");

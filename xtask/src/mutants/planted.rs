@@ -92,10 +92,14 @@ impl Suite {
 /// Writes the copy, without any bug.
 fn write() -> Result<()> {
     let folder = Path::new(FOLDER);
-    for part in ["src", "tests/interleavings", "workspace-hack"] {
+    for part in [
+        "src",
+        "tests/interleavings",
+        "tests/scheduler",
+        "workspace-hack",
+    ] {
         crate::folder::copy(Path::new(part), &folder.join(part))?;
     }
-    fs::copy("tests/scheduler.rs", folder.join("tests/scheduler.rs"))?;
     // The versions that the project has: nothing is fetched.
     fs::copy("Cargo.lock", folder.join("Cargo.lock"))?;
     fs::write(folder.join("Cargo.toml"), manifest()?)?;

@@ -1,0 +1,163 @@
+//! What must hold of a plan, and after it.
+
+use std::sync::Arc;
+
+use slowburn::engine::{Decision, Plan};
+use slowburn::kv::Block;
+
+use super::*;
+
+impl World {
+    /// What was said of the prompts before the plan was made.
+    pub(super) fn check_prompts(&mut self, plan: &Plan, said: bool) {
+        self.without_prompts += usize::from(!said && !plan.chunks.is_empty());
+        let reads = plan.decisions.iter().any(|of| matches!(of, Decision::Prefill { .. }));
+        // Only the plan finds what is in the prefix cache, and whom it preempts.
+        let frees = |of: &Decision| {
+            matches!(of, Decision::Admitted { cached: 1.., .. } | Decision::Preempted { .. })
+        };
+        // Blocks of rejected draft tokens may come back with the plan, too.
+        let is_freed = !self.unchecked.is_empty() || plan.decisions.iter().any(frees);
+        assert!(said || !reads || is_freed, "nobody knew of the prompts: {plan:?}");
+    }
+
+    pub(super) fn check_plan(&mut self, plan: &Plan, decoding: &[SequenceId]) {
+        let mut waiting: BTreeSet<_> = self
+            .requests
+            .iter()
+            .filter(|(id, request)| !request.is_paused && !self.running.contains(id))
+            .map(|(&id, _)| id)
+            .collect();
+        let max_admitted = self.config.max_admitted.max(self.config.max_running);
+        let mut over_budget = 0;
+        for decision in &plan.decisions {
+            match *decision {
+                Decision::Admitted { id, cached } => {
+                    let may_start = self.admitted.len() < max_admitted;
+                    let is_next = |other: &&SequenceId| may_start || self.admitted.contains(other);
+                    let next = waiting.iter().find(is_next).copied();
+                    assert_eq!(next, Some(id), "in order of arrival: {plan:?}");
+                    waiting.remove(&id);
+                    self.running.insert(id);
+                    self.admitted.insert(id);
+                    assert!(self.admitted.len() <= max_admitted);
+                    self.shared += cached;
+                    let first = self.scheduler.table(id).unwrap().first();
+                    self.without_beginning += usize::from(cached > 0 && first > 0);
+                }
+                Decision::Preempted { id, .. } => {
+                    self.preempted += 1;
+                    if self.running.remove(&id) {
+                        let oldest = self.running.first().copied();
+                        assert!(oldest.is_some_and(|oldest| oldest < id), "the oldest: {plan:?}");
+                        waiting.insert(id);
+                    }
+                }
+                Decision::OverBudget { id } => {
+                    assert_eq!(self.config.policy, Policy::ChunkedPrefill);
+                    assert!(!decoding.contains(&id), "a decode waits for the budget: {plan:?}");
+                    over_budget += 1;
+                }
+                Decision::Prefill { .. }
+                | Decision::Decode { .. }
+                | Decision::Draft { .. }
+                | Decision::Deferred { .. }
+                | Decision::Stalled { .. } => {}
+            }
+        }
+        let max_running = match self.config.policy {
+            Policy::OneAtATime => 1,
+            _ => self.config.max_running,
+        };
+        assert!(self.running.len() <= max_running);
+        assert_eq!(self.scheduler.running(), self.running.len());
+        assert_eq!(self.scheduler.suspended(), self.admitted.len() - self.running.len());
+
+        // Nobody waits for a token because others read their prompts.
+        let in_plan: BTreeSet<_> = plan.chunks.iter().map(|chunk| chunk.id).collect();
+        assert_eq!(in_plan.len(), plan.chunks.len());
+        assert!(in_plan.is_subset(&self.running));
+        for id in decoding {
+            // But the last in the order may have to wait for a block.
+            let is_stalled = plan.decisions.contains(&Decision::Stalled { id: *id });
+            if is_stalled && self.running.contains(id) {
+                assert_eq!(self.running.last(), Some(id));
+            }
+            let takes_part = in_plan.contains(id) || is_stalled;
+            assert!(takes_part || !self.running.contains(id), "{id} gets no token: {plan:?}");
+        }
+        if self.config.policy == Policy::ChunkedPrefill {
+            let most = self.config.token_budget.max(decoding.len() + 1);
+            assert!(plan.tokens() <= most, "{} tokens: {plan:?}", plan.tokens());
+        }
+        if over_budget > 0 {
+            self.over_budget += over_budget;
+            // Who was preempted may have had one of the tokens.
+            let is_preempted =
+                |decision: &&Decision| matches!(decision, Decision::Preempted { .. });
+            let preempted = plan.decisions.iter().filter(is_preempted).count();
+            assert!(plan.tokens() + preempted >= self.config.token_budget, "{plan:?}");
+        }
+        // Of whoever runs, the plan says what it does, or why nothing.
+        for &id in &self.running {
+            let is_said = |decision: &Decision| {
+                decision.id() == id && !matches!(decision, Decision::Admitted { .. })
+            };
+            assert!(plan.decisions.iter().any(is_said), "nothing is said of {id}: {plan:?}");
+        }
+        // The first in the order of arrival advances, if only by a block that somebody else computes.
+        if let Some(&first) = self.running.first() {
+            let is_deferred = plan.decisions.contains(&Decision::Deferred { id: first });
+            assert!(
+                is_deferred || in_plan.contains(&first) || self.is_limited(),
+                "{first} does not advance: {plan:?}"
+            );
+        }
+        let may_start = self.admitted.len() < max_admitted;
+        let is_runnable = self.requests.iter().any(|(id, request)| {
+            !request.is_paused
+                && (self.running.contains(id) || may_start || self.admitted.contains(id))
+        });
+        assert!(is_runnable || plan.tokens() == 0, "{plan:?}");
+        if is_runnable && plan.tokens() == 0 {
+            assert!(self.is_limited() && self.scheduler.shortage().is_some(), "{plan:?}");
+        }
+    }
+
+    /// Every block has as many owners as tables hold it, and none is lost.
+    pub(super) fn check_blocks(&self) {
+        let blocks = self.scheduler.blocks();
+        let mut owners: HashMap<BlockId, (&Arc<Block>, usize)> = HashMap::new();
+        for &id in self.requests.keys() {
+            for block in self.scheduler.table(id).unwrap().blocks() {
+                owners.entry(block.id()).or_insert((block, 0)).1 += 1;
+            }
+        }
+        // Nobody keeps blocks for draft tokens that were rejected.
+        for &id in self.requests.keys().filter(|id| !self.unchecked.contains(id)) {
+            let table = self.scheduler.table(id).unwrap();
+            let end = table.first() + table.blocks().len();
+            assert_eq!(end, table.length().div_ceil(self.block_size), "{id}");
+            // Nor those that no query reads again.
+            let read = read(table.length() + 1, self.window);
+            assert_eq!(table.first(), read.start / self.block_size, "{id}");
+        }
+        for (id, (block, count)) in &owners {
+            assert_eq!(blocks.ref_count(block), *count, "block {id}");
+        }
+        // What is held is memory of the pool, and nothing else is.
+        assert_eq!(blocks.pool().bytes(), blocks.held() * blocks.pool().block_bytes());
+        assert_eq!(blocks.owned(), owners.len());
+        assert_eq!(blocks.owned() + blocks.available(), blocks.limit());
+        assert!(blocks.held() <= blocks.limit());
+        let counts = blocks.counts();
+        assert_eq!((counts.used, counts.cached), (owners.len(), blocks.evictable()));
+        assert_eq!(counts.used + counts.cached + counts.free, counts.total);
+        let stats = self.scheduler.stats();
+        assert_eq!(stats.decode_tokens, self.decoded as u64);
+        assert_eq!(stats.prefill_tokens, (self.computed - self.decoded) as u64);
+        assert_eq!(stats.preemptions, self.preempted as u64);
+        assert_eq!(stats.drafted_tokens, self.drafted as u64);
+        assert_eq!(stats.accepted_tokens, self.accepted as u64);
+    }
+}
