@@ -7,7 +7,7 @@ use std::env;
 const VARIABLE: &str = "ONE_BUILD";
 
 /// The features of all examples that `.ci/run` runs.
-const FEATURES: &str = "plot,hub,serve";
+const FEATURES: &str = "plot,hub,serve,schema";
 
 fn is_asked_for() -> bool {
     env::var_os(VARIABLE).is_some()
@@ -61,9 +61,12 @@ mod tests {
     fn profile_and_features_are_those_of_all_and_the_program_is_asked_the_same() {
         assert_eq!(
             built("--release --features plot --example 06 -- --release --features x"),
-            "--features plot,hub,serve --example 06 -- --release --features x"
+            "--features plot,hub,serve,schema --example 06 -- --release --features x"
         );
-        assert_eq!(built("--release --example 05"), "--features plot,hub,serve --example 05");
+        assert_eq!(
+            built("--release --example 05"),
+            "--features plot,hub,serve,schema --example 05"
+        );
         assert_eq!(built("--bench tried -- --quick"), "--profile dev --bench tried -- --quick");
         assert_eq!(built("-p exercises -- engine"), "-p exercises -- engine");
     }

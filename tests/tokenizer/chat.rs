@@ -162,7 +162,7 @@ fn what_a_developer_says_is_the_systems_where_the_template_knows_no_developer() 
             {"name": "default", "template": default},
             {"name": "tool_use", "template": tool_use},
         ]});
-        let tokenizer = with_config(read_tokenizer(|_| ()), &config);
+        let tokenizer = with_config(read_tokenizer("byte-level", |_| ()), &config);
         for (options, expected) in [(&ChatOptions::default(), without), (&with_tools, with)] {
             let ids = tokenizer.encode_chat(&messages, options).unwrap();
             assert_eq!(ids, tokenizer.encode(expected).unwrap(), "{default}, {tool_use}");
