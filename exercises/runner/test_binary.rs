@@ -20,7 +20,7 @@ use crate::one_build;
 
 /// How long the tests of one exercise may take. They take less than a second; a wrong answer may
 /// never end.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// How much memory the tests of one exercise may ask for. They need less than 100 MB; a wrong answer
 /// may push for ever, and would take all memory of the machine before [`LIMIT`] is reached.
