@@ -73,11 +73,12 @@ impl Tally {
     /// that panics, takes long, or asks for more memory at once than the files explain.
     fn attempt(&mut self, what: &str, bytes: usize, load: impl FnOnce() -> Result<()>) {
         let start = Instant::now();
-        let load = || load().map_err(|error| (error.to_string(), error));
+        let load = || load().map_err(|error| Box::new((error.to_string(), error)));
         let (outcome, asked) = asked_by(|| catch_unwind(AssertUnwindSafe(load)));
         match outcome {
             Ok(Ok(())) => self.loaded += 1,
-            Ok(Err((message, error))) => {
+            Ok(Err(refusal)) => {
+                let (message, error) = *refusal;
                 self.refused += 1;
                 assert!(is_line(&message), "{what}: {error:?}");
             }

@@ -92,6 +92,11 @@ impl Suite {
 /// Writes the copy, without any bug.
 fn write() -> Result<()> {
     let folder = Path::new(FOLDER);
+    // A test that has moved since the last copy would be there twice.
+    let tests = folder.join("tests");
+    if tests.exists() {
+        fs::remove_dir_all(tests)?;
+    }
     for part in [
         "src",
         "tests/interleavings",
