@@ -5,10 +5,11 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anstream::println;
 use anyhow::{Context, Result};
+use exercises_runner::cargo::cargo;
 use exercises_runner::engine_parts::{PARTS, Part, Since};
 use exercises_runner::manifest::Exercise;
 use exercises_runner::progress::{Status, has_todo};
-use exercises_runner::test_binary::{self, Progress, cargo};
+use exercises_runner::test_binary::{self, Progress};
 
 use crate::Project;
 use crate::check::{self, Building};
@@ -162,7 +163,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
         ("your-engine", "debug/deps/libyour_engine-", "a minute or less")
     };
     let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
-    let mut command = Command::new(cargo());
+    let mut command = cargo();
     command
         .args(["build", "-p", package])
         .args(with_tensors.then_some("--release"))

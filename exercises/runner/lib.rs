@@ -1,5 +1,6 @@
 //! What the runner of the exercises and the maintainers' commands share.
 
+pub mod cargo;
 pub mod compile_error;
 #[path = "../engine/parts.rs"]
 pub mod engine_parts;

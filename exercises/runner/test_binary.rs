@@ -1,7 +1,5 @@
 //! The tests of one package, built once and run in parts.
 
-use std::env;
-use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,6 +12,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 use wait_timeout::ChildExt;
 
+use crate::cargo::cargo;
 use crate::compile_error::CompileError;
 use crate::failure::{self, Failure};
 use crate::one_build;
@@ -114,7 +113,7 @@ impl TestBinary {
         progress: Progress,
         colour: bool,
     ) -> Result<Build> {
-        let mut command = Command::new(cargo());
+        let mut command = cargo();
         command
             .args(["test", "--no-run", "-p", package, "--test", package])
             .args((profile == Profile::Release).then(one_build::release).flatten());
@@ -219,7 +218,8 @@ pub fn compile(
     if progress == Progress::Hidden {
         command.arg("--quiet").stderr(Stdio::piped());
     }
-    let mut child = command.spawn().with_context(|| format!("cannot start {:?}", cargo()))?;
+    let program = command.get_program().to_owned();
+    let mut child = command.spawn().with_context(|| format!("cannot start {program:?}"))?;
     let stderr = child.stderr.take().map(read);
     let stdout = text(read(child.stdout.take().context("stdout is piped")?))?;
     let success = child.wait()?.success();
@@ -244,11 +244,6 @@ pub fn compile(
     Ok(Ok(path))
 }
 
-/// The cargo that runs this, or that of the path.
-pub fn cargo() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
 fn read(mut from: impl Read + Send + 'static) -> JoinHandle<std::io::Result<Vec<u8>>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -263,6 +258,8 @@ fn text(reader: JoinHandle<std::io::Result<Vec<u8>>>) -> Result<String> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::env;
+
     use super::*;
 
     fn run(program: &str, argument: &str, limit: Duration) -> Result<Outcome> {

@@ -20,6 +20,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use exercises_runner::cargo::cargo;
 use exercises_runner::one_build;
 use slowburn::kernels::Simd;
 
@@ -161,14 +162,14 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         None => (command, None),
     };
     let words = shlex::split(command).context("quotes that do not match")?;
-    let [cargo, subcommand, rest @ ..] = words.as_slice() else {
+    let [first, subcommand, rest @ ..] = words.as_slice() else {
         bail!("`{command}` is too short");
     };
-    ensure!(cargo == "cargo", "`{command}` is not a command of cargo");
+    ensure!(first == "cargo", "`{command}` is not a command of cargo");
     let mut process = match subcommand.as_str() {
         "xtask" => Command::new(env::current_exe()?),
         "run" | "bench" => {
-            let mut cargo = Command::new("cargo");
+            let mut cargo = cargo();
             cargo.args([subcommand, "--quiet", "--manifest-path"]).arg(root.join("Cargo.toml"));
             cargo
         }

@@ -1,12 +1,12 @@
 //! A server that is started here, and ended when it is dropped.
 
-use std::env;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use exercises_runner::cargo::cargo;
 use exercises_runner::one_build;
 use serde_json::Value;
 
@@ -99,8 +99,7 @@ pub fn program(program: Option<&Path>) -> Result<PathBuf> {
 
 /// Builds the example, and returns its path.
 fn build() -> Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let output = cargo()
         // With both, the library has the features that it has in `cargo run --example`.
         .args([
             "build",

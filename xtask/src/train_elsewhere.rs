@@ -1,10 +1,10 @@
 //! `cargo xtask train` without the feature `train`: runs a build with the feature.
 
 use std::ffi::OsString;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use exercises_runner::cargo::cargo;
 
 // All options and `--help` are passed on to that build.
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
         features.push("ndarray");
     }
     // A separate target folder, because Windows locks a running executable.
-    let status = Command::new(env!("CARGO"))
+    let status = cargo()
         .args([
             "run",
             "--profile",

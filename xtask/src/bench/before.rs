@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use exercises_runner::cargo::cargo;
 use serde::Deserialize;
 
 use super::measured::median;
@@ -83,9 +84,8 @@ impl Sizes {
 }
 
 fn build() -> Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["build", "--quiet", "--release", "--example", "06_batching"];
-    let status = Command::new(cargo).args(arguments).status().context("cannot run cargo")?;
+    let status = cargo().args(arguments).status().context("cannot run cargo")?;
     ensure!(status.success(), "06_batching could not be built");
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let program = format!("06_batching{}", env::consts::EXE_SUFFIX);

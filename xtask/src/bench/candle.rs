@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use exercises_runner::cargo::cargo;
 
 use super::dtype::Dtype;
 
@@ -46,8 +47,7 @@ pub fn target() -> PathBuf {
 /// Builds in a separate target folder, and returns the path of the program.
 fn build() -> Result<PathBuf> {
     let target = target();
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
+    let status = cargo()
         .args([
             "build",
             "--quiet",

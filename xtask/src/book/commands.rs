@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::CommandFactory;
+use exercises_runner::cargo::cargo;
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use serde::Deserialize;
 
@@ -44,7 +44,7 @@ struct Target {
 impl Targets {
     /// The targets, packages and features of this workspace.
     pub fn of_workspace(root: &Path) -> Result<Self> {
-        let output = Command::new("cargo")
+        let output = cargo()
             .args([
                 "metadata",
                 "--no-deps",

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::cargo::cargo;
 use exercises_runner::one_build;
 
 use crate::server::Server as Process;
@@ -18,11 +19,11 @@ impl Server {
     /// Starts the `cargo run` of a page, at a port that is free.
     pub fn start(command: &str, root: &Path) -> Result<Self> {
         let words = shlex::split(command).context("quotes that do not match")?;
-        let [cargo, run, rest @ ..] = words.as_slice() else {
+        let [first, run, rest @ ..] = words.as_slice() else {
             bail!("`{command}` is too short");
         };
-        ensure!(cargo == "cargo" && run == "run", "`{command}` is not a `cargo run`");
-        let mut process = Command::new("cargo");
+        ensure!(first == "cargo" && run == "run", "`{command}` is not a `cargo run`");
+        let mut process = cargo();
         process.args(["run", "--quiet"]).args(one_build::arguments(rest)).current_dir(root);
         // The engine of the exercises says where it is when it is ready.
         if rest.last().is_some_and(|word| word == "--serve") {

@@ -9,11 +9,11 @@ mod speed;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use exercises_runner::cargo::cargo;
 use slowburn::device::{self, OpenDevice, Precision};
 use slowburn::pretrained::Pretrained;
 
@@ -141,7 +141,7 @@ fn models(quick: bool) -> Result<Vec<(&'static str, Option<PathBuf>)>> {
 /// Runs this command in a build with the backend.
 fn build_and_run(backend: Backend) -> Result<()> {
     let feature = backend.to_possible_value().context("a backend without a name")?;
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = cargo();
     cargo.args(["run", "--quiet", "--package", "xtask"]);
     cargo.args(["--features", feature.get_name()]);
     if std::env::var_os("ONE_BUILD").is_none() {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::cargo::cargo;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -27,7 +28,7 @@ pub fn run(root: &Path, to: &Path, toolchain: Option<&Path>) -> Result<Vec<PathB
     let bindgen = bindgen(root)?;
     // A folder of its own, so that nothing else is built anew for it.
     let target = root.join("target/live");
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo
         .args([
             "build",
@@ -133,9 +134,7 @@ fn bindgen(root: &Path) -> Result<PathBuf> {
     if !program.exists() {
         let package = format!("{BINDGEN}-cli@{version}");
         status(
-            Command::new("cargo")
-                .args(["install", "--debug", &package, "--bin", BINDGEN, "--root"])
-                .arg(&tools),
+            cargo().args(["install", "--debug", &package, "--bin", BINDGEN, "--root"]).arg(&tools),
         )?;
     }
     Ok(program)

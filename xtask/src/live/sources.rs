@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::cargo::cargo;
 use quote::ToTokens;
 use sha2::{Digest, Sha256};
 use syn::visit_mut::{self, VisitMut};
@@ -129,7 +129,7 @@ fn is_test(item: &syn::Item) -> bool {
 
 /// The crates that are compiled for the pages, with their versions and features.
 fn crates(root: &Path) -> Result<String> {
-    let output = Command::new("cargo")
+    let output = cargo()
         .args([
             "tree",
             "--package",

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
+use exercises_runner::cargo::cargo;
 use toml::{Table, Value};
 
 /// A bug: texts of files, and what takes their places.
@@ -83,7 +84,7 @@ impl Suite {
     }
 
     fn cargo(&self, arguments: &[&str]) -> Result<Output> {
-        let mut command = Command::new(env!("CARGO"));
+        let mut command = cargo();
         command.current_dir(FOLDER).arg("test").args(self.tests).args(arguments);
         command.output().context("cannot start cargo")
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use exercises_runner::cargo::cargo;
 use exercises_runner::one_build;
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub struct Native(Process);
 impl Native {
     /// Builds the engine for this machine, and starts it with the weights of the pages.
     pub fn start(root: &Path) -> Result<Self> {
-        let output = Command::new("cargo")
+        let output = cargo()
             .arg("build")
             .args(one_build::release())
             .args(["--package", "slowburn-live", "--example", EXAMPLE])
