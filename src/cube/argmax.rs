@@ -35,6 +35,7 @@ pub(crate) fn argmax(logits: Tensor<2>) -> Tensor<1, Int> {
 /// A cube takes a row. Each lane has the greatest of its own logits; of two lanes, the greater stays, or of
 /// equals the one with the lower id. Bits say what is not finite: compilers of shaders may take it that
 /// every number is.
+// Long: one kernel, whose parts share the memory of a cube.
 #[cube(launch, address_type = "dynamic")]
 fn argmax_rows<T: Float>(
     logits: &Buffer<T>,

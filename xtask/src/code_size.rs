@@ -14,7 +14,7 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, File, Ident, ImplItemFn, Item, ItemFn, Meta, Token};
+use syn::{Attribute, Block, File, ImplItemFn, Item, ItemFn, Meta, Signature, Token};
 
 /// The lines that a file should not exceed.
 const LONGEST_FILE: usize = 400;
@@ -71,8 +71,16 @@ impl Room {
 struct Counted {
     path: PathBuf,
     lines: usize,
-    /// The functions that are too long: name and lines.
-    long_functions: Vec<(String, usize)>,
+    long_functions: Vec<LongFunction>,
+}
+
+/// A function that is too long.
+#[derive(Debug, PartialEq)]
+struct LongFunction {
+    name: String,
+    lines: usize,
+    /// Why it is left so, where the source says it.
+    reason: Option<String>,
 }
 
 pub fn run() -> Result<()> {
@@ -95,8 +103,9 @@ pub fn run() -> Result<()> {
     }
     println!("\nFunctions of more than {LONGEST_FUNCTION} lines, tests apart:");
     for file in &counted {
-        for (name, lines) in &file.long_functions {
-            println!("{lines:>7}  {name} in {}", file.path.display());
+        for LongFunction { name, lines, reason } in &file.long_functions {
+            let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            println!("{lines:>7}  {name} in {}{reason}", file.path.display());
         }
     }
     Ok(())
@@ -117,12 +126,12 @@ fn count(root: &Path, path: PathBuf) -> Result<Counted> {
     let text = fs::read_to_string(root.join(&path)).with_context(|| format!("{path:?}"))?;
     let mut file = syn::parse_file(&text).with_context(|| format!("{path:?} is not Rust"))?;
     OnlyCode.visit_file_mut(&mut file);
-    let mut functions = Functions::default();
+    let mut functions = Functions { text: &text, found: Vec::new() };
     // Files of tests are all test; what is long there is said of the file alone.
     if !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "suite") {
         functions.visit_file(&file);
     }
-    Ok(Counted { path, lines: lines(file), long_functions: functions.0 })
+    Ok(Counted { path, lines: lines(file), long_functions: functions.found })
 }
 
 /// The number of lines that hold a token.
@@ -194,27 +203,43 @@ fn asks_for_tests(condition: &Meta) -> bool {
     }
 }
 
-/// The functions that are too long.
-#[derive(Default)]
-struct Functions(Vec<(String, usize)>);
+/// The functions of a file that are too long.
+struct Functions<'a> {
+    text: &'a str,
+    found: Vec<LongFunction>,
+}
 
-impl Functions {
-    fn add(&mut self, name: &Ident, block: &Block) {
-        let body = lines(block);
-        if body > LONGEST_FUNCTION {
-            self.0.push((name.to_string(), body));
+impl Functions<'_> {
+    fn add(&mut self, signature: &Signature, block: &Block) {
+        let lines = lines(block);
+        if lines > LONGEST_FUNCTION {
+            let reason = reason(self.text, signature.fn_token.span.start().line);
+            self.found.push(LongFunction {
+                name: signature.ident.to_string(),
+                lines,
+                reason: reason.map(str::to_owned),
+            });
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Functions {
+/// Why a function is long whose `fn` is in `line`, from 1: what `// Long: ` says above it and its
+/// attributes, or `//! Long: ` of all functions of the file.
+fn reason(text: &str, line: usize) -> Option<&str> {
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let above = lines[..line - 1].iter().rev().find(|line| !line.starts_with("#["));
+    let of_function = above.and_then(|line| line.strip_prefix("// Long: "));
+    of_function.or_else(|| lines.iter().find_map(|line| line.strip_prefix("//! Long: ")))
+}
+
+impl<'ast> Visit<'ast> for Functions<'_> {
     fn visit_item_fn(&mut self, function: &'ast ItemFn) {
-        self.add(&function.sig.ident, &function.block);
+        self.add(&function.sig, &function.block);
         visit::visit_item_fn(self, function);
     }
 
     fn visit_impl_item_fn(&mut self, function: &'ast ImplItemFn) {
-        self.add(&function.sig.ident, &function.block);
+        self.add(&function.sig, &function.block);
         visit::visit_impl_item_fn(self, function);
     }
 }
@@ -241,16 +266,35 @@ mod tests {
         assert_eq!(of_a_mod("any(test, feature = \"flex\")"), 2);
     }
 
+    fn function(calls: usize) -> String {
+        format!("fn f() {{\n{}}}\n", "    g();\n".repeat(calls))
+    }
+
+    fn too_long(text: &str) -> Vec<LongFunction> {
+        let mut functions = Functions { text, found: Vec::new() };
+        functions.visit_file(&syn::parse_file(text).unwrap());
+        functions.found
+    }
+
     #[test]
     fn a_function_is_too_long_by_the_lines_of_its_body() {
-        let body = |count: usize| format!("fn f() {{\n{}}}\n", "    g();\n".repeat(count));
-        let too_long = |text: &str| {
-            let mut functions = Functions::default();
-            functions.visit_file(&syn::parse_file(text).unwrap());
-            functions.0
-        };
-        assert_eq!(too_long(&body(48)), []);
-        assert_eq!(too_long(&body(49)), [("f".to_owned(), 51)]);
+        assert_eq!(too_long(&function(48)), []);
+        let expected = LongFunction { name: "f".to_owned(), lines: 51, reason: None };
+        assert_eq!(too_long(&function(49)), [expected]);
+    }
+
+    #[test]
+    fn the_reason_of_a_long_function_is_said_above_it_or_of_the_whole_file() {
+        for (before, expected) in [
+            ("// Long: a table.\n", Some("a table.")),
+            ("mod m {}\n\n/// F.\n// Long: a table.\n#[inline]\n", Some("a table.")),
+            ("//! Plots.\n//!\n//! Long: each a plot.\n\n", Some("each a plot.")),
+            ("//! Long: each a plot.\n// Long: a table.\n", Some("a table.")),
+            ("// Long: a table.\nfn g() {}\n", None),
+        ] {
+            let found = too_long(&(before.to_owned() + &function(49)));
+            assert_eq!(found[0].reason.as_deref(), expected, "{before:?}");
+        }
     }
 
     #[test]

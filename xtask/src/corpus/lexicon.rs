@@ -79,6 +79,7 @@ pub const TRAITS: &[(&str, &str)] = &[
 ];
 
 /// The list that goes by `key` in a template.
+// Long: a table.
 pub fn list(key: &str) -> &'static [&'static str] {
     match key {
         "looks" => &[

@@ -1,4 +1,6 @@
 //! Plots about doing: learning and moving.
+//!
+//! Long: one plot each, told from begin to end.
 
 use super::{any2, begin, ending, third};
 use crate::corpus::choose::Chooser;

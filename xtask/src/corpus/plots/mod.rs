@@ -1,4 +1,4 @@
-//! The plot families.
+//! The plot families. Each is a function that tells it from begin to end, however long it is.
 
 mod deeds;
 mod hearts;

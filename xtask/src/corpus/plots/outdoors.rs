@@ -1,4 +1,6 @@
 //! Plots out of doors: building, growing, racing.
+//!
+//! Long: one plot each, told from begin to end.
 
 use super::{any, any2, begin, ending};
 use crate::corpus::choose::Chooser;

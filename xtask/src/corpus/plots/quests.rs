@@ -1,4 +1,6 @@
 //! Plots about a secret, the moon and a parcel.
+//!
+//! Long: one plot each, told from begin to end.
 
 use super::{any, any2, begin, ending, third};
 use crate::corpus::choose::Chooser;

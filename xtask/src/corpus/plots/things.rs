@@ -1,4 +1,6 @@
 //! Plots about things: lost, broken, wanted by two, traded.
+//!
+//! Long: one plot each, told from begin to end.
 
 use super::{any, any2, begin, ending};
 use crate::corpus::choose::Chooser;

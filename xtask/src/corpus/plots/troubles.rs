@@ -1,4 +1,6 @@
 //! Plots about trouble: stuck, afraid, lost, startled.
+//!
+//! Long: one plot each, told from begin to end.
 
 use super::{any, any2, begin, ending};
 use crate::corpus::choose::Chooser;
