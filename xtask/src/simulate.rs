@@ -136,85 +136,23 @@ struct Results<'a> {
 }
 
 pub fn run(args: &SimulateArgs) -> Result<()> {
-    ensure!(
-        !args.check || args.block_size == BLOCK,
-        "the engine has blocks of {BLOCK} positions: leave out --block-size or --check"
-    );
-    // All that can be wrong is found before anything is measured.
-    if let Some(rate) = args.rate {
-        ensure!(rate > 0.0 && rate.is_finite(), "a rate is a number above 0, not {rate}");
-    }
-    args.routing.check()?;
-    let is_routed = args.routing.replicas > 1;
-    ensure!(
-        !is_routed || !(args.sweep.is_some() || args.json || args.chart.is_some()),
-        "routers are compared in a table: leave out --sweep, --json and --chart"
-    );
-    let (mut target, mut ours) = args.target.target(args.check)?;
-    let setup = args.setup(&target);
-    setup.check()?;
-    let mut traffic = args.traffic(&target);
-    let mut requests = traffic.requests()?;
-    let rate = args.rate.unwrap_or_else(|| {
-        let load = if args.check { CHECK_LOAD } else { LOAD };
-        let replicas = args.routing.replicas as f64;
-        default_rate(&requests, &target.cost, load * replicas)
-    });
-    if args.check && args.requests.is_none() {
-        traffic.count = ((check::SECONDS * rate).ceil() as usize).max(1);
-        requests = traffic.requests()?;
-    }
-    let requests = requests.at_rate(rate)?;
-    let is_shared = traffic.shared_prompt > 0;
-    if args.check {
-        ours = ours.map(|ours| with_budget(ours, &setup));
-        if let (Some(ours), Some(_)) = (&ours, &target.fit) {
-            // Other requests than those that are predicted.
-            let before = Traffic { seed: traffic.seed.wrapping_add(1), ..traffic.clone() };
-            let before = before.requests()?.at_rate(rate)?;
-            let fit = served_cost(ours, &before, setup, is_shared)?;
-            (target.cost, target.fit) = (fit.cost, Some(fit));
-        }
-    }
+    args.validate()?;
+    let (simulation, ours) = Simulation::prepare(args)?;
     if !args.json {
-        print!("{}", describe(&target, &traffic, &requests, rate, &setup));
+        print!("{}", simulation.describe());
     }
-    if is_routed {
-        let list = &requests.list;
-        let table = if args.check {
-            let load = || Ok(with_budget(args.target.load()?, &setup));
-            routing::check(&args.routing, load, list, setup, &target)?
-        } else {
-            routing::compare(&args.routing, list, setup, &target)?
-        };
-        print!("{table}");
+    if args.routing.replicas > 1 {
+        print!("{}", simulation.routers(args)?);
         return Ok(());
     }
     if args.check {
         let ours = ours.context("there is no model to check with")?;
-        return check(&ours, &target, &requests, setup, is_shared);
+        print!("{}", simulation.check(&ours)?);
+        return Ok(());
     }
-    let variants = match args.sweep {
-        Some(sweep) => sweep.variants(setup, target.context),
-        None => variants::policies(setup, is_shared),
-    };
-    let mut rows = Vec::new();
-    for variant in variants {
-        variant.setup.check()?;
-        let report = run::run(&requests.list, &variant.setup, &target.cost, target.vocab)?;
-        rows.push((variant, report));
-    }
+    let rows = simulation.runs(args.sweep)?;
     if args.json {
-        let results = Results {
-            target: &target,
-            rate,
-            seed: traffic.seed,
-            scale: traffic.scale,
-            mean_lengths: requests.mean_lengths(),
-            shortened: requests.shortened,
-            runs: rows.iter().map(|(_, report)| report).collect(),
-        };
-        println!("{}", serde_json::to_string_pretty(&results)?);
+        println!("{}", serde_json::to_string_pretty(&simulation.results(&rows))?);
     } else {
         print!("{}", table(args.sweep.map_or("policy", Sweep::name), &rows));
     }
@@ -228,6 +166,24 @@ pub fn run(args: &SimulateArgs) -> Result<()> {
 }
 
 impl SimulateArgs {
+    /// All that can be wrong is found before anything is measured.
+    fn validate(&self) -> Result<()> {
+        ensure!(
+            !self.check || self.block_size == BLOCK,
+            "the engine has blocks of {BLOCK} positions: leave out --block-size or --check"
+        );
+        if let Some(rate) = self.rate {
+            ensure!(rate > 0.0 && rate.is_finite(), "a rate is a number above 0, not {rate}");
+        }
+        self.routing.check()?;
+        let is_routed = self.routing.replicas > 1;
+        ensure!(
+            !is_routed || !(self.sweep.is_some() || self.json || self.chart.is_some()),
+            "routers are compared in a table: leave out --sweep, --json and --chart"
+        );
+        Ok(())
+    }
+
     fn setup(&self, target: &Target) -> Setup {
         let eighth = (target.context / 8).max(1);
         Setup {
@@ -259,6 +215,161 @@ impl SimulateArgs {
     }
 }
 
+/// What is simulated.
+struct Simulation {
+    target: Target,
+    traffic: Traffic,
+    requests: Requests,
+    /// Arrivals per second.
+    rate: f64,
+    setup: Setup,
+}
+
+impl Simulation {
+    /// All that the runs need, and the model if there is one.
+    fn prepare(args: &SimulateArgs) -> Result<(Self, Option<Ours>)> {
+        let (target, mut ours) = args.target.target(args.check)?;
+        let setup = args.setup(&target);
+        setup.check()?;
+        let mut traffic = args.traffic(&target);
+        let mut requests = traffic.requests()?;
+        let rate = args.rate.unwrap_or_else(|| {
+            let load = if args.check { CHECK_LOAD } else { LOAD };
+            let replicas = args.routing.replicas as f64;
+            default_rate(&requests, &target.cost, load * replicas)
+        });
+        if args.check && args.requests.is_none() {
+            traffic.count = ((check::SECONDS * rate).ceil() as usize).max(1);
+            requests = traffic.requests()?;
+        }
+        let requests = requests.at_rate(rate)?;
+        let mut simulation = Self { target, traffic, requests, rate, setup };
+        if args.check {
+            ours = ours.map(|ours| with_budget(ours, &setup));
+            if let Some(ours) = &ours
+                && simulation.target.fit.is_some()
+            {
+                simulation.fit_to_served(ours)?;
+            }
+        }
+        Ok((simulation, ours))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.traffic.shared_prompt > 0
+    }
+
+    /// Serves requests in real time with each policy, and fits the cost to all steps.
+    fn fit_to_served(&mut self, ours: &Ours) -> Result<()> {
+        // Other requests than those that are predicted.
+        let traffic = Traffic {
+            seed: self.traffic.seed.wrapping_add(1),
+            ..self.traffic.clone()
+        };
+        let requests = traffic.requests()?.at_rate(self.rate)?.list;
+        let mut steps = Vec::new();
+        for policy in Policy::ALL {
+            let setup = self.setup.with(policy, self.is_shared());
+            steps.extend(check::record(&ours.model, &requests, &setup)?.steps);
+        }
+        let fit = Fit::of(&steps)?;
+        (self.target.cost, self.target.fit) = (fit.cost, Some(fit));
+        Ok(())
+    }
+
+    /// What is simulated, in a few lines.
+    fn describe(&self) -> String {
+        let Self { target, traffic, requests, rate, setup } = self;
+        let mut text = format!("{}\n{}", target.name, describe_cost(target));
+        let MeanLengths { prompt, output } = requests.mean_lengths();
+        text += &format!(
+            "\n{} requests, {}, {} per second, seed {}\n",
+            requests.list.len(),
+            traffic.arrivals,
+            significant(*rate),
+            traffic.seed
+        );
+        text += &format!(
+            "{prompt:.0} prompt and {output:.0} output tokens on average; {} shortened to fit into a \
+             context of {}\n",
+            requests.shortened, traffic.context
+        );
+        if self.is_shared() {
+            let share = 100.0 * traffic.shared_share;
+            text += &match traffic.prefixes {
+                1 => format!("{share:.0} % begin with the same {} tokens\n", traffic.shared_prompt),
+                prefixes => format!(
+                    "{share:.0} % begin with one of {prefixes} prompts of {} tokens\n",
+                    traffic.shared_prompt
+                ),
+            };
+        }
+        let config = setup.config;
+        text += &format!(
+            "Up to {} sequences in a step, a token budget of {}, {} blocks of {} positions\n\n",
+            config.max_running,
+            config.token_budget,
+            setup.blocks(),
+            setup.block_size
+        );
+        text
+    }
+
+    /// The table of routers.
+    fn routers(&self, args: &SimulateArgs) -> Result<String> {
+        let (list, setup, target) = (&self.requests.list, self.setup, &self.target);
+        if args.check {
+            let load = || Ok(with_budget(args.target.load()?, &setup));
+            routing::check(&args.routing, load, list, setup, target)
+        } else {
+            routing::compare(&args.routing, list, setup, target)
+        }
+    }
+
+    /// Serves the requests in real time with each policy: the table of how that compares.
+    fn check(&self, ours: &Ours) -> Result<String> {
+        let mut pairs = Vec::new();
+        for policy in Policy::ALL {
+            let setup = self.setup.with(policy, self.is_shared());
+            let predicted = self.run(&setup)?;
+            let measured = check::serve(&ours.model, &self.requests.list, &setup)?;
+            pairs.push((policy.to_string(), predicted, measured));
+        }
+        Ok(check::table("policy", &pairs))
+    }
+
+    /// Runs with each policy, or with each value of a setting.
+    fn runs(&self, sweep: Option<Sweep>) -> Result<Vec<(Variant, Report)>> {
+        let variants = match sweep {
+            Some(sweep) => sweep.variants(self.setup, self.target.context),
+            None => variants::policies(self.setup, self.is_shared()),
+        };
+        let mut rows = Vec::new();
+        for variant in variants {
+            variant.setup.check()?;
+            let report = self.run(&variant.setup)?;
+            rows.push((variant, report));
+        }
+        Ok(rows)
+    }
+
+    fn run(&self, setup: &Setup) -> Result<Report> {
+        run::run(&self.requests.list, setup, &self.target.cost, self.target.vocab)
+    }
+
+    fn results<'a>(&'a self, rows: &'a [(Variant, Report)]) -> Results<'a> {
+        Results {
+            target: &self.target,
+            rate: self.rate,
+            seed: self.traffic.seed,
+            scale: self.traffic.scale,
+            mean_lengths: self.requests.mean_lengths(),
+            shortened: self.requests.shortened,
+            runs: rows.iter().map(|(_, report)| report).collect(),
+        }
+    }
+}
+
 /// `load` times as many requests per second as one at a time can serve, to two significant digits.
 fn default_rate(requests: &Requests, cost: &StepCost, load: f64) -> f64 {
     let busy: f64 = requests.list.iter().map(|request| cost.alone(request)).sum();
@@ -274,44 +385,9 @@ fn with_budget(ours: Ours, setup: &Setup) -> Ours {
     Ours { model, ..ours }
 }
 
-/// Serves requests in real time with each policy, and fits a cost to all steps.
-fn served_cost(ours: &Ours, requests: &Requests, setup: Setup, is_shared: bool) -> Result<Fit> {
-    let mut steps = Vec::new();
-    for policy in Policy::ALL {
-        let setup = setup.with(policy, is_shared);
-        steps.extend(check::record(&ours.model, &requests.list, &setup)?.steps);
-    }
-    Fit::of(&steps)
-}
-
-/// Serves the requests in real time with each policy, and prints how that compares.
-fn check(
-    ours: &Ours,
-    target: &Target,
-    requests: &Requests,
-    setup: Setup,
-    is_shared: bool,
-) -> Result<()> {
-    let mut pairs = Vec::new();
-    for policy in Policy::ALL {
-        let setup = setup.with(policy, is_shared);
-        let predicted = run::run(&requests.list, &setup, &target.cost, target.vocab)?;
-        let measured = check::serve(&ours.model, &requests.list, &setup)?;
-        pairs.push((policy.to_string(), predicted, measured));
-    }
-    print!("{}", check::table("policy", &pairs));
-    Ok(())
-}
-
-/// What is simulated, in a few lines.
-fn describe(
-    target: &Target,
-    traffic: &Traffic,
-    requests: &Requests,
-    rate: f64,
-    setup: &Setup,
-) -> String {
-    let mut text = format!("{}\n", target.name);
+/// The fit, and what each kind of work costs.
+fn describe_cost(target: &Target) -> String {
+    let mut text = String::new();
     if let Some(fit) = &target.fit {
         text += &format!(
             "The fitted cost is off by {:.0} % at the median step, by {:.0} % at the 95th \
@@ -332,37 +408,6 @@ fn describe(
         costs.row([name.to_owned(), significant(1e6 * seconds)]);
     }
     text += &format!("\n{}\nAgain without measuring: --cost {}\n", costs.text(), target.cost);
-    let MeanLengths { prompt, output } = requests.mean_lengths();
-    text += &format!(
-        "\n{} requests, {}, {} per second, seed {}\n",
-        requests.list.len(),
-        traffic.arrivals,
-        significant(rate),
-        traffic.seed
-    );
-    text += &format!(
-        "{prompt:.0} prompt and {output:.0} output tokens on average; {} shortened to fit into a \
-         context of {}\n",
-        requests.shortened, traffic.context
-    );
-    if traffic.shared_prompt > 0 {
-        let share = 100.0 * traffic.shared_share;
-        text += &match traffic.prefixes {
-            1 => format!("{share:.0} % begin with the same {} tokens\n", traffic.shared_prompt),
-            prefixes => format!(
-                "{share:.0} % begin with one of {prefixes} prompts of {} tokens\n",
-                traffic.shared_prompt
-            ),
-        };
-    }
-    let config = setup.config;
-    text += &format!(
-        "Up to {} sequences in a step, a token budget of {}, {} blocks of {} positions\n\n",
-        config.max_running,
-        config.token_budget,
-        setup.blocks(),
-        setup.block_size
-    );
     text
 }
 

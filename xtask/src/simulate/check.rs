@@ -44,9 +44,11 @@ pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Reco
     // Nothing but waiting for the next arrival happens between steps.
     let prompts: Vec<Vec<u32>> = requests.iter().map(|request| request.prompt_ids(vocab)).collect();
     let mut engine = Engine::new(model, setup.config);
-    let mut recorder = Recorder::new(requests.len());
-    let mut counts = Counts::default();
-    let mut steps = Vec::new();
+    let mut recorded = Recorded {
+        recorder: Recorder::new(requests.len()),
+        counts: Counts::default(),
+        steps: Vec::new(),
+    };
     // The requests in the order of the ids that the engine gave them.
     let mut accepted = Vec::new();
     let mut coming = requests.iter().peekable();
@@ -56,10 +58,10 @@ pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Reco
         while let Some(request) = coming.next_if(|request| request.arrival <= now) {
             match engine.arrive(&prompts[request.index], request.output, usize::MAX, false) {
                 Ok(_) => {
-                    counts.prompt_tokens += request.prompt;
+                    recorded.counts.prompt_tokens += request.prompt;
                     accepted.push(request);
                 }
-                Err(_) => counts.refused += 1,
+                Err(_) => recorded.counts.refused += 1,
             }
         }
         if engine.scheduler().is_empty() {
@@ -70,22 +72,38 @@ pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Reco
             thread::sleep(Duration::from_secs_f64(wait.max(0.0)));
             continue;
         }
+        recorded.step(&mut engine, &accepted, start)?;
+    }
+    recorded.counts.prefix = engine.scheduler().blocks().prefix_stats();
+    Ok(recorded)
+}
+
+impl Recorded {
+    /// Takes a step of a run that began at `start`: its tokens come out, and requests with all of theirs
+    /// leave.
+    fn step(
+        &mut self,
+        engine: &mut Engine<'_>,
+        accepted: &[&Request],
+        start: Instant,
+    ) -> Result<()> {
         let began = start.elapsed().as_secs_f64();
         let (plan, outcomes) = engine.step();
         let now = start.elapsed().as_secs_f64();
-        let prompt =
-            |chunk: &Chunk| accepted.get(chunk.id.0 as usize).map_or(0, |of: &&Request| of.prompt);
-        steps.push(Sample { work: Work::of(&plan.chunks, prompt), seconds: now - began });
+        let prompt = |chunk: &Chunk| accepted.get(chunk.id.0 as usize).map_or(0, |of| of.prompt);
+        self.steps.push(Sample { work: Work::of(&plan.chunks, prompt), seconds: now - began });
         ensure!(!plan.chunks.is_empty(), "the engine does nothing for the requests it has");
+        let counts = &mut self.counts;
         counts.steps += 1;
         counts.peak_blocks = counts.peak_blocks.max(engine.scheduler().blocks().owned());
+        let vocab = engine.model().config().vocab_size;
         for (id, outcome) in outcomes {
             let request = accepted.get(id.0 as usize).context("an outcome of no request")?;
             match outcome {
                 Outcome::Failed(error) => bail!(error),
                 Outcome::PromptLogits { .. } | Outcome::Checked { .. } => {}
                 Outcome::Logits(_) | Outcome::MostLikely(_) => {
-                    let tokens = recorder.token(request, now);
+                    let tokens = self.recorder.token(request, now);
                     if tokens < request.output {
                         engine.push(id, request.output_id(tokens, vocab));
                     } else {
@@ -95,9 +113,8 @@ pub fn record(model: &Model, requests: &[Request], setup: &Setup) -> Result<Reco
                 }
             }
         }
+        Ok(())
     }
-    counts.prefix = engine.scheduler().blocks().prefix_stats();
-    Ok(Recorded { recorder, counts, steps })
 }
 
 /// A table of predictions and measurements.

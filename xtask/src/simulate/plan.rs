@@ -126,18 +126,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
         args.model.name()
     );
     println!("{}", wires(&model));
-    let traffic = Traffic {
-        seed: 1,
-        count: args.requests,
-        arrivals: Arrivals::Poisson,
-        log: Log::Conversation,
-        scale: 1.0,
-        context: CONTEXT,
-        shared_prompt: 0,
-        shared_share: 1.0,
-        prefixes: 1,
-    };
-    let requests = traffic.requests()?;
+    let requests = traffic(args.requests).requests()?;
     let lengths = requests.mean_lengths();
     println!(
         "{} users, a request of each every {} s: {rate:.0} a second, {:.0} prompt and {:.0} output \
@@ -160,6 +149,21 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     };
     print!("{}", plan.table()?);
     Ok(())
+}
+
+/// So many requests with the lengths of the log.
+fn traffic(count: usize) -> Traffic {
+    Traffic {
+        seed: 1,
+        count,
+        arrivals: Arrivals::Poisson,
+        log: Log::Conversation,
+        scale: 1.0,
+        context: CONTEXT,
+        shared_prompt: 0,
+        shared_share: 1.0,
+        prefixes: 1,
+    }
 }
 
 /// What each layout sends, and what a step takes with each wire.
