@@ -45,8 +45,8 @@ pub struct FiguresArgs {
 
 pub fn run(args: &FiguresArgs) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the root")?;
-    let book = root.join("book/src");
-    let outputs = book.join("output");
+    let folder = root.join("book/src");
+    let outputs = folder.join("output");
     let mut sittings = Sittings::read(&outputs)?;
     let sitting = match (args.sitting, args.only.is_empty()) {
         (true, true) => sittings.begin_of_the_book(&outputs)?,
@@ -54,14 +54,15 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
         (false, _) => sittings.begin()?,
     };
     let mut wrong = Vec::new();
-    let all = pages(&book)?;
+    let all = pages(&folder)?;
     if args.check {
         wrong.extend(all.iter().flat_map(|(name, text)| {
             let read = |file: &str| fs::read(outputs.join(file)).unwrap_or_default();
             sittings.faults(name, text, &timed_files(), read)
         }));
     }
-    let pages: String = all.into_values().collect();
+    let pages = all.into_values().collect();
+    let mut book = Book { folder, pages, check: args.check, wrong };
     let is_wanted = |output: &&Output| match args.only.as_str() {
         "" if args.sitting => output.timed,
         "" => !output.on_request,
@@ -69,66 +70,99 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     };
     for output in outputs::all().filter(is_wanted) {
         eprintln!("$ {}", output.command);
-        for command in [Some(output.command), output.server].into_iter().flatten() {
-            if !pages.contains(command) {
-                wrong.push(format!("no page shows `{command}`"));
-            }
-        }
-        if output.needs_avx512 && !Simd::Avx512.is_available() {
-            eprintln!("not run: this processor has no AVX-512");
-            continue;
-        }
-        let folder = tempfile::tempdir()?;
-        let text = match execute(output, folder.path(), root) {
-            Ok(text) => text,
-            // A sitting of an hour is not lost for one command.
-            Err(error) => {
-                wrong.push(format!("{error:#}"));
-                continue;
-            }
-        };
-        wrong.extend(
-            lines_of_cargo(&text)
-                .map(|line| format!("`{}` prints a line of cargo's own: {line}", output.command)),
-        );
-        if let Some(file) = output.file {
-            if !pages.contains(&format!("output/{file}}}}}")) {
-                wrong.push(format!("no page includes output/{file}"));
-            }
-            let kept = outputs.join(file);
-            if !args.check {
-                write(&kept, text.as_bytes())?;
-                if output.timed {
-                    sittings.note(&sitting, file, text.as_bytes());
-                }
-            } else if !output.agrees(&fs::read_to_string(&kept).unwrap_or_default(), &text) {
-                wrong.push(format!("{} differs:\n{text}", kept.display()));
-            }
-        }
-        for figure in output.figures {
-            let drawn = fs::read_to_string(folder.path().join(figure))
-                .with_context(|| format!("`{}` draws no {figure}", output.command))?;
-            let drawn = inline::chart(&drawn).with_context(|| (*figure).to_owned())?;
-            if !pages.contains(&format!("{{{{#include figures/{figure}}}}}")) {
-                wrong.push(format!("no page shows figures/{figure}"));
-            }
-            let kept = book.join("figures").join(figure);
-            if !args.check {
-                write(&kept, drawn.as_bytes())?;
-            } else if !output.shows(&fs::read(&kept).unwrap_or_default(), drawn.as_bytes()) {
-                wrong.push(format!("{} differs", kept.display()));
-            }
+        let text = book.run(output, root)?;
+        if let (Some(text), Some(file)) = (text, output.file)
+            && output.timed
+            && !args.check
+        {
+            sittings.note(&sitting, file, text.as_bytes());
         }
     }
     if !args.check {
         sittings.write(&outputs)?;
     }
     ensure!(
-        wrong.is_empty(),
+        book.wrong.is_empty(),
         "{}\nrun `cargo xtask figures` and look at what changed",
-        wrong.join("\n")
+        book.wrong.join("\n")
     );
     Ok(())
+}
+
+/// The pages and their results, and what is wrong with them.
+struct Book {
+    /// `book/src`.
+    folder: PathBuf,
+    /// The text of all pages.
+    pages: String,
+    /// Nothing is written: a difference is wrong.
+    check: bool,
+    wrong: Vec<String>,
+}
+
+impl Book {
+    /// Runs a command, and keeps its results or compares them. Returns what it prints; none if it failed,
+    /// or cannot run on this machine.
+    fn run(&mut self, output: &Output, root: &Path) -> Result<Option<String>> {
+        for command in [Some(output.command), output.server].into_iter().flatten() {
+            if !self.pages.contains(command) {
+                self.wrong.push(format!("no page shows `{command}`"));
+            }
+        }
+        if output.needs_avx512 && !Simd::Avx512.is_available() {
+            eprintln!("not run: this processor has no AVX-512");
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir()?;
+        let text = match execute(output, folder.path(), root) {
+            Ok(text) => text,
+            // A sitting of an hour is not lost for one command.
+            Err(error) => {
+                self.wrong.push(format!("{error:#}"));
+                return Ok(None);
+            }
+        };
+        self.wrong.extend(
+            lines_of_cargo(&text)
+                .map(|line| format!("`{}` prints a line of cargo's own: {line}", output.command)),
+        );
+        if let Some(file) = output.file {
+            self.keep_text(output, file, &text)?;
+        }
+        for figure in output.figures {
+            let drawn = fs::read_to_string(folder.path().join(figure))
+                .with_context(|| format!("`{}` draws no {figure}", output.command))?;
+            let drawn = inline::chart(&drawn).with_context(|| (*figure).to_owned())?;
+            self.keep_figure(output, figure, &drawn)?;
+        }
+        Ok(Some(text))
+    }
+
+    fn keep_text(&mut self, output: &Output, file: &str, text: &str) -> Result<()> {
+        if !self.pages.contains(&format!("output/{file}}}}}")) {
+            self.wrong.push(format!("no page includes output/{file}"));
+        }
+        let kept = self.folder.join("output").join(file);
+        if !self.check {
+            write(&kept, text.as_bytes())?;
+        } else if !output.agrees(&fs::read_to_string(&kept).unwrap_or_default(), text) {
+            self.wrong.push(format!("{} differs:\n{text}", kept.display()));
+        }
+        Ok(())
+    }
+
+    fn keep_figure(&mut self, output: &Output, figure: &str, drawn: &str) -> Result<()> {
+        if !self.pages.contains(&format!("{{{{#include figures/{figure}}}}}")) {
+            self.wrong.push(format!("no page shows figures/{figure}"));
+        }
+        let kept = self.folder.join("figures").join(figure);
+        if !self.check {
+            write(&kept, drawn.as_bytes())?;
+        } else if !output.shows(&fs::read(&kept).unwrap_or_default(), drawn.as_bytes()) {
+            self.wrong.push(format!("{} differs", kept.display()));
+        }
+        Ok(())
+    }
 }
 
 /// The text of all pages, by their names.
