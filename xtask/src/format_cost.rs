@@ -95,10 +95,15 @@ pub fn run(args: &FormatCostArgs) -> Result<()> {
         args.new_tokens,
         args.rounds
     );
+    print_table(&contenders, &workload);
+    Ok(())
+}
+
+fn print_table(contenders: &[Contender], workload: &Workload) {
     println!("| | prefill, tokens/s | decode, tokens/s | of the first |");
     println!("|---|---:|---:|---:|");
-    for contender in &contenders {
-        let rate = |phase| median(contender.rounds.iter().map(|m| m.rate(phase, &workload)));
+    for contender in contenders {
+        let rate = |phase| median(contender.rounds.iter().map(|m| m.rate(phase, workload)));
         let pairs = contender.rounds.iter().zip(&contenders[0].rounds);
         let ratio = median(pairs.map(|(own, first)| first.decode / own.decode));
         println!(
@@ -108,7 +113,6 @@ pub fn run(args: &FormatCostArgs) -> Result<()> {
             rate(Phase::Decode),
         );
     }
-    Ok(())
 }
 
 fn simd(args: &FormatCostArgs) -> Result<Vec<Contender>> {

@@ -52,20 +52,13 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
     let (mut steps, mut rows, mut ended) = (0, 0, false);
     // What the last step has computed here.
     let mut computed: HashMap<Rows, String> = HashMap::new();
-    for (index, entry) in entries.iter().enumerate().skip(1) {
-        let line = index + 1;
+    for (line, entry) in (1..).zip(entries).skip(1) {
         ensure!(!ended, "line {line}: the record goes on after its end");
         match entry {
             Entry::Start { .. } => bail!("line {line}: a record has one start"),
             Entry::Event { event } => engine.handle(event.clone())?,
             Entry::Step { decisions } => {
-                engine.take_record();
-                engine.step();
-                // The limit is the recorded one.
-                let found = engine.take_record().into_iter();
-                let mut found = found.filter(|entry| !matches!(entry, Entry::Limit { .. }));
-                check_decisions(line, decisions, found.next())?;
-                computed = found.filter_map(row).collect();
+                computed = step(line, &mut engine, decisions)?;
                 steps += 1;
             }
             Entry::Logits { id, hash } => {
@@ -80,10 +73,7 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
             Entry::Limit { blocks, idle } => engine.set_limit(*blocks, *idle),
             Entry::Lent { blocks, preempt } => engine.lend(*blocks, *preempt),
             Entry::End { entries } => {
-                ensure!(
-                    *entries == index,
-                    "line {line}: {index} entries came before, but the record had {entries}: lines are missing"
-                );
+                check_count(line, *entries)?;
                 ended = true;
             }
         }
@@ -100,6 +90,21 @@ fn replay(model: Model, entries: &[Entry]) -> Result<String> {
         entries.len()
     );
     Ok(said)
+}
+
+/// Takes a step, whose plan must be the recorded one. Returns the hashes of its logits.
+fn step(
+    line: usize,
+    engine: &mut Engine<'_>,
+    recorded: &[Decision],
+) -> Result<HashMap<Rows, String>> {
+    engine.take_record();
+    engine.step();
+    // The limit is the recorded one.
+    let found = engine.take_record().into_iter();
+    let mut found = found.filter(|entry| !matches!(entry, Entry::Limit { .. }));
+    check_decisions(line, recorded, found.next())?;
+    Ok(found.filter_map(row).collect())
 }
 
 /// Other bits from another model are no news.
@@ -144,6 +149,15 @@ fn check_bits(
         found.as_deref() == Some(hash),
         "line {line}: other bits: the logits of sequence {id} had the hash {hash}, and have {}",
         found.as_deref().unwrap_or("none")
+    );
+    Ok(())
+}
+
+fn check_count(line: usize, recorded: usize) -> Result<()> {
+    let found = line - 1;
+    ensure!(
+        recorded == found,
+        "line {line}: {found} entries came before, but the record had {recorded}: lines are missing"
     );
     Ok(())
 }

@@ -71,27 +71,8 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
     let phases = phases::all(&shape, &args.prompt_tokens, args.new_tokens, args.batch)?;
 
     println!("{}, {} threads, {}\n", machine::describe()?, args.threads, machine::simd());
-    let simd = Simd::detect();
     let weights = shape.weight_bytes() as usize;
-    let read = |bytes, threads| memory::read_bandwidth(simd, bytes, threads);
-    let from_memory = read(args.mib << 20, args.threads)?;
-    let on_one = read(args.mib << 20, 1)?;
-    let of_weights = read(weights, args.threads)?;
-    let arithmetic = multiply_add::rate(simd, args.threads);
-    let arithmetic_on_one = multiply_add::rate(simd, 1);
-    println!("| this machine | all threads | one thread |");
-    println!("|---|--:|--:|");
-    let gb = |rate: f64| rate / 1e9;
-    println!("| reads {} MiB, GB/s | {:.1} | {:.1} |", args.mib, gb(from_memory), gb(on_one));
-    let mib = weights as f64 / MIB;
-    println!("| reads {mib:.0} MiB, as much as the weights, GB/s | {:.1} | |", gb(of_weights));
-    println!(
-        "| multiplies and adds, Gflop/s | {:.0} | {:.0} |\n",
-        gb(arithmetic),
-        gb(arithmetic_on_one)
-    );
-
-    let roof = Roof { bandwidth: of_weights, arithmetic };
+    let [roof, memory] = roofs(args, weights)?;
     println!("| phase | flop/byte | Gflop/s | GB/s | roof, Gflop/s | of the roof | limit |");
     println!("|---|--:|--:|--:|--:|--:|---|");
     let mut points = Vec::new();
@@ -112,9 +93,8 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
         points.push((phase.name(), cost.intensity(), rate));
     }
     if let Some(file) = &args.chart {
-        let memory = Roof { bandwidth: from_memory, arithmetic };
         let roofs = [
-            (format!("reading {mib:.0} MiB"), roof),
+            (format!("reading {:.0} MiB", weights as f64 / MIB), roof),
             ("reading memory".to_owned(), memory),
         ];
         // Weights that exceed every cache are read from memory, so both roofs coincide.
@@ -122,4 +102,32 @@ pub fn run(args: &RooflineArgs) -> Result<()> {
         chart::draw(file, &roofs[..distinct], &points)?;
     }
     Ok(())
+}
+
+/// Measures and prints what this machine could do. The first roof is that of reading `weights` bytes, the
+/// second that of reading more than any cache holds.
+fn roofs(args: &RooflineArgs, weights: usize) -> Result<[Roof; 2]> {
+    let simd = Simd::detect();
+    let read = |bytes, threads| memory::read_bandwidth(simd, bytes, threads);
+    let from_memory = read(args.mib << 20, args.threads)?;
+    let on_one = read(args.mib << 20, 1)?;
+    let of_weights = read(weights, args.threads)?;
+    let arithmetic = multiply_add::rate(simd, args.threads);
+    let arithmetic_on_one = multiply_add::rate(simd, 1);
+    println!("| this machine | all threads | one thread |");
+    println!("|---|--:|--:|");
+    println!("| reads {} MiB, GB/s | {:.1} | {:.1} |", args.mib, gb(from_memory), gb(on_one));
+    let mib = weights as f64 / MIB;
+    println!("| reads {mib:.0} MiB, as much as the weights, GB/s | {:.1} | |", gb(of_weights));
+    println!(
+        "| multiplies and adds, Gflop/s | {:.0} | {:.0} |\n",
+        gb(arithmetic),
+        gb(arithmetic_on_one)
+    );
+    Ok([of_weights, from_memory].map(|bandwidth| Roof { bandwidth, arithmetic }))
+}
+
+/// A rate in thousands of millions.
+fn gb(rate: f64) -> f64 {
+    rate / 1e9
 }

@@ -1,6 +1,7 @@
 //! Slow Burn's performance goals, as ratios, because absolute speeds depend on the machine.
 
 use std::fmt::{self, Display, Formatter};
+use std::iter;
 
 use super::before::Before;
 use super::contender::{Engine, Peer};
@@ -54,6 +55,13 @@ impl Display for Limit {
 /// The performance goals, with the measurements in `results`.
 pub fn goals(results: &Results) -> Vec<Goal> {
     let smollm2 = Shape::SmolLm2_135m.name();
+    let mut goals = of_one_sequence(results, smollm2);
+    goals.extend(of_batches(results, smollm2));
+    goals.extend(of_loading(results.load.as_ref(), smollm2));
+    goals
+}
+
+fn of_one_sequence(results: &Results, smollm2: &str) -> Vec<Goal> {
     let ours = |dtype: Dtype| (Engine::Alone, dtype);
     let llama_cpp = |dtype: Dtype| (Engine::Peer(Peer::LlamaCpp), dtype);
     let mut goals = Vec::new();
@@ -97,29 +105,37 @@ pub fn goals(results: &Results) -> Vec<Goal> {
         let what = format!("{} / int8", dtype.name());
         goals.push(results.at_least(1.4, (smollm2, 128, Decode), &what, pair));
     }
-    goals.push(Goal {
+    goals
+}
+
+fn of_batches(results: &Results, smollm2: &str) -> Vec<Goal> {
+    let of_8 = Goal {
         what: format!("{smollm2}, decode after 128, a batch of 8 / one"),
         limit: Limit::AtLeast(5.0),
         measured: results.batch_of_8(smollm2),
-    });
+    };
     let before = results.before.iter().flat_map(|before| before.ratios());
-    goals.extend(before.map(|(sequences, ratio)| Goal {
+    let before = before.map(|(sequences, ratio)| Goal {
         what: format!("ember, {sequences} at once, now / before"),
         limit: Limit::AtLeast(1.0),
         measured: Some(ratio),
-    }));
-    let load = results.load.as_ref();
-    goals.push(Goal {
-        what: format!("{smollm2}, loading / reading the file"),
-        limit: Limit::AtMost(1.3),
-        measured: load.map(LoadCost::times_reading),
     });
-    goals.push(Goal {
-        what: format!("{smollm2}, peak memory / weights and cache"),
-        limit: Limit::AtMost(1.15),
-        measured: load.and_then(LoadCost::peak_ratio),
-    });
-    goals
+    iter::once(of_8).chain(before).collect()
+}
+
+fn of_loading(load: Option<&LoadCost>, smollm2: &str) -> [Goal; 2] {
+    [
+        Goal {
+            what: format!("{smollm2}, loading / reading the file"),
+            limit: Limit::AtMost(1.3),
+            measured: load.map(LoadCost::times_reading),
+        },
+        Goal {
+            what: format!("{smollm2}, peak memory / weights and cache"),
+            limit: Limit::AtMost(1.15),
+            measured: load.and_then(LoadCost::peak_ratio),
+        },
+    ]
 }
 
 impl Results {

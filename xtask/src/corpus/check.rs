@@ -49,16 +49,9 @@ pub fn check(text: &str) -> Check {
             if let Some(kind) = bound {
                 met.insert(kind);
                 let before = *given.entry(token).or_insert(kind);
-                if before != kind {
-                    kinds_kept = false;
-                    problems.push(format!("{token} was a {before} and became a {kind}"));
-                }
-                let wrong =
-                    kind == "girl" && HE.contains(&token) || kind == "boy" && SHE.contains(&token);
-                if wrong {
-                    kinds_kept = false;
-                    problems.push(format!("{token} is not a name for a {kind}"));
-                }
+                let wrong = problems_of_kind(token, kind, before);
+                kinds_kept &= wrong.is_empty();
+                problems.extend(wrong);
             }
         } else if is(token, &["a", "an", "another"]) {
             if let Some((kind, _)) = kind_after(&tokens, i + 1, 3) {
@@ -87,6 +80,18 @@ pub fn check(text: &str) -> Check {
         no_repeated_sentence: repeated.is_empty(),
         problems,
     }
+}
+
+/// What is wrong with a `kind` for `name`, which was introduced as a `before`.
+fn problems_of_kind(name: &str, kind: &str, before: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if before != kind {
+        problems.push(format!("{name} was a {before} and became a {kind}"));
+    }
+    if kind == "girl" && HE.contains(&name) || kind == "boy" && SHE.contains(&name) {
+        problems.push(format!("{name} is not a name for a {kind}"));
+    }
+    problems
 }
 
 /// The words of each sentence of at least four that was told before.

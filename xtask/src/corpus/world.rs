@@ -147,16 +147,7 @@ impl Tale {
                 self.trait_line(60);
                 self.say("On a {weather} {time}, {A} {act} {spot}.");
             }
-            3 => {
-                let known = format!(
-                    "Everyone in [the village|the valley|the wood|the meadow] knew {} the {}, because ",
-                    self.cast[0].name, self.cast[0].kind.noun
-                );
-                self.say(&known);
-                self.cast[0].known = true;
-                self.trait_clause();
-                self.say("One {weather} {time}, {A} {act} {spot}.");
-            }
+            3 => self.open_as_known(),
             4 => {
                 self.say("{+A} {act} {spot}. It was a {weather} {time}, and [nothing had gone wrong yet|all was still|there was plenty of time|the day felt new].");
             }
@@ -170,6 +161,17 @@ impl Tale {
                 self.trait_line(40);
             }
         }
+    }
+
+    fn open_as_known(&mut self) {
+        let known = format!(
+            "Everyone in [the village|the valley|the wood|the meadow] knew {} the {}, because ",
+            self.cast[0].name, self.cast[0].kind.noun
+        );
+        self.say(&known);
+        self.cast[0].known = true;
+        self.trait_clause();
+        self.say("One {weather} {time}, {A} {act} {spot}.");
     }
 
     fn open_as_i(&mut self) {

@@ -49,10 +49,22 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     if calls_todo(&solution) {
         problems.push("the solution has a `todo!()`".into());
     }
+    problems.extend(problems_of_variants(root, exercise, &stub)?);
+    for part in ["Why", "What it costs", "A common wrong turn"] {
+        if !module_doc(&solution).contains(part) {
+            problems.push(format!("the solution's `//!` has no paragraph \"{part}\""));
+        }
+    }
+    Ok(problems)
+}
+
+fn problems_of_variants(root: &Path, exercise: &Exercise, stub: &File) -> Result<Vec<String>> {
+    let asked = seen_by_suite(stub);
+    let mut problems = Vec::new();
     for variant in edits::variants(root, exercise.chapter.module(), &exercise.name)? {
         let file = syn::parse_file(&variant.text)
             .with_context(|| format!("{} is not Rust", variant.name))?;
-        let (of_variant, asked) = (seen_by_suite(&file), seen_by_suite(&stub));
+        let of_variant = seen_by_suite(&file);
         if of_variant != asked {
             problems.push(format!(
                 "{} has the public items {of_variant:?}, and the stub has {asked:?}",
@@ -61,11 +73,6 @@ pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
         }
         if looks_outside(&file, &[]) {
             problems.push(format!("{} uses `crate` or `super`", variant.name));
-        }
-    }
-    for part in ["Why", "What it costs", "A common wrong turn"] {
-        if !module_doc(&solution).contains(part) {
-            problems.push(format!("the solution's `//!` has no paragraph \"{part}\""));
         }
     }
     Ok(problems)

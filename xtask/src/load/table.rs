@@ -60,31 +60,29 @@ pub fn reports(reports: &[Report]) -> String {
     }
     let mut text = table.text();
     for report in reports {
-        if report.latest > LATE {
-            text += &format!(
-                "\n{}, {}: the client sent a request {} late",
-                report.server,
-                report.level,
-                time(report.latest)
-            );
-        }
-        if report.cached_tokens > 0 {
-            let share = report.cached_tokens as f64 / report.prompt_tokens.max(1) as f64;
-            text += &format!(
-                "\n{}, {}: {:.0} % of the prompt tokens came from prefix caches",
-                report.server,
-                report.level,
-                100.0 * share
-            );
-        }
-        for failure in report.failures.iter().take(3) {
-            text += &format!("\n{}, {}: {}", report.server, report.level, failure.trim_end());
+        for remark in remarks(report) {
+            text += &format!("\n{}, {}: {remark}", report.server, report.level);
         }
     }
     if !text.ends_with('\n') {
         text.push('\n');
     }
     text
+}
+
+/// What was not as it should be in one report.
+fn remarks(report: &Report) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if report.latest > LATE {
+        remarks.push(format!("the client sent a request {} late", time(report.latest)));
+    }
+    if report.cached_tokens > 0 {
+        let share = report.cached_tokens as f64 / report.prompt_tokens.max(1) as f64;
+        let percent = 100.0 * share;
+        remarks.push(format!("{percent:.0} % of the prompt tokens came from prefix caches"));
+    }
+    remarks.extend(report.failures.iter().take(3).map(|failure| failure.trim_end().to_owned()));
+    remarks
 }
 
 /// Each status, and how many answers had it.

@@ -2,7 +2,7 @@
 //!
 //! The recipe, in the order of the files: [`tokenizer`] learns a byte-level BPE from the first
 //! stories; [`data`] packs stories into rows; [`schedule`] sets the learning rate and the row
-//! length of each step; [`run`] repeats the loss, its gradients and an optimizer step;
+//! length of each step; [`take_steps`] repeats the loss, its gradients and an optimizer step;
 //! [`checkpoint`] saves the state, so that an interrupted run can resume.
 
 mod checkpoint;
@@ -155,6 +155,26 @@ pub fn run(args: &TrainArgs) -> Result<()> {
     }
     eprintln!("{} parameters", trainer.model.num_params());
 
+    take_steps(args, first_step, longest, &mut trainer, &mut rows, &held_out)?;
+
+    std::fs::create_dir_all(&args.out)?;
+    folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
+    std::fs::write(args.out.join("config.json"), folder::config_json(&config, &ROPE))?;
+    tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
+    eprintln!("the model is in {}", args.out.display());
+    Ok(())
+}
+
+/// Takes the steps from `first_step` on; the last have rows of the length `longest`. Writes the loss curve
+/// and checkpoints.
+fn take_steps(
+    args: &TrainArgs,
+    first_step: usize,
+    longest: usize,
+    trainer: &mut Trainer,
+    rows: &mut Rows,
+    held_out: &[Vec<u32>],
+) -> Result<()> {
     let schedule = Schedule::new(args.learning_rate, args.steps);
     let bar = progress_bar(args.steps, first_step);
     let mut log = LossLog::open(args, first_step)?;
@@ -174,7 +194,7 @@ pub fn run(args: &TrainArgs) -> Result<()> {
 
         let done = step + 1;
         if done.is_multiple_of(args.checkpoint_every) || done == args.steps {
-            let held_out_loss = trainer.loss(&held_out);
+            let held_out_loss = trainer.loss(held_out);
             log.held_out(done, held_out_loss)?;
             bar.println(format!("step {done}: loss {smooth:.3}, held out {held_out_loss:.3}"));
             checkpoint::save(
@@ -187,12 +207,6 @@ pub fn run(args: &TrainArgs) -> Result<()> {
         }
     }
     bar.finish();
-
-    std::fs::create_dir_all(&args.out)?;
-    folder::write_safetensors(&trainer.model, &args.out.join("model.safetensors"))?;
-    std::fs::write(args.out.join("config.json"), folder::config_json(&config, &ROPE))?;
-    tokenizer::save(&tokenizer, &args.out.join("tokenizer.json"))?;
-    eprintln!("the model is in {}", args.out.display());
     Ok(())
 }
 

@@ -53,25 +53,8 @@ fn stops(proof: &mut Proof) -> Result<()> {
               [...{WIDGET}.querySelectorAll('.widget-strip p')].map((strip) => strip.textContent)]"
         ))?;
         ensure!(now > 0, "stop {stop} marks no box");
-        let kind = shown["kind"].as_str().context("a kind")?.to_owned();
-        let layer = shown["layer"].as_u64();
-        let of = |name: &str| match layer {
-            Some(layer) => shown["answer"]["layers"][layer as usize][name].clone(),
-            None => shown["answer"][name].clone(),
-        };
-        let numbers = match &*kind {
-            "embedding" => vec![of("embedding")],
-            "norm" => vec![of("attention_input")],
-            "qkv" => vec![of("query"), of("key"), of("value")],
-            "rope" => vec![of("rotated_query"), of("rotated_key")],
-            "mix" => vec![of("mixed")],
-            "attention" => vec![of("attention"), of("after_attention")],
-            "norm2" => vec![of("after_attention"), of("feed_forward_input")],
-            "gate" => vec![of("gate"), of("up"), of("gated")],
-            "feed_forward" => vec![of("feed_forward"), of("output")],
-            "last_norm" => vec![of("norm")],
-            _ => Vec::new(),
-        };
+        let kind = shown["kind"].as_str().context("a kind")?;
+        let numbers = numbers(kind, &shown);
         // The first numbers of each vector stand beside its bars.
         for vector in &numbers {
             let first = vector[0].as_f64().context("a number")?;
@@ -95,4 +78,25 @@ fn stops(proof: &mut Proof) -> Result<()> {
     ensure!(is_disabled, "there is a stop after the last");
     proof.press("way", "Back")?;
     proof.browser.wait(&format!("JSON.parse({WIDGET}.dataset.shown).stop === 47"))
+}
+
+/// The vectors that a stop of this kind is about, of its layer if it has one.
+fn numbers<'a>(kind: &str, shown: &'a Value) -> Vec<&'a Value> {
+    let of = |name: &str| match shown["layer"].as_u64() {
+        Some(layer) => &shown["answer"]["layers"][layer as usize][name],
+        None => &shown["answer"][name],
+    };
+    match kind {
+        "embedding" => vec![of("embedding")],
+        "norm" => vec![of("attention_input")],
+        "qkv" => vec![of("query"), of("key"), of("value")],
+        "rope" => vec![of("rotated_query"), of("rotated_key")],
+        "mix" => vec![of("mixed")],
+        "attention" => vec![of("attention"), of("after_attention")],
+        "norm2" => vec![of("after_attention"), of("feed_forward_input")],
+        "gate" => vec![of("gate"), of("up"), of("gated")],
+        "feed_forward" => vec![of("feed_forward"), of("output")],
+        "last_norm" => vec![of("norm")],
+        _ => Vec::new(),
+    }
 }
