@@ -178,8 +178,11 @@ pub trait IntegerProducts {
 /// The products of a quantized panel with one row of rounded activations.
 #[inline(always)]
 pub fn single_rounded<I: Isa, G: PackedGroups>(panel: &[G], x: &[RoundedGroup]) -> [f32; LANES] {
+    /// How many groups ahead they are prefetched: about 6 KiB of 8 bits, or 3 KiB of 4.
+    const AHEAD: usize = 6;
     let mut acc = [0.0; LANES];
     for (group, x) in panel.iter().zip(x) {
+        prefetch(std::ptr::from_ref(group).wrapping_add(AHEAD));
         group.add_rounded_row::<I>(x, &mut acc);
         subtract_mins(&mut acc, group.mins(), x.sum());
     }
