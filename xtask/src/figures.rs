@@ -189,7 +189,7 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
     let Output { command, exit_code, figures, server, .. } = *output;
     if let Some(server) = server {
         let (out, err) = Server::start(server, root)?.ask(command)?;
-        return Ok(fold(format!("{}\n{}", err.trim(), out.trim()).trim()));
+        return Ok(fold(format!("{}\n{}", err.trim(), out.trim_end()).trim_matches('\n')));
     }
     let (command, filter) = match command.split_once(" | ") {
         Some((command, filter)) => (command, Some(filter)),

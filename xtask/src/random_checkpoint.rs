@@ -31,19 +31,26 @@ pub struct RandomCheckpointArgs {
 }
 
 pub fn run(args: &RandomCheckpointArgs) -> Result<()> {
-    write(args.shape, &args.out, args.dtype, args.seed)
+    let bytes = write(args.shape, &args.out, args.dtype, args.seed)?;
+    let numbers: usize = args.shape.tensors().iter().map(|tensor| tensor.len()).sum();
+    eprintln!("{numbers} parameters, {bytes} bytes in {}", weights(&args.out).display());
+    Ok(())
+}
+
+fn weights(folder: &Path) -> PathBuf {
+    folder.join("model.safetensors")
 }
 
 /// Writes the folder, unless it is there.
 pub fn write_missing(shape: Shape, out: &Path, dtype: Precision) -> Result<()> {
-    if out.join("model.safetensors").exists() {
-        return Ok(());
+    if !weights(out).exists() {
+        write(shape, out, dtype, 1)?;
     }
-    write(shape, out, dtype, 1)
+    Ok(())
 }
 
-/// Writes the folder, and prints a summary.
-pub fn write(shape: Shape, out: &Path, dtype: Precision, seed: u64) -> Result<()> {
+/// Writes the folder. Returns the size of the weights' file in bytes.
+pub fn write(shape: Shape, out: &Path, dtype: Precision, seed: u64) -> Result<u64> {
     fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let config = shape.config_json(match dtype {
         Precision::F32 => "float32",
@@ -52,10 +59,5 @@ pub fn write(shape: Shape, out: &Path, dtype: Precision, seed: u64) -> Result<()
     });
     fs::write(out.join("config.json"), format!("{config:#}\n"))?;
     tokenizer::write(shape, &out.join("tokenizer.json"))?;
-    let tensors = shape.tensors();
-    let path = out.join("model.safetensors");
-    let bytes = writer::write(&tensors, dtype, seed, &path)?;
-    let numbers: usize = tensors.iter().map(|tensor| tensor.len()).sum();
-    eprintln!("{numbers} parameters, {bytes} bytes in {}", path.display());
-    Ok(())
+    writer::write(&shape.tensors(), dtype, seed, &weights(out))
 }

@@ -34,8 +34,8 @@ pub fn program(
 /// The command that runs `script`.
 pub fn command(python: &str, script: &str) -> Command {
     let mut command = Command::new(python);
-    // Writes no bytecode files beside the script.
-    command.arg("-B").arg(Path::new(PACKAGE).join(script));
+    // Writes no bytecode files beside the script, and no warnings into the report.
+    command.args(["-B", "-W", "ignore"]).arg(Path::new(PACKAGE).join(script));
     command
 }
 
