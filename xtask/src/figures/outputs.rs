@@ -390,6 +390,10 @@ const OUTPUTS: &[Output] = &[
     timed("prefill.txt", "cargo bench --bench generation -- --quick prefill"),
     timed("f16.txt", "cargo run --release --example 05_kv_cache -- --dtype f16"),
     on_request("peers.md", "cargo xtask bench --peers"),
+    on_request(
+        "integers-peers.md",
+        "cargo xtask bench --model data/smollm2-135m --dtype int8,int8-int8,int4,int4-int8 --peers=llama.cpp --rounds 3 --batch 1",
+    ),
     on_request("quantized-simd.md", "cargo xtask format-cost simd"),
     on_request("quantized-kv.md", "cargo xtask format-cost kv"),
     on_request("quantized-activations.md", "cargo xtask format-cost activations"),
