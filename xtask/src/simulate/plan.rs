@@ -10,14 +10,13 @@ use slowburn::engine::{EngineConfig, Policy};
 use super::cost::StepCost;
 use super::disaggregated::{self, Pools};
 use super::layout::{Interconnect, Layout};
-use super::log::Log;
 use super::preset::{CONTEXT, H100, Model, Shape, VOCAB};
 use super::request::Request;
 use super::router::Route;
 use super::run::routed;
 use super::setup::Setup;
 use super::table::{Table, time};
-use super::traffic::{Arrivals, Traffic};
+use super::traffic::Traffic;
 use super::work::Work;
 
 /// Users send a request from time to time, with the lengths of the log of conversations. A layout
@@ -126,7 +125,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
         args.model.name()
     );
     println!("{}", wires(&model));
-    let requests = traffic(args.requests).requests()?;
+    let requests = Traffic::conversation(args.requests, CONTEXT).requests()?;
     let lengths = requests.mean_lengths();
     println!(
         "{} users, a request of each every {} s: {rate:.0} a second, {:.0} prompt and {:.0} output \
@@ -149,21 +148,6 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     };
     print!("{}", plan.table()?);
     Ok(())
-}
-
-/// So many requests with the lengths of the log.
-fn traffic(count: usize) -> Traffic {
-    Traffic {
-        seed: 1,
-        count,
-        arrivals: Arrivals::Poisson,
-        log: Log::Conversation,
-        scale: 1.0,
-        context: CONTEXT,
-        shared_prompt: 0,
-        shared_share: 1.0,
-        prefixes: 1,
-    }
 }
 
 /// What each layout sends, and what a step takes with each wire.

@@ -82,6 +82,21 @@ pub struct MeanLengths {
 }
 
 impl Traffic {
+    /// Conversations in a context, none of which share a prompt.
+    pub fn conversation(count: usize, context: usize) -> Self {
+        Self {
+            seed: 1,
+            count,
+            arrivals: Arrivals::Poisson,
+            log: Log::Conversation,
+            scale: 1.0,
+            context,
+            shared_prompt: 0,
+            shared_share: 1.0,
+            prefixes: 1,
+        }
+    }
+
     fn check(&self) -> Result<()> {
         ensure!(
             (1..=MOST_REQUESTS).contains(&self.count),
@@ -192,17 +207,7 @@ pub mod tests {
 
     /// Conversation in a context of 4096.
     pub fn traffic(count: usize) -> Traffic {
-        Traffic {
-            seed: 1,
-            count,
-            arrivals: Arrivals::Poisson,
-            log: Log::Conversation,
-            scale: 1.0,
-            context: 4096,
-            shared_prompt: 0,
-            shared_share: 1.0,
-            prefixes: 1,
-        }
+        Traffic::conversation(count, 4096)
     }
 
     /// Mean and coefficient of variation of the times between arrivals.
