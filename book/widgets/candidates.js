@@ -121,6 +121,8 @@ widgets.candidates = async (place) => {
         const names = [ALL, ...stages.slice(1).map((stage) => stage.rule)];
         if (!names.includes(rule)) rule = ALL;
         const old = [...choice.querySelectorAll("input")].map(({ value }) => value);
+        // Buttons that are drawn anew would lose the focus, and with it the place of the next key.
+        const hadFocus = choice.contains(document.activeElement);
         if (old.join() !== names.join()) {
             choice.replaceChildren(element("legend", {}, "look at"), ...names.map((name) => {
                 const input = element("input", { type: "radio", name: group, value: name });
@@ -132,6 +134,7 @@ widgets.candidates = async (place) => {
             }));
         }
         choice.querySelectorAll("input").forEach((input) => { input.checked = input.value === rule; });
+        if (hadFocus) choice.querySelector(":checked").focus();
     }
 
     // ---- the candidates

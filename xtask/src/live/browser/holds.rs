@@ -125,6 +125,16 @@ fn keys(proof: &mut Proof) -> Result<()> {
             ensure!(now == (address.clone(), true), "{page}: control {stop} turns the page");
         }
     }
+    // The rules that one can look at are drawn anew when a slider takes one away, and keep the focus.
+    proof.open("top-k.html", Look::DESK)?;
+    let rules = "document.querySelectorAll('.widget-stages input')";
+    let before: usize = proof.browser.get(&format!("{rules}.length"))?;
+    proof.browser.get::<()>(&format!("[...{rules}].at(-1).focus()"))?;
+    proof.slide("candidates", 0, "60")?;
+    proof.browser.wait(&format!("{rules}.length < {before}"))?;
+    let kept: bool =
+        proof.browser.get("document.activeElement.matches('.widget-stages :checked')")?;
+    ensure!(kept, "the rule that was looked at is drawn anew, and the focus is lost");
     // A slider moves, and a button that is disabled keeps the focus.
     proof.open("top-k.html", Look::DESK)?;
     let slider = "document.querySelector('.widget input[type=range]')";
