@@ -128,7 +128,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     let requests = Traffic::conversation(args.requests, CONTEXT).requests()?;
     let lengths = requests.mean_lengths();
     println!(
-        "{} users, a request of each every {} s: {rate:.0} a second, {:.0} prompt and {:.0} output \
+        "{} users, a request of each every {} s: {rate:.0} a second, {:.0} prompt and {:.0} output\n\
          tokens on average\np99 of the first token {} ms, between tokens {} ms\n",
         args.users,
         args.every,
@@ -176,7 +176,7 @@ impl Plan {
     /// The fewest GPUs of each layout.
     fn table(&self) -> Result<String> {
         let mut table =
-            Table::new(1, ["layout", "wire", "H100s", "TTFT p99", "between tokens p99"]);
+            Table::new(2, ["layout", "wire", "H100s", "TTFT p99", "between tokens p99"]);
         let mut row = |layout: String, wire: &str, need: Option<Need>| {
             let cell = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
             table.row([
