@@ -85,6 +85,8 @@ widgets.candidates = async (place) => {
     function clear() {
         delete place.dataset.shown;
         drawText();
+        caption.textContent = CAPTION;
+        heads.forEach((head) => { head.textContent = ""; });
         rows.forEach((row) => fillRow(row, undefined));
         allow();
     }
@@ -139,7 +141,8 @@ widgets.candidates = async (place) => {
 
     // ---- the candidates
 
-    const caption = element("caption", {}, "The likeliest tokens");
+    const CAPTION = "The likeliest tokens";
+    const caption = element("caption", {}, CAPTION);
     const heads = [element("th", { scope: "col" }), element("th", { scope: "col" })];
     const rows = Array.from({ length: ROWS }, () => {
         const token = button("", () => choose(row.id));

@@ -57,7 +57,12 @@ fn loading(proof: &mut Proof) -> Result<()> {
 fn refused(proof: &mut Proof) -> Result<()> {
     let long = "frog ".repeat(600);
     for (page, widget, go, text) in [
-        ("greedy.html", "candidates", "Draw ten", ".widget-steps"),
+        (
+            "greedy.html",
+            "candidates",
+            "Draw ten",
+            ".widget-steps, thead th:not(:first-child)",
+        ),
         ("naive-loop.html", "loops", "Ten steps", ".widget-pair .fig"),
         ("first-light.html", "story", "Write", ".widget-story"),
         ("quantized.html", "formats", "Write", ".widget-text"),
