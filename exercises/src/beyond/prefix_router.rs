@@ -14,7 +14,7 @@ pub struct Replica {
 pub struct Settings {
     /// The tokens of a block. A prefix cache has whole blocks only.
     pub block: usize,
-    /// How many more open requests than the least loaded replica one may have.
+    /// How many more open requests than the least loaded replica one may have. `usize::MAX` is no limit.
     pub imbalance: usize,
 }
 

@@ -38,7 +38,7 @@ pub struct Budget {
 ///   connection, and the statuses 429 and 503, with which a replica refuses. A status is passed on
 ///   otherwise. For a broken connection, the client gets 502.
 /// - `tried` has the replicas that were tried, in order, and is not empty. The next is the first one after
-///   the last, round the end, that is `ready` and was not tried.
+///   the last, wrapping around at the end, that is `ready` and was not tried.
 /// - A retry takes ten tenths from the `budget`, which stays as it is where nothing is tried again. If it
 ///   has less, or if no replica is left, the client gets the status of the last attempt, or 503 if there was
 ///   no connection.

@@ -9,8 +9,8 @@
 ///
 /// Find the reason, and mend it. What should be:
 ///
-/// - `logits` and `allowed` are `[vocab]`. At least one token is allowed, all logits are finite, and
-///   `k` is at least 1.
+/// - `logits` and `allowed` are `[vocab]`. At least one token is allowed, all logits are finite and
+///   none is -0.0, and `k` is at least 1.
 /// - Only tokens that are allowed have a probability, and of these the `k` with the highest logits, or
 ///   all where they are fewer. Of equal ones, those with the smaller ids.
 /// - Their probabilities are those of the softmax of their logits.

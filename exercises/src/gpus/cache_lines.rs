@@ -28,7 +28,7 @@ pub fn addresses(matrix: &Matrix, first: usize, units: usize, k: usize) -> Vec<u
     todo!()
 }
 
-/// How many cache lines are loaded where each unit reads `bytes` bytes from its address.
+/// How many cache lines are loaded where each unit reads `bytes` bytes, at least 1, from its address.
 ///
 /// - Lines have `line` bytes, and begin at the multiples of that.
 /// - A line is loaded once for all units that read of it.

@@ -5,7 +5,8 @@ pub type Expert<'a> = dyn FnMut(usize) -> Vec<f32> + 'a;
 
 /// What a layer of experts makes of a token: the weighted sum of what its experts compute, `[d_model]`.
 ///
-/// - `scores`, `[experts]`, are the router's, all finite. Their softmax over all experts are the weights.
+/// - `scores`, `[experts]`, are the router's, all finite, and none is -0.0. Their softmax over all experts
+///   are the weights.
 /// - The `per_token` experts with the greatest scores are taken, at least one. Of equal ones, those with
 ///   the smaller numbers.
 /// - If `renormalized`, the weights of those that are taken are divided by their sum, so that they sum to 1.

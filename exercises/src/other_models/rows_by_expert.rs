@@ -7,7 +7,7 @@ pub type Expert<'a> = dyn FnMut(usize, &[Vec<f32>]) -> Vec<Vec<f32>> + 'a;
 /// experts compute.
 ///
 /// - `routing` is `[rows][experts]`: the weight of each expert for each row, and 0 for those that the row
-///   does not take.
+///   does not take. No weight is negative.
 /// - An expert that some row takes is computed once, with all rows that take it, in their order: its weights
 ///   are read once, for all of them. One that no row takes is not computed.
 /// - A row begins with zeros, and adds its experts in the order of their numbers: `y += weight * computed`.

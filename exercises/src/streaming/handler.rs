@@ -64,7 +64,7 @@ impl OutStream {
 /// - With the LF, or the end of the sequence, the line is complete: `Line`, once for each prompt. After
 ///   an LF, the sequence is stopped.
 /// - After the last `Line`, `Done` is emitted. Without prompts it is emitted at once.
-/// - Where the reader has gone, a sequence is stopped at its next event.
+/// - Where the reader has gone, a sequence is stopped at its next event that has something to emit.
 /// - Where a sequence is refused, its error is returned, and no further one is started. Those that were
 ///   started before are stopped at their next event, and emit nothing.
 ///

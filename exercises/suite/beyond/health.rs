@@ -45,6 +45,8 @@ fn one_check_changes_nothing() {
     check(rule, slow, down(3), Check::Passed, up(0));
     let patient = Thresholds { fall: 4, rise: 1 };
     check(rule, patient, up(2), Check::Failed, up(3));
+    let rule = "a count that is above the threshold is enough too";
+    check(rule, Thresholds { fall: 2, rise: 2 }, up(2), Check::Failed, down(0));
 }
 
 #[test]

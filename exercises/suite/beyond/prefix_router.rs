@@ -111,6 +111,9 @@ fn too_busy() {
     let rule = "what counts is the distance from the least loaded, and not from the mean";
     let replicas = [replica(100, &[]), replica(102, &[&[1, 2]]), replica(0, &[])];
     check(rule, &replicas, &[1, 2], (1, 4), 2);
+    let rule = "an imbalance of `usize::MAX` leaves out no replica";
+    let replicas = [replica(1, &[]), replica(9, &[&[1, 2]])];
+    check(rule, &replicas, &[1, 2], (1, usize::MAX), 1);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn which_replica_is_next() {
     check(rule, (REFUSED, false), &[0], &FOUR, 99, (Next::Retry(1), 89));
     check(rule, (REFUSED, false), &[1], &FOUR, 99, (Next::Retry(3), 89));
     check(rule, (REFUSED, false), &[3, 0], &FOUR, 99, (Next::Retry(1), 89));
-    let rule = "round the end";
+    let rule = "wrapping around at the end";
     check(rule, (REFUSED, false), &[0, 3], &FOUR, 99, (Next::Retry(1), 89));
     check(rule, (REFUSED, false), &[3], &FOUR, 99, (Next::Retry(0), 89));
     let rule = "a replica that is not ready any more was tried last";

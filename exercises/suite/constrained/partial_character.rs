@@ -79,7 +79,10 @@ fn bytes_that_are_no_text_are_not_allowed() {
     check(rule, &[0xc3], &[0xc3], &all, false);
     let rule = "any beginning of any character";
     check(rule, &[], &[0xf0], &all, true);
+    check(rule, &[], &[0xf4], &all, true);
     check(rule, &[0xf0], &[0x9f, 0x98], &all, true);
+    let rule = "ed begins U+D000 to U+D7FF, though not all that may follow it makes a character";
+    check(rule, &[], &[0xed], &('\u{d000}'..='\u{d7ff}'), true);
 }
 
 /// Whether the bytes are allowed characters and perhaps a beginning, tried character by character.

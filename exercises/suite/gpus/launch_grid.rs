@@ -47,6 +47,7 @@ fn no_more_cubes_than_the_device_takes() {
         (640, 10, 10),
         (576, 10, 9),
         (0, 10, 0),
+        (1 << 32, 65_535, 65_535),
         (usize::MAX, 65_535, 65_535),
     ] {
         let case = Case::rule("at most `most` cubes, and none without numbers")

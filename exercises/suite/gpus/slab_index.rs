@@ -102,6 +102,16 @@ fn a_table_may_begin_later() {
 }
 
 #[test]
+fn a_slab_may_be_large() {
+    let table = table(&[1 << 29], 0);
+    let case = Case::rule("a slab may have more numbers than 32 bits count")
+        .given("shape", SHAPE)
+        .given("table", &table);
+    let expected = (1_usize << 29) * size(SHAPE);
+    case.equal(Some(expected), index(SHAPE, &table, Part::Keys, 0, 0, 0));
+}
+
+#[test]
 fn places_of_all_rows_of_a_pass() {
     for (sequences, expected) in [
         (vec![rows(&[5, 3], 0, 6, 1)], Some(vec![14])),

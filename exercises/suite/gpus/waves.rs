@@ -84,6 +84,7 @@ fn one_cube_more_may_be_one_wave_more() {
         (33, 3),
         (0, 0),
         (1 << 40, 1 << 36),
+        ((1 << 60) + 1, (1 << 56) + 1),
     ] {
         let launch = launch(cubes, 256);
         let case = Case::rule("a wave is what all multiprocessors hold at once, 16 cubes here")

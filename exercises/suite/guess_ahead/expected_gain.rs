@@ -104,6 +104,8 @@ fn the_greatest_speed_up() {
         "a number of guesses that is worse than the one before may have better ones behind it";
     check_best(rule, 0.9, &costs(&[1.0, 2.5, 2.6, 1.5], 0.0), 3);
     check_best(rule, 0.9, &costs(&[1.0, 1.3, 2.9, 1.6, 4.0], 0.0), 3);
+    let rule = "the greatest speed-up, by however little";
+    check_best(rule, 1.0, &costs(&[1.0, 2.0 - 1e-7], 0.0), 1);
     let rule = "the draft's time decides too";
     check_best(rule, 0.8, &costs(&[1.0, 1.1, 1.2, 1.3], 0.3), 2);
     check_best(rule, 0.8, &costs(&[1.0, 1.1, 1.2, 1.3], 0.9), 0);

@@ -54,6 +54,7 @@ fn no_more_than_most_tokens_are_guessed() {
         (7, &[1, 2, 3, 4, 5, 6, 9]),
         (8, &[1, 2, 3, 4, 5, 6, 9]),
         (100_000, &[1, 2, 3, 4, 5, 6, 9]),
+        (usize::MAX, &[1, 2, 3, 4, 5, 6, 9]),
     ] {
         check(rule, &text, Lookup { most, ..USUAL }, expected);
     }

@@ -98,6 +98,10 @@ fn nothing_is_rejected() {
     }
     let before = (&pool(4, &blocks), &table(&[], 0));
     check(rule, before, 0, (&[], &table(&[], 0), &blocks));
+    let rule =
+        "where the length is not less, nothing changes, also where more of a block is filled";
+    let before = (&pool(8, &[(1, 6)]), &table(&[0], 4));
+    check(rule, before, 4, (&[], &table(&[0], 4), &[(1, 6)]));
 }
 
 /// Some sequences, the first of which shares its beginning with the others.

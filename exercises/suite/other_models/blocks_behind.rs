@@ -41,6 +41,7 @@ fn a_short_text() {
     check(rule, 10, &[Some(64)], 16, 0..1);
     check(rule, 63, &[Some(64)], 16, 0..4);
     check(rule, 17, &[None], 16, 0..2);
+    check(rule, 3, &[None], 1, 0..3);
     let rule = "nothing is written yet";
     check(rule, 0, &[Some(8)], 16, 0..0);
     check(rule, 0, &[None, Some(8)], 16, 0..0);

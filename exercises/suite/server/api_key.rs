@@ -18,7 +18,9 @@ fn the_key_of_a_header() {
     check_header(rule, "Bearer sk-1", Some("sk-1"));
     check_header(rule, "Bearer Bearer", Some("Bearer"));
     check_header(rule, "Bearer a=b:c~/+", Some("a=b:c~/+"));
-    check_header("a tab is no space: it belongs to the key", "Bearer a\tb", Some("a\tb"));
+    let rule = "a tab is no space: it belongs to the key";
+    check_header(rule, "Bearer a\tb", Some("a\tb"));
+    check_header(rule, "Bearer \tsk-1", Some("\tsk-1"));
 }
 
 #[test]

@@ -209,6 +209,25 @@ fn a_sequence_is_refused() {
 }
 
 #[test]
+fn after_a_refusal_every_event_stops() {
+    for text in [Some(""), Some("\n"), None] {
+        let events = [(0, text), (1, text)];
+        let case = case("those that were started stop, and emit nothing", &["a"; 3], &events)
+            .given("refused", 2);
+        let (out, items) = stream();
+        let mut model = Script { refused: Some(2), ..Script::default() };
+        let found = first_lines(&mut model, &["a"; 3], out);
+        case.equal(Err("the queue is full".to_owned()), found);
+        let answers = model.play(&events);
+        // The answer to an end does not matter.
+        if text.is_some() {
+            case.equal(vec![Some(false); 2], answers);
+        }
+        case.equal(Vec::<String>::new(), shown(items.try_iter()));
+    }
+}
+
+#[test]
 fn the_handler_does_not_wait() {
     let case = Case::rule("the handler returns before any event").given("prompts", ["a", "b"]);
     let started = in_time(&case, || {

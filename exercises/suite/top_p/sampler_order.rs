@@ -96,6 +96,8 @@ fn greedy_is_the_end() {
     };
     let rule = "at the temperature 0 the first of the best tokens has all, whatever follows";
     check(rule, &[1.0, 2.0, 2.0, 0.5], &[], &rules, &[0.0, 1.0, 0.0, 0.0]);
+    let rule = "-0.0 and 0.0 are equal: the first of them has all";
+    check(rule, &[-0.0, 0.0, -1.0], &[], &rules, &[1.0, 0.0, 0.0]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub fn sampler_order(logits: &[f32], said: &[u32], rules: &Rules) -> Vec<f32> {
             false => (id, logit),
         })
         .collect();
-    left.sort_by(|a, b| b.1.total_cmp(&a.1));
+    left.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap());
     if rules.temperature == 0.0 {
         left.truncate(1);
     } else {
