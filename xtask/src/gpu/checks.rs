@@ -91,21 +91,26 @@ impl Equivalence {
 }
 
 /// How the logits of the bundled model differ by the way in which they are computed: by default, and with
-/// the products that `--batch-invariant` takes.
+/// the products that `--batch-invariant` takes, which differ only for weights of 16 bits.
 pub fn equivalences(device: &OpenDevice, budget: Budget) -> Result<String> {
     let invariant = OpenDevice { batch_invariant: true, ..device.clone() };
-    let (by_default, invariant) = (all_of(device, budget)?, all_of(&invariant, budget)?);
-    let mut table = "| computed otherwise | by default | with `--batch-invariant` |\n\
-                     |---|---|---|\n"
+    let columns = [
+        all_of(device, Precision::F32, budget)?,
+        all_of(device, Precision::F16, budget)?,
+        all_of(&invariant, Precision::F16, budget)?,
+    ];
+    let mut table = "| computed otherwise | f32 | f16 | f16 with `--batch-invariant` |\n\
+                     |---|---|---|---|\n"
         .to_owned();
-    for (a, b) in by_default.iter().zip(&invariant) {
-        table += &format!("| {} | {} | {} |\n", a.what, a.result, b.result);
+    let [f32, f16, invariant] = &columns;
+    for ((a, b), c) in f32.iter().zip(f16).zip(invariant) {
+        table += &format!("| {} | {} | {} | {} |\n", a.what, a.result, b.result, c.result);
     }
     Ok(table)
 }
 
-fn all_of(device: &OpenDevice, budget: Budget) -> Result<Vec<Equivalence>> {
-    let model = Pretrained::bundled(device, Precision::F32)?.model;
+fn all_of(device: &OpenDevice, precision: Precision, budget: Budget) -> Result<Vec<Equivalence>> {
+    let model = Pretrained::bundled(device, precision)?.model;
     let vocab = model.config().vocab_size;
     let text = |tokens: usize| Workload::new(tokens, 1, vocab).prompt;
     let mut found = vec![

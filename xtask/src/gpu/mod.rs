@@ -25,7 +25,7 @@ use roof::{Roof, Size};
 use speed::Plan;
 
 /// Parity with transformers, the same logits however they are computed, and the speed of two shapes with
-/// random weights in four formats. Where this program was built without the backend, it is built again
+/// random weights in five formats. Where this program was built without the backend, it is built again
 /// with it.
 #[derive(Args)]
 pub struct GpuArgs {
@@ -87,7 +87,13 @@ fn measure(device: &OpenDevice, quick: bool, budget: Budget, report: &mut Report
     report.add(&checks::equivalences(device, budget.share(0.15))?);
     let models = models(quick)?;
     let mut table = Plan::HEAD.to_owned();
-    let formats = [Dtype::F32, Dtype::F16, Dtype::Int8, Dtype::Int4];
+    let formats = [
+        Dtype::F32,
+        Dtype::F16,
+        Dtype::Bf16,
+        Dtype::Int8,
+        Dtype::Int4,
+    ];
     let mut left = models.len() * formats.len();
     for (name, folder) in &models {
         for dtype in formats {

@@ -16,6 +16,8 @@ pub struct Roof {
     pub f32_rate: f64,
     /// The same in f16, where the card has it.
     pub f16_rate: Option<f64>,
+    /// The same in bf16.
+    pub bf16_rate: Option<f64>,
 }
 
 /// How much is copied, and the size of the matrices.
@@ -40,29 +42,38 @@ impl Roof {
         let seconds = best(device, budget_of_copies, || drop(x.clone() + 1.0))?;
         let bandwidth = ((2 * size.mib) << 20) as f64 / seconds;
         let f32_rate = product(device, size.matrix, DType::F32, budget.share(0.5))?;
-        let f16_rate = if device.supports_dtype(DType::F16) {
-            Some(product(device, size.matrix, DType::F16, budget)?)
-        } else {
-            None
+        let rate = |dtype, budget| {
+            let is_there = device.supports_dtype(dtype);
+            is_there.then(|| product(device, size.matrix, dtype, budget)).transpose()
         };
-        Ok(Self { bandwidth, f32_rate, f16_rate })
+        let f16_rate = rate(DType::F16, budget.share(0.5))?;
+        let bf16_rate = rate(DType::BF16, budget)?;
+        Ok(Self { bandwidth, f32_rate, f16_rate, bf16_rate })
     }
 
     /// The rate of products in the type that a model computes in.
     pub fn rate(&self, dtype: DType) -> f64 {
-        self.f16_rate.filter(|_| dtype == DType::F16).unwrap_or(self.f32_rate)
+        let rate = match dtype {
+            DType::F16 => self.f16_rate,
+            DType::BF16 => self.bf16_rate,
+            _ => None,
+        };
+        rate.unwrap_or(self.f32_rate)
     }
 
     /// A Markdown table.
     pub fn table(&self, size: Size) -> String {
         let Size { mib, matrix } = size;
-        let f16 =
-            self.f16_rate.map_or("not supported".to_owned(), |rate| format!("{:.1}", rate / 1e9));
+        let cell = |rate: Option<f64>| {
+            rate.map_or("not supported".to_owned(), |rate| format!("{:.1}", rate / 1e9))
+        };
+        let (f16, bf16) = (cell(self.f16_rate), cell(self.bf16_rate));
         format!(
             "| this device | |\n|---|--:|\n\
              | copies {mib} MiB, read and written, GB/s | {:.1} |\n\
              | product of two matrices of {matrix} x {matrix} in f32, Gflop/s | {:.1} |\n\
-             | the same in f16 | {f16} |\n",
+             | the same in f16 | {f16} |\n\
+             | the same in bf16 | {bf16} |\n",
             self.bandwidth / 1e9,
             self.f32_rate / 1e9,
         )

@@ -16,8 +16,8 @@ use crate::roofline::Shape;
 /// What is measured of each model.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Tokens that are read at once.
-    pub prefill: usize,
+    /// How many tokens are read at once.
+    pub prefills: Vec<usize>,
     /// Tokens of each sequence before it decodes.
     pub after: usize,
     /// The steps of a round of decoding.
@@ -31,11 +31,16 @@ const ROUNDS: usize = 5;
 
 impl Plan {
     pub fn whole() -> Self {
-        Self { prefill: 512, after: 128, steps: 16, batches: vec![1, 8, 64] }
+        Self {
+            prefills: vec![512, 2048],
+            after: 128,
+            steps: 16,
+            batches: vec![1, 8, 64],
+        }
     }
 
     pub fn quick() -> Self {
-        Self { prefill: 32, after: 8, steps: 2, batches: vec![1, 3] }
+        Self { prefills: vec![32], after: 8, steps: 2, batches: vec![1, 3] }
     }
 
     /// The head of the table of [`rows`](Self::rows).
@@ -52,13 +57,18 @@ impl Plan {
         budget: Budget,
     ) -> Result<String> {
         let named = |phase: &str| format!("| {name} | {} | {phase} |", dtype.name());
-        let parts = 1 + self.batches.len();
-        let prefill = self.measure_prefill(model, budget.first_of(parts))?;
-        let phase = format!("prefill of {}", self.prefill);
-        let mut rows = named(&phase) + &prefill.cells(model, dtype, roof);
-        for (done, &sequences) in self.batches.iter().enumerate() {
+        let mut left = self.prefills.len() + self.batches.len();
+        let mut rows = String::new();
+        for &tokens in &self.prefills {
+            let prefill = self.measure_prefill(model, tokens, budget.first_of(left))?;
+            left -= 1;
+            rows += &named(&format!("prefill of {tokens}"));
+            rows += &prefill.cells(model, dtype, roof);
+        }
+        for &sequences in &self.batches {
             let phase = format!("decode, batch {sequences}");
-            let share = budget.first_of(parts - 1 - done);
+            let share = budget.first_of(left);
+            left -= 1;
             rows += &named(&phase);
             rows += &match self.measure_decode(model, sequences, share)? {
                 Some(measured) => measured.cells(model, dtype, roof),
@@ -68,8 +78,8 @@ impl Plan {
         Ok(rows)
     }
 
-    fn measure_prefill(&self, model: &Model, budget: Budget) -> Result<Measured> {
-        let prompt = Workload::new(self.prefill, 1, model.config().vocab_size).prompt;
+    fn measure_prefill(&self, model: &Model, tokens: usize, budget: Budget) -> Result<Measured> {
+        let prompt = Workload::new(tokens, 1, model.config().vocab_size).prompt;
         let pass = || -> Result<Duration> {
             let mut cache = model.new_cache(prompt.len())?;
             let start = Instant::now();
@@ -81,13 +91,7 @@ impl Plan {
         pass()?;
         let launches = device::launches() - before;
         let seconds = rounds(budget, pass)?;
-        Ok(Measured {
-            sequences: 1,
-            before: 0,
-            new: self.prefill,
-            seconds,
-            launches,
-        })
+        Ok(Measured { sequences: 1, before: 0, new: tokens, seconds, launches })
     }
 
     /// None where the prompts alone take the time.
