@@ -43,9 +43,10 @@ pub(super) fn launch(
     let across = cubes.min(MOST_CUBES);
     let count = [across, rows.div_ceil(rows_of_cube), cubes.div_ceil(across)].map(|n| n as u32);
     let [n_outs, starts] = outputs.args();
-    // The inputs of a nibble each are read four at once.
+    // Inputs are read four at once, where none of the four can be beyond the last.
+    let whole = matrices.n_in.is_multiple_of(GROUP);
     let is_even = packing.inputs() > 1 && matrices.n_in.is_multiple_of(packing.inputs());
-    let width = if is_even { 4 } else { 1 };
+    let width = if whole || is_even { 4 } else { 1 };
     let dtype = element(&x);
     // SAFETY: the kernel reads rows below `rows`, inputs below `n_in` and panels of these matrices, and
     // writes outputs below those of each matrix.
@@ -67,6 +68,7 @@ pub(super) fn launch(
             packing,
             rows_of_cube,
             units,
+            whole,
             dtype,
         );
     }
@@ -88,6 +90,7 @@ fn few_rows<F: Float, N: Size>(
     #[comptime] packing: Packing,
     #[comptime] rows_of_cube: usize,
     #[comptime] units: usize,
+    #[comptime] whole: bool,
     #[define(F)] _dtype: ElemType,
 ) {
     let outputs = comptime!(packing.outputs());
@@ -113,6 +116,7 @@ fn few_rows<F: Float, N: Size>(
             slot / COLUMNS,
             packing,
             rows_of_cube,
+            whole,
         );
         #[unroll]
         for i in 0..sums_of_slot {
@@ -159,11 +163,13 @@ fn slice_sums<F: Float, N: Size>(
     slice: usize,
     #[comptime] packing: Packing,
     #[comptime] rows_of_cube: usize,
+    #[comptime] whole: bool,
 ) -> Array<f32> {
     let outputs = comptime!(packing.outputs());
     let inputs = comptime!(packing.inputs());
     let columns = comptime!(packing.columns());
-    let width = N::value();
+    // How many words are loaded before the first of them is multiplied.
+    let ahead = comptime!(words_ahead(packing, rows_of_cube, whole));
     let (panel, column) = (column / columns, column % columns);
     let mut sums = Array::<f32>::new(comptime!(outputs * rows_of_cube));
 
@@ -171,28 +177,34 @@ fn slice_sums<F: Float, N: Size>(
     while group < n_in.div_ceil(GROUP) {
         let start = group_start(panel, group, n_in, packing);
         let scaling = scaling_of(words, start, column * outputs, packing);
-        let first_input = group * GROUP;
-        let steps = min(GROUP, n_in - first_input).div_ceil(inputs);
-        for step in 0..steps {
-            let word = words[word_at(start, step, column, packing)];
-            let weights = weights_of(word, &scaling, step, packing);
+        let steps = min(GROUP, n_in - group * GROUP).div_ceil(inputs);
+        for part in 0..steps / ahead {
+            let step = part * ahead;
+            let mut loaded = Array::<u32>::new(ahead);
             #[unroll]
-            for row in 0..rows_of_cube {
-                let x_row = min(first_row + row, rows - 1);
+            for i in 0..ahead {
+                loaded[i] = words[word_at(start, step + i, column, packing)];
+            }
+            let first_input = group * GROUP + step * inputs;
+            let numbers = load_inputs::<F, N>(
+                x,
+                first_row,
+                rows,
+                n_in,
+                first_input,
+                comptime!(ahead * inputs),
+                rows_of_cube,
+            );
+            #[unroll]
+            for i in 0..ahead {
+                let weights = weights_of(loaded[i], &scaling, step + i, packing);
                 #[unroll]
-                for part in 0..comptime!(inputs / width) {
-                    let first = first_input + step * inputs + comptime!(part * width);
-                    // The weights of a group beyond the last input are 0.
-                    let numbers = x[(x_row * n_in + min(first, n_in - 1)) / width];
+                for input in 0..inputs {
                     #[unroll]
-                    for i in 0..width {
-                        let number = f32::cast_from(numbers.extract(i));
-                        #[unroll]
-                        for output in 0..outputs {
-                            let at = comptime!(row * outputs + output);
-                            let weight = weights[comptime!(part * width + i + output)];
-                            sums[at] = fma(weight, number, sums[at]);
-                        }
+                    for at in 0..comptime!(rows_of_cube * outputs) {
+                        let row = comptime!(at / outputs * ahead * inputs + i * inputs);
+                        let weight = weights[comptime!(input + at % outputs)];
+                        sums[at] = fma(weight, numbers[comptime!(row + input)], sums[at]);
                     }
                 }
             }
@@ -202,6 +214,49 @@ fn slice_sums<F: Float, N: Size>(
     sums
 }
 // ANCHOR_END: slice_sums
+
+/// With one load in flight a unit waits for memory at each step. The numbers of the rows are in registers,
+/// so there are fewer words at once where there are more rows or inputs.
+fn words_ahead(packing: Packing, rows_of_cube: usize, whole: bool) -> usize {
+    match (whole, packing.inputs(), rows_of_cube) {
+        (false, ..) => 1,
+        (true, 1, 1) => 16,
+        (true, 1, _) => 8,
+        (true, _, 1) => 4,
+        (true, ..) => 1,
+    }
+}
+
+/// `count` inputs of each row, from `first` on: `[rows_of_cube][count]`.
+#[cube]
+fn load_inputs<F: Float, N: Size>(
+    x: &[Vector<F, N>],
+    first_row: usize,
+    rows: usize,
+    n_in: usize,
+    first: usize,
+    #[comptime] count: usize,
+    #[comptime] rows_of_cube: usize,
+) -> Array<f32> {
+    let width = N::value();
+    let mut numbers = Array::<f32>::new(comptime!(rows_of_cube * count));
+    #[unroll]
+    for row in 0..rows_of_cube {
+        let x_row = min(first_row + row, rows - 1);
+        #[unroll]
+        for part in 0..comptime!(count / width) {
+            // The weights of a group beyond the last input are 0.
+            let input = min(first + comptime!(part * width), n_in - 1);
+            let vector = x[(x_row * n_in + input) / width];
+            #[unroll]
+            for i in 0..width {
+                numbers[comptime!(row * count + part * width + i)] =
+                    f32::cast_from(vector.extract(i));
+            }
+        }
+    }
+    numbers
+}
 
 /// The scales of the outputs of a word, for each part of a group, and their minima.
 #[derive(CubeType)]
