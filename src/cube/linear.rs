@@ -13,6 +13,7 @@ mod lookup;
 mod many_rows;
 #[cfg(test)]
 mod tests;
+mod unpack;
 
 use std::ops::Range;
 
@@ -107,6 +108,31 @@ pub(crate) fn is_for_burn(x: &Tensor<2>, matrices: &Matrices) -> bool {
     rows > FEW_ROWS
         && matrices.format == PanelFormat::Dense(format)
         && client(&x.device()).is_some_and(|client| !client.features().matmul.cmma.is_empty())
+}
+
+/// All weights of those matrices that are in `range`, side by side, as a product takes them on its right:
+/// `[n_in, n_out of all]`. None where it would have gaps, or where weights are not in 16 bits.
+pub(crate) fn unpack(
+    words: Tensor<1, Int>,
+    matrices: &Matrices,
+    range: Range<usize>,
+    dtype: DType,
+) -> Option<Tensor<2>> {
+    let n_outs = &matrices.n_out[range.clone()];
+    let is_dense = match matrices.format {
+        PanelFormat::Dense(Format::F16) => dtype == DType::F16,
+        PanelFormat::Dense(Format::Bf16) => dtype == DType::BF16,
+        _ => false,
+    };
+    if !is_dense || !n_outs.iter().all(|n_out| n_out.is_multiple_of(LANES)) {
+        return None;
+    }
+    let first_panel = panels(&matrices.n_out[..range.start]);
+    let words = into_cube(words);
+    let shape = [matrices.n_in, n_outs.iter().sum()];
+    let y = empty(&words, shape, dtype);
+    unpack::launch(words, y.clone(), matrices.n_in, first_panel);
+    Some(from_cube(y))
 }
 
 /// The rows of ids in an embedding whose panels are in `words`: `[rows]` -> `[rows, n_in]`, as `dtype`.

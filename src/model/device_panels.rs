@@ -1,6 +1,7 @@
 //! Panels in the memory of a device.
 
 use std::array;
+use std::ops::Range;
 
 use burn::module::Module;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Int, Tensor, TensorData};
@@ -8,6 +9,9 @@ use burn::tensor::{AllocationProperty, Bytes, DType, Device, Int, Tensor, Tensor
 use super::linear::{Linear, Weight};
 use crate::cube::linear::{self, Matrices};
 use crate::kernels::Panels;
+
+/// A matrix with fewer outputs is multiplied together with its neighbors.
+const NARROW: usize = 1024;
 
 /// The panels of a matrix `[out, in]` in the memory of a device, packed as for the CPU.
 #[derive(Module, Debug)]
@@ -96,15 +100,41 @@ impl DevicePanels {
         let [batch, seq, n_in] = x.dims();
         let x = x.reshape([batch * seq, n_in]);
         let shape = |matrix: usize| [batch, seq, self.matrices.n_out[matrix]];
-        if !self.batch_invariant && linear::is_for_burn(&x, &self.matrices) {
-            return matrices
-                .map(|i| x.clone().matmul(self.unpacked(i).transpose()).reshape(shape(i)));
-        }
         let range = matrices[0]..matrices[0] + N;
+        if !self.batch_invariant && linear::is_for_burn(&x, &self.matrices) {
+            let products = self.products_of_burn(range, &x);
+            return array::from_fn(|i| products[i].clone().reshape(shape(matrices[i])));
+        }
         let products = linear::products(x, self.words.clone(), &self.matrices, range);
-        matrices.map(|i| products[i - matrices[0]].clone().reshape(shape(i)))
+        array::from_fn(|i| products[i].clone().reshape(shape(matrices[i])))
     }
     // ANCHOR_END: products
+
+    /// The products of Burn: `[rows, in]` -> `[rows, out]` for each matrix. A narrow matrix alone has too
+    /// few tiles to fill a device, so it is multiplied together with its neighbors.
+    fn products_of_burn(&self, range: Range<usize>, x: &Tensor<2>) -> Vec<Tensor<2>> {
+        let n_outs = &self.matrices.n_out[range.clone()];
+        let unpack = |range| linear::unpack(self.words.clone(), &self.matrices, range, self.dtype);
+        if n_outs.iter().any(|&n_out| n_out < NARROW)
+            && let Some(weights) = unpack(range.clone())
+        {
+            let all = x.clone().matmul(weights);
+            let starts = n_outs.iter().scan(0, |end, n_out| {
+                *end += n_out;
+                Some(*end - n_out)
+            });
+            return starts
+                .zip(n_outs)
+                .map(|(start, &n_out)| all.clone().narrow(1, start, n_out))
+                .collect();
+        }
+        range
+            .map(|i| {
+                let weights = unpack(i..i + 1).unwrap_or_else(|| self.unpacked(i).transpose());
+                x.clone().matmul(weights)
+            })
+            .collect()
+    }
 
     /// All weights of a matrix: `[out, in]`.
     pub(crate) fn unpacked(&self, matrix: usize) -> Tensor<2> {
