@@ -2,6 +2,7 @@
 
 #[cfg(feature = "burn")]
 mod load;
+mod pooling;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::error::{RequestError, Result};
 use crate::grammar::{Grammar, Grammars};
 use crate::model::Model;
 use crate::tokenizer::{ChatOptions, Message, Tokenizer};
+pub use pooling::Pooling;
 
 /// A loaded model.
 #[derive(Debug)]
@@ -24,6 +26,12 @@ pub struct Pretrained {
     /// Whether quantized weights of a GGUF file were dequantized, which takes more memory: only the
     /// kernels of this crate compute with quantized ones.
     pub dequantized: bool,
+    /// What was wrong with the files and did no harm to the weights, in a sentence each: special tokens
+    /// that the vocabulary does not have, and that there are not.
+    pub warnings: Vec<String>,
+    /// How a text becomes one vector, where the files say it: those of models that were trained for
+    /// embeddings do.
+    pub pooling: Option<Pooling>,
     /// The grammars that were compiled: see [`constraint`](Self::constraint).
     pub grammars: Grammars,
 }

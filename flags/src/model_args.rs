@@ -170,6 +170,9 @@ impl ModelArgs {
     /// What the flags say besides the source.
     fn set_up(&self, mut pretrained: Pretrained, device: &OpenDevice) -> Result<Pretrained> {
         warn_of_unused(&pretrained.unused);
+        for warning in &pretrained.warnings {
+            note(&format!("warning: {warning}\n"));
+        }
         if pretrained.dequantized {
             note(&format!(
                 "note: the file's weights are quantized, and {device} computes with none: they were dequantized to {}\n",

@@ -9,7 +9,8 @@ mod phi3;
 mod rope;
 mod smollm3;
 
-use serde::Deserialize;
+use file::given;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::error::{Error, LoadError, Result};
@@ -21,6 +22,8 @@ impl ModelConfig {
     /// # Errors
     /// Malformed JSON, or a field whose value is not supported: an unknown `model_type`, activation
     /// or RoPE scaling, quantization, experts or a window in a family that has none.
+    ///
+    #[doc = include_str!("config/fields.md")]
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let kind: Kind = parse(json, origin)?;
         kind.check_supported(origin)?;
@@ -40,6 +43,7 @@ impl ModelConfig {
         };
         config.check_sizes(origin)?;
         config.drop_wide_windows();
+        kind.add_special_ids(&mut config);
         Ok(config)
     }
 
@@ -91,6 +95,12 @@ impl ModelConfig {
 struct Kind {
     model_type: String,
     quantization_config: Option<Value>,
+    is_causal: Option<bool>,
+    per_layer_config: Option<Value>,
+    #[serde(default, deserialize_with = "given")]
+    bos_token_id: Option<Option<Value>>,
+    #[serde(default, deserialize_with = "given")]
+    eos_token_id: Option<Option<Value>>,
 }
 
 impl Kind {
@@ -99,7 +109,36 @@ impl Kind {
             let plain = "a checkpoint of plain F32, F16 or BF16 weights, without this field,";
             return Err(unsupported(origin, "quantization_config", value.clone(), plain));
         }
+        if self.is_causal == Some(false) {
+            let causal = "`true` (a text is read forwards)";
+            return Err(unsupported(origin, "is_causal", false, causal));
+        }
+        if let Some(value) = &self.per_layer_config {
+            let alike = "a file without this field, whose sizes hold for all layers,";
+            return Err(unsupported(origin, "per_layer_config", value.clone(), alike));
+        }
         Ok(())
+    }
+}
+
+impl Kind {
+    /// The ids that transformers assumes where a file has no such field, if the vocabulary has them.
+    fn add_special_ids(&self, config: &mut ModelConfig) {
+        let (bos, eos) = match self.model_type.as_str() {
+            "llama" | "mistral" | "mixtral" => (1, 2),
+            "gemma3_text" => (2, 1),
+            "smollm3" => (128_000, 128_001),
+            "phi3" => (1, 32_000),
+            "gpt2" => (50_256, 50_256),
+            _ => return,
+        };
+        let exists = |id: &u32| (*id as usize) < config.vocab_size;
+        if self.bos_token_id.is_none() {
+            config.bos_token_id = Some(bos).filter(exists);
+        }
+        if self.eos_token_id.is_none() {
+            config.eos_token_ids = Some(eos).filter(exists).into_iter().collect();
+        }
     }
 }
 
@@ -107,6 +146,7 @@ impl Kind {
 /// `config.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GenerationConfig {
+    #[serde(default, deserialize_with = "token_id")]
     bos_token_id: Option<u32>,
     eos_token_id: Option<OneOrMany>,
 }
@@ -129,17 +169,25 @@ impl GenerationConfig {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
-    One(u32),
-    Many(Vec<u32>),
+    One(i64),
+    Many(Vec<i64>),
 }
 
 impl OneOrMany {
+    /// The ids. Files say -1 where there is none.
     fn into_vec(self) -> Vec<u32> {
-        match self {
+        let ids = match self {
             OneOrMany::One(id) => vec![id],
             OneOrMany::Many(ids) => ids,
-        }
+        };
+        ids.into_iter().filter_map(|id| u32::try_from(id).ok()).collect()
     }
+}
+
+/// A token id, or none for `null` and for -1.
+fn token_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let id: Option<i64> = Option::deserialize(deserializer)?;
+    Ok(id.and_then(|id| u32::try_from(id).ok()))
 }
 
 fn parse<T: serde::de::DeserializeOwned>(json: &[u8], origin: &str) -> Result<T> {

@@ -312,6 +312,15 @@ impl TensorSource for Weights<'_> {
         prefixes.into_iter().find(has).unwrap_or(prefixes[0])
     }
 
+    fn shares(&self, head: &str, embedding: &str, shape: [usize; 2]) -> Result<bool> {
+        match &self.source {
+            Source::Files(files) if files.has(head) && files.has(embedding) => {
+                files.are_equal(head, embedding, shape)
+            }
+            _ => Ok(true),
+        }
+    }
+
     fn is_random(&self) -> bool {
         matches!(self.source, Source::Random)
     }

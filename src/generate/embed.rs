@@ -3,15 +3,7 @@
 use crate::error::{DeviceError, RequestError, Result};
 use crate::kv::{BLOCK, KvCache};
 use crate::model::{Input, Logits, Model};
-
-/// How the hidden states of a text become one vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pooling {
-    /// Their mean: every token counts the same.
-    Mean,
-    /// That of the last token, the only one that has seen the whole text.
-    Last,
-}
+use crate::pretrained::Pooling;
 
 /// Tokens per forward pass of [`embed`]: the hidden state of each takes a row of `[d_model]`.
 const CHUNK: usize = 256;
@@ -19,8 +11,9 @@ const CHUNK: usize = 256;
 /// One vector for a text: the hidden states of its tokens after the last norm, pooled and scaled to
 /// length 1, `[d_model]`.
 ///
-/// These are the hidden states of a model that was trained to predict the next token, and not to
-/// tell texts apart. Vectors of similar texts have a greater dot product than those of others, but
+/// [`Pretrained::pooling`](crate::pretrained::Pretrained::pooling) is what a model was trained for
+/// embeddings with. Of any other, these are the hidden states of a model that was trained to predict
+/// the next token, and not to tell texts apart. Vectors of similar texts have a greater dot product than those of others, but
 /// all of them point in much the same direction, and a model that was trained for embeddings does
 /// better.
 ///

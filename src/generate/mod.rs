@@ -31,6 +31,8 @@ use std::ops::ControlFlow;
 use crate::constrained::Constraint;
 use crate::error::Result;
 use crate::model::Model;
+#[cfg(feature = "burn")]
+pub use crate::pretrained::Pooling;
 use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
 use crate::tokenizer::IncrementalDecoder;
@@ -39,8 +41,7 @@ pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use divergence::{Divergence, divergence};
-#[cfg(feature = "burn")]
-pub use embed::{Embedder, Pooling, embed};
+pub use embed::{Embedder, embed};
 pub use finish_reason::FinishReason;
 pub use naive::naive;
 pub use repetition::{Repetition, repetition};

@@ -11,10 +11,12 @@ use crate::files;
 /// The files that every model has.
 pub(super) const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
 /// The files that some models have.
-pub(super) const OPTIONAL: [&str; 3] = [
+pub(super) const OPTIONAL: [&str; 5] = [
     "generation_config.json",
     "tokenizer_config.json",
     "chat_template.jinja",
+    "modules.json",
+    "1_Pooling/config.json",
 ];
 
 /// The files of one commit. The cache has the layout of Hugging Face's own library: `refs/REVISION`

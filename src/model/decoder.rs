@@ -85,10 +85,9 @@ impl Decoder {
     }
 
     /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
-    /// take: the RoPE frequencies, which older versions of transformers stored, and the head where
-    /// it is tied.
+    /// take: the RoPE frequencies, which older versions of transformers stored.
     pub(super) fn can_do_without(name: &str) -> bool {
-        name.ends_with("rotary_emb.inv_freq") || name == "lm_head.weight"
+        name.ends_with("rotary_emb.inv_freq")
     }
 
     // ANCHOR: hidden

@@ -83,12 +83,9 @@ impl Gpt2 {
     }
 
     /// Whether a checkpoint often holds a tensor of this name that [`load`](Self::load) does not
-    /// take: the causal mask, which older versions of transformers stored in every layer, and the
-    /// head where it is tied.
+    /// take: the causal mask, which older versions of transformers stored in every layer.
     pub(super) fn can_do_without(name: &str) -> bool {
-        name.ends_with(".attn.bias")
-            || name.ends_with(".attn.masked_bias")
-            || name == "lm_head.weight"
+        name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias")
     }
 
     /// As [`Decoder::hidden_states`](super::decoder::Decoder::hidden_states): `[batch, seq]` ->

@@ -67,13 +67,15 @@ pub struct Model {
 
 impl Model {
     /// Loads the tensors that `config` requires from `weights`. On the CPU, the model computes with
-    /// the current [`Cpu`].
+    /// the current [`Cpu`]. A head that should be tied, and that has other numbers than the embedding,
+    /// is loaded and not tied.
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type; weights that do not fit into memory;
     /// a system that refuses to start threads.
-    pub fn load(config: ModelConfig, weights: &dyn Source) -> Result<Self> {
+    pub fn load(mut config: ModelConfig, weights: &dyn Source) -> Result<Self> {
         burn_threads::start()?;
+        config.tied_head = config.tied_head && network::shares_head(weights, &config)?;
         let network = Network::load(weights, &config)?;
         let (device, dtype) = (weights.device().clone(), weights.dtype());
         let (bytes, weight_formats) = (weights.bytes(), weights.formats());

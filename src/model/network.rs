@@ -44,6 +44,20 @@ pub(super) enum Architecture {
     Encoder(Encoder),
 }
 
+/// Whether the head may share the embedding's matrix: see [`Source::shares`].
+///
+/// # Errors
+/// A tensor that has another shape, or is stored in a type that is not read.
+pub(super) fn shares_head(weights: &dyn Source, config: &ModelConfig) -> Result<bool> {
+    let (prefixes, name) = match &config.family {
+        Family::Llama(_) => (["model.", ""], "embed_tokens.weight"),
+        Family::Gpt2 => (["transformer.", ""], "wte.weight"),
+        Family::Encoder => return Ok(true),
+    };
+    let embedding = format!("{}{name}", weights.prefix(prefixes, name));
+    weights.shares("lm_head.weight", &embedding, [config.vocab_size, config.d_model])
+}
+
 /// What a forward pass returns of the requested tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {

@@ -74,6 +74,13 @@ pub trait Source {
     /// the same model is published with and without the name of its outermost module.
     fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str;
 
+    /// Whether the head called `head` may share the matrix called `embedding`: there is no such head,
+    /// or it has the same numbers. Both have the shape `[out, in]`.
+    ///
+    /// # Errors
+    /// As [`matrix`](Self::matrix).
+    fn shares(&self, head: &str, embedding: &str, shape: [usize; 2]) -> Result<bool>;
+
     /// Whether the weights are randomly initialized, for training.
     fn is_random(&self) -> bool;
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use burn::tensor::{DType, Device};
 
-use super::Pretrained;
+use super::pooling::read::{MODULES, POOLING, check_modules};
+use super::{Pooling, Pretrained};
 use crate::checkpoint::folder::{not_a_model, read};
 use crate::checkpoint::gguf::{GgufFile, find_in_folder};
 use crate::checkpoint::{GenerationConfig, Shards, Weights};
@@ -24,6 +25,9 @@ struct Files<'a> {
     tokenizer: &'a [u8],
     tokenizer_config: Option<&'a [u8]>,
     chat_template: Option<&'a [u8]>,
+    /// Of a model that was trained for embeddings.
+    modules: Option<&'a [u8]>,
+    pooling: Option<&'a [u8]>,
 }
 
 impl Pretrained {
@@ -67,17 +71,19 @@ impl Pretrained {
             tokenizer: include_bytes!("../../models/ember/tokenizer.json"),
             tokenizer_config: None,
             chat_template: None,
+            modules: None,
+            pooling: None,
         };
         Self::from_files(&files, device, storage.into())
     }
 
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
     /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`. A
-    /// path that ends in `.gguf` is a file that holds all of this, or any of the files that such a
-    /// one was split into; a folder without `config.json` may hold one such model. Its quantized
-    /// weights are kept as they are on the CPU and on GPUs, value by value, and dequantized on other
-    /// devices.
+    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`, and of
+    /// models for embeddings `modules.json` and `1_Pooling/config.json`. A path that ends in `.gguf` is
+    /// a file that holds all of this, or any of the files that such a one was split into; a folder
+    /// without `config.json` may hold one such model. Its quantized weights are kept as they are on
+    /// the CPU and on GPUs, value by value, and dequantized on other devices.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -105,6 +111,7 @@ impl Pretrained {
         let generation_config = read(folder, "generation_config.json")?;
         let tokenizer_config = read(folder, "tokenizer_config.json")?;
         let chat_template = read(folder, "chat_template.jinja")?;
+        let (modules, pooling) = (read(folder, MODULES)?, read(folder, POOLING)?);
         let shards = Shards::open(folder)?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
@@ -114,6 +121,8 @@ impl Pretrained {
             tokenizer: &required("tokenizer.json")?,
             tokenizer_config: tokenizer_config.as_deref(),
             chat_template: chat_template.as_deref(),
+            modules: modules.as_deref(),
+            pooling: pooling.as_deref(),
         };
         Self::from_files(&files, device, storage)
     }
@@ -144,7 +153,9 @@ impl Pretrained {
         check_ids_fit(&tokenizer, &config, file.origin())?;
         let weights = Weights::from_gguf(file, &config, &device.device, dtype)?;
         let weights = weights.stored_as(storage).batch_invariant(device.batch_invariant);
-        Self::from_parts(config, tokenizer, &weights)
+        let pooling = Pooling::from_gguf(file)?;
+        let loaded = Self::from_parts(config, tokenizer, &weights)?;
+        Ok(Self { warnings: file.warnings()?, pooling, ..loaded })
     }
 
     fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
@@ -154,6 +165,12 @@ impl Pretrained {
         if let Some(json) = files.generation_config {
             GenerationConfig::from_json(json, &name("generation_config.json"))?.apply(&mut config);
         }
+        let warnings = drop_ids_outside(&mut config);
+        if let Some(json) = files.modules {
+            check_modules(json, &name(MODULES))?;
+        }
+        let pooling = files.pooling.map(|json| Pooling::from_json(json, &name(POOLING)));
+        let pooling = pooling.transpose()?.flatten();
         let file = name("tokenizer.json");
         let mut tokenizer = Tokenizer::from_json_for(files.tokenizer, &file, config.vocab_size)?;
         check_ids_fit(&tokenizer, &config, &file)?;
@@ -167,7 +184,8 @@ impl Pretrained {
         }
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
         let weights = weights.batch_invariant(device.batch_invariant);
-        Self::from_parts(config, tokenizer, &weights)
+        let loaded = Self::from_parts(config, tokenizer, &weights)?;
+        Ok(Self { warnings, pooling, ..loaded })
     }
 
     fn from_parts(
@@ -185,9 +203,29 @@ impl Pretrained {
             tokenizer,
             unused,
             dequantized,
+            warnings: Vec::new(),
+            pooling: None,
             grammars: Grammars::default(),
         })
     }
+}
+
+/// Drops special tokens that are outside the vocabulary, and says so: no text has them.
+fn drop_ids_outside(config: &mut ModelConfig) -> Vec<String> {
+    let vocab_size = config.vocab_size;
+    let mut warnings = Vec::new();
+    let mut exists = |field: &str, id: u32| {
+        let exists = (id as usize) < vocab_size;
+        if !exists {
+            warnings.push(format!(
+                "{field} {id} is outside the vocabulary of {vocab_size} tokens, and is ignored"
+            ));
+        }
+        exists
+    };
+    config.bos_token_id = config.bos_token_id.filter(|id| exists("bos_token_id", *id));
+    config.eos_token_ids.retain(|id| exists("eos_token_id", *id));
+    warnings
 }
 
 /// Checks that every id of the tokenizer's own vocabulary has a row in the embedding matrix. A token

@@ -6,6 +6,7 @@ use burn::tensor::{DType, Device, bf16, f16};
 use serde_json::Value;
 use slowburn::checkpoint::Weights;
 use slowburn::checkpoint::gguf::GgufFile;
+use slowburn::model::config::{Family, RopeConfig, RopeScaling};
 use slowburn::model::{Model, ModelConfig};
 
 use crate::common::gguf::{Gguf, Info, Meta};
@@ -297,4 +298,59 @@ fn yarn_may_sharpen_attention_by_another_factor() {
         ],
     );
     assert_eq!(logits(&from_gguf(&file, name)), logits(&folder));
+}
+
+fn linear(factor: f64, attention_factor: f64) -> RopeConfig {
+    let scaling = RopeScaling::Linear { factor };
+    RopeConfig { scaling, attention_factor, ..RopeConfig::new(10_000.0) }
+}
+
+/// As llama.cpp reads these keys: a factor without a type is that of `linear`, which also has an older name,
+/// and attention is sharpened whatever the type.
+#[test]
+fn rope_is_scaled_as_in_llama_cpp() {
+    let plain = RopeConfig::new(10_000.0);
+    let factor = |factor| ("rope.scaling.factor", Meta::F32(factor));
+    let older = |factor| ("rope.scale_linear", Meta::F32(factor));
+    let kind = |kind: &str| ("rope.scaling.type", Meta::Text(kind.to_owned()));
+    let sharper = ("rope.scaling.attn_factor", Meta::F32(1.5));
+    for (metadata, expected, context) in [
+        (vec![factor(4.0)], linear(4.0, 1.0), 256 * 4),
+        (vec![older(4.0)], linear(4.0, 1.0), 256 * 4),
+        (vec![factor(2.0), older(4.0)], linear(2.0, 1.0), 256 * 2),
+        (vec![factor(2.0), kind("linear")], linear(2.0, 1.0), 256 * 2),
+        (vec![factor(2.0), sharper.clone()], linear(2.0, 1.5), 256 * 2),
+        (vec![factor(2.0), kind("none")], plain.clone(), 256),
+        (vec![factor(0.0)], plain.clone(), 256),
+        (vec![factor(1.0)], plain.clone(), 256),
+        (vec![kind("linear")], plain.clone(), 256),
+        (vec![sharper], RopeConfig { attention_factor: 1.5, ..plain.clone() }, 256),
+    ] {
+        let names: Vec<&str> = metadata.iter().map(|(name, _)| *name).collect();
+        let bytes = in_gguf("llama-gqa", "llama", &metadata).to_bytes();
+        let file = GgufFile::from_bytes(&bytes, "llama").unwrap();
+        let config = ModelConfig::from_gguf(&file).unwrap();
+        let Family::Llama(llama) = &config.family else {
+            panic!("{:?}", config.family)
+        };
+        assert_eq!(llama.layers[0].rope.as_ref(), Some(&expected), "{names:?}");
+        assert_eq!(config.context_length, context, "{names:?}");
+    }
+}
+
+/// Many files give the context as it was before scaling.
+#[test]
+fn yarn_lengthens_the_context_of_a_file() {
+    let context = |original: Option<u32>| {
+        let mut metadata = vec![
+            ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+            ("rope.scaling.factor", Meta::F32(4.0)),
+        ];
+        metadata.extend(original.map(|n| ("rope.scaling.original_context_length", number(n))));
+        let bytes = in_gguf("llama-gqa", "llama", &metadata).to_bytes();
+        ModelConfig::from_gguf(&GgufFile::from_bytes(&bytes, "llama").unwrap())
+            .unwrap()
+            .context_length
+    };
+    assert_eq!([context(None), context(Some(256)), context(Some(32))], [1024, 1024, 256]);
 }

@@ -79,6 +79,35 @@ fn a_separate_head_may_hold_what_a_tied_one_does() {
     );
 }
 
+/// A config that ties the head, beside a head: equal to the embedding it is tied, and else it is used.
+#[test]
+fn a_head_of_its_own_is_used_where_a_config_ties_it() {
+    for (name, embedding, shape) in [
+        ("llama-gqa", "model.embed_tokens.weight", [320, 64]),
+        ("gpt2", "transformer.wte.weight", [300, 48]),
+    ] {
+        let with = |ties: bool, head: &dyn Fn(&[u8]) -> Vec<u8>| {
+            changed(
+                name,
+                |config| config["tie_word_embeddings"] = ties.into(),
+                |checkpoint| {
+                    let head = head(checkpoint.bytes(embedding));
+                    checkpoint.add("lm_head.weight", "F32", &shape, &head);
+                },
+            )
+        };
+        let equal = with(true, &<[u8]>::to_vec);
+        assert!(equal.config().tied_head, "{name}");
+        assert_eq!(answer(&equal), answer(&load(name, &device()).model), "{name}");
+
+        let reversed = |bytes: &[u8]| bytes.chunks(4).rev().flatten().copied().collect();
+        let other = with(true, &reversed);
+        assert!(!other.config().tied_head, "{name}");
+        assert_eq!(answer(&other), answer(&with(false, &reversed)), "{name}");
+        assert_ne!(answer(&other), answer(&equal), "{name}");
+    }
+}
+
 #[test]
 fn names_may_lack_their_first_part() {
     let strip = |prefix: &'static str| {
@@ -98,7 +127,6 @@ fn what_older_files_hold_beside_the_weights_is_ignored() {
         |checkpoint| {
             checkpoint.add("transformer.h.0.attn.bias", "U8", &[1, 1, 2, 2], &[1, 0, 1, 1]);
             checkpoint.add("transformer.h.0.attn.masked_bias", "F32", &[], &[0; 4]);
-            checkpoint.add("lm_head.weight", "F32", &[300, 48], &[0; 300 * 48 * 4]);
         },
     );
     same_answer(

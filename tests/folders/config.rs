@@ -237,9 +237,44 @@ fn what_is_not_computed_is_refused_by_name() {
         ("mixtral", json!({"intermediate_size": 0}), "intermediate_size", "0"),
         ("mistral-window", json!({"sliding_window": 0}), "sliding_window", "0"),
         (
-            "llama3-scaled",
-            json!({"rope_parameters": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}}),
-            "original_max_position_embeddings",
+            "llama-gqa",
+            json!({"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2.0}}}),
+            "rope_parameters",
+            "{\"full_attention\":{\"rope_type\":\"linear\",\"factor\":2.0}}",
+        ),
+        (
+            "phi3",
+            json!({"rope_scaling": {"type": "linear", "factor": 2.0}}),
+            "rope_type",
+            "\"linear\"",
+        ),
+        ("llama-gqa", json!({"is_causal": false}), "is_causal", "false"),
+        (
+            "qwen3",
+            json!({"per_layer_config": {"1": {"intermediate_size": 8}}}),
+            "per_layer_config",
+            "{\"1\":{\"intermediate_size\":8}}",
+        ),
+        // Layers that are said to have a window, where there is none or it is not used.
+        (
+            "qwen3",
+            json!({
+                "use_sliding_window": false, "sliding_window": 64,
+                "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+            }),
+            "layer_types",
+            "\"sliding_attention\"",
+        ),
+        (
+            "mistral-window",
+            json!({"sliding_window": null, "layer_types": ["sliding_attention", "full_attention", "full_attention"]}),
+            "layer_types",
+            "\"sliding_attention\"",
+        ),
+        (
+            "gemma3",
+            json!({"sliding_window": null, "layer_types": "absent"}),
+            "sliding_window",
             "null",
         ),
         (
@@ -339,14 +374,29 @@ fn each_layer_has_its_window_and_its_rope() {
     });
     let (slides, full) = ((Some(9), Some(2e4)), (None, Some(5e5)));
     assert_eq!(layers_of("gemma3", &old), [slides, full, slides, full]);
-    let mut renamed = old.clone();
-    renamed["sliding_window_pattern"] = absent.into();
-    renamed["_sliding_window_pattern"] = 2.into();
-    assert_eq!(layers_of("gemma3", &renamed), [slides, full, slides, full]);
-    // What transformers writes of a file with the older name.
-    let mut both = renamed;
-    both["sliding_window_pattern"] = 2.into();
+    // transformers writes it again under this name, and reads the other one alone.
+    let mut both = old.clone();
+    both["_sliding_window_pattern"] = 3.into();
     assert_eq!(layers_of("gemma3", &both), [slides, full, slides, full]);
+    both["sliding_window_pattern"] = absent.into();
+    assert_eq!(layers_of("gemma3", &both), [slides; 4]);
+
+    // A Mistral with `layer_types` is read as a Ministral.
+    let types = |types: [&str; 3]| json!({"layer_types": types.map(|t| format!("{t}_attention"))});
+    let (full, slides) = ((None, Some(1e4)), (Some(8), Some(1e4)));
+    let some = types(["sliding", "full", "sliding"]);
+    assert_eq!(layers_of("mistral-window", &some), [slides, full, slides]);
+    assert_eq!(layers_of("mistral-window", &types(["full"; 3])), [full; 3]);
+    assert_eq!(layers_of("mistral-window", &json!({"layer_types": null})), [slides; 3]);
+    // A Mixtral has one window for all layers.
+    let types = json!({"layer_types": ["full_attention", "full_attention"]});
+    assert_eq!(layers_of("mixtral", &types), [(Some(10), Some(1e6)); 2]);
+    // Layers of a SmolLM3 that are listed have the window in any case.
+    let types: Vec<String> =
+        ["full", "sliding", "full", "full"].map(|t| format!("{t}_attention")).into();
+    let listed = json!({"sliding_window": 9, "use_sliding_window": false, "layer_types": types});
+    let windows: Vec<_> = layers_of("smollm3", &listed).into_iter().map(|layer| layer.0).collect();
+    assert_eq!(windows, [None, Some(9), None, None]);
 
     let (turned, still) = ((None, Some(2e6)), (None, None));
     let every_second = json!({"no_rope_layers": absent, "no_rope_layer_interval": 2});
@@ -374,4 +424,129 @@ fn longrope_takes_texts_of_the_original_context() {
     assert_eq!((rope.rotated, rope.scaling), (Some(12), RopeScaling::Factors(factors(1.25))));
     let expected = (1.0 + 4f64.ln() / 64f64.ln()).sqrt();
     assert!((rope.attention_factor - expected).abs() < 1e-12);
+}
+
+/// The scaling of the RoPE of the first layer, and the longest text.
+fn scaling_of(model: &str, changes: &Value) -> (RopeConfig, usize) {
+    let config = read(&with(model, changes)).unwrap();
+    (llama_of(&config).layers[0].rope.clone().unwrap(), config.context_length)
+}
+
+/// One of the two objects decides, and of what both may hold the other's is nothing.
+#[test]
+fn rope_scaling_has_precedence_where_it_says_something() {
+    let parameters = json!({"rope_type": "linear", "factor": 2.0, "rope_theta": 777.0});
+    for (scaling, expected) in [
+        (json!({"rope_type": "linear", "factor": 4.0}), (10_000.0, 4.0)),
+        (json!({"rope_type": "linear", "factor": 4.0, "rope_theta": 5.0}), (5.0, 4.0)),
+        (json!({}), (777.0, 2.0)),
+        (Value::Null, (777.0, 2.0)),
+    ] {
+        let changes = json!({"rope_scaling": scaling, "rope_parameters": parameters});
+        let (found, _) = scaling_of("llama-gqa", &changes);
+        let (theta, factor) = expected;
+        assert_eq!(found, rope(theta, RopeScaling::Linear { factor }), "{scaling}");
+    }
+    // In Gemma 3 it is about the layers that read the whole text, field by field.
+    let config = read(&with(
+        "gemma3",
+        &json!({
+            "rope_scaling": {"factor": 8.0},
+            "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 5.0}},
+        }),
+    ));
+    let config = config.unwrap();
+    let full = llama_of(&config).layers.iter().find(|layer| layer.window.is_none()).unwrap();
+    assert_eq!(full.rope, Some(rope(5.0, RopeScaling::Linear { factor: 8.0 })));
+}
+
+#[test]
+fn the_original_context_is_what_the_file_says_outside_of_rope() {
+    let nested = json!({
+        "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64,
+        "truncate": null,
+    });
+    let yarn = |original_context, truncate| RopeScaling::Yarn {
+        factor: 4.0,
+        beta_fast: 32.0,
+        beta_slow: 1.0,
+        original_context,
+        truncate,
+    };
+    let mut changes = json!({"rope_parameters": nested});
+    assert_eq!(scaling_of("llama-gqa", &changes).0.scaling, yarn(64.0, false));
+    changes["original_max_position_embeddings"] = 128.into();
+    assert_eq!(scaling_of("llama-gqa", &changes).0.scaling, yarn(128.0, false));
+    changes["rope_parameters"] = json!({"rope_type": "yarn", "factor": 4.0});
+    assert_eq!(scaling_of("llama-gqa", &changes).0.scaling, yarn(128.0, true));
+    // Where no one says it, it is the context.
+    changes["original_max_position_embeddings"] = "absent".into();
+    assert_eq!(scaling_of("llama-gqa", &changes).0.scaling, yarn(256.0, true));
+
+    // Phi-3 has it outside, with a default, and `yarn` is an old name of `longrope` there.
+    for kind in ["su", "yarn", "longrope"] {
+        let longrope = json!({
+            "type": kind, "short_factor": vec![1.25; 6], "long_factor": vec![4.0; 6],
+            "partial_rotary_factor": 0.75, "original_max_position_embeddings": 64,
+        });
+        let mut changes =
+            json!({"rope_scaling": longrope, "original_max_position_embeddings": "absent"});
+        let (found, context) = scaling_of("phi3", &changes);
+        assert_eq!((found.scaling, context), (RopeScaling::Factors(vec![1.25; 6]), 256), "{kind}");
+        changes["original_max_position_embeddings"] = 32.into();
+        assert_eq!(scaling_of("phi3", &changes).1, 32, "{kind}");
+    }
+}
+
+/// Many files say in `max_position_embeddings` how long the context was before it was scaled.
+#[test]
+fn yarn_and_linear_lengthen_the_context() {
+    let context = |rope: Value| scaling_of("llama-gqa", &json!({"rope_parameters": rope})).1;
+    assert_eq!(context(json!({"rope_type": "linear", "factor": 4.0})), 1024);
+    assert_eq!(context(json!({"rope_type": "yarn", "factor": 4.0})), 1024);
+    let original = |original: usize| {
+        context(json!({
+            "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": original,
+        }))
+    };
+    assert_eq!(original(128), 512);
+    assert_eq!(original(64), 256);
+    // What is said to be the context is not shortened.
+    assert_eq!(original(16), 256);
+    assert_eq!(context(json!({"rope_type": "dynamic", "factor": 4.0})), 256);
+    assert_eq!(context(json!({"rope_type": "yarn", "factor": 1e30})), i32::MAX as usize);
+    // The context of a Gemma 3 is that after scaling.
+    let linear = json!({"rope_scaling": {"rope_type": "linear", "factor": 8.0}});
+    let before = read(&config_of("gemma3")).unwrap().context_length;
+    assert_eq!(read(&with("gemma3", &linear)).unwrap().context_length, before);
+}
+
+#[test]
+fn special_tokens_that_a_file_leaves_out_are_those_of_transformers() {
+    let ids = |model: &str, changes: Value| {
+        let config = read(&with(model, &changes)).unwrap();
+        (config.bos_token_id, config.eos_token_ids)
+    };
+    let absent = json!({"bos_token_id": "absent", "eos_token_id": "absent"});
+    assert_eq!(ids("llama-gqa", absent.clone()), (Some(1), vec![2]));
+    assert_eq!(ids("gemma3", absent.clone()), (Some(2), vec![1]));
+    assert_eq!(ids("qwen3", absent.clone()), (None, vec![]));
+    // Not in this vocabulary.
+    assert_eq!(ids("gpt2", absent), (None, vec![]));
+    assert_eq!(
+        ids("llama-gqa", json!({"bos_token_id": null, "eos_token_id": null})),
+        (None, vec![])
+    );
+    // Files say -1 where there is none.
+    assert_eq!(
+        ids("llama-gqa", json!({"bos_token_id": -1, "eos_token_id": [3, -1]})),
+        (None, vec![3])
+    );
+}
+
+#[test]
+fn gpt2_knows_the_names_of_other_families() {
+    let config =
+        read(&with("gpt2", &json!({"num_attention_heads": 2, "hidden_size": 24}))).unwrap();
+    assert_eq!((config.n_heads, config.d_model), (2, 24));
 }

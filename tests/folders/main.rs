@@ -1,9 +1,12 @@
 //! Folders of models: what they may say, and those that are damaged in a known way. Each is refused with an
 //! error of its own kind, which names the file and the tensor.
 
+mod cases;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;
+mod fields;
+mod pooling;
 mod weights;
 
 use std::path::Path;

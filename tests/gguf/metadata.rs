@@ -1,5 +1,7 @@
 //! Metadata that cannot be used.
 
+use slowburn::generate::Pooling;
+
 use super::*;
 
 #[test]
@@ -16,7 +18,11 @@ fn hyperparameters_that_are_missing() {
         assert_without_key_refused("llama", key);
     }
     assert_without_key_refused("gpt2", "gpt2.attention.layer_norm_epsilon");
-    assert_without_key_refused("qwen3", "qwen3.rope.scaling.factor");
+    let yarn = |file: &mut Gguf| {
+        file.set("qwen3.rope.scaling.type", text("yarn"));
+        file.remove("qwen3.rope.scaling.factor");
+    };
+    assert_edit_refused("qwen3", yarn, &["qwen3.rope.scaling.factor", "is missing"]);
 }
 
 #[test]
@@ -63,6 +69,9 @@ fn hyperparameters_that_are_not_supported() {
         ("llama.rope.freq_base", Meta::F32(0.0), ["is 0,", "a number above 0"]),
         ("llama.rope.freq_base", Meta::F32(f32::NAN), ["is NaN", "a number above 0"]),
         ("llama.rope.freq_base", text("10"), ["is \"10\"", "a number"]),
+        ("llama.rope.scaling.factor", Meta::F32(-2.0), ["is -2,", "a number above 0"]),
+        ("llama.rope.scale_linear", Meta::F32(-2.0), ["is -2,", "a number above 0"]),
+        ("llama.attention.causal", Meta::Bool(false), ["is false,", "read forwards"]),
         ("general.alignment", number(0), ["is 0,", "a power of two"]),
         ("general.alignment", number(48), ["is 48,", "a power of two"]),
         ("general.alignment", number(1 << 31), ["is 2147483648,", "a power of two"]),
@@ -93,7 +102,7 @@ fn hyperparameters_that_are_not_supported() {
 fn tokenizers_that_are_not_supported() {
     for (key, value, words) in [
         ("tokenizer.ggml.model", "bert", ["is \"bert\"", "SentencePiece's BPE"]),
-        ("tokenizer.ggml.pre", "tekken", ["is \"tekken\"", "`qwen2` or `smollm`"]),
+        ("tokenizer.ggml.pre", "kimi-k2", ["is \"kimi-k2\"", "`deepseek-v3` or `smollm`"]),
     ] {
         let error = assert_edit_refused("llama", |file| file.set(key, text(value)), &words);
         assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");
@@ -127,18 +136,7 @@ fn tokenizers_that_contradict_themselves() {
             text("x"),
             ["is \"x\"", "an array of 32-bit integers"],
         ),
-        ("tokenizer.ggml.bos_token_id", number(320), ["is 320,", "one of the 320 tokens"]),
-        (
-            "tokenizer.ggml.eot_token_id",
-            number(u32::MAX),
-            ["4294967295", "one of the 320"],
-        ),
         ("tokenizer.ggml.eos_token_id", text("x"), ["is \"x\"", "a whole number"]),
-        (
-            "tokenizer.ggml.eos_token_id",
-            Meta::Raw(10, vec![255; 8]),
-            ["is 1844", "a token id"],
-        ),
         ("tokenizer.ggml.add_bos_token", number(1), ["is 1,", "true or false"]),
         (
             "tokenizer.ggml.merges",
@@ -192,4 +190,62 @@ fn tokenizers_that_contradict_themselves() {
     };
     let error = assert_edit_refused("llama", many, &["100320 tokens", "has 320"]);
     assert!(matches!(error, Error::Load(LoadError::TokenizerTooMany { .. })), "{error:?}");
+}
+
+/// As in llama.cpp: such a token is none, and loading says so.
+#[test]
+fn special_tokens_outside_the_vocabulary() {
+    let count = u64::MAX.to_le_bytes().to_vec();
+    for (key, value, said) in [
+        ("bos_token_id", number(320), "320"),
+        ("eot_token_id", number(u32::MAX), "4294967295"),
+        ("padding_token_id", Meta::Raw(5, (-1_i32).to_le_bytes().to_vec()), "-1"),
+        ("mask_token_id", Meta::Raw(10, count), "18446744073709551615"),
+    ] {
+        let key = format!("tokenizer.ggml.{key}");
+        let pretrained = edited("llama", |file| file.set(&key, value));
+        let [warning] = &pretrained.warnings[..] else {
+            panic!("{:?}", pretrained.warnings);
+        };
+        assert!(warning.contains(&key) && warning.contains(&format!("is {said},")), "{warning}");
+    }
+    let pretrained = edited("llama", |file| {
+        file.set("tokenizer.ggml.bos_token_id", number(320));
+        file.set("tokenizer.ggml.add_bos_token", Meta::Bool(true));
+    });
+    assert_eq!(pretrained.model.config().bos_token_id, None);
+    assert_eq!(pretrained.tokenizer.encode("a").unwrap().len(), 1);
+    assert!(load_gguf("llama").warnings.is_empty());
+}
+
+/// Text that is not UTF-8 is wrong where it is read, and nowhere else.
+#[test]
+fn text_that_is_not_utf8() {
+    let raw = |texts: &[&[u8]]| -> Vec<u8> {
+        let with_length = |text: &&[u8]| [&(text.len() as u64).to_le_bytes(), *text].concat();
+        texts.iter().flat_map(with_length).collect()
+    };
+    let text = Meta::Raw(8, raw(&[b"\xff\xfe"]));
+    let texts = array(8, 3, &raw(&[b"a", b"\xff", b"b"]));
+    for value in [&text, &texts] {
+        edited("llama", |file| file.set("general.description", value.clone()));
+    }
+    let words = ["is text that is not UTF-8", "a text"];
+    assert_metadata_refused("llama", "tokenizer.chat_template", text, &words);
+    let words = ["is text that is not UTF-8", "an array of texts"];
+    assert_metadata_refused("llama", "tokenizer.ggml.tokens", texts, &words);
+}
+
+#[test]
+fn how_a_text_becomes_one_vector() {
+    let pooling =
+        |value: u32| edited("qwen3", |file| file.set("qwen3.pooling_type", number(value))).pooling;
+    assert_eq!(load_gguf("qwen3").pooling, None);
+    assert_eq!([0, 1, 3].map(pooling), [None, Some(Pooling::Mean), Some(Pooling::Last)]);
+    let error = assert_edit_refused(
+        "qwen3",
+        |file| file.set("qwen3.pooling_type", number(2)),
+        &["`pooling_type` is 2"],
+    );
+    assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");
 }

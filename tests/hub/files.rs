@@ -120,3 +120,18 @@ fn all_parts_of_a_split_file_are_fetched() {
     assert!(error.contains("has no file \"more/tiny-00003-of-00003.gguf\""), "{error}");
     assert_eq!(server.requests(), []);
 }
+
+/// How a text becomes one vector stands in a folder of its own.
+#[test]
+fn what_models_for_embeddings_have_is_fetched() {
+    let mut files = tiny();
+    files.insert("modules.json".to_owned(), b"[]".to_vec());
+    files.insert("1_Pooling/config.json".to_owned(), b"{}".to_vec());
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(files.clone());
+    let hub = hub(&server.address, &cache);
+    assert_same_files(&hub.fetch(&model(NAME)).unwrap(), &files);
+    server.requests();
+    hub.fetch(&model(NAME)).unwrap();
+    assert_eq!(server.requests(), []);
+}

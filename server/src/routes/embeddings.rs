@@ -27,7 +27,7 @@ use crate::wire::{
 const CHUNK: usize = 256;
 
 /// Makes a vector of length 1 of each text: the hidden states of its tokens after the last norm,
-/// pooled. The model was trained to predict the next token, and not to tell texts apart: a model
+/// pooled. A model that was trained to predict the next token was not trained to tell texts apart: one
 /// that was trained for embeddings finds similar texts better.
 #[utoipa::path(post, path = "/v1/embeddings", request_body = EmbeddingsRequest, responses(
     (status = 200, body = Embeddings),
@@ -55,7 +55,8 @@ pub(super) async fn embed(
     let tokens = texts.iter().map(Vec::len).sum();
     Span::current().record("prompt_tokens", tokens);
     let limit = app.settings().request_timeout.0;
-    let pooling = request.pooling.unwrap_or_default().into();
+    let asked = request.pooling.map(Pooling::from);
+    let pooling = asked.or(service.pretrained.pooling).unwrap_or(Pooling::Mean);
     let vectors = tokio::time::timeout(limit, vectors(&service, texts, pooling));
     let vectors = vectors.await.map_err(|_| too_slow(limit))??;
     let format = request.encoding_format.unwrap_or_default();

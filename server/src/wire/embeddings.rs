@@ -15,7 +15,8 @@ pub struct EmbeddingsRequest {
     /// The name of the model; the one that is here, where none is given.
     pub model: Option<String>,
     pub input: EmbeddingInput,
-    /// How the hidden states of a text become one vector. Default `mean`.
+    /// How the hidden states of a text become one vector. Default: as the model's files say, and
+    /// `mean` where they say nothing.
     pub pooling: Option<WirePooling>,
     /// Numbers, or the bytes of 32-bit floats (little-endian) in base64. Default `float`.
     pub encoding_format: Option<EncodingFormat>,
@@ -37,11 +38,10 @@ pub enum EmbeddingInput {
 }
 
 /// How the hidden states of a text become one vector.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WirePooling {
     /// Their mean.
-    #[default]
     Mean,
     /// That of the last token.
     Last,

@@ -7,6 +7,7 @@ mod common;
 mod bodies;
 mod connections;
 mod counts;
+mod embeddings;
 mod ends;
 mod faults;
 mod refusals;

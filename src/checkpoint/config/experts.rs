@@ -24,7 +24,8 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: ExpertsFile = parse(json, origin)?;
     let file: LlamaFile = parse(json, origin)?;
     let experts = Experts {
-        count: own.num_experts.or(own.num_local_experts).unwrap_or(128),
+        // Where a file has both names, transformers sets this one last.
+        count: own.num_local_experts.or(own.num_experts).unwrap_or(128),
         per_token: own.num_experts_per_tok.unwrap_or(8),
         d_ff: own.moe_intermediate_size.unwrap_or(768),
         renormalized: own.norm_topk_prob.unwrap_or(false),
@@ -36,7 +37,8 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let step = own.decoder_sparse_step.unwrap_or(1).max(1);
     let is_dense = own.mlp_only_layers.unwrap_or_default();
     let window = file.sliding_window.flatten().filter(|_| file.use_sliding_window == Some(true));
-    let layers = file.layers(origin, |i, _| LayerConfig {
+    // The window is that of all layers, whatever `layer_types` says.
+    let layers = file.layers_by_number(origin, |i| LayerConfig {
         window,
         mlp: if is_dense.contains(&i) || !(i + 1).is_multiple_of(step) {
             Mlp::Dense
@@ -61,7 +63,7 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: ExpertsFile = parse(json, origin)?;
     let file: LlamaFile = parse(json, origin)?;
     let experts = Experts {
-        count: own.num_local_experts.or(own.num_experts).unwrap_or(8),
+        count: own.num_experts.or(own.num_local_experts).unwrap_or(8),
         per_token: own.num_experts_per_tok.unwrap_or(2),
         d_ff: file.intermediate_size,
         renormalized: true,

@@ -1,10 +1,11 @@
 //! `config.json` of Gemma 3, the models of text alone.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::file::{activation, positive};
 use super::llama::{LlamaFile, SLIDING};
-use super::rope::RopeFile;
+use super::rope::RopeFields;
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
@@ -24,16 +25,14 @@ struct Gemma3File {
     /// The older name of `rope_theta` of the layers with a window.
     rope_local_base_freq: Option<f64>,
     /// Of so many layers, the last attends to the whole sequence. `layer_types` says it otherwise.
+    /// transformers writes it again as `_sliding_window_pattern`, and does not read that.
     sliding_window_pattern: Option<usize>,
-    /// The newer name of `sliding_window_pattern`. Some files have both.
-    #[serde(rename = "_sliding_window_pattern")]
-    private_pattern: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct RopesFile {
-    full_attention: Option<RopeFile>,
-    sliding_attention: Option<RopeFile>,
+    full_attention: Option<RopeFields>,
+    sliding_attention: Option<RopeFields>,
 }
 
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
@@ -45,15 +44,13 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         return Err(unsupported(origin, "use_bidirectional_attention", true, causal));
     }
     file.head_dim.get_or_insert(256);
-    let ropes = own.rope_parameters.unwrap_or_default();
-    let full = ropes.full_attention.or_else(|| file.rope_scaling.clone()).unwrap_or_default();
-    let full = file.rope_of(&full, file.rope_theta.unwrap_or(1_000_000.0), origin)?;
-    let sliding = ropes.sliding_attention.unwrap_or_default();
+    let (full, sliding) = ropes(own.rope_parameters, file.rope_scaling.take(), origin)?;
+    let full = file.rope_of(full, file.rope_theta.unwrap_or(1_000_000.0), origin)?;
     let local_theta = own.rope_local_base_freq.unwrap_or(10_000.0);
-    let sliding = file.rope_of(&sliding, local_theta, origin)?;
+    let sliding = file.rope_of(sliding, local_theta, origin)?;
 
     // ANCHOR: layers
-    let pattern = own.sliding_window_pattern.or(own.private_pattern).unwrap_or(6).max(1);
+    let pattern = own.sliding_window_pattern.unwrap_or(6).max(1);
     let window = file.sliding_window.unwrap_or(Some(4096));
     let layers = file.layers(origin, |i, layer_type| {
         let every = !(i + 1).is_multiple_of(pattern);
@@ -66,6 +63,10 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         }
     })?;
     // ANCHOR_END: layers
+    if window.is_none() && pattern > 1 && file.layer_types.is_none() {
+        let some = "a window, as some layers have one";
+        return Err(unsupported(origin, "sliding_window", None::<usize>, some));
+    }
     let attention_bias = file.attention_bias.unwrap_or(false);
     let cap = |value: Option<f64>, field| {
         value.map(|value| positive(Some(value), field, origin)).transpose()
@@ -88,4 +89,26 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let shape = (file.head_dim(), file.max_position_embeddings);
     let config = file.tied_model(llama, shape, origin)?;
     Ok(ModelConfig { activation: bend, ..config })
+}
+
+/// The fields about RoPE of the layers that attend to the whole sequence, and of those with a window.
+/// `rope_scaling` is about the former, and has precedence.
+fn ropes(
+    parameters: Option<RopesFile>,
+    scaling: Option<RopeFields>,
+    origin: &str,
+) -> Result<(RopeFields, RopeFields)> {
+    let default = || RopeFields::from_iter([("rope_type".to_owned(), Value::from("default"))]);
+    let ropes = parameters.unwrap_or_default();
+    let mut full = ropes.full_attention.unwrap_or_else(default);
+    full.extend(scaling.unwrap_or_default());
+    let sliding = ropes.sliding_attention.unwrap_or_else(default);
+    for fields in [&full, &sliding] {
+        // transformers looks for it in another place than a file of this family has it.
+        if let Some(truncate) = fields.get("truncate") {
+            let none = "a file without this field";
+            return Err(unsupported(origin, "truncate", truncate.clone(), none));
+        }
+    }
+    Ok((full, sliding))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::file::activation;
-use super::{Family, ModelConfig, OneOrMany, parse, unsupported};
+use super::{Family, ModelConfig, OneOrMany, parse, token_id, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
 
@@ -16,18 +16,25 @@ struct Gpt2File {
     n_head: usize,
     n_inner: Option<usize>,
     n_positions: usize,
+    // What other families call these sizes. transformers knows both names, and sets these last.
+    hidden_size: Option<usize>,
+    num_hidden_layers: Option<usize>,
+    num_attention_heads: Option<usize>,
+    max_position_embeddings: Option<usize>,
     layer_norm_epsilon: f64,
     activation_function: Option<String>,
     tie_word_embeddings: Option<bool>,
     scale_attn_weights: Option<bool>,
     scale_attn_by_inverse_layer_idx: Option<bool>,
     add_cross_attention: Option<bool>,
+    #[serde(default, deserialize_with = "token_id")]
     bos_token_id: Option<u32>,
     eos_token_id: Option<OneOrMany>,
 }
 
 pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let file: Gpt2File = parse(json, origin)?;
+    let file = file.with_other_names();
     file.check_supported(origin)?;
     Ok(ModelConfig {
         family: Family::Gpt2,
@@ -53,6 +60,18 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
 }
 
 impl Gpt2File {
+    fn with_other_names(mut self) -> Self {
+        for (name, other) in [
+            (&mut self.n_embd, self.hidden_size),
+            (&mut self.n_layer, self.num_hidden_layers),
+            (&mut self.n_head, self.num_attention_heads),
+            (&mut self.n_positions, self.max_position_embeddings),
+        ] {
+            *name = other.unwrap_or(*name);
+        }
+        self
+    }
+
     fn check_supported(&self, origin: &str) -> Result<()> {
         for (field, value, supported) in [
             ("scale_attn_weights", self.scale_attn_weights, true),

@@ -1,12 +1,12 @@
 //! `config.json` of the Llama family: the fields that its members share.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::file::{activation, given};
-use super::rope::{RopeFile, RopeShape};
+use super::rope::{RopeFields, RopeFile, RopeShape};
 use super::{Family, LlamaConfig, ModelConfig, OneOrMany};
-use super::{parse, unsupported};
+use super::{parse, token_id, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
 use crate::model::config::{LayerConfig, RopeConfig};
@@ -31,9 +31,9 @@ pub(super) struct LlamaFile {
     pub(super) attention_bias: Option<bool>,
     pub(super) mlp_bias: Option<bool>,
     /// RoPE as of transformers 5; older files have the two fields below.
-    rope_parameters: Option<RopeFile>,
+    rope_parameters: Option<RopeFields>,
     pub(super) rope_theta: Option<f64>,
-    pub(super) rope_scaling: Option<RopeFile>,
+    pub(super) rope_scaling: Option<RopeFields>,
     partial_rotary_factor: Option<f64>,
     pub(super) original_max_position_embeddings: Option<f64>,
     #[serde(default, deserialize_with = "given")]
@@ -41,6 +41,7 @@ pub(super) struct LlamaFile {
     pub(super) use_sliding_window: Option<bool>,
     max_window_layers: Option<usize>,
     pub(super) layer_types: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "token_id")]
     bos_token_id: Option<u32>,
     eos_token_id: Option<OneOrMany>,
     num_experts: Option<Value>,
@@ -65,11 +66,15 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         _ => file.head_dim(),
     };
     let (rope, context) = file.rope(Defaults { head_dim, ..Defaults::default() }, origin)?;
-    let mut layer = LayerConfig::plain(rope.clone());
+    let layer = LayerConfig::plain(rope.clone());
     let layers = match model_type {
+        // With `layer_types` transformers reads it as a Ministral, some of whose layers have none.
         "mistral" => {
-            layer.window = file.sliding_window.unwrap_or(Some(DEFAULT_WINDOW));
-            vec![layer]
+            let window = file.sliding_window.unwrap_or(Some(DEFAULT_WINDOW));
+            file.layers(origin, |_, layer_type| LayerConfig {
+                window: window.filter(|_| layer_type != Some(FULL)),
+                ..layer.clone()
+            })?
         }
         "qwen2" | "qwen3" => file.windows_of_some_layers(layer, origin)?,
         _ => {
@@ -207,39 +212,65 @@ impl LlamaFile {
         origin: &str,
         layer: impl Fn(usize, Option<&str>) -> LayerConfig,
     ) -> Result<Vec<LayerConfig>> {
-        /// Many times what the deepest models have.
-        const MOST: usize = 10_000;
         self.check_layer_types(
             &[SLIDING, FULL],
             "`full_attention` or `sliding_attention`",
             origin,
         )?;
-        let count = self.num_hidden_layers;
         let types = self.layer_types.as_deref();
-        if let Some(types) = types.filter(|types| types.len() != count) {
+        if let Some(types) = types.filter(|types| types.len() != self.num_hidden_layers) {
             let each = "an entry for each layer";
             return Err(unsupported(origin, "layer_types", types.to_vec(), each));
         }
+        let layers = self.layers_by_number(origin, |i| {
+            let layer_type = types.and_then(|types| types.get(i));
+            layer(i, layer_type.map(String::as_str))
+        })?;
+        let slides =
+            types.is_some_and(|types| types.iter().any(|layer_type| layer_type == SLIDING));
+        if slides && layers.iter().all(|layer| layer.window.is_none()) {
+            let full = "`full_attention`, as this file gives no window or does not use it,";
+            return Err(unsupported(origin, "layer_types", SLIDING, full));
+        }
+        Ok(layers)
+    }
+
+    /// What each layer is, by its number alone: one where all are the same.
+    pub(super) fn layers_by_number(
+        &self,
+        origin: &str,
+        layer: impl Fn(usize) -> LayerConfig,
+    ) -> Result<Vec<LayerConfig>> {
+        /// Many times what the deepest models have.
+        const MOST: usize = 10_000;
+        let count = self.num_hidden_layers;
         if count == 0 || count > MOST {
             return Err(unsupported(origin, "num_hidden_layers", count, "1 to 10000 layers"));
         }
-        let of = |i: usize| layer(i, types.map(|types| types[i].as_str()));
-        let mut layers: Vec<LayerConfig> = (0..count).map(of).collect();
+        let mut layers: Vec<LayerConfig> = (0..count).map(layer).collect();
         if layers.iter().all(|layer| *layer == layers[0]) {
             layers.truncate(1);
         }
         Ok(layers)
     }
 
-    /// RoPE, and the longest text. Where a file has both spellings, the older one decides, as in
-    /// transformers.
+    /// What the file says of RoPE: `rope_scaling` where it says something, and else `rope_parameters`.
+    /// transformers takes one of them whole, and nothing of the other.
+    pub(super) fn rope_fields(&self) -> RopeFields {
+        let spellings = [&self.rope_scaling, &self.rope_parameters].into_iter().flatten();
+        let mut said = spellings.filter(|fields| !fields.is_empty());
+        said.next().cloned().unwrap_or_default()
+    }
+
+    /// RoPE, and the longest text.
     pub(super) fn rope(&self, defaults: Defaults, origin: &str) -> Result<(RopeConfig, usize)> {
-        let spellings = [&self.rope_scaling, &self.rope_parameters].map(Option::as_ref);
-        let nested = |field: fn(&RopeFile) -> Option<f64>| {
-            spellings.iter().flatten().find_map(|rope| field(rope))
-        };
-        let theta = nested(|rope| rope.rope_theta).or(self.rope_theta).unwrap_or(defaults.theta);
-        let part = nested(|rope| rope.partial_rotary_factor).or(self.partial_rotary_factor);
+        let fields = self.rope_fields();
+        if let Some((name, value)) = fields.iter().find(|(_, value)| value.is_object()) {
+            let one = "one set of fields for all layers";
+            return Err(unsupported(origin, "rope_parameters", json!({name: value}), one));
+        }
+        let file = RopeFile::read(fields, origin)?;
+        let part = file.partial_rotary_factor.or(self.partial_rotary_factor);
         let part = part.filter(|part| *part != 1.0);
         if let Some(part) = part.filter(|_| !defaults.partial) {
             let whole = "1 (whole heads turn)";
@@ -253,18 +284,27 @@ impl LlamaFile {
             return Err(unsupported(origin, "partial_rotary_factor", part, even));
         }
         let shape = RopeShape {
-            theta,
+            theta: file.rope_theta.or(self.rope_theta).unwrap_or(defaults.theta),
             rotated,
             head_dim: defaults.head_dim,
             context: self.max_position_embeddings,
             original: self.original_max_position_embeddings,
         };
-        let file = spellings.into_iter().flatten().next().cloned().unwrap_or_default();
         Ok((file.config(shape, origin)?, file.context(shape)))
     }
 
     /// As [`rope`](Self::rope), with its fields taken from elsewhere.
-    pub(super) fn rope_of(&self, file: &RopeFile, theta: f64, origin: &str) -> Result<RopeConfig> {
+    pub(super) fn rope_of(
+        &self,
+        fields: RopeFields,
+        theta: f64,
+        origin: &str,
+    ) -> Result<RopeConfig> {
+        let file = RopeFile::read(fields, origin)?;
+        if let Some(part) = file.partial_rotary_factor.filter(|part| *part != 1.0) {
+            let whole = "1 (whole heads turn)";
+            return Err(unsupported(origin, "partial_rotary_factor", part, whole));
+        }
         let shape = RopeShape {
             theta: file.rope_theta.unwrap_or(theta),
             rotated: None,
@@ -278,4 +318,4 @@ impl LlamaFile {
 
 /// The entries of `layer_types`.
 pub(super) const SLIDING: &str = "sliding_attention";
-const FULL: &str = "full_attention";
+pub(super) const FULL: &str = "full_attention";

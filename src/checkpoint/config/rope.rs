@@ -1,13 +1,17 @@
 //! The fields of `config.json` about RoPE, in all spellings.
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::file::positive;
+use super::file::{given, positive};
 use super::unsupported;
-use crate::error::Result;
+use crate::error::{Error, LoadError, Result};
 use crate::model::config::{RopeConfig, RopeScaling};
 
-/// What a file says of the RoPE of its layers, or of some of them.
+/// What a file says of the RoPE of its layers, or of some of them, as it is written there.
+pub(super) type RopeFields = Map<String, Value>;
+
+/// The same, read.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct RopeFile {
     rope_type: Option<String>,
@@ -19,13 +23,14 @@ pub(super) struct RopeFile {
     factor: Option<f64>,
     low_freq_factor: Option<f64>,
     high_freq_factor: Option<f64>,
-    pub(super) original_max_position_embeddings: Option<f64>,
+    original_max_position_embeddings: Option<f64>,
     attention_factor: Option<f64>,
     beta_fast: Option<f64>,
     beta_slow: Option<f64>,
     mscale: Option<f64>,
     mscale_all_dim: Option<f64>,
-    truncate: Option<bool>,
+    #[serde(default, deserialize_with = "given")]
+    truncate: Option<Option<bool>>,
     short_factor: Option<Vec<f32>>,
     long_factor: Option<Vec<f32>>,
 }
@@ -44,6 +49,11 @@ pub(super) struct RopeShape {
 }
 
 impl RopeFile {
+    pub(super) fn read(fields: RopeFields, origin: &str) -> Result<Self> {
+        serde_json::from_value(Value::Object(fields))
+            .map_err(|source| Error::Load(LoadError::Json { origin: origin.to_owned(), source }))
+    }
+
     pub(super) fn config(&self, shape: RopeShape, origin: &str) -> Result<RopeConfig> {
         let theta = positive(Some(shape.theta), "rope_theta", origin)?;
         let plain = RopeConfig { rotated: shape.rotated, ..RopeConfig::new(theta) };
@@ -54,7 +64,7 @@ impl RopeFile {
             "linear" => {
                 scaled(RopeScaling::Linear { factor: positive(self.factor, "factor", origin)? })
             }
-            "llama3" => scaled(self.llama3(origin)?),
+            "llama3" => scaled(self.llama3(shape, origin)?),
             "yarn" => self.yarn(shape, plain, origin),
             "longrope" | "su" => self.longrope(shape, plain, origin),
             other => {
@@ -68,42 +78,53 @@ impl RopeFile {
         self.rope_type.as_ref().or(self.old_type.as_ref()).map_or("default", String::as_str)
     }
 
-    /// The longest text, where it is shorter than the file says. The frequencies of `longrope` change
-    /// for all positions of a text that grows beyond the original context, also for those whose keys
-    /// are in the cache: what a token's logits are would depend on how long its text becomes.
+    /// The longest text, where it is not what `max_position_embeddings` says.
+    ///
+    /// `linear` and `yarn` lengthen the original context by their factor, as in vLLM: many files say
+    /// there how long it was before. The frequencies of `longrope` change for all positions of a text
+    /// that grows beyond the original context, also for those whose keys are in the cache: what a
+    /// token's logits are would depend on how long its text becomes.
     pub(super) fn context(&self, shape: RopeShape) -> usize {
-        match self.original(shape) {
-            Some(original) if matches!(self.rope_type(), "longrope" | "su") => {
-                shape.context.min(original as usize)
+        let original = self.original(shape);
+        match self.rope_type() {
+            "longrope" | "su" => shape.context.min(original as usize),
+            "linear" | "yarn" => {
+                let longer = original * self.factor.unwrap_or(1.0);
+                shape.context.max(longer.min(f64::from(i32::MAX)) as usize)
             }
             _ => shape.context,
         }
     }
 
-    fn original(&self, shape: RopeShape) -> Option<f64> {
-        self.original_max_position_embeddings.or(shape.original)
+    /// The context before scaling. Outside of these fields it has precedence, as in transformers.
+    fn original(&self, shape: RopeShape) -> f64 {
+        let nested = self.original_max_position_embeddings;
+        shape.original.or(nested).unwrap_or(shape.context as f64)
     }
 
-    fn llama3(&self, origin: &str) -> Result<RopeScaling> {
+    fn positive_original(&self, shape: RopeShape, origin: &str) -> Result<f64> {
+        positive(Some(self.original(shape)), "original_max_position_embeddings", origin)
+    }
+
+    fn llama3(&self, shape: RopeShape, origin: &str) -> Result<RopeScaling> {
         let low = positive(self.low_freq_factor, "low_freq_factor", origin)?;
         let high = positive(self.high_freq_factor, "high_freq_factor", origin)?;
         if high <= low {
             let above = "a number above low_freq_factor";
             return Err(unsupported(origin, "high_freq_factor", high, above));
         }
-        let original = self.original_max_position_embeddings;
         Ok(RopeScaling::Llama3 {
             factor: positive(self.factor, "factor", origin)?,
             low_freq_factor: low,
             high_freq_factor: high,
-            original_context: positive(original, "original_max_position_embeddings", origin)?,
+            original_context: self.positive_original(shape, origin)?,
         })
     }
 
     fn yarn(&self, shape: RopeShape, plain: RopeConfig, origin: &str) -> Result<RopeConfig> {
-        let (context, name) = (shape.context as f64, "original_max_position_embeddings");
-        let original = positive(Some(self.original(shape).unwrap_or(context)), name, origin)?;
-        let factor = positive(Some(self.factor.unwrap_or(context / original)), "factor", origin)?;
+        let original = self.positive_original(shape, origin)?;
+        let longer = shape.context as f64 / original;
+        let factor = positive(Some(self.factor.unwrap_or(longer)), "factor", origin)?;
         let beta_fast = positive(Some(self.beta_fast.unwrap_or(32.0)), "beta_fast", origin)?;
         let beta_slow = positive(Some(self.beta_slow.unwrap_or(1.0)), "beta_slow", origin)?;
         let sharper = |scale: f64| 1.0 + 0.1 * scale * libm::log(factor.max(1.0));
@@ -120,7 +141,8 @@ impl RopeFile {
                 beta_fast,
                 beta_slow,
                 original_context: original,
-                truncate: self.truncate.unwrap_or(true),
+                // `null` is false, and a file without it means true.
+                truncate: self.truncate.map_or(true, Option::unwrap_or_default),
             },
             attention_factor: positive(Some(attention_factor), "attention_factor", origin)?,
             ..plain
@@ -128,8 +150,7 @@ impl RopeFile {
     }
 
     fn longrope(&self, shape: RopeShape, plain: RopeConfig, origin: &str) -> Result<RopeConfig> {
-        let name = "original_max_position_embeddings";
-        let original = positive(self.original(shape), name, origin)?;
+        let original = self.positive_original(shape, origin)?;
         let stretch = self.factor.unwrap_or(shape.context as f64 / original);
         let sharper = || match stretch > 1.0 {
             true => (1.0 + libm::log(stretch) / libm::log(original)).sqrt(),

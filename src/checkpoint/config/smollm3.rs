@@ -23,7 +23,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let defaults = Defaults { head_dim, theta: 2_000_000.0, ..Defaults::default() };
     let (rope, context) = file.rope(defaults, origin)?;
     if let Some(listed) =
-        own.no_rope_layers.as_ref().filter(|all| all.len() != file.num_hidden_layers)
+        own.no_rope_layers.as_ref().filter(|all| all.len() < file.num_hidden_layers)
     {
         let each = "an entry for each layer";
         return Err(unsupported(origin, "no_rope_layers", listed.clone(), each));
@@ -34,7 +34,9 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         Some(listed) => listed[i] != 0,
         None => interval == 0 || !(i + 1).is_multiple_of(interval),
     };
-    let window = file.sliding_window.flatten().filter(|_| file.use_sliding_window == Some(true));
+    // Layers that are listed have the window whatever `use_sliding_window` says.
+    let is_used = file.use_sliding_window == Some(true) || file.layer_types.is_some();
+    let window = file.sliding_window.flatten().filter(|_| is_used);
     let layers = file.layers(origin, |i, layer_type| {
         let slides = layer_type.map_or(!has_rope(i), |layer_type| layer_type == SLIDING);
         LayerConfig {

@@ -19,6 +19,10 @@ pub(super) const SHORT_FACTORS: &str = "rope_factors_short.weight";
 pub(super) const LONG_FACTORS: &str = "rope_factors_long.weight";
 
 const ORIGINAL_CONTEXT: &str = "rope.scaling.original_context_length";
+const SCALING_TYPE: &str = "rope.scaling.type";
+const SCALING_FACTOR: &str = "rope.scaling.factor";
+/// The older name of [`SCALING_FACTOR`].
+const SCALE_LINEAR: &str = "rope.scale_linear";
 
 pub(super) const ARCHITECTURE: &str = "general.architecture";
 
@@ -104,6 +108,29 @@ impl ModelConfig {
     }
 }
 
+impl GgufFile<'_> {
+    /// How the hidden states of a text become one vector, by its number in llama.cpp.
+    ///
+    /// # Errors
+    /// An unknown architecture; a value that is no number.
+    pub(crate) fn pooling_type(&self) -> Result<Option<usize>> {
+        let architecture = Architecture::of(self)?;
+        let keys = Keys { metadata: &self.metadata, prefix: architecture.prefix() };
+        self.metadata.size(&keys.key("pooling_type"))
+    }
+
+    /// What is wrong with the metadata and does no harm, in a sentence each.
+    ///
+    /// # Errors
+    /// A special token whose id is no number.
+    pub(crate) fn warnings(&self) -> Result<Vec<String>> {
+        let outside = SpecialIds::read(&self.metadata)?.outside.into_iter();
+        let ignored =
+            |(key, id)| format!("`{key}` is {id}, outside the vocabulary, and is ignored");
+        Ok(outside.map(ignored).collect())
+    }
+}
+
 /// The keys of an architecture.
 pub(super) struct Keys<'a> {
     pub(super) metadata: &'a Metadata,
@@ -147,7 +174,7 @@ impl Keys<'_> {
                 Architecture::Gemma3 => Activation::GeluTanh,
                 _ => Activation::Silu,
             },
-            context_length: self.context(config.context_length, file)?,
+            context_length: self.context(architecture, config.context_length, file)?,
             ..config
         })
     }
@@ -210,6 +237,10 @@ impl Keys<'_> {
                 return Err(self.wrong(key, expected));
             }
         }
+        let causal = "attention.causal";
+        if self.metadata.flag(&self.key(causal))? == Some(false) {
+            return Err(self.wrong(causal, "true (a text is read forwards)"));
+        }
         Ok(())
     }
 
@@ -232,25 +263,26 @@ impl Keys<'_> {
     }
 
     fn rope(&self, rotated: usize, file: &GgufFile<'_>) -> Result<RopeConfig> {
-        let plain = RopeConfig::new(self.positive("rope.freq_base", Some(10_000.0))?);
-        let kind = self.metadata.text(&self.key("rope.scaling.type"))?.unwrap_or("none");
         let sharper = self.positive("rope.scaling.attn_factor", Some(1.0))?;
+        let theta = self.positive("rope.freq_base", Some(10_000.0))?;
+        let plain = RopeConfig { attention_factor: sharper, ..RopeConfig::new(theta) };
+        let (kind, factor) = self.scaling()?;
         let factors = [ROPE_FACTORS, SHORT_FACTORS].into_iter().find(|name| file.holds(name));
         if let Some(tensor) = factors {
-            let is_long = tensor == SHORT_FACTORS;
-            if kind != "none" && !(is_long && kind == "longrope") {
+            let is_long = tensor == SHORT_FACTORS && kind == "longrope";
+            if kind != "none" && !(is_long && factor.is_none_or(|factor| factor == 1.0)) {
                 let none = format!("`none` beside a tensor {tensor}");
-                return Err(self.wrong("rope.scaling.type", none));
+                return Err(self.wrong(SCALING_TYPE, none));
             }
             let scaling = RopeScaling::Factors(rope_factors(tensor, rotated, file)?);
-            return Ok(RopeConfig { scaling, attention_factor: sharper, ..plain });
+            return Ok(RopeConfig { scaling, ..plain });
         }
-        let factor = || self.positive("rope.scaling.factor", None);
+        let factor = factor.ok_or_else(|| self.wrong(SCALING_FACTOR, "a number above 0"));
         Ok(match kind {
             "none" => plain,
-            "linear" => RopeConfig { scaling: RopeScaling::Linear { factor: factor()? }, ..plain },
+            "linear" => RopeConfig { scaling: RopeScaling::Linear { factor: factor? }, ..plain },
             "yarn" => {
-                let (factor, mixed) = (factor()?, "rope.scaling.yarn_ext_factor");
+                let (factor, mixed) = (factor?, "rope.scaling.yarn_ext_factor");
                 if self.positive(mixed, Some(1.0))? != 1.0 {
                     return Err(self.wrong(mixed, "1"));
                 }
@@ -258,24 +290,58 @@ impl Keys<'_> {
                     factor,
                     beta_fast: self.positive("rope.scaling.yarn_beta_fast", Some(32.0))?,
                     beta_slow: self.positive("rope.scaling.yarn_beta_slow", Some(1.0))?,
-                    original_context: self.positive(ORIGINAL_CONTEXT, None)?,
+                    original_context: self.original_context()?,
                     truncate: true,
                 };
                 let usual = 1.0 + 0.1 * libm::log(factor.max(1.0));
                 let sharpest = self.positive("rope.scaling.yarn_attn_factor", Some(usual))?;
                 RopeConfig { scaling, attention_factor: sharper * sharpest, ..plain }
             }
-            _ => return Err(self.wrong("rope.scaling.type", "`none`, `linear` or `yarn`")),
+            _ => return Err(self.wrong(SCALING_TYPE, "`none`, `linear` or `yarn`")),
         })
     }
 
-    /// The longest text: with two sets of factors, one for short texts and one for long ones, that to
-    /// which the first belongs, as for [`config.json`](ModelConfig::from_json).
-    fn context(&self, context: usize, file: &GgufFile<'_>) -> Result<usize> {
-        if !file.holds(SHORT_FACTORS) {
-            return Ok(context);
+    /// How RoPE is scaled, and by what factor. As in llama.cpp, a file that gives a factor and no type
+    /// means `linear`, and a factor of 0 is none.
+    fn scaling(&self) -> Result<(&str, Option<f64>)> {
+        let key = match self.metadata.get(&self.key(SCALING_FACTOR)) {
+            Some(_) => SCALING_FACTOR,
+            None => SCALE_LINEAR,
+        };
+        let factor = match self.metadata.number(&self.key(key))? {
+            None | Some(0.0) => None,
+            Some(_) => Some(self.positive(key, None)?),
+        };
+        match self.metadata.text(&self.key(SCALING_TYPE))?.unwrap_or("linear") {
+            "linear" if factor.is_none_or(|factor| factor == 1.0) => Ok(("none", None)),
+            kind => Ok((kind, factor)),
         }
-        Ok(self.positive(ORIGINAL_CONTEXT, None)?.min(context as f64) as usize)
+    }
+
+    fn original_context(&self) -> Result<f64> {
+        let context = self.size("context_length")? as f64;
+        self.positive(ORIGINAL_CONTEXT, Some(context))
+    }
+
+    /// The longest text, as for [`config.json`](ModelConfig::from_json): `linear` and `yarn` lengthen
+    /// the original context, but for Gemma 3, whose files say how long it is then. With two sets of
+    /// factors, one for short texts and one for long ones, it is that to which the first belongs.
+    fn context(
+        &self,
+        architecture: Architecture,
+        context: usize,
+        file: &GgufFile<'_>,
+    ) -> Result<usize> {
+        if file.holds(SHORT_FACTORS) {
+            return Ok(self.positive(ORIGINAL_CONTEXT, None)?.min(context as f64) as usize);
+        }
+        match self.scaling()? {
+            ("linear" | "yarn", Some(factor)) if architecture != Architecture::Gemma3 => {
+                let longer = self.original_context()? * factor;
+                Ok(context.max(longer.min(f64::from(i32::MAX)) as usize))
+            }
+            _ => Ok(context),
+        }
     }
 
     pub(super) fn key(&self, name: &str) -> String {

@@ -62,10 +62,14 @@ impl<'a> Cursor<'a> {
     /// A text: its length in bytes, then UTF-8.
     pub(super) fn text(&mut self) -> Result<String> {
         let start = self.position;
+        let text = self.text_or_none()?;
+        text.ok_or_else(|| self.damaged(format!("the text at byte {start} is not UTF-8")))
+    }
+
+    /// As [`text`](Self::text), or none where it is not UTF-8.
+    pub(super) fn text_or_none(&mut self) -> Result<Option<String>> {
         let length = self.u64()?;
-        let bytes = self.bytes(length)?;
-        String::from_utf8(bytes)
-            .map_err(|_| self.damaged(format!("the text at byte {start} is not UTF-8")))
+        Ok(String::from_utf8(self.bytes(length)?).ok())
     }
 
     /// As many bytes.

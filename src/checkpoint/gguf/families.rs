@@ -26,13 +26,14 @@ impl Keys<'_> {
         }
         let local = self.positive("rope.freq_base_swa", Some(LOCAL_THETA))?;
         let full = llama.layers[0].rope.clone();
+        let attention_factor = full.as_ref().map_or(1.0, |rope| rope.attention_factor);
         let layer = |i: usize| {
             // Without a window no layer is of the kind that rotates at another base.
             let slides = window.is_some() && i + 1 < pattern;
             LayerConfig {
                 window: window.filter(|_| slides),
                 rope: if slides {
-                    Some(RopeConfig::new(local))
+                    Some(RopeConfig { attention_factor, ..RopeConfig::new(local) })
                 } else {
                     full.clone()
                 },

@@ -23,6 +23,8 @@ pub enum Value {
     Integers(Vec<i32>),
     /// An array of any other type, without its elements: no key that this crate reads has one.
     OtherArray,
+    /// A text, or an array of texts, that is not UTF-8.
+    NotUtf8,
 }
 
 impl Value {
@@ -50,7 +52,7 @@ impl Value {
                     }
                 }
             }
-            Kind::Text => Self::Text(cursor.text()?),
+            Kind::Text => cursor.text_or_none()?.map_or(Self::NotUtf8, Self::Text),
             Kind::Array => Self::read_array(cursor)?,
         })
     }
@@ -59,8 +61,14 @@ impl Value {
         let (kind, count) = array_start(cursor)?;
         match kind {
             Kind::Text => {
-                let texts = (0..count).map(|_| cursor.text());
-                Ok(Self::Texts(texts.collect::<Result<_>>()?))
+                let mut texts = Some(Vec::new());
+                for _ in 0..count {
+                    match (cursor.text_or_none()?, &mut texts) {
+                        (Some(text), Some(texts)) => texts.push(text),
+                        _ => texts = None,
+                    }
+                }
+                Ok(texts.map_or(Self::NotUtf8, Self::Texts))
             }
             Kind::F32 => {
                 let bytes = cursor.bytes(4 * count)?;
@@ -122,6 +130,7 @@ impl Display for Value {
             Self::Floats(numbers) => write!(out, "an array of {} floats", numbers.len()),
             Self::Integers(numbers) => write!(out, "an array of {} integers", numbers.len()),
             Self::OtherArray => write!(out, "an array"),
+            Self::NotUtf8 => write!(out, "text that is not UTF-8"),
         }
     }
 }
@@ -228,8 +237,11 @@ impl Metadata {
         cursor.check_count(count, LEAST, "metadata entries")?;
         let mut entries = BTreeMap::new();
         for _ in 0..count {
-            let key = cursor.text()?;
+            let key = cursor.text_or_none()?;
             let value = Value::read(cursor)?;
+            let Some(key) = key else {
+                continue; // nothing reads a key of this name
+            };
             if entries.contains_key(&key) {
                 return Err(cursor.damaged(format!("metadata key {key:?} occurs twice")));
             }

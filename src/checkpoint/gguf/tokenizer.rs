@@ -110,7 +110,6 @@ impl<'a> Vocabulary<'a> {
         let tokens = tokens.ok_or_else(|| metadata.wrong(TOKENS, "an array of texts"))?;
         let types = read_types(metadata, tokens.len())?;
         let ids = SpecialIds::read(metadata)?;
-        ids.check(metadata, tokens.len())?;
         Ok(Self { metadata, kind, tokens, types, ids })
     }
 
@@ -182,17 +181,17 @@ impl<'a> Vocabulary<'a> {
     /// Adds the begin- and end-of-sequence tokens around a text.
     fn post_processor(&self) -> Result<Value> {
         let adds_bos = match self.kind {
-            Kind::ByteLevel => pre_tokenizer::adds_bos(self.metadata)?,
+            Kind::ByteLevel => pre_tokenizer::PreTokenizer::read(self.metadata)?.adds_bos,
             Kind::SentencePiece => true,
         };
-        let bos = self.added_id("add_bos_token", self.ids.bos, adds_bos)?;
-        let eos = self.added_id("add_eos_token", self.ids.eos, false)?;
+        let bos = self.added_id("bos", self.ids.bos, adds_bos)?;
+        let eos = self.added_id("eos", self.ids.eos, false)?;
         if bos.is_none() && eos.is_none() {
             return Ok(Value::Null);
         }
         let mut special = Map::new();
         let mut piece = |id: u32| {
-            // `SpecialIds::check` has looked it up.
+            // `SpecialIds::read` has looked it up.
             let token = self.tokens[id as usize].as_str();
             let described = json!({"id": token, "ids": [id], "tokens": [token]});
             special.insert(token.to_owned(), described);
@@ -210,11 +209,11 @@ impl<'a> Vocabulary<'a> {
         }))
     }
 
-    /// The token to add, if the key `name` says so.
+    /// The token to add, if the file says that `name` is added.
     fn added_id(&self, name: &str, id: Option<u32>, default: bool) -> Result<Option<u32>> {
-        let key = format!("tokenizer.ggml.{name}");
+        let key = format!("tokenizer.ggml.add_{name}_token");
         match (self.metadata.flag(&key)?, id) {
-            (Some(true), None) => {
+            (Some(true), None) if !self.ids.is_outside(name) => {
                 Err(self.metadata.wrong(&key, "false, as the file names no such token"))
             }
             (flag, id) => Ok(id.filter(|_| flag.unwrap_or(default))),

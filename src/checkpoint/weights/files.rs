@@ -75,6 +75,25 @@ impl<'a> Files<'a> {
         self.find(name, &shape)
     }
 
+    /// Whether two matrices have the same numbers in the same type. Both are marked as used.
+    pub(super) fn are_equal(&self, one: &str, other: &str, shape: [usize; 2]) -> Result<bool> {
+        /// Bytes that are compared at once: many rows of 256 numbers.
+        const PIECE: usize = 1 << 20;
+        let (one, other) = (self.find(one, &shape)?, self.find(other, &shape)?);
+        if one.dtype() != other.dtype() || one.length() != other.length() {
+            return Ok(false);
+        }
+        let (mut buffer, mut other_buffer) = (Vec::new(), Vec::new());
+        for start in (0..one.length()).step_by(PIECE) {
+            let range = start..one.length().min(start + PIECE);
+            let piece = one.bytes(range.clone(), &mut buffer)?;
+            if piece != other.bytes(range, &mut other_buffer)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Looks up a tensor, and marks it as used.
     pub(super) fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let Some(&file) = self.file_of.get(name) else {

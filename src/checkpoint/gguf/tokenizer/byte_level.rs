@@ -27,7 +27,7 @@ pub(super) fn parts(vocabulary: &Vocabulary<'_>) -> Result<Value> {
             "end_of_word_suffix": null,
             "fuse_unk": false,
             "byte_fallback": false,
-            "ignore_merges": pre_tokenizer.ignores_merges(),
+            "ignore_merges": pre_tokenizer.ignores_merges,
             "vocab": vocabulary.ids_of_tokens(),
             "merges": merges(vocabulary)?,
         },

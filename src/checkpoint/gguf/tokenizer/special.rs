@@ -1,6 +1,6 @@
 //! The ids of special tokens.
 
-use super::super::metadata::Metadata;
+use super::super::metadata::{Metadata, Value};
 use crate::error::Result;
 
 /// Ends of a text, of a turn and of a message, as llama.cpp knows them by their texts.
@@ -18,6 +18,9 @@ const ENDS: [&str; 8] = [
 /// The special tokens that the metadata names.
 #[derive(Debug, Default)]
 pub(in crate::checkpoint::gguf) struct SpecialIds {
+    /// The keys whose ids are outside the vocabulary, with these ids. As in llama.cpp, there are no such
+    /// tokens then.
+    pub(in crate::checkpoint::gguf) outside: Vec<(String, String)>,
     pub(in crate::checkpoint::gguf) bos: Option<u32>,
     pub(super) eos: Option<u32>,
     /// The ends of a turn and of a message: a chat model stops there too.
@@ -32,12 +35,23 @@ pub(in crate::checkpoint::gguf) struct SpecialIds {
 
 impl SpecialIds {
     pub(in crate::checkpoint::gguf) fn read(metadata: &Metadata) -> Result<Self> {
-        let id = |name: &str| -> Result<Option<u32>> {
+        let count = metadata.texts(super::TOKENS)?.map_or(usize::MAX, <[String]>::len);
+        let mut outside = Vec::new();
+        let mut id = |name: &str| -> Result<Option<u32>> {
             let key = key_of(name);
-            let id = metadata.size(&key)?.map(u32::try_from).transpose();
-            id.map_err(|_| metadata.wrong(&key, "a token id"))
+            let found = match metadata.get(&key) {
+                None => return Ok(None),
+                Some(Value::Signed(..0)) => None,
+                Some(_) => metadata.size(&key)?.filter(|id| *id < count),
+            };
+            let found = found.and_then(|id| u32::try_from(id).ok());
+            if let (None, Some(value)) = (found, metadata.get(&key)) {
+                outside.push((key, value.to_string()));
+            }
+            Ok(found)
         };
-        Ok(Self {
+        let ids = Self {
+            outside: Vec::new(),
             bos: id("bos")?,
             eos: id("eos")?,
             eot: id("eot")?,
@@ -48,29 +62,13 @@ impl SpecialIds {
             padding: id("padding")?,
             cls: id("cls")?,
             mask: id("mask")?,
-        })
+        };
+        Ok(Self { outside, ..ids })
     }
 
-    /// Checks that each id is one of `count` tokens.
-    pub(super) fn check(&self, metadata: &Metadata, count: usize) -> Result<()> {
-        let ids = [
-            ("bos", self.bos),
-            ("eos", self.eos),
-            ("eot", self.eot),
-            ("eom", self.eom),
-            ("unknown", self.unknown),
-            ("seperator", self.separator),
-            ("padding", self.padding),
-            ("cls", self.cls),
-            ("mask", self.mask),
-        ];
-        for (name, id) in ids {
-            if id.is_some_and(|id| id as usize >= count) {
-                let expected = format!("the id of one of the {count} tokens");
-                return Err(metadata.wrong(&key_of(name), expected));
-            }
-        }
-        Ok(())
+    /// Whether the file names a token that the vocabulary does not have.
+    pub(super) fn is_outside(&self, name: &str) -> bool {
+        self.outside.iter().any(|(key, _)| *key == key_of(name))
     }
 
     /// The tokens at which a model stops: those that the metadata names, and those whose text says

@@ -70,6 +70,8 @@ pub fn pretrained() -> Pretrained {
         tokenizer: TOKENIZER.clone(),
         unused: Vec::new(),
         dequantized: false,
+        warnings: Vec::new(),
+        pooling: None,
         grammars: Grammars::default(),
     }
 }
