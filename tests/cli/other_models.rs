@@ -77,7 +77,7 @@ fn a_batch_takes_more_experts_than_a_token() {
 
 #[test]
 fn what_cannot_be_shown_is_refused() {
-    let gemma2 = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/configs/gemma-2-2b.json");
+    let gemma2 = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/configs/gemma-2-2b.json");
     fail(
         OTHER_MODELS,
         &["--config", gemma2.to_str().unwrap()],

@@ -58,12 +58,12 @@ pub fn cubes() -> Vec<OpenDevice> {
 
 /// A file or folder under `tests/fixtures`.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
 }
 
 /// The folder of the model that the crate bundles.
 pub fn ember() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("models/ember")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/ember")
 }
 
 /// The bundled model in f32.

@@ -115,9 +115,10 @@ fn write() -> Result<()> {
 /// The project's `Cargo.toml`, with what is in the copy.
 fn manifest() -> Result<String> {
     let mut manifest: Table = fs::read_to_string("Cargo.toml")?.parse()?;
-    for key in ["bench", "dev-dependencies", "test"] {
-        manifest.remove(key);
-    }
+    manifest.remove("dev-dependencies");
+    // In the copy, the tests belong to the library.
+    let package = manifest.get_mut("package").and_then(Value::as_table_mut);
+    package.context("Cargo.toml has no package")?.remove("autotests");
     let workspace = manifest.get_mut("workspace").and_then(Value::as_table_mut);
     let workspace = workspace.context("Cargo.toml has no workspace")?;
     workspace.remove("default-members");
