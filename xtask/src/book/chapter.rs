@@ -1,4 +1,5 @@
-//! Checks that every chapter has all its parts in order, and a reading time.
+//! Checks that every chapter has all its parts in order, a reading time, and cards around what is no
+//! part of its argument.
 
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
@@ -21,6 +22,10 @@ const PARTS: [&str; 10] = [
     "Where to read more",
 ];
 
+/// The sections that stand in a box, and the line before their headings that opens it.
+const CARDS: [&str; 2] = ["## Predict", "### What others do"];
+const CARD: &str = "<section class=\"card\">";
+
 pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
     let file = &entry.file;
     let mut problems = Vec::new();
@@ -32,6 +37,14 @@ pub fn check(entry: &Entry, text: &str) -> Vec<Problem> {
     }
     if entry.kind != Kind::Numbered {
         return problems;
+    }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    for pair in lines.windows(2) {
+        if CARDS.contains(&pair[1]) && pair[0] != CARD {
+            let offset = text.find(pair[1]).unwrap_or_default();
+            let message = format!("`{}` stands in no card: `{CARD}` belongs before it", pair[1]);
+            problems.push(Problem::at(file, text, offset, message));
+        }
     }
     let headings = headings(text);
     // The last part found in order, and its offset.
@@ -78,7 +91,9 @@ mod tests {
     use super::*;
 
     fn page(parts: &[&str]) -> String {
-        let parts: Vec<String> = parts.iter().map(|part| format!("## {part}\n\nText\n")).collect();
+        let card = |part: &str| if part == "Predict" { format!("{CARD}\n\n") } else { String::new() };
+        let parts: Vec<String> =
+            parts.iter().map(|part| format!("{}## {part}\n\nText\n", card(part))).collect();
         format!("# Title\n\n*About twenty minutes.*\n\n{}", parts.join("\n"))
     }
 
@@ -107,6 +122,13 @@ mod tests {
         parts.swap(1, 2);
         let found = messages(Kind::Numbered, &page(&parts));
         assert_eq!(found, ["a.md:9: `## The idea` stands before `## Predict`, and belongs after"]);
+    }
+
+    #[test]
+    fn a_question_without_a_card_is_found() {
+        let text = page(&PARTS).replace(CARD, "");
+        let found = messages(Kind::Numbered, &text);
+        assert!(found[0].contains("`## Predict` stands in no card"), "{found:?}");
     }
 
     #[test]

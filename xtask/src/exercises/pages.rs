@@ -45,7 +45,7 @@ fn page(manifest: &Manifest, chapter: Chapter) -> String {
 
 fn entry(exercise: &Exercise) -> String {
     let Exercise { name, title, kind, minutes, short_path, hints, .. } = exercise;
-    let mut page = format!("### {title}\n\n{}", exercise.level_in_words());
+    let mut page = format!("<section class=\"card\">\n\n### {title}\n\n{}", exercise.level_in_words());
     if *kind == Kind::BugHunt {
         page += " bug hunt";
     }
@@ -64,7 +64,7 @@ fn entry(exercise: &Exercise) -> String {
             hint.trim()
         );
     }
-    page
+    page + "\n</section>\n"
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
             "### About ties\n\nmedium, about 10 minutes, on the short path; `exercises/src/top_k/ties.rs`",
             "cargo run -p exercises -- check ties",
             "<summary>A nudge</summary>\n\none\n",
-            "three\n\n</details>\n\n### About masks",
+            "three\n\n</details>\n\n</section>\n\n<section class=\"card\">\n\n### About masks",
         ];
         let mut rest = page.as_str();
         for part in parts {

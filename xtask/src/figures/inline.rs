@@ -28,8 +28,8 @@ const MUTED: &str = "#555555";
 /// The colour behind a chart.
 const PANEL: &str = "#FCFBF8";
 
-/// How much wider a page shows a chart than the chart says: its text is then as large as the page's.
-const WIDER: f64 = 1.125;
+/// The units of a chart in an em of the page, on which its text is as large as the page's.
+const EM: f64 = 13.7;
 
 /// The chart in `svg` as an element of a page. One that is already comes back as it is.
 pub fn chart(svg: &str) -> Result<String> {
@@ -41,9 +41,9 @@ pub fn chart(svg: &str) -> Result<String> {
         };
         let width: f64 = attribute("width").context("a chart has a width")?.parse()?;
         let view = attribute("viewBox").context("a chart has a viewBox")?;
-        let width = WIDER * width;
+        let em = width / EM;
         format!(
-            "<svg class=\"chart\" viewBox=\"{view}\" role=\"img\" style=\"max-width:{width}px\""
+            "<svg class=\"chart\" viewBox=\"{view}\" role=\"img\" style=\"max-width:{em:.1}em\""
         )
     } else {
         root.to_owned()
@@ -87,7 +87,7 @@ mod tests {
     fn a_chart_on_a_page_has_no_panel_no_font_and_no_colour_of_its_own() {
         let found = chart(CHART).unwrap();
         let expected = "<svg class=\"chart\" viewBox=\"0 0 4800 1000\" role=\"img\" \
-            style=\"max-width:540px\">\n<title>A chart</title>\n\
+            style=\"max-width:35.0em\">\n<title>A chart</title>\n\
             <text x=\"1\" font-size=\"180\" fill=\"currentColor\">\n#222222\n</text>\n\
             <circle fill=\"var(--new)\" stroke=\"var(--kept)\"/>\n</svg>\n";
         assert_eq!(found, expected);

@@ -22,7 +22,7 @@ pub fn picture(distribution: &OpenDistribution) -> Result<String> {
         0.0005.. => format!("{:.1}%", 100.0 * share),
         _ => "<0.1%".to_owned(),
     };
-    let tokens = allowed.into_iter().map(|(text, share)| (text, percent(share), "kept"));
+    let tokens = allowed.into_iter().map(|(text, share)| (text, percent(share), "fill"));
     boxes(&mut picture, tokens, 48);
     Ok(picture.finish("The tokens that may come next, each with its probability among them"))
 }

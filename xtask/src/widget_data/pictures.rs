@@ -64,18 +64,22 @@ impl Picture {
     /// What the colours stand for, in a row below all else.
     fn legend(&mut self, entries: &[(&str, &str)]) {
         let (mut x, y) = (1, self.bottom + 14);
+        self.body += "<g class=\"key\">\n";
         for (class, text) in entries {
             self.rect(x, y, 14.0, 14, class);
             self.text(x + 20, y + 11, "small", text);
             x += 44 + 7 * text.len();
         }
+        self.body += "</g>\n";
     }
 
     pub(super) fn finish(self, title: &str) -> String {
-        let height = self.bottom + 2;
+        /// The units of an em: as the smallest letters are 12 units high, they have the size of a page's.
+        const EM: usize = 12;
+        let (height, em) = (self.bottom + 2, WIDTH / EM);
         format!(
             "<svg class=\"fig\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-             style=\"max-width:480px\">\n<title>{title}</title>\n{}</svg>\n",
+             style=\"max-width:{em}em\">\n<title>{title}</title>\n{}</svg>\n",
             self.body
         )
     }
@@ -90,6 +94,7 @@ pub fn story(distribution: &OpenDistribution) -> Result<String> {
     let story = distribution.story(prompt, 18)?.into_iter();
     let story = story.map(|text| (text, String::new(), "new"));
     boxes(&mut picture, tokens.chain(story), 1);
+    picture.legend(&[("kept", "the beginning"), ("new", "written by ember")]);
     Ok(picture.finish("A beginning of four tokens, and the first that ember writes after it"))
 }
 
@@ -97,7 +102,7 @@ pub fn story(distribution: &OpenDistribution) -> Result<String> {
 pub fn tokens(distribution: &OpenDistribution) -> Result<String> {
     let mut picture = Picture::new();
     let tokens = distribution.tokens("Once upon a time, a hedgehog ate 12")?.into_iter();
-    boxes(&mut picture, tokens.map(|(id, text)| (text, id.to_string(), "kept")), 1);
+    boxes(&mut picture, tokens.map(|(id, text)| (text, id.to_string(), "fill")), 1);
     Ok(picture.finish("The tokens of a text, each with its id"))
 }
 
@@ -220,11 +225,11 @@ pub fn formats() -> Result<String> {
     let (first, last) = (common.saturating_sub(8), common);
     let box_of = |class: &'static str| move |text: &String| (text.clone(), String::new(), class);
     picture.text(0, 14, "small bold", &format!("in both, up to token {last}"));
-    let shown = stories[0].1[first..last].iter().map(box_of("kept"));
+    let shown = stories[0].1[first..last].iter().map(box_of("fill"));
     let mut y = boxes(&mut picture, shown, 22) + 24;
     for (name, tokens) in &stories {
         picture.text(0, y, "small bold", &format!("{name} goes on"));
-        let shown = tokens.iter().skip(common).take(6).map(box_of("new"));
+        let shown = tokens.iter().skip(common).take(6).map(box_of("box"));
         y = boxes(&mut picture, shown, y + 8) + 24;
     }
     Ok(picture.finish("A story in int8 and in int4: the same tokens, and then another one"))
@@ -341,6 +346,7 @@ pub fn work() -> String {
     let y = ROW + steps * CELL + 16;
     picture.text(0, y, "small", "18 rows computed");
     picture.text(7 * CELL, y, "small", "6 rows computed");
+    picture.legend(&[("new", "computed"), ("kept", "read from the cache")]);
     picture.finish(
         "A prompt of 3 tokens and 4 steps: the naive loop computes 18 rows, the cached loop 6",
     )

@@ -119,14 +119,14 @@ fn problems(visits: &[Visit], found: &[Vec<String>]) -> Vec<Problem> {
 mod tests {
     use super::*;
 
-    /// The probe's findings in pages with the given bodies, 390 pixels wide.
-    fn found(chromium: &Chromium, bodies: &[String]) -> Vec<String> {
+    /// The probe's findings in pages with the given bodies.
+    fn found(chromium: &Chromium, width: usize, bodies: &[String]) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let visits: Vec<Visit> = (0..bodies.len())
             .map(|i| Visit {
                 file: format!("{i}.html"),
                 query: "theme=light".to_owned(),
-                width: 390,
+                width,
             })
             .collect();
         for (body, visit) in bodies.iter().zip(&visits) {
@@ -166,7 +166,7 @@ mod tests {
             svg("<rect width=\"90\" height=\"90\"/><text y=\"20\" fill=\"#fff\">Text</text>"),
             widget(&figure, ""),
         ];
-        for (html, found) in right.iter().zip(found(&chromium, &right)) {
+        for (html, found) in right.iter().zip(found(&chromium, 390, &right)) {
             assert_eq!(found, "", "{html}");
         }
         let wrong = [
@@ -198,8 +198,56 @@ mod tests {
             ),
         ];
         let (wrong, expected): (Vec<String>, Vec<&str>) = wrong.into_iter().unzip();
-        for (i, found) in found(&chromium, &wrong).iter().enumerate() {
+        for (i, found) in found(&chromium, 390, &wrong).iter().enumerate() {
             assert!(found.contains(expected[i]), "{}: {found}", wrong[i]);
+        }
+    }
+
+    #[test]
+    fn what_is_wide_has_its_room_on_a_wide_screen_and_a_sign_on_a_narrow_one() {
+        let Ok(chromium) = Chromium::find(None) else {
+            eprintln!("not checked: there is no Chromium");
+            return;
+        };
+        let listing = |length: usize, style: &str| {
+            let style = format!("display: block; overflow-x: auto; {style}");
+            format!("<pre><code style=\"{style}\">{}</code></pre>", "x".repeat(length))
+        };
+        let text = |width: usize| {
+            let text = "A line of some words. ".repeat(25);
+            let style = format!("width: {width}px; font: 16px/20px sans-serif");
+            format!("<p style=\"{style}\">{text}</p>").repeat(5)
+        };
+        let figure = |width: usize| {
+            let style = "font-size: 12px";
+            format!(
+                "<figure><svg width=\"{width}\" viewBox=\"0 0 90 90\"><text y=\"20\" style=\"{style}\">T\
+                 </text></svg></figure>"
+            )
+        };
+        let shadow = "background-image: linear-gradient(red, blue)";
+        let wide = [
+            (listing(90, ""), ""),
+            (listing(300, shadow), "is wider than its box"),
+            (text(520), ""),
+            (text(1000), "letters in a line of text"),
+            (figure(130), ""),
+            (figure(90), "letters of 12.0 px beside text of 16 px"),
+        ];
+        let narrow = [
+            (listing(300, shadow), ""),
+            (listing(300, ""), "scrolls without a sign"),
+        ];
+        for (width, pages) in [(1280, &wide[..]), (390, &narrow)] {
+            let bodies: Vec<String> = pages.iter().map(|(body, _)| body.clone()).collect();
+            for ((body, expected), found) in pages.iter().zip(found(&chromium, width, &bodies)) {
+                let is_right = if expected.is_empty() {
+                    found.is_empty()
+                } else {
+                    found.contains(expected)
+                };
+                assert!(is_right, "{width} px, {body}: {found}");
+            }
         }
     }
 }

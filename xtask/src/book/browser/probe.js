@@ -41,6 +41,8 @@
         // A colour on its way from one to another is neither.
         document.getAnimations().forEach((animation) => animation.finish());
         seen.checkWidth(add);
+        seen.checkListings(add);
+        seen.checkMeasure(add);
         seen.checkText(add);
         checkWidgets();
     }

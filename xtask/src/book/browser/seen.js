@@ -2,6 +2,9 @@
 "use strict";
 
 const seen = (() => {
+    /** The width of a screen, in pixels, on which everything has its room. */
+    const WIDE = 1000;
+
     // ---- layout
 
     function checkWidth(add) {
@@ -16,6 +19,42 @@ const seen = (() => {
             if (isSeen && (box.right > width + 1 || box.left < -1) && !scrolls(element)) {
                 add(`is cut off: ${name(element)}, from ${Math.round(box.left)} to ${Math.round(box.right)} px`);
             }
+        }
+    }
+
+    /** A listing or a table that one has to scroll: on a wide screen none should, and on a phone one sees it. */
+    function checkListings(add) {
+        for (const box of document.querySelectorAll("main :is(pre > code, .table-wrapper)")) {
+            if (box.scrollWidth <= box.clientWidth + 1 || !box.checkVisibility()) continue;
+            if (innerWidth >= WIDE) {
+                add(`is wider than its box: ${name(box)}, ${box.scrollWidth} of ${box.clientWidth} px`);
+            } else if (!getComputedStyle(box).backgroundImage.includes("gradient")) {
+                add(`scrolls without a sign of it: ${name(box)}`);
+            }
+        }
+    }
+
+    /** Lines of text that the eye loses, and figures whose letters are smaller than those around them. */
+    function checkMeasure(add) {
+        const main = document.querySelector("main");
+        if (!main || innerWidth < WIDE) return;
+        const lines = [...main.querySelectorAll(":scope > p")].map((p) => {
+            const count = Math.round(p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight));
+            // Half of the last line is empty, on average.
+            return { count, letters: p.textContent.length / (count - 0.5) };
+        }).filter(({ count }) => count >= 4).map(({ letters }) => letters).sort((a, b) => a - b);
+        const middle = lines[lines.length >> 1];
+        if (lines.length >= 5 && (middle < 62 || middle > 78)) {
+            add(`${middle.toFixed(0)} letters in a line of text, and 66 to 75 are easy to read`);
+        }
+        const body = parseFloat(getComputedStyle(main).fontSize);
+        for (const picture of main.querySelectorAll("figure > svg")) {
+            const sizes = [...picture.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) => {
+                const matrix = text.getScreenCTM();
+                return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(matrix.c, matrix.d);
+            });
+            const least = Math.min(...sizes);
+            if (least < 0.94 * body) add(`letters of ${least.toFixed(1)} px beside text of ${body} px: ${name(picture)}`);
         }
     }
 
@@ -130,5 +169,5 @@ const seen = (() => {
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     }
 
-    return { checkWidth, checkText };
+    return { checkWidth, checkListings, checkMeasure, checkText };
 })();
