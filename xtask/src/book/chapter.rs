@@ -91,7 +91,13 @@ mod tests {
     use super::*;
 
     fn page(parts: &[&str]) -> String {
-        let card = |part: &str| if part == "Predict" { format!("{CARD}\n\n") } else { String::new() };
+        let card = |part: &str| {
+            if part == "Predict" {
+                format!("{CARD}\n\n")
+            } else {
+                String::new()
+            }
+        };
         let parts: Vec<String> =
             parts.iter().map(|part| format!("{}## {part}\n\nText\n", card(part))).collect();
         format!("# Title\n\n*About twenty minutes.*\n\n{}", parts.join("\n"))

@@ -12,6 +12,7 @@ mod measured;
 pub mod problem;
 mod prose;
 mod reading_time;
+mod readme;
 mod sources;
 mod summary;
 
@@ -61,6 +62,9 @@ pub fn run(args: &BookArgs) -> Result<()> {
     for (page, text) in sources.pages() {
         problems.extend(commands::check(page, text, &targets));
     }
+    let text = sources.text(readme::FILE)?;
+    problems.extend(commands::check(readme::FILE, text, &targets));
+    problems.extend(readme::check(text, &sources));
     problems.extend(widget_data::outdated(root)?);
 
     problems.extend(build(root)?);

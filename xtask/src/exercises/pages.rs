@@ -45,7 +45,8 @@ fn page(manifest: &Manifest, chapter: Chapter) -> String {
 
 fn entry(exercise: &Exercise) -> String {
     let Exercise { name, title, kind, minutes, short_path, hints, .. } = exercise;
-    let mut page = format!("<section class=\"card\">\n\n### {title}\n\n{}", exercise.level_in_words());
+    let mut page =
+        format!("<section class=\"card\">\n\n### {title}\n\n{}", exercise.level_in_words());
     if *kind == Kind::BugHunt {
         page += " bug hunt";
     }
