@@ -44,7 +44,7 @@ const seen = (() => {
             return { count, letters: p.textContent.length / (count - 0.5) };
         }).filter(({ count }) => count >= 4).map(({ letters }) => letters).sort((a, b) => a - b);
         const middle = lines[lines.length >> 1];
-        if (lines.length >= 5 && (middle < 62 || middle > 78)) {
+        if (lines.length >= 5 && (middle < 62 || middle > 80)) {
             add(`${middle.toFixed(0)} letters in a line of text, and 66 to 75 are easy to read`);
         }
         const body = parseFloat(getComputedStyle(main).fontSize);
