@@ -24,7 +24,7 @@ const seen = (() => {
 
     /** A listing or a table that one has to scroll: on a wide screen none should, and on a phone one sees it. */
     function checkListings(add) {
-        for (const box of document.querySelectorAll("main :is(pre > code, .table-wrapper)")) {
+        for (const box of document.querySelectorAll("main :is(pre > code, .table-wrapper, figure)")) {
             if (box.scrollWidth <= box.clientWidth + 1 || !box.checkVisibility()) continue;
             if (innerWidth >= WIDE) {
                 add(`is wider than its box: ${name(box)}, ${box.scrollWidth} of ${box.clientWidth} px`);
