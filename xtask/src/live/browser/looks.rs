@@ -11,7 +11,8 @@ use crate::page::devtools::Look;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 14] = [
+pub const PAGES: [&str; 16] = [
+    "introduction.html",
     "first-light.html",
     "tokens.html",
     "greedy.html",
@@ -26,6 +27,7 @@ pub const PAGES: [&str; 14] = [
     "paged-kv.html",
     "model.html",
     "constrained.html",
+    "kernels.html",
 ];
 
 /// Of a window that moves by its whole height, the score is 1. Google calls 0.1 good.
