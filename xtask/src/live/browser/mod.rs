@@ -16,6 +16,7 @@ mod loops;
 mod native;
 mod scheduler;
 mod story;
+mod tile;
 mod tokens;
 mod way;
 
@@ -45,7 +46,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 13] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -56,6 +57,7 @@ const CHECKS: [(&str, Check); 12] = [
     ("allowed", allowed::check),
     ("anatomy", anatomy::check),
     ("way", way::check),
+    ("tile", tile::check),
     ("holds", holds::check),
     ("looks", looks::check),
 ];
