@@ -238,7 +238,7 @@ mod tests {
             (listing(300, shadow), ""),
             (listing(300, ""), "scrolls without a sign"),
         ];
-        for (width, pages) in [(1280, &wide[..]), (390, &narrow)] {
+        for (width, pages) in [(1280, &wide[..]), (390, &narrow[..])] {
             let bodies: Vec<String> = pages.iter().map(|(body, _)| body.clone()).collect();
             for ((body, expected), found) in pages.iter().zip(found(&chromium, width, &bodies)) {
                 let is_right = if expected.is_empty() {
