@@ -31,7 +31,6 @@ use std::ops::ControlFlow;
 use crate::constrained::Constraint;
 use crate::error::Result;
 use crate::model::Model;
-#[cfg(feature = "burn")]
 pub use crate::pretrained::Pooling;
 use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
@@ -41,6 +40,7 @@ pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
 pub use cached::cached;
 pub use divergence::{Divergence, divergence};
+#[cfg(feature = "burn")]
 pub use embed::{Embedder, embed};
 pub use finish_reason::FinishReason;
 pub use naive::naive;

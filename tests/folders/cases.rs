@@ -124,10 +124,8 @@ fn random_models_give_the_logits_of_transformers_or_are_refused_by_name() {
             Err(Error::Load(LoadError::Unsupported { field, value, .. })) => {
                 // `rope_type` may stand there as `type`.
                 let field_there = if field == "rope_type" { "type" } else { field };
-                assert!(
-                    has(&case.config, field) || has(&case.config, field_there),
-                    "{what}: {field} {value}"
-                );
+                let is_there = has(&case.config, field) || has(&case.config, field_there);
+                assert!(is_there || value == "null", "{what}: {field} {value}");
                 *refused.entry(field).or_default() += 1;
             }
             Err(error) => panic!("{what}: {error}"),

@@ -142,7 +142,7 @@ impl RopeFile {
                 beta_slow,
                 original_context: original,
                 // `null` is false, and a file without it means true.
-                truncate: self.truncate.map_or(true, Option::unwrap_or_default),
+                truncate: self.truncate.is_none_or(Option::unwrap_or_default),
             },
             attention_factor: positive(Some(attention_factor), "attention_factor", origin)?,
             ..plain
