@@ -4,7 +4,7 @@ use super::super::metadata::{Metadata, Value};
 use crate::error::Result;
 
 /// Ends of a text, of a turn and of a message, as llama.cpp knows them by their texts.
-const ENDS: [&str; 8] = [
+const ENDS: [&str; 11] = [
     "<|eot_id|>",
     "<|eom_id|>",
     "<|im_end|>",
@@ -13,6 +13,9 @@ const ENDS: [&str; 8] = [
     "<|endoftext|>",
     "<|end_of_text|>",
     "<EOT>",
+    "[EOT]",
+    "<｜end▁of▁sentence｜>",
+    "<end_of_utterance>",
 ];
 
 /// The special tokens that the metadata names.
