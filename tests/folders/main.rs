@@ -7,6 +7,7 @@ mod common;
 mod config;
 mod fields;
 mod pooling;
+mod rope;
 mod weights;
 
 use std::path::Path;
