@@ -10,9 +10,9 @@ use std::{env, fs, io, thread};
 use anstream::{AutoStream, ColorChoice, eprintln, println};
 use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
-use exercises_runner::failure::sort_as_in_suite;
+use exercises_runner::failure::{Failure, sort_as_in_suite};
 use exercises_runner::manifest::{Exercise, Package};
-use exercises_runner::progress;
+use exercises_runner::progress::{self, Status};
 use exercises_runner::test_binary::{
     self, Build, Ending, LIMIT, MEMORY, Outcome, Profile, TestBinary,
 };
@@ -68,7 +68,7 @@ pub fn one(project: &Project, exercise: &Exercise) -> Result<bool> {
 
 /// Checks the exercises that changed since they were checked, without details.
 pub fn changed(project: &Project) -> Result<()> {
-    let changed = project.changed(project.exercises())?;
+    let changed = begun(project, &project.changed(project.exercises())?)?;
     let Some(last) = changed.iter().copied().max_by_key(|exercise| saved(project, exercise)) else {
         return Ok(());
     };
@@ -85,7 +85,13 @@ fn saved(project: &Project, exercise: &Exercise) -> Option<SystemTime> {
 
 fn all(project: &Project) -> Result<bool> {
     let exercises = project.exercises();
-    let passed = several(project, &exercises)?;
+    let begun = begun(project, &exercises)?;
+    let passed = several(project, &begun)?;
+    match exercises.len() - begun.len() {
+        0 => {}
+        1 => println!("{FAINT}· 1 exercise is not begun{END}"),
+        count => println!("{FAINT}· {count} exercises are not begun{END}"),
+    }
     println!("\n{STRONG}{passed} of {} exercises pass.{END}", exercises.len());
     if passed < exercises.len() {
         println!("`cargo run -p exercises -- check NAME` shows what fails in one of them.");
@@ -93,10 +99,33 @@ fn all(project: &Project) -> Result<bool> {
     Ok(passed == exercises.len())
 }
 
-/// Checks exercises with a line for each. Returns how many pass.
+/// Those of some exercises that somebody has begun. The others do not pass, which is known without
+/// building or running them.
+fn begun<'a>(project: &Project, exercises: &[&'a Exercise]) -> Result<Vec<&'a Exercise>> {
+    let root = &project.root;
+    let progress = project.progress()?;
+    let (mut begun, mut suites_changed) = (Vec::new(), Vec::new());
+    for &exercise in exercises {
+        if !progress.is_untouched(root, exercise)? {
+            begun.push(exercise);
+        } else if progress.status(root, exercise)? == Status::Changed {
+            suites_changed.push((exercise, progress::version(root, exercise)?));
+        }
+    }
+    if !suites_changed.is_empty() {
+        project.update(|progress| {
+            for (exercise, version) in suites_changed {
+                progress.set_passed(exercise, version, false);
+            }
+        })?;
+    }
+    Ok(begun)
+}
+
+/// Checks exercises with a line for each, and keeps each result as it comes. Returns how many pass.
 pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
     let root = &project.root;
-    let mut results = Vec::new();
+    let mut passed = 0;
     for package in Package::ALL {
         let mut exercises = exercises.iter().filter(|e| e.package() == package).peekable();
         if exercises.peek().is_none() {
@@ -114,15 +143,11 @@ pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
         for (exercise, version) in exercises {
             let outcome = binary.run(&exercise.tests())?;
             println!("{}", summary(exercise, &outcome));
-            results.push((exercise, version, outcome.all_pass()));
+            let pass = outcome.all_pass();
+            passed += usize::from(pass);
+            project.update(|progress| progress.set_passed(exercise, version, pass))?;
         }
     }
-    let passed = results.iter().filter(|(_, _, pass)| *pass).count();
-    project.update(|progress| {
-        for (exercise, version, pass) in results {
-            progress.set_passed(exercise, version, pass);
-        }
-    })?;
     Ok(passed)
 }
 
@@ -212,8 +237,15 @@ fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
 /// What failed, with all that the tests say.
 fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
     let (todo, wrong): (Vec<_>, Vec<_>) = outcome.failed.iter().partition(|f| f.is_todo());
+    // The limits are for when the idea is right.
+    let (limits, of_idea): (Vec<&&Failure>, Vec<_>) = wrong.iter().partition(|f| f.is_limit());
+    let shown = if of_idea.is_empty() {
+        &limits
+    } else {
+        &of_idea
+    };
     // Tests that crash leave no message of those that had failed before.
-    for failure in wrong.iter().filter(|failure| !failure.message.is_empty()) {
+    for failure in shown.iter().filter(|failure| !failure.message.is_empty()) {
         println!("{BAD}✗ {}{END}\n", failure.name());
         for line in failure.message.lines() {
             println!("    {line}");
@@ -227,6 +259,17 @@ fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
             println!("    {}", failure.name());
         }
         println!();
+    }
+    if !limits.is_empty() {
+        let names: Vec<&str> = limits.iter().map(|failure| failure.name()).collect();
+        let names = names.join(", ");
+        if of_idea.is_empty() && todo.is_empty() {
+            println!(
+                "{GOOD}The idea is right.{END} The second stage is left, its limits: {names}\n"
+            );
+        } else {
+            println!("For later, when the idea is right, there are its limits: {names}\n");
+        }
     }
     println!("{}", summary(exercise, outcome));
     match &outcome.ending {

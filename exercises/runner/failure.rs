@@ -19,10 +19,21 @@ impl Failure {
         self.test.rsplit("::").next().unwrap_or(&self.test)
     }
 
+    /// Whether it is about a limit, such as numbers as great as their types allow: the second stage of an
+    /// exercise, for when its idea is right.
+    pub fn is_limit(&self) -> bool {
+        is_limit(&self.test)
+    }
+
     /// Whether it reached a `todo!()`.
     pub fn is_todo(&self) -> bool {
         self.message.lines().any(|line| line.trim() == "not yet implemented")
     }
+}
+
+/// Whether a test of this name, with or without its modules, is about a limit.
+pub fn is_limit(test: &str) -> bool {
+    test.rsplit("::").next().is_some_and(|name| name.starts_with("limit_"))
 }
 
 /// Sorts failures as their tests stand in the text of the suite, which begins with what is simple.
@@ -60,11 +71,23 @@ fn message(output: &str, test: &str) -> String {
         *line != "failures:" && !(line.starts_with("---- ") && line.ends_with(" stdout ----"))
     };
     let mut message = String::new();
-    for line in lines.take_while(ends).filter_map(tidied) {
+    let lines = without_the_schedule(lines.take_while(ends));
+    for line in lines.filter_map(tidied) {
         message += &line;
         message.push('\n');
     }
     message.trim_matches('\n').to_owned()
+}
+
+/// The lines without what shuttle says of the schedule in which a test failed: a rerun tries the same.
+fn without_the_schedule<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    let mut of_schedule = false;
+    lines.filter(move |line| {
+        of_schedule |= line.starts_with("test panicked in task '");
+        let is_told = !of_schedule;
+        of_schedule &= !line.trim_start().starts_with("2) set the environment variable SHUTTLE");
+        is_told
+    })
 }
 
 /// A line without what does not help: which thread panicked, that there is a backtrace, and where
@@ -78,6 +101,10 @@ fn tidied(line: &str) -> Option<String> {
         return Some(line.to_owned());
     };
     let place = plain(Path::new(place.trim_end_matches(':')));
+    // The standard library as it was compiled for the toolchain, which has no such folder.
+    if place.starts_with("/rustc") {
+        return Some("panicked in the standard library, which your code called:".into());
+    }
     let in_suite = place.starts_with("exercises/suite");
     (!in_suite).then(|| format!("panicked at {}:", place.display()))
 }
@@ -156,6 +183,43 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 5 filtered out; 
             "panicked at exercises/src/a/b.rs:24:5:\nindex out of bounds: the len is 1 but the index is 1\n\nyour code panicked. rule: the sum is 1\ngiven:\n  scores = [1.0]"
         );
         assert!(!failed[1].is_todo());
+    }
+
+    #[test]
+    fn a_panic_of_the_standard_library_is_said_to_come_from_a_call_and_no_schedule_is_shown() {
+        let output = "\
+test a::b_tests::race ... FAILED
+
+---- a::b_tests::race stdout ----
+
+thread 'a::b_tests::race' (7) panicked at /rustc/59807616/library/core/src/time.rs:1201:31:
+overflow when subtracting durations
+
+your code panicked.
+rule: it goes on
+test panicked in task 'main-thread'
+failing seed:
+\"
+8
+\"
+To replay the failure, either:
+    1) pass the seed to `shuttle::check_random_with_seed, or
+    2) set the environment variable SHUTTLE_RANDOM_SEED to the seed and run `shuttle::check_random`.
+the end
+
+failures:
+";
+        let (_, failed) = results(output);
+        assert_eq!(
+            failed[0].message,
+            "panicked in the standard library, which your code called:\noverflow when subtracting durations\n\nyour code panicked.\nrule: it goes on\nthe end"
+        );
+    }
+
+    #[test]
+    fn a_limit_is_told_from_the_idea_by_its_name() {
+        assert!(is_limit("a::b_tests::limit_great"));
+        assert!(!is_limit("a::limit_tests::great"));
     }
 
     #[test]

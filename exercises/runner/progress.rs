@@ -130,6 +130,13 @@ impl Progress {
         })
     }
 
+    /// Whether an exercise is as it was given: it has its `todo!()`, and nobody edited its file since
+    /// the last commit. A bug hunt does not show whether its bug is there.
+    pub fn is_untouched(&self, root: &Path, exercise: &Exercise) -> Result<bool> {
+        let edited = self.edited.get_or_init(|| originals::edited(root));
+        Ok(!edited.contains(&exercise.file()) && has_todo(root, exercise)?)
+    }
+
     /// An exercise that was never checked. One that is as it was can't pass: its `todo!()` is still
     /// there, or its bug. The `todo!()` counts too where an answer was committed.
     fn untried(&self, root: &Path, exercise: &Exercise) -> Result<Status> {

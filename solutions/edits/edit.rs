@@ -8,6 +8,8 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Edits {
     pub why: String,
+    #[serde(default)]
+    pub says: Option<String>,
     from: String,
     to: String,
     #[serde(default)]

@@ -14,6 +14,8 @@
 //! to = ''
 //! ```
 //!
+//! `says = "..."` beside `why` is what the first message that a learner sees must hold.
+//!
 //! What has little in common with the answer is a file of its own, in the folder
 //! `solutions/variants/CHAPTER/EXERCISE`, and says in its `//!` what a table says in `why`.
 

@@ -17,6 +17,8 @@ pub struct Variant {
     pub name: String,
     /// What the mistake is, or what is done in another way.
     pub why: String,
+    /// What the first message that a learner sees must hold, where the rule could be mistaken for another.
+    pub says: Option<String>,
     pub text: String,
     /// Where it is a file of its own.
     pub file: Option<PathBuf>,
@@ -75,7 +77,7 @@ fn edited(root: &Path, folder: &Path, chapter: &str, exercise: &str) -> Result<V
     let answer = read(&answer)?;
     let variant = |(name, edits): (String, Edits)| {
         let text = edits.of(&answer).with_context(|| format!("{chapter}/{exercise}, {name}"))?;
-        Ok(Variant { name, why: edits.why, text, file: None })
+        Ok(Variant { name, why: edits.why, says: edits.says, text, file: None })
     };
     tables.into_iter().map(variant).collect()
 }
@@ -96,7 +98,8 @@ fn whole(folder: &Path) -> Result<Vec<Variant>> {
         let text = read(&path)?;
         let docs: Vec<&str> =
             text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
-        variants.push(Variant { name, why: docs.join(" "), text, file: Some(path) });
+        let why = docs.join(" ");
+        variants.push(Variant { name, why, says: None, text, file: Some(path) });
     }
     Ok(variants)
 }

@@ -9,7 +9,7 @@ use crate::parts::{BlockTable, Heads, Parts, Place, Rows, Tile};
 
 /// The keys and values of all blocks.
 pub struct Pool {
-    /// `[layers][blocks * BLOCK_SIZE]`, and for each `[n_kv_heads][head_dim]`. A slot that was never
+    /// `[layers][blocks * BLOCK_SIZE]`, and for each `[n_kv_heads][head_dim]`. A cell that was never
     /// written is empty.
     keys: Vec<Vec<Rows>>,
     values: Vec<Vec<Rows>>,
@@ -31,10 +31,10 @@ pub struct Paged<'a> {
 struct Table {
     /// How many positions were written before this pass.
     length: usize,
-    /// The slots of the positions that this pass writes.
+    /// The cells of the positions that this pass writes.
     new: Vec<usize>,
     /// Those of all positions.
-    slots: Vec<usize>,
+    cells: Vec<usize>,
 }
 
 const TABLE: &str = "block_table";
@@ -57,23 +57,23 @@ impl<'a> Paged<'a> {
             fail(TABLE, format!("gives {} places of {}", places.len(), positions.len()));
         }
         let count = self.pool.keys[0].len();
-        let slot = |(position, place): (&usize, &Option<Place>)| match place {
-            Some(Place { block, slot }) if *slot < BLOCK_SIZE => {
-                let slot = *block as usize * BLOCK_SIZE + slot;
-                if slot >= count {
+        let cell = |(position, place): (&usize, &Option<Place>)| match place {
+            Some(Place { block, offset }) if *offset < BLOCK_SIZE => {
+                let cell = *block as usize * BLOCK_SIZE + offset;
+                if cell >= count {
                     fail(TABLE, format!("gives block {block}, which there is not"));
                 }
-                slot
+                cell
             }
-            Some(Place { slot, .. }) => {
-                fail(TABLE, format!("gives slot {slot} of a block of {BLOCK_SIZE}"))
+            Some(Place { offset, .. }) => {
+                fail(TABLE, format!("gives offset {offset} in a block of {BLOCK_SIZE}"))
             }
             None => fail(TABLE, format!("does not know where position {position} of {end} lies")),
         };
         let mut new: Vec<usize> =
-            iter::zip(&positions, &places).take(new + end).map(slot).collect();
-        let slots = new.split_off(end - length);
-        self.texts.push(Table { length, new, slots });
+            iter::zip(&positions, &places).take(new + end).map(cell).collect();
+        let cells = new.split_off(end - length);
+        self.texts.push(Table { length, new, cells });
     }
 }
 
@@ -89,19 +89,19 @@ impl Memory for Paged<'_> {
         new: &Projected,
         hidden: &[Vec<bool>],
     ) -> Heads {
-        let Table { new: written, slots, .. } = &self.texts[text];
+        let Table { new: written, cells, .. } = &self.texts[text];
         let (keys, values) = (&mut self.pool.keys[layer], &mut self.pool.values[layer]);
-        for (i, &slot) in written.iter().enumerate() {
-            keys[slot] = new.keys.iter().map(|head| head[i].clone()).collect();
-            values[slot] = new.values.iter().map(|head| head[i].clone()).collect();
+        for (i, &cell) in written.iter().enumerate() {
+            keys[cell] = new.keys.iter().map(|head| head[i].clone()).collect();
+            values[cell] = new.values.iter().map(|head| head[i].clone()).collect();
         }
-        if let Some(slot) = slots.iter().find(|slot| keys[**slot].is_empty()) {
-            fail(TABLE, format!("leads to block {}, which is empty", slot / BLOCK_SIZE));
+        if let Some(cell) = cells.iter().find(|cell| keys[**cell].is_empty()) {
+            fail(TABLE, format!("leads to block {}, which is empty", cell / BLOCK_SIZE));
         }
         let group = new.queries.len() / new.keys.len();
         let attend = |(h, queries): (usize, &Rows)| {
             let attend = |(query, hidden): (&Vec<f32>, &Vec<bool>)| {
-                let tiles = tiles(query, h / group, slots, keys, values, hidden);
+                let tiles = tiles(query, h / group, cells, keys, values, hidden);
                 let seen = parts
                     .ask("online_softmax", |parts| (parts.online_softmax)(query.len(), &tiles));
                 of_length("online_softmax", seen, query.len())
@@ -116,23 +116,23 @@ impl Memory for Paged<'_> {
 fn tiles(
     query: &[f32],
     head: usize,
-    slots: &[usize],
+    cells: &[usize],
     keys: &[Rows],
     values: &[Rows],
     hidden: &[bool],
 ) -> Vec<Tile> {
     let root = (query.len() as f32).sqrt();
-    let tile = |(slots, hidden): (&[usize], &[bool])| {
-        let score = |(&slot, &hidden): (&usize, &bool)| match hidden {
+    let tile = |(cells, hidden): (&[usize], &[bool])| {
+        let score = |(&cell, &hidden): (&usize, &bool)| match hidden {
             true => f32::NEG_INFINITY,
-            false => dot(query, &keys[slot][head]) / root,
+            false => dot(query, &keys[cell][head]) / root,
         };
         Tile {
-            scores: iter::zip(slots, hidden).map(score).collect(),
-            values: slots.iter().map(|&slot| values[slot][head].clone()).collect(),
+            scores: iter::zip(cells, hidden).map(score).collect(),
+            values: cells.iter().map(|&cell| values[cell][head].clone()).collect(),
         }
     };
-    iter::zip(slots.chunks(BLOCK_SIZE), hidden.chunks(BLOCK_SIZE)).map(tile).collect()
+    iter::zip(cells.chunks(BLOCK_SIZE), hidden.chunks(BLOCK_SIZE)).map(tile).collect()
 }
 
 /// In eight sums side by side, which the compiler makes one instruction of.

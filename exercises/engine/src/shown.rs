@@ -42,7 +42,7 @@ impl Lines for Vec<Work> {
 impl Lines for Vec<Option<Place>> {
     fn lines(&self) -> Vec<String> {
         let place = |place: &Option<Place>| match place {
-            Some(Place { block, slot }) => format!("block {block} slot {slot}"),
+            Some(Place { block, offset }) => format!("block {block} offset {offset}"),
             None => "None".to_owned(),
         };
         self.iter().map(place).collect()

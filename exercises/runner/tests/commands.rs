@@ -137,11 +137,59 @@ fn check_of_all_has_a_line_for_each_and_fails_until_all_pass() {
     project.write(TIES, "right");
     let (success, text) = project.run(&["check"]);
     assert!(!success && text.contains("1 of 2 exercises pass"), "{text}");
+    assert!(text.contains("· 1 exercise is not begun"), "{text}");
+    assert_eq!(project.runs(), "top_k::ties_tests::\n");
+    project.write(COOLS, "wrong");
+    let (_, text) = project.run(&["check"]);
     assert!(text.contains("✗ cools: 1 of 2 tests fail"), "{text}");
     assert!(project.run(&["check", "--short"]).0);
     project.write(COOLS, "right");
     assert!(project.run(&["check"]).0);
     assert!(project.run(&[]).1.contains("All exercises pass"));
+}
+
+#[test]
+fn check_of_all_builds_burn_only_for_what_is_begun_and_keeps_results_as_they_come() {
+    let project = SmallProject::new();
+    project.add_to_ties("tensors = true");
+    // What lies before it, with tensors, is not begun.
+    project.write(COOLS, "right");
+    project.run(&["check"]);
+    assert!(!project.builds().contains("tensor-exercises"), "{}", project.builds());
+    assert!(project.run(&["list"]).1.contains("✓ cools"));
+    // The result of the first is kept, though the build of the second ends the command.
+    project.write(COOLS, "right too");
+    project.write(TIES, "right");
+    project.write(
+        "cargo",
+        &project.read("cargo").replacen("echo", "case \"$*\" in *tensor-*) exit 3;; esac\necho", 1),
+    );
+    let (success, _) = project.run(&["check"]);
+    assert!(!success);
+    assert!(project.run(&["list"]).1.contains("✓ cools"));
+}
+
+#[test]
+fn limits_are_a_second_stage() {
+    let project = SmallProject::new();
+    project.write(TIES, "limits");
+    let (success, text) = project.run(&["check", "ties"]);
+    assert!(!success && text.contains("✗ second\n\n    rule: it is right"), "{text}");
+    assert!(!text.contains("✗ limit_great"), "{text}");
+    assert!(
+        text.contains("when the idea is right, there are its limits: limit_great"),
+        "{text}"
+    );
+    project.write(TIES, "right but limits");
+    let (success, text) = project.run(&["check", "ties"]);
+    assert!(
+        !success && text.contains("✗ limit_great\n\n    rule: no sum overflows"),
+        "{text}"
+    );
+    assert!(
+        text.contains("The idea is right. The second stage is left, its limits"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -41,7 +41,22 @@ if grep -q hungry "$file"; then
     kill -ABRT $$
 fi
 echo "test ${module}first ... ok"
-if grep -q right "$file"; then
+if grep -q limits "$file"; then
+    echo "test ${module}limit_great ... FAILED"
+    if grep -q right "$file"; then
+        echo "test ${module}second ... ok
+---- ${module}limit_great stdout ----
+
+rule: no sum overflows
+
+failures:"
+        exit 101
+    fi
+    echo "---- ${module}limit_great stdout ----
+
+rule: no sum overflows
+"
+elif grep -q right "$file"; then
     echo "test ${module}second ... ok"
     exit 0
 fi

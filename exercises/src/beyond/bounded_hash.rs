@@ -20,6 +20,9 @@
 /// loads [1, 3, 2]   bound: 7 * 1.25 / 3, rounded up: 3
 ///   key 15 → 0, from the point 30: replica 1 has 3 already
 /// ```
+///
+/// **Limits**, for when that passes: the sum of the loads fits in a `usize`, but not always its product
+/// with `percent`.
 pub fn bounded_hash(ring: &[(u64, usize)], key: u64, loads: &[usize], percent: usize) -> usize {
     todo!()
 }

@@ -14,8 +14,10 @@ pub struct Place {
 }
 
 /// How many cubes of `units` units are launched over so many `numbers`: enough for each unit to take
-/// one number, but no more than `most`, the limit of the device. There may be very many numbers, or
-/// none: then there is nothing to launch.
+/// one number, but no more than `most`, the limit of the device. There may be no numbers: then there is
+/// nothing to launch.
+///
+/// **Limits**, for when that passes: there may be as many numbers as a `usize` counts.
 pub fn cubes(numbers: usize, units: usize, most: usize) -> usize {
     todo!()
 }

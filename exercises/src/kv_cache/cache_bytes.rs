@@ -18,8 +18,10 @@ pub struct ModelSize {
 /// The bytes of the keys and values of `batch` sequences with `positions` places each, in all
 /// layers.
 ///
-/// `batch` and `positions` are at least 1. None where the number is too large for a `u64`: the
-/// result must not wrap around, and nothing may panic.
+/// `batch` and `positions` are at least 1.
+///
+/// **Limits**, for when that passes: None where the number is too large for a `u64`. The result must
+/// not wrap around, and nothing may panic.
 ///
 /// ```text
 /// 5 layers, 4 query heads, 2 key/value heads of 48, f32:
@@ -32,8 +34,9 @@ pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64>
 
 /// How many sequences with `positions` places each fit into `memory` bytes, beside the weights.
 ///
-/// The weights are there once, for all sequences. 0 where not even the weights fit, or where one
-/// sequence is too large to be counted in a `u64`.
+/// The weights are there once, for all sequences. 0 where not even the weights fit.
+///
+/// **Limits**: 0, too, where one sequence is too large to be counted in a `u64`.
 ///
 /// ```text
 /// the same model with 1000 bytes of weights:

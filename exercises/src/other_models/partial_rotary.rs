@@ -4,7 +4,8 @@
 ///
 /// - `rotated` is even, and `head_dim` at most.
 /// - Number `i` of these is paired with number `i + rotated / 2`. Pair `i` is turned by the angle
-///   `position * theta^(-2i / rotated)`: `a' = a cos - b sin` and `b' = b cos + a sin`.
+///   `position * theta^(-2i / rotated)`: `a' = a cos - b sin` and `b' = b cos + a sin`. Compute the angle,
+///   its sine and its cosine in f64: far into a text, an f32 has too few digits for it.
 /// - The numbers from `rotated` on stay as they are.
 ///
 /// ```text

@@ -1,4 +1,4 @@
-//! A block table: in which block, and in which slot of it, a position lies.
+//! A block table: in which block, and at which offset in it, a position lies.
 
 /// The block table of one sequence.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct BlockTable {
 pub struct Place {
     pub block: u32,
     /// Which position of the block it is, from 0.
-    pub slot: usize,
+    pub offset: usize,
 }
 
 /// Looks up `positions` in a table whose blocks hold `block_size` positions each.
@@ -29,11 +29,11 @@ pub struct Place {
 /// ```text
 /// block_size 4, blocks 7 2 5, length 9
 ///
-/// positions 0 1 2 3     block 7, slots 0 1 2 3
-/// positions 4 5 6 7     block 2, slots 0 1 2 3
-/// position  8           block 5, slot  0
+/// positions 0 1 2 3     block 7, offsets 0 1 2 3
+/// positions 4 5 6 7     block 2, offsets 0 1 2 3
+/// position  8           block 5, offset  0
 ///
-/// positions 5, 0, 8, 9    ->    block 2 slot 1,  block 7 slot 0,  block 5 slot 0,  None
+/// positions 5, 0, 8, 9    ->    block 2 offset 1,  block 7 offset 0,  block 5 offset 0,  None
 /// ```
 pub fn look_up(table: &BlockTable, block_size: usize, positions: &[usize]) -> Vec<Option<Place>> {
     todo!()

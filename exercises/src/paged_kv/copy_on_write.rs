@@ -6,8 +6,8 @@ pub const BLOCK_SIZE: usize = 4;
 /// A pool of blocks. A token stands for the keys and values of its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
-    /// What the blocks hold; the index is the block's id. A slot that is not written holds anything.
-    pub slots: Vec<[char; BLOCK_SIZE]>,
+    /// What the blocks hold; the index is the block's id. What is not written yet may be anything.
+    pub contents: Vec<[char; BLOCK_SIZE]>,
     /// How many tables hold each block. A block without an owner is free.
     pub owners: Vec<u32>,
 }

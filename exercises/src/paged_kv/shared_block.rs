@@ -13,7 +13,7 @@ pub struct Table {
 /// A pool of blocks. A token stands for the keys and values of its position.
 #[derive(Debug)]
 pub struct Pool {
-    slots: Vec<[u32; BLOCK_SIZE]>,
+    contents: Vec<[u32; BLOCK_SIZE]>,
     /// How many tables hold each block.
     owners: Vec<usize>,
     free: Vec<usize>,
@@ -37,7 +37,7 @@ pub struct Pool {
 impl Pool {
     pub fn new(blocks: usize) -> Self {
         Self {
-            slots: vec![[0; BLOCK_SIZE]; blocks],
+            contents: vec![[0; BLOCK_SIZE]; blocks],
             owners: vec![0; blocks],
             free: (0..blocks).rev().collect(),
         }
@@ -67,7 +67,7 @@ impl Pool {
             return false;
         }
         if let Some(&block) = table.blocks.last() {
-            self.slots[block][table.length % BLOCK_SIZE] = token;
+            self.contents[block][table.length % BLOCK_SIZE] = token;
             table.length += 1;
         }
         true
@@ -75,7 +75,7 @@ impl Pool {
 
     /// The tokens of a sequence.
     pub fn read(&self, table: &Table) -> Vec<u32> {
-        let token = |p: usize| self.slots[table.blocks[p / BLOCK_SIZE]][p % BLOCK_SIZE];
+        let token = |p: usize| self.contents[table.blocks[p / BLOCK_SIZE]][p % BLOCK_SIZE];
         (0..table.length).map(token).collect()
     }
 
@@ -91,7 +91,7 @@ impl Pool {
         }
     }
 
-    /// Sees to it that the next position of `table` has a slot that it may write. False where that
+    /// Sees to it that the next position of `table` has a place that it may write. False where that
     /// takes a block and none is free.
     fn make_room(&mut self, table: &mut Table) -> bool {
         let is_full = table.length.is_multiple_of(BLOCK_SIZE);
@@ -101,7 +101,7 @@ impl Pool {
                 let Some(copy) = self.take() else {
                     return false;
                 };
-                self.slots[copy] = self.slots[shared];
+                self.contents[copy] = self.contents[shared];
                 self.owners[shared] -= 1;
                 table.blocks.pop();
                 table.blocks.push(copy);

@@ -7,8 +7,9 @@
 /// - Each integer is the one nearest to `weight / scale`. Where two are equally near, either will
 ///   do.
 /// - Where all weights are 0, the scale is 0 and the integers are 0.
-/// - All weights are finite. The greatest magnitude of a group is from 1e-37 to 3e38, or 0. No step
-///   on the way may overflow, so look at what you multiply and divide first.
+/// - **Limits**, for when that passes: all weights are finite, and the greatest magnitude of a group is
+///   from 1e-37 to 3e38, or 0. No step on the way may overflow, so look at what you multiply and divide
+///   first.
 ///
 /// ```text
 /// weights    0.5   -1.27   0.02   0.634

@@ -43,8 +43,9 @@ pub fn budget(step: Step, gap: Duration, decodes: usize) -> Option<usize> {
 /// step 2    4 + 44 tokens    34 ms      time_to_first_token = 74 ms
 /// ```
 ///
-/// Both functions are exact to the nanosecond. All times are below an hour, and all counts below a
-/// million.
+/// Both functions are exact to the nanosecond.
+///
+/// **Limits**, for when that passes: all times are below an hour, and all counts below a million.
 pub fn time_to_first_token(step: Step, budget: usize, decodes: usize, prompt: usize) -> Duration {
     todo!()
 }

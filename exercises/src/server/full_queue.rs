@@ -45,7 +45,9 @@ impl Queue {
     /// Where too few are free, `Retry-After` says when as many will be that are missing. Of late,
     /// one slot was freed each `per_slot`. The header has whole seconds: they are rounded up, and
     /// at least 1, so that no client retries too early, and at most 60, so that every client retries.
-    /// `per_slot` may be any `Duration`.
+    ///
+    /// **Limits**, for when that passes: `per_slot` may be any `Duration`, and `capacity` and `sequences`
+    /// may be any `usize`.
     ///
     /// ```text
     /// capacity 4, per_slot 0.8 s

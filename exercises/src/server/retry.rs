@@ -28,12 +28,14 @@ pub struct Refusal {
 /// - Only what may succeed later is tried again: 429, and all statuses from 500 on.
 /// - It gives up after `policy.retries` retries.
 /// - The **backoff** is `base` doubled once for each retry that was made, and `most` where that would be
-///   longer. `done` and both durations may be as great as their types allow.
+///   longer.
 /// - Clients that were refused together must not come back together: half of the backoff is certain, and
 ///   the other half is multiplied with `random`, from 0 up to but without 1. This is **jitter**.
 /// - Where the server says `Retry-After`, it is not asked earlier: the certain half is `retry_after` if
 ///   that is longer. The jitter is added all the same. `most` does not shorten what the server says.
-/// - A sum that no `Duration` holds is `Duration::MAX`. The result may be off by a millionth of itself.
+/// - The result may be off by a millionth of itself.
+/// - **Limits**, for when that passes: `done` and both durations may be as great as their types allow. A
+///   sum that no `Duration` holds is `Duration::MAX`.
 ///
 /// ```text
 /// base 1 s, most 60 s, 5 retries; status 503

@@ -38,9 +38,11 @@ impl TokenBucket {
     /// - The bucket never holds more than `capacity`, however long no request comes.
     /// - Fractions of a token count: at 1 a second, there is half a token after half a second. Nothing
     ///   is rounded, after however many calls.
-    /// - `now` counts from any fixed moment, and may be any `Duration`. Two threads may read the
-    ///   clock and then come here in the other order. A call whose `now` is earlier than one before
-    ///   it is treated as if it were made at that later time.
+    /// - `now` counts from any fixed moment. Two threads may read the clock and then come here in the
+    ///   other order. A call whose `now` is earlier than one before it is treated as if it were made at
+    ///   that later time.
+    /// - **Limits**, for when that passes: `now` may be any `Duration`, and the other numbers may be as
+    ///   great as their types allow.
     ///
     /// ```text
     /// capacity 2, per_second 4, full at 0 s

@@ -62,6 +62,8 @@ fn the_bound() {
     check(rule, &[(10, 0), (20, 1)], 5, (&[14, 10], 112), 1);
     let five = [(10, 0), (20, 1), (30, 2), (40, 3), (50, 4)];
     check(rule, &five, 5, (&[11, 11, 11, 9, 7], 110), 3);
+    // 50 * 1.2 / 2 = 30, which an f32 makes a little more
+    check(rule, &[(10, 0), (20, 1)], 5, (&[30, 19], 120), 1);
     let rule = "requests are counted, not estimated";
     // 536 940 * 1.25 / 3 = 223 725
     check(rule, &RING, 15, (&[223_724, 223_725, 89_490], 125), 0);
@@ -101,4 +103,14 @@ fn any_ring() {
         let expected = at_or_after.or(from_the_first).expect("one is below the mean").1;
         check("any ring", &ring, key, (&loads, percent), expected);
     }
+}
+
+#[test]
+fn limit_products_beyond_64_bits() {
+    let rule = "loads may be so great that 64 bits do not hold them times `percent`";
+    let ring = [(10, 0), (20, 1)];
+    // The bound is half of 125 % of the greater load, so the replica that has it is full.
+    check(rule, &ring, 5, (&[1 << 60, 0], 125), 1);
+    check(rule, &ring, 15, (&[1 << 60, 0], 125), 1);
+    check(rule, &ring, 5, (&[1 << 60, 1 << 60], 125), 0);
 }

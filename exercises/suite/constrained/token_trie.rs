@@ -51,6 +51,35 @@ fn a_token_is_where_its_bytes_end() {
 }
 
 #[test]
+fn what_looks_special_has_bytes() {
+    let rule = "a token is special where it has no bytes, and not by what its bytes look like";
+    let looks = [
+        "<s>",
+        "</s>",
+        "<unk>",
+        "<pad>",
+        "<|endoftext|>",
+        "<|im_end|>",
+        "[CLS]",
+        "[INST]",
+        "<0x0A>",
+        "<",
+        ">",
+        "\n",
+        " ",
+        "\0",
+        "\u{2581}",
+        "##ing",
+    ];
+    for token in looks {
+        let case = Case::rule(rule).given("vocabulary", [token]);
+        let mut found = BTreeMap::new();
+        listed(&token_trie(&vocabulary(&[token])), &[], &mut found);
+        case.equal(BTreeMap::from([(token.as_bytes().to_vec(), vec![0])]), found);
+    }
+}
+
+#[test]
 fn bytes_are_not_characters() {
     // U+00E9 and U+00E8 share their first byte.
     let accents = vec![

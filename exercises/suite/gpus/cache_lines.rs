@@ -93,6 +93,8 @@ fn a_share_of_the_bytes_is_used() {
     let rule = "a byte counts once, also where several units read it";
     check_used(rule, &[4, 4, 4, 4], 4, 16, Some(0.25));
     check_used(rule, &[0, 2], 4, 16, Some(6.0 / 16.0));
+    check_used(rule, &[2, 0], 4, 16, Some(6.0 / 16.0));
+    check_used(rule, &[4, 6, 0, 2], 4, 16, Some(10.0 / 16.0));
     check_used("where nothing is read, there is no share", &[], 4, 16, None);
 }
 

@@ -95,6 +95,25 @@ fn one_cube_more_may_be_one_wave_more() {
 }
 
 #[test]
+fn a_wave_is_what_is_resident() {
+    let of_memory = |cubes| Launch { shared_bytes: 16 * 1024, ..launch(cubes, 64) };
+    let of_registers = |cubes| Launch { registers: 128, ..launch(cubes, 256) };
+    for (why, launch, expected) in [
+        ("16 cubes of 32 units on each of 4", launch(64, 32), 1),
+        ("16 cubes of 32 units on each of 4", launch(65, 32), 2),
+        ("shared memory for 3 cubes on each of 4", of_memory(12), 1),
+        ("shared memory for 3 cubes on each of 4", of_memory(13), 2),
+        ("registers for 2 cubes on each of 4", of_registers(8), 1),
+        ("registers for 2 cubes on each of 4", of_registers(9), 2),
+    ] {
+        let rule =
+            "a wave has as many cubes as are resident, and not only as have places for their units";
+        let case = Case::rule(rule).given("gpu", GPU).given("launch", launch).given("room", why);
+        case.equal(Some(expected), waves(&GPU, &launch));
+    }
+}
+
+#[test]
 fn a_cube_that_fits_nowhere_has_no_waves() {
     for launch in [
         launch(1, 1025),
@@ -132,4 +151,10 @@ fn the_host_goes_ahead_of_the_gpu() {
         let near = (found - expected).abs() <= 1e-9 * expected;
         case.holds(near, &format!("{expected} seconds"), found);
     }
+    let four_waves = Launch { bytes: 1_000_000, ..launch(64, 256) };
+    let case = Case::rule("`bytes` is what all units of a launch move, in however many waves")
+        .given("gpu", GPU)
+        .given("launch", four_waves);
+    let found = least_seconds(&GPU, &[four_waves]);
+    case.holds((found - 1e-3).abs() < 1e-12, "0.001 seconds", found);
 }

@@ -102,6 +102,11 @@ fn the_mean_of_all_spans() {
     check_mean(rule, &[span(0.0, 2.0, &[4.0, 6.0])], Some(&[2.0, 3.0]));
     let spans = [span(0.0, 2.0, &[4.0]), span(2_f32.ln(), 1.0, &[8.0])];
     check_mean(rule, &spans, Some(&[5.0]));
+    let rule = "the mean of one position is its value";
+    check_mean(rule, &[span(0.0, 1.0, &[3.0, -4.0])], Some(&[3.0, -4.0]));
+    check_mean(rule, &[span(-9.0, 1.0, &[0.25])], Some(&[0.25]));
+    let hidden = || span(HIDDEN, 0.0, &[0.0]);
+    check_mean(rule, &[hidden(), span(7.0, 1.0, &[-2.0]), hidden()], Some(&[-2.0]));
     let rule = "not the mean of means: three positions weigh more than one";
     check_mean(rule, &[span(1.0, 3.0, &[3.0]), span(1.0, 1.0, &[5.0])], Some(&[2.0]));
 }

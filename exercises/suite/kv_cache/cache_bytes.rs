@@ -62,7 +62,24 @@ fn bytes_grow_with_the_positions_and_with_the_batch() {
 }
 
 #[test]
-fn a_number_that_is_too_large_is_none() {
+fn the_last_sequence_fits_to_the_byte() {
+    let rule = "the weights are there once, the cache once for each sequence";
+    let (weights, one) = (EMBER.weight_bytes, 100 * 3_840);
+    check_fit(rule, EMBER, 100, weights + one - 1, 0);
+    check_fit(rule, EMBER, 100, weights + one, 1);
+    check_fit(rule, EMBER, 100, weights + 64 * one - 1, 63);
+    check_fit(rule, EMBER, 100, weights + 64 * one, 64);
+}
+
+#[test]
+fn without_room_for_the_weights_nothing_fits() {
+    for memory in [0, 1, EMBER.weight_bytes - 1, EMBER.weight_bytes] {
+        check_fit("no sequence runs without the weights", EMBER, 1, memory, 0);
+    }
+}
+
+#[test]
+fn limit_a_number_that_is_too_large_is_none() {
     let rule = "a number of bytes that a u64 cannot hold is None";
     // 3840 = 2^8 * 15, so that 2^56 positions wrap around to 15 * 2^64, which is 0.
     for (batch, positions) in [(1, 1 << 56), (1 << 28, 1 << 28), (u64::MAX, u64::MAX)] {
@@ -107,24 +124,7 @@ fn a_number_that_is_too_large_is_none() {
 }
 
 #[test]
-fn the_last_sequence_fits_to_the_byte() {
-    let rule = "the weights are there once, the cache once for each sequence";
-    let (weights, one) = (EMBER.weight_bytes, 100 * 3_840);
-    check_fit(rule, EMBER, 100, weights + one - 1, 0);
-    check_fit(rule, EMBER, 100, weights + one, 1);
-    check_fit(rule, EMBER, 100, weights + 64 * one - 1, 63);
-    check_fit(rule, EMBER, 100, weights + 64 * one, 64);
-}
-
-#[test]
-fn without_room_for_the_weights_nothing_fits() {
-    for memory in [0, 1, EMBER.weight_bytes - 1, EMBER.weight_bytes] {
-        check_fit("no sequence runs without the weights", EMBER, 1, memory, 0);
-    }
-}
-
-#[test]
-fn large_numbers_are_exact() {
+fn limit_large_numbers_are_exact() {
     let rule = "as many as fit, exactly, also where the memory is large";
     for memory in [(1 << 60) - 1, u64::MAX] {
         check_fit(rule, SMALLEST, 1, memory, (memory - 1) / 2);
@@ -147,7 +147,7 @@ fn large_numbers_are_exact() {
 }
 
 #[test]
-fn a_sequence_that_cannot_be_counted_does_not_fit() {
+fn limit_a_sequence_that_cannot_be_counted_does_not_fit() {
     let rule = "where one sequence takes more than a u64 can count, none fits";
     check_fit(rule, EMBER, 1 << 56, u64::MAX, 0);
 }

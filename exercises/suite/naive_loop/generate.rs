@@ -59,18 +59,6 @@ fn a_text_may_be_long() {
 }
 
 #[test]
-fn limits_as_great_as_can_be() {
-    let rule = "the limits may be as great as a usize can be";
-    check(rule, &[2, 3], &[6], [usize::MAX, 100], (&[4, 5], End::Eos));
-    check(rule, &[2, 3], &[6], [usize::MAX; 2], (&[4, 5], End::Eos));
-    check(rule, &[2, 3], &[], [2, usize::MAX], (&[4, 5], End::Length));
-    check(rule, &[2, 3], &[], [usize::MAX, 4], (&[4, 5], End::Context));
-    let above_u32 = (u32::MAX as usize).saturating_add(1);
-    check(rule, &[2, 3], &[6], [above_u32, 100], (&[4, 5], End::Eos));
-    check(rule, &[2, 3], &[6], [10, above_u32], (&[4, 5], End::Eos));
-}
-
-#[test]
 fn there_may_be_several_end_tokens() {
     let rule = "each of the end tokens ends the text";
     check(rule, &[2], &[5, 8], [10, 100], (&[3, 4], End::Eos));
@@ -227,4 +215,16 @@ fn a_large_vocabulary() {
         .given("max_tokens", 1);
     let model = |_: &[u32]| (0..70_000).map(|id| if id == 66_000 { 1.0 } else { -1.0 }).collect();
     case.equal((vec![66_000], End::Length), generate(&model, &[0], &[464], 1, 100));
+}
+
+#[test]
+fn limit_limits_as_great_as_can_be() {
+    let rule = "the limits may be as great as a usize can be";
+    check(rule, &[2, 3], &[6], [usize::MAX, 100], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [usize::MAX; 2], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[], [2, usize::MAX], (&[4, 5], End::Length));
+    check(rule, &[2, 3], &[], [usize::MAX, 4], (&[4, 5], End::Context));
+    let above_u32 = (u32::MAX as usize).saturating_add(1);
+    check(rule, &[2, 3], &[6], [above_u32, 100], (&[4, 5], End::Eos));
+    check(rule, &[2, 3], &[6], [10, above_u32], (&[4, 5], End::Eos));
 }

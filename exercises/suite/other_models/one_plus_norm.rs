@@ -56,6 +56,16 @@ fn a_gguf_file_is_not_rounded() {
 }
 
 #[test]
+fn the_file_decides_and_not_the_numbers() {
+    let rule = "whether 1 is added depends on the file, and not on what the numbers look like";
+    check(rule, &[1.0, -1.0, 1.0], &Stored::Gguf(vec![0.1, -0.05, 0.02]), 0.0);
+    check(rule, &[1.0, -1.0, 1.0], &Stored::Gguf(vec![0.0; 3]), 0.0);
+    check(rule, &[1.0, -1.0, 1.0], &folder(&[1.0, 1.0, 1.0]), 0.0);
+    check(rule, &[1.0, -1.0, 1.0], &folder(&[0.75, 1.25, 12.0]), 0.0);
+    check(rule, &[1.0, -1.0, 1.0], &folder(&[-2.0, -3.0, -0.5]), 0.0);
+}
+
+#[test]
 fn eps_is_inside_the_root() {
     let rule = "eps is added to the mean of the squares";
     check(rule, &[0.0, 0.0], &folder(&[0.1, 0.2]), 1e-6);

@@ -97,6 +97,18 @@ fn one_row() {
 }
 
 #[test]
+fn a_row_begins_with_zeros() {
+    let rule = "a row begins with zeros: 0 + -0 is 0, and the first product alone would be -0";
+    let (x, routing) = (vec![vec![1.0, 1.0]], vec![vec![0.5, 0.5]]);
+    let case = Case::rule(rule)
+        .given("x", &x)
+        .given("routing", &routing)
+        .given("each expert computes", [-0.0, 2.0]);
+    let found = rows_by_expert(&x, &routing, &mut |_, rows| vec![vec![-0.0, 2.0]; rows.len()]);
+    case.equal("[[0.0, 2.0]]".to_owned(), format!("{found:?}"));
+}
+
+#[test]
 fn no_rows() {
     check("without rows there is nothing to compute", &vec![], &vec![]);
 }

@@ -71,3 +71,10 @@ fn any_window() {
         check("each query, each key", queries, first, Some(window));
     }
 }
+
+#[test]
+fn limit_a_window_may_be_greater_than_any_position() {
+    let rule = "a window may be greater than any position: no sum overflows";
+    check(rule, 1..2, 0, Some(usize::MAX));
+    check(rule, 0..3, 0, Some(usize::MAX - 1));
+}

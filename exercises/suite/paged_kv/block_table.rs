@@ -1,7 +1,7 @@
 use super::block_table::{BlockTable, Place, look_up};
 use crate::support::{Case, Random};
 
-/// (block, slot)
+/// (block, offset)
 type Short = Option<(u32, usize)>;
 
 fn check(
@@ -11,7 +11,7 @@ fn check(
     positions: &[usize],
     expected: &[Short],
 ) {
-    let case = Case::rule(format!("{rule}: (block, slot)"))
+    let case = Case::rule(format!("{rule}: (block, offset)"))
         .given("blocks", blocks)
         .given("length", length)
         .given("block_size", block_size)
@@ -19,7 +19,7 @@ fn check(
     let table = BlockTable { blocks: blocks.to_vec(), length };
     let found: Vec<Short> = look_up(&table, block_size, positions)
         .into_iter()
-        .map(|place| place.map(|Place { block, slot }| (block, slot)))
+        .map(|place| place.map(|Place { block, offset }| (block, offset)))
         .collect();
     case.equal(expected.to_vec(), found);
 }
@@ -31,9 +31,9 @@ fn the_example_of_the_task() {
 }
 
 #[test]
-fn positions_of_a_block_lie_in_its_slots() {
+fn positions_of_a_block_lie_at_its_offsets() {
     let rule = "a block holds positions that follow each other";
-    let expected = [0, 1, 2, 3].map(|slot| Some((6, slot)));
+    let expected = [0, 1, 2, 3].map(|offset| Some((6, offset)));
     check(rule, (&[6], 4), 4, &[0, 1, 2, 3], &expected);
     let rule = "the table says which block holds the next positions, whatever its id is";
     let expected = [Some((9, 2)), Some((0, 0)), Some((0, 2)), Some((4, 0))];
@@ -83,15 +83,7 @@ fn blocks_may_be_of_any_size() {
 }
 
 #[test]
-fn ids_may_be_however_great() {
-    let rule = "an id is a number like any other";
-    let blocks = [u32::MAX, 70_000, 300];
-    let expected = [Some((u32::MAX, 1)), Some((70_000, 1)), Some((300, 1))];
-    check(rule, (&blocks, 6), 2, &[1, 3, 5], &expected);
-}
-
-#[test]
-fn each_written_position_has_a_slot_of_its_own() {
+fn each_written_position_has_a_place_of_its_own() {
     let mut random = Random::new(10);
     for block_size in 1..9 {
         let mut blocks: Vec<u32> = (0..12).collect();
@@ -99,11 +91,20 @@ fn each_written_position_has_a_slot_of_its_own() {
             blocks.swap(i, random.below(i + 1));
         }
         let length = random.below(12 * block_size + 1);
-        let all = blocks.iter().flat_map(|&block| (0..block_size).map(move |slot| (block, slot)));
+        let all =
+            blocks.iter().flat_map(|&block| (0..block_size).map(move |offset| (block, offset)));
         let expected: Vec<Short> =
             all.enumerate().map(|(p, at)| (p < length).then_some(at)).collect();
         let positions: Vec<usize> = (0..12 * block_size).collect();
-        let rule = "position after position, slot after slot, block after block";
+        let rule = "position after position, offset after offset, block after block";
         check(rule, (&blocks, length), block_size, &positions, &expected);
     }
+}
+
+#[test]
+fn limit_ids_may_be_however_great() {
+    let rule = "an id is a number like any other";
+    let blocks = [u32::MAX, 70_000, 300];
+    let expected = [Some((u32::MAX, 1)), Some((70_000, 1)), Some((300, 1))];
+    check(rule, (&blocks, 6), 2, &[1, 3, 5], &expected);
 }

@@ -5,14 +5,14 @@ const EMPTY: Table = Table { blocks: Vec::new(), length: 0 };
 
 fn pool(blocks: usize) -> Pool {
     Pool {
-        slots: vec![['.'; BLOCK_SIZE]; blocks],
+        contents: vec![['.'; BLOCK_SIZE]; blocks],
         owners: vec![0; blocks],
     }
 }
 
 fn text(pool: &Pool, table: &Table) -> String {
     (0..table.length)
-        .map(|p| pool.slots[table.blocks[p / BLOCK_SIZE]][p % BLOCK_SIZE])
+        .map(|p| pool.contents[table.blocks[p / BLOCK_SIZE]][p % BLOCK_SIZE])
         .collect()
 }
 
@@ -30,7 +30,7 @@ fn written(blocks: usize, said: &str) -> (Pool, Table) {
             pool.owners[block] = 1;
             table.blocks.push(block);
         }
-        pool.slots[table.blocks[position / BLOCK_SIZE]][position % BLOCK_SIZE] = token;
+        pool.contents[table.blocks[position / BLOCK_SIZE]][position % BLOCK_SIZE] = token;
         table.length += 1;
     }
     (pool, table)
@@ -48,7 +48,7 @@ fn grows(case: &Case, appended: bool) {
 fn the_example_of_the_task() {
     let case = case("the example of the task", 3, "abcdef", "B = fork(A), append(B, 'x')");
     let mut pool = Pool {
-        slots: vec![['a', 'b', 'c', 'd'], ['e', 'f', '.', '.'], ['.'; 4]],
+        contents: vec![['a', 'b', 'c', 'd'], ['e', 'f', '.', '.'], ['.'; 4]],
         owners: vec![1, 1, 0],
     };
     let a = Table { blocks: vec![0, 1], length: 6 };
@@ -169,7 +169,7 @@ fn without_a_free_block_nothing_changes() {
 
 #[test]
 fn what_the_last_owner_left_does_not_matter() {
-    let rule = "a slot that is not written holds anything; the length says where the next one is";
+    let rule = "what is not written yet may be anything; the length says where the next one is";
     let case = case(
         rule,
         3,
@@ -177,7 +177,7 @@ fn what_the_last_owner_left_does_not_matter() {
         "B = fork(A), append(B, 'x'), append(A, 'y')",
     );
     let (mut pool, mut a) = written(3, "abc");
-    pool.slots[0] = ['?'; BLOCK_SIZE];
+    pool.contents[0] = ['?'; BLOCK_SIZE];
     a.length = 2;
     let mut b = fork(&mut pool, &a);
     grows(&case, append(&mut pool, &mut b, 'x'));

@@ -7,9 +7,39 @@ const NEVER: f32 = f32::NEG_INFINITY;
 fn check(rule: &str, p: &[f32], q: &[f32], expected: f64) {
     let case = Case::rule(rule).given("p", p).given("q", q);
     let found = kl_divergence(p, q);
+    if !near(expected, found) {
+        case.told(
+            false,
+            &format!("{expected} nats"),
+            &format!("{found}{}", likely(p, q, expected, found)),
+        );
+    }
+}
+
+fn near(expected: f64, found: f64) -> bool {
     let off = (found - expected).abs();
-    let near = found == expected || off.is_finite() && off <= 1e-6 * expected.abs().max(1e-6);
-    case.holds(near, &format!("{expected}"), found);
+    found == expected || off.is_finite() && off <= 1e-6 * expected.abs().max(1e-6)
+}
+
+/// What a wrong number looks like.
+fn likely(p: &[f32], q: &[f32], expected: f64, found: f64) -> &'static str {
+    let log_softmax = |logits: &[f32]| -> Vec<f64> {
+        let greatest = logits.iter().copied().fold(NEVER, f32::max);
+        let above = |logit: &f32| f64::from(*logit) - f64::from(greatest);
+        let log_sum = logits.iter().map(|logit| above(logit).exp()).sum::<f64>().ln();
+        logits.iter().map(|logit| above(logit) - log_sum).collect()
+    };
+    let (p, q) = (log_softmax(p), log_softmax(q));
+    let swapped = q.iter().zip(&p).filter(|(q, _)| q.exp() > 0.0).map(|(q, p)| q.exp() * (q - p));
+    if near(swapped.sum(), found) {
+        "\n  that is the divergence the other way around: weigh with `p`, and subtract the logarithms of `q`"
+    } else if near(expected / std::f64::consts::LN_2, found) {
+        "\n  that is the same in bits"
+    } else if near(expected / p.len() as f64, found) {
+        "\n  that is the mean over the tokens, and not their sum"
+    } else {
+        ""
+    }
 }
 
 #[test]
@@ -45,14 +75,6 @@ fn logits_may_be_great() {
     check(rule, &[-1000.0, -1000.0], &[3_f32.ln(), 0.0], expected);
     let rule = "a difference of two logits may be beyond f32";
     check(rule, &[0.0, 0.0], &[3e38, -3e38], f64::from(3e38_f32));
-}
-
-#[test]
-fn a_probability_may_be_too_small_for_a_number() {
-    let rule = "p = 1/2 of a token with q = e^-2000: its logarithm is -2000, and no infinity";
-    check(rule, &[0.0, 0.0], &[0.0, -2000.0], 1000.0 - std::f64::consts::LN_2);
-    let rule = "p = e^-2000 adds nothing";
-    check(rule, &[0.0, -2000.0], &[0.0, 0.0], std::f64::consts::LN_2);
 }
 
 #[test]
@@ -105,4 +127,14 @@ fn it_is_never_negative() {
         let found = kl_divergence(&p, &q);
         case.holds(found > 0.0, "more than 0, since p and q differ", found);
     }
+}
+
+#[test]
+fn limit_a_probability_may_be_too_small_for_a_number() {
+    let rule = "p = 1/2 of a token with q = e^-2000: its logarithm is -2000, and no infinity";
+    check(rule, &[0.0, 0.0], &[0.0, -2000.0], 1000.0 - std::f64::consts::LN_2);
+    let rule = "p = e^-2000 adds nothing";
+    check(rule, &[0.0, -2000.0], &[0.0, 0.0], std::f64::consts::LN_2);
+    let rule = "p = e^-2000 is above 0, though no f64 holds it: infinitely far";
+    check(rule, &[0.0, -2000.0], &[0.0, NEVER], f64::INFINITY);
 }

@@ -5,43 +5,47 @@ fn case(rule: &str, weights: &[f32]) -> Case {
     Case::rule(rule).given("weights", weights)
 }
 
+/// Scale and integers of a group. The scale is compared first, by a rule of its own: where it is
+/// wrong, so are the integers.
+#[track_caller]
+fn check_group(rule: &str, weights: &[f32], scale: f32, integers: &[i8]) {
+    let of_scale =
+        "the scale is the greatest magnitude of the group, whatever its sign, divided by 127";
+    let case = case(of_scale, weights);
+    let found = quantize(weights);
+    case.number("scale", scale, found.0, 1e-4 * scale);
+    let case = self::case(rule, weights).given("scale", scale);
+    case.equal(("integers", integers), ("integers", found.1.as_slice()));
+}
+
 #[test]
 fn a_worked_example() {
-    let weights = [0.5, -1.27, 0.02, 0.634];
-    let case = case("each integer is the nearest to weight / scale", &weights);
-    let (scale, integers) = quantize(&weights);
-    case.close(&[0.01], &[scale], 1e-6);
-    case.equal(vec![50, -127, 2, 63], integers);
+    let rule = "each integer is the nearest to weight / scale";
+    check_group(rule, &[0.5, -1.27, 0.02, 0.634], 0.01, &[50, -127, 2, 63]);
 }
 
 #[test]
 fn the_greatest_magnitude_becomes_the_greatest_integer() {
-    for (weights, expected) in [
-        ([31.75, -1.0, 2.0], vec![127, -4, 8]),
-        ([-31.75, 1.0, 2.0], vec![-127, 4, 8]),
-        ([1.0, 2.0, -31.75], vec![4, 8, -127]),
-        ([-31.75, -1.0, -2.0], vec![-127, -4, -8]),
-    ] {
-        let case = case("the greatest magnitude becomes 127 or -127", &weights);
-        let (scale, integers) = quantize(&weights);
-        case.close(&[0.25], &[scale], 1e-6);
-        case.equal(expected, integers);
-    }
+    let rule = "the greatest magnitude becomes 127 or -127";
+    check_group(rule, &[31.75, -1.0, 2.0], 0.25, &[127, -4, 8]);
+    check_group(rule, &[-31.75, 1.0, 2.0], 0.25, &[-127, 4, 8]);
+    check_group(rule, &[1.0, 2.0, -31.75], 0.25, &[4, 8, -127]);
+    check_group(rule, &[-31.75, -1.0, -2.0], 0.25, &[-127, -4, -8]);
 }
 
 #[test]
 fn integers_are_rounded_to_nearest() {
     let weights = [127.0, 2.6, 2.4, -2.6, -2.4, 0.3, -0.3, 0.7, -0.7];
-    let case = case("2.6 is nearest to 3, 2.4 to 2, -2.6 to -3 and -2.4 to -2", &weights);
-    let (_, integers) = quantize(&weights);
-    case.equal(vec![127, 3, 2, -3, -2, 0, 0, 1, -1], integers);
+    let rule = "2.6 is nearest to 3, 2.4 to 2, -2.6 to -3 and -2.4 to -2";
+    check_group(rule, &weights, 1.0, &[127, 3, 2, -3, -2, 0, 0, 1, -1]);
 }
 
 #[test]
 fn a_group_of_zeros_is_zeros() {
     let case = case("where all weights are 0, scale and integers are 0", &[0.0, -0.0, 0.0]);
     let (scale, integers) = quantize(&[0.0, -0.0, 0.0]);
-    case.equal((0.0, vec![0, 0, 0]), (scale, integers));
+    case.number("scale", 0.0, scale, 0.0);
+    case.equal(("integers", vec![0, 0, 0]), ("integers", integers));
 }
 
 #[test]
@@ -49,23 +53,9 @@ fn one_weight_is_kept() {
     for weight in [3.0, -3.0, 1e-30, -1e30] {
         let case = case("the only weight of a group is 127 or -127 times the scale", &[weight]);
         let (scale, integers) = quantize(&[weight]);
-        case.holds(scale > 0.0, "a scale above 0", scale);
-        case.equal(vec![if weight > 0.0 { 127 } else { -127 }], integers);
-    }
-}
-
-#[test]
-fn tiny_and_huge_groups() {
-    for (rule, greatest) in [
-        ("`weight * 127` would be beyond f32, `weight / scale` is not", 3e38),
-        ("`1 / scale` would be beyond f32, `weight / scale` is not", 1e-37),
-    ] {
-        let weights = [greatest, 0.4 * greatest, -0.2 * greatest, 0.0];
-        let case = case(rule, &weights);
-        let (scale, integers) = quantize(&weights);
-        case.equal(vec![127, 51, -25, 0], integers);
-        let ratio = scale / (greatest / 127.0);
-        case.holds((ratio - 1.0).abs() < 1e-4, "a scale of the greatest / 127", scale);
+        case.told(scale > 0.0, "a scale above 0", &format!("scale = {scale}"));
+        let expected = vec![if weight > 0.0 { 127 } else { -127 }];
+        case.equal(("integers", expected), ("integers", integers));
     }
 }
 
@@ -76,14 +66,14 @@ fn no_weight_is_further_than_half_a_scale() {
         let weights: Vec<f32> = (0..length).map(|_| random.float(-greatest, greatest)).collect();
         let case = case("no weight is further than half a scale from what is stored", &weights);
         let (scale, integers) = quantize(&weights);
-        case.equal(weights.len(), integers.len());
+        case.equal(("integers", weights.len()), ("integers", integers.len()));
         for (weight, integer) in weights.iter().zip(&integers) {
             let error = (weight - scale * f32::from(*integer)).abs();
             let found = format!("{weight} is {integer} times {scale}");
-            case.holds(error <= 0.5001 * scale, "an error of at most scale / 2", found);
+            case.told(error <= 0.5001 * scale, "an error of at most scale / 2", &found);
         }
         let greatest = integers.iter().map(|integer| integer.unsigned_abs()).max();
-        case.equal(Some(127), greatest);
+        case.equal(("greatest integer", Some(127)), ("greatest integer", greatest));
     }
 }
 
@@ -115,4 +105,15 @@ fn the_last_group_may_be_shorter() {
     let expected = [[1.0; 64], [10.0; 64]].concat();
     check("a group may be large", &[1.0, 10.0], &[1; 128], 64, &expected);
     check("without integers there are no weights", &[], &[], 4, &[]);
+}
+
+#[test]
+fn limit_tiny_and_huge_groups() {
+    for (rule, greatest) in [
+        ("`weight * 127` would be beyond f32, `weight / scale` is not", 3e38),
+        ("`1 / scale` would be beyond f32, `weight / scale` is not", 1e-37),
+    ] {
+        let weights = [greatest, 0.4 * greatest, -0.2 * greatest, 0.0];
+        check_group(rule, &weights, greatest / 127.0, &[127, 51, -25, 0]);
+    }
 }

@@ -93,10 +93,6 @@ fn times_are_exact() {
     let nano = Step { fixed: Duration::ZERO, per_token: Duration::from_nanos(1) };
     let expected = Duration::from_nanos(999_999 * 999_999);
     check_time("so many tokens are more than 2^32", nano, [999_999, 999_998, 999_999], expected);
-    let hour = Duration::from_secs(3599);
-    let slow = Step { fixed: hour, per_token: hour };
-    let expected = Duration::from_secs(3599 * (999_999 + 2 * 999_999));
-    check_time("no product overflows", slow, [2, 1, 999_999], expected);
 }
 
 #[test]
@@ -121,4 +117,22 @@ fn the_budget_keeps_its_promise() {
         }
         check_time("step by step", step, [budget, decodes, prompt], time);
     }
+}
+
+#[test]
+fn limit_long_times_are_exact() {
+    let hour = Duration::from_secs(3599);
+    let slow = Step { fixed: hour, per_token: hour };
+    let expected = Duration::from_secs(3599 * (999_999 + 2 * 999_999));
+    check_time("no product overflows", slow, [2, 1, 999_999], expected);
+    let rule = "all counts are below a million, and their product with an hour is beyond 64 bits of nanoseconds";
+    let expected = Duration::from_secs(3599 * (999_999 + 999_999 * 999_999));
+    check_time(rule, slow, [999_999, 999_998, 999_999], expected);
+    let rule = "to the nanosecond, however long it takes: an f64 has too few digits for it";
+    let almost_an_hour = Step {
+        fixed: Duration::from_secs(3600) - Duration::from_nanos(1),
+        per_token: Duration::from_nanos(1),
+    };
+    let expected = Duration::new(3_599_996_400, 999_999);
+    check_time(rule, almost_an_hour, [2, 1, 999_999], expected);
 }

@@ -124,8 +124,7 @@ fn the_deadline() {
     for late in [0, 1, 100] {
         let case = case(
             "the step at the deadline or after it cuts off what runs, then what waits, and then \
-             the process may exit (shown: what ended before, whether it may exit then, what \
-             ended, and whether it may exit then)",
+             the process may exit (shown, before and after it: what ended, and whether it may)",
             2,
             &[('A', 9), ('B', 9), ('C', 9), ('D', 1)],
         )

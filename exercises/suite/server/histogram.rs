@@ -6,6 +6,10 @@ fn histogram(bounds: &[u64], counts: &[u64]) -> Histogram {
 }
 
 fn observed(bounds: &[u64], values: &[u64]) -> Histogram {
+    // For a panic: what is compared has a case of its own.
+    let _case = Case::rule("values are observed one after the other")
+        .given("bounds", bounds)
+        .given("values", values);
     let mut histogram = Histogram::new(bounds);
     values.iter().for_each(|&value| histogram.observe(value));
     histogram
@@ -74,8 +78,12 @@ fn an_empty_histogram_has_bounds_too() {
 
 #[test]
 fn percentiles_of_a_sum() {
-    let mut one = observed(&[100, 250], &[10; 10]);
-    one.add(&observed(&[100, 250], &[200; 90]));
+    let (mut one, other) = (observed(&[100, 250], &[10; 10]), observed(&[100, 250], &[200; 90]));
+    let case = Case::rule("the counts of one are added to those of the other")
+        .given("one", &one)
+        .given("other", &other);
+    one.add(&other);
+    drop(case);
     let rule = "the percentile of both servers together: 10 fast values and 90 slow ones";
     check(rule, &one, 100, Some((0, Some(100))));
     check(rule, &one, 101, Some((100, Some(250))));
@@ -115,23 +123,9 @@ fn empty_buckets_are_passed_over() {
 #[test]
 fn no_value_no_percentile() {
     for per_mille in [1, 500, 1000] {
-        check("without a value", &Histogram::new(&[100, 250]), per_mille, None);
-        check("without a value", &Histogram::new(&[]), per_mille, None);
+        check("without a value", &observed(&[100, 250], &[]), per_mille, None);
+        check("without a value", &observed(&[], &[]), per_mille, None);
     }
-}
-
-#[test]
-fn counts_may_be_great() {
-    let most = u64::MAX;
-    let great = histogram(&[100, 250], &[most - 1, most - 1, most]);
-    check("no product overflows", &great, 999, Some((0, Some(100))));
-    check("ranks are exact: the last value of all", &great, 1000, Some((250, None)));
-    let one_more = histogram(&[100], &[1 << 60, (1 << 60) + 1]);
-    check("ranks are exact: 2^60 + 1 is no f64", &one_more, 1000, Some((100, None)));
-    let half = histogram(&[100], &[1 << 63, most]);
-    check("ranks are exact: 2^63 of 2^64 - 1 is half", &half, 500, Some((0, Some(100))));
-    let less = histogram(&[100], &[(1 << 63) - 1, most]);
-    check("ranks are exact: one less is not", &less, 500, Some((100, None)));
 }
 
 #[test]
@@ -149,4 +143,18 @@ fn the_value_lies_between_the_bounds() {
         let rule = format!("the value is {value}: the nearest bounds on both sides");
         check(&rule, &histogram, per_mille, Some((below, above)));
     }
+}
+
+#[test]
+fn limit_counts_may_be_great() {
+    let most = u64::MAX;
+    let great = histogram(&[100, 250], &[most - 1, most - 1, most]);
+    check("no product overflows", &great, 999, Some((0, Some(100))));
+    check("ranks are exact: the last value of all", &great, 1000, Some((250, None)));
+    let one_more = histogram(&[100], &[1 << 60, (1 << 60) + 1]);
+    check("ranks are exact: 2^60 + 1 is no f64", &one_more, 1000, Some((100, None)));
+    let half = histogram(&[100], &[1 << 63, most]);
+    check("ranks are exact: 2^63 of 2^64 - 1 is half", &half, 500, Some((0, Some(100))));
+    let less = histogram(&[100], &[(1 << 63) - 1, most]);
+    check("ranks are exact: one less is not", &less, 500, Some((100, None)));
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::retry::{Policy, Refusal, wait};
-use crate::support::{Case, Random};
+use crate::support::{Case, Random, in_time};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -110,7 +110,20 @@ fn what_the_server_says() {
 }
 
 #[test]
-fn numbers_may_be_great() {
+fn clients_spread_out() {
+    let mut random = Random::new(18);
+    for _ in 0..300 {
+        let (done, share) = (random.below(5) as u32, f64::from(random.float(0.0, 1.0)));
+        let retry_after = (random.below(2) == 0).then(|| SECOND * random.below(30) as u32);
+        let half = f64::from(1 << done) / 2.0;
+        let certain = half.max(retry_after.map_or(0.0, |time| time.as_secs_f64()));
+        let rule = "the certain part, and the jitter";
+        check(rule, USUAL, (429, retry_after), (done, share), seconds(certain + half * share));
+    }
+}
+
+#[test]
+fn limit_numbers_may_be_great() {
     let endless = Policy { base: SECOND, most: Duration::MAX, retries: u32::MAX };
     let rule = "no product overflows";
     for done in [31, 32, 33] {
@@ -127,6 +140,14 @@ fn numbers_may_be_great() {
         (70, 0.0),
         seconds(30.0),
     );
+    let case = Case::rule("`done` may be any number: a loop that runs as often takes for ever")
+        .given("policy", endless)
+        .given("status", 503)
+        .given("done", u32::MAX - 1)
+        .given("random", 0.0);
+    let refusal = Refusal { status: 503, retry_after: None };
+    let found = in_time(&case, move || wait(endless, refusal, u32::MAX - 1, 0.0));
+    case.equal(Some(Duration::MAX / 2), found);
     let zero = Policy { base: Duration::ZERO, ..endless };
     check("twice 0 is 0", zero, (503, None), (4_000_000, 0.5), Some(Duration::ZERO));
     let rule = "a sum that no Duration holds is the greatest";
@@ -142,17 +163,4 @@ fn numbers_may_be_great() {
     // 2^80 nanoseconds, of which half is certain.
     let expected = Duration::from_secs(((1_u128 << 80) / 1_000_000_000) as u64);
     check("however often", small, (503, None), (80, 0.0), Some(expected));
-}
-
-#[test]
-fn clients_spread_out() {
-    let mut random = Random::new(18);
-    for _ in 0..300 {
-        let (done, share) = (random.below(5) as u32, f64::from(random.float(0.0, 1.0)));
-        let retry_after = (random.below(2) == 0).then(|| SECOND * random.below(30) as u32);
-        let half = f64::from(1 << done) / 2.0;
-        let certain = half.max(retry_after.map_or(0.0, |time| time.as_secs_f64()));
-        let rule = "the certain part, and the jitter";
-        check(rule, USUAL, (429, retry_after), (done, share), seconds(certain + half * share));
-    }
 }

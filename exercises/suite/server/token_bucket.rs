@@ -20,13 +20,15 @@ fn check(
     calls: &[(u32, Duration)],
     expected: &[Answer],
 ) {
-    let case = Case::rule(format!("{rule} (shown: the answer to each call)"))
+    let case = Case::rule(rule)
         .given("capacity", capacity)
         .given("per_second", per_second)
         .given("calls: (cost, now)", calls);
     let mut bucket = TokenBucket::new(capacity, per_second, Duration::ZERO);
-    let found: Vec<Answer> = calls.iter().map(|&(cost, now)| bucket.take(cost, now)).collect();
-    case.equal(expected.to_vec(), found);
+    for (i, (&(cost, now), expected)) in calls.iter().zip(expected).enumerate() {
+        case.step(format!("call {} of {}: take({cost}, {now:?})", i + 1, calls.len()));
+        case.equal(expected, &bucket.take(cost, now));
+    }
 }
 
 #[test]
@@ -211,70 +213,6 @@ fn there_is_no_drift() {
 }
 
 #[test]
-fn it_may_be_idle_for_long() {
-    let rule = "no number overflows, and none loses its nanoseconds";
-    let year = Duration::from_secs(31_536_000);
-    let late = 100 * year;
-    check(
-        rule,
-        (1, 3),
-        &[
-            (1, late),
-            (1, late + nanos(333_333_333)),
-            (1, late + nanos(333_333_334)),
-        ],
-        &[Taken, RetryAfter(nanos(1)), Taken],
-    );
-    check(
-        rule,
-        (u32::MAX, u32::MAX),
-        &[
-            (u32::MAX, millis(0)),
-            (u32::MAX, Duration::MAX),
-            (1, Duration::MAX),
-        ],
-        &[Taken, Taken, RetryAfter(nanos(1))],
-    );
-    check(
-        rule,
-        (u32::MAX, 1),
-        &[(u32::MAX, millis(0)), (u32::MAX, millis(0))],
-        &[Taken, RetryAfter(Duration::from_secs(u32::MAX.into()))],
-    );
-    check(
-        rule,
-        (u32::MAX, 1),
-        &[(1, millis(0)), (u32::MAX, nanos(1))],
-        &[Taken, RetryAfter(nanos(999_999_999))],
-    );
-    let two_to_the_64 = nanos(u64::MAX) + nanos(1);
-    check(
-        "the nanoseconds that have passed need not fit in 64 bits",
-        (1, 1),
-        &[(1, millis(0)), (1, two_to_the_64)],
-        &[Taken, Taken],
-    );
-}
-
-#[test]
-fn it_may_be_slow_to_fill() {
-    let late = Duration::from_secs(3_153_600_000);
-    check(
-        "what comes in a hundred years is all there",
-        (u32::MAX, 1),
-        &[(u32::MAX, millis(0)), (3_153_600_000, late), (1, late)],
-        &[Taken, Taken, RetryAfter(millis(1000))],
-    );
-    let two_to_the_64 = (1 << 31, nanos(1 << 33));
-    check(
-        "the billionths of a token that have come need not fit in 64 bits",
-        (u32::MAX, two_to_the_64.0),
-        &[(u32::MAX, millis(0)), (u32::MAX, two_to_the_64.1)],
-        &[Taken, Taken],
-    );
-}
-
-#[test]
 fn a_clock_of_its_own() {
     let case = Case::rule("a bucket may begin at any time")
         .given("capacity", 1)
@@ -327,6 +265,14 @@ fn retry_after_is_exact() {
             now += nanos(random.below(200_000_000) as u64);
             calls.push((random.below(capacity as usize + 1) as u32, now));
         }
+        let case = || {
+            let rule =
+                "after RetryAfter the last call succeeds, and a nanosecond earlier it does not";
+            Case::rule(rule)
+                .given("capacity", capacity)
+                .given("per_second", per_second)
+                .given("calls: (cost, now)", &calls)
+        };
         let replayed = |last: (u32, Duration)| {
             let mut bucket = TokenBucket::new(capacity, per_second, Duration::ZERO);
             for &(cost, now) in &calls[..7] {
@@ -335,17 +281,76 @@ fn retry_after_is_exact() {
             bucket.take(last.0, last.1)
         };
         let (cost, now) = calls[7];
+        let _first = case();
         let RetryAfter(time) = replayed((cost, now)) else {
             continue;
         };
-        let case = Case::rule(
-            "after RetryAfter the last call succeeds, and a nanosecond earlier it does not",
-        )
-        .given("capacity", capacity)
-        .given("per_second", per_second)
-        .given("calls: (cost, now)", &calls)
-        .given("the last one says", RetryAfter(time));
+        let case = case().given("the last one says", RetryAfter(time));
         let found = (replayed((cost, now + time - nanos(1))), replayed((cost, now + time)));
         case.equal((RetryAfter(nanos(1)), Taken), found);
     }
+}
+
+#[test]
+fn limit_it_may_be_idle_for_long() {
+    let rule = "no number overflows, and none loses its nanoseconds";
+    let year = Duration::from_secs(31_536_000);
+    let late = 100 * year;
+    check(
+        rule,
+        (1, 3),
+        &[
+            (1, late),
+            (1, late + nanos(333_333_333)),
+            (1, late + nanos(333_333_334)),
+        ],
+        &[Taken, RetryAfter(nanos(1)), Taken],
+    );
+    check(
+        rule,
+        (u32::MAX, u32::MAX),
+        &[
+            (u32::MAX, millis(0)),
+            (u32::MAX, Duration::MAX),
+            (1, Duration::MAX),
+        ],
+        &[Taken, Taken, RetryAfter(nanos(1))],
+    );
+    check(
+        rule,
+        (u32::MAX, 1),
+        &[(u32::MAX, millis(0)), (u32::MAX, millis(0))],
+        &[Taken, RetryAfter(Duration::from_secs(u32::MAX.into()))],
+    );
+    check(
+        rule,
+        (u32::MAX, 1),
+        &[(1, millis(0)), (u32::MAX, nanos(1))],
+        &[Taken, RetryAfter(nanos(999_999_999))],
+    );
+    let two_to_the_64 = nanos(u64::MAX) + nanos(1);
+    check(
+        "the nanoseconds that have passed need not fit in 64 bits",
+        (1, 1),
+        &[(1, millis(0)), (1, two_to_the_64)],
+        &[Taken, Taken],
+    );
+}
+
+#[test]
+fn limit_it_may_be_slow_to_fill() {
+    let late = Duration::from_secs(3_153_600_000);
+    check(
+        "what comes in a hundred years is all there",
+        (u32::MAX, 1),
+        &[(u32::MAX, millis(0)), (3_153_600_000, late), (1, late)],
+        &[Taken, Taken, RetryAfter(millis(1000))],
+    );
+    let two_to_the_64 = (1 << 31, nanos(1 << 33));
+    check(
+        "the billionths of a token that have come need not fit in 64 bits",
+        (u32::MAX, two_to_the_64.0),
+        &[(u32::MAX, millis(0)), (u32::MAX, two_to_the_64.1)],
+        &[Taken, Taken],
+    );
 }

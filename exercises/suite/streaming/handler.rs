@@ -7,13 +7,16 @@ use crate::support::{Case, Random, in_time};
 #[derive(Default)]
 struct Script {
     sequences: Vec<(String, Option<OnEvent>)>,
-    /// Which start is refused.
+    /// How often `start` was called.
+    starts: usize,
+    /// Which start is refused: that one alone.
     refused: Option<usize>,
 }
 
 impl Model for Script {
     fn start(&mut self, prompt: &str, on_event: OnEvent) -> Result<(), String> {
-        if self.refused == Some(self.sequences.len()) {
+        self.starts += 1;
+        if self.refused == Some(self.starts - 1) {
             return Err("the queue is full".to_owned());
         }
         self.sequences.push((prompt.to_owned(), Some(on_event)));
@@ -188,6 +191,32 @@ fn the_reader_goes_in_the_middle() {
 }
 
 #[test]
+fn the_reader_goes_while_several_write() {
+    let rule = "once the reader has left, each sequence stops at its next text, whichever it is";
+    let texts = ["y", "y\n", "\u{e9}", "y y y"];
+    for before in 0..6 {
+        for text in texts {
+            let events = [(before % 3, Some("x"))];
+            let case = case(rule, &["a", "b", "c"], &events)
+                .given("the reader leaves", format!("after {before} tokens \"x\", in turn"))
+                .given("then, of each sequence, a token with the text", text);
+            let (out, items) = stream();
+            let mut model = Script::default();
+            case.equal(Ok(()), first_lines(&mut model, &["a", "b", "c"], out));
+            for token in 0..before {
+                model.play(&[(token % 3, Some("x"))]);
+            }
+            drop(items);
+            let answers = model.play(&[(2, Some(text)), (0, Some(text)), (1, Some(text))]);
+            case.equal(
+                ("Continue after each token", vec![Some(false); 3]),
+                ("Continue after each token", answers),
+            );
+        }
+    }
+}
+
+#[test]
 fn a_sequence_is_refused() {
     for refused in 0..3 {
         let case =
@@ -197,7 +226,7 @@ fn a_sequence_is_refused() {
         let mut model = Script { refused: Some(refused), ..Script::default() };
         let found = first_lines(&mut model, &["a"; 3], out);
         case.equal(Err("the queue is full".to_owned()), found);
-        case.equal(("started", refused), ("started", model.sequences.len()));
+        case.equal(("calls of `start`", refused + 1), ("calls of `start`", model.starts));
         let case = self::case("those that were started stop, and emit nothing", &["a"; 3], &[])
             .given("refused", refused)
             .given("events", "a token for each sequence that was started");

@@ -1,7 +1,9 @@
 //! One rule, tried on one input.
 
-use std::cell::Cell;
-use std::fmt::{Debug, Write};
+use std::cell::{Cell, RefCell};
+use std::fmt::{Debug, Display, Write};
+
+use super::short::{argument, around_difference, list_around, shortened};
 
 thread_local! {
     /// Whether the running test has said what failed. A test may have several cases at a time,
@@ -14,24 +16,45 @@ thread_local! {
 pub struct Case {
     rule: String,
     given: String,
+    step: RefCell<String>,
 }
 
 impl Case {
     pub fn rule(rule: impl Into<String>) -> Self {
         TOLD.set(false);
-        Self { rule: rule.into(), given: String::new() }
+        Self {
+            rule: rule.into(),
+            given: String::new(),
+            step: RefCell::default(),
+        }
     }
 
     /// Adds an argument of the call to what a failure shows.
     pub fn given(mut self, name: &str, value: impl Debug) -> Self {
-        writeln!(self.given, "  {name} = {value:?}").expect("a String takes all");
+        let argument = argument(name, &format!("{value:?}"));
+        writeln!(self.given, "  {argument}").expect("a String takes all");
         self
+    }
+
+    /// The call that comes now, of several: what a failure or a panic shows from here on.
+    pub fn step(&self, step: impl Display) {
+        self.step.replace(step.to_string());
     }
 
     #[track_caller]
     pub fn equal<T: PartialEq + Debug>(&self, expected: T, found: T) {
         if found != expected {
-            self.fail(&format!("{expected:?}"), &format!("{found:?}"));
+            let (expected, found) =
+                around_difference(&format!("{expected:?}"), &format!("{found:?}"));
+            self.fail(&expected, &found);
+        }
+    }
+
+    /// A number may be no further from what is expected than `tolerance`. `what` says what it is.
+    #[track_caller]
+    pub fn number(&self, what: &str, expected: f32, found: f32, tolerance: f32) {
+        if !near(expected, found, tolerance) {
+            self.fail(&format!("{what} = {expected}"), &format!("{what} = {found}"));
         }
     }
 
@@ -48,10 +71,12 @@ impl Case {
             return;
         };
         self.fail(
-            &format!("{expected:?}"),
+            &list_around(expected, i),
             &format!(
-                "{found:?}\n  the first difference is at index {i}: {} instead of {} (tolerance {tolerance})",
-                found[i], expected[i]
+                "{}\n  the first difference is at index {i}: {} instead of {} (tolerance {tolerance})",
+                list_around(found, i),
+                found[i],
+                expected[i]
             ),
         );
     }
@@ -66,10 +91,12 @@ impl Case {
         for (row, (expected_row, found_row)) in expected.iter().zip(found).enumerate() {
             for (i, (&a, &b)) in expected_row.iter().zip(found_row).enumerate() {
                 if !near(a, b, tolerance) {
+                    let (expected, found) =
+                        around_difference(&format!("{expected:?}"), &format!("{found:?}"));
                     self.fail(
-                        &format!("{expected:?}"),
+                        &expected,
                         &format!(
-                            "{found:?}\n  the first difference is at [{row}][{i}]: {b} instead of {a} (tolerance {tolerance})"
+                            "{found}\n  the first difference is at [{row}][{i}]: {b} instead of {a} (tolerance {tolerance})"
                         ),
                     );
                 }
@@ -86,18 +113,40 @@ impl Case {
         }
     }
 
+    /// As [`holds`](Self::holds), where what was found is told in words.
+    #[track_caller]
+    pub fn told(&self, condition: bool, expected: &str, found: &str) {
+        if !condition {
+            self.fail(expected, found);
+        }
+    }
+
     #[track_caller]
     pub(super) fn fail(&self, expected: &str, found: &str) -> ! {
         TOLD.set(true);
-        let Self { rule, given, .. } = self;
-        panic!("\nrule: {rule}\ngiven:\n{given}expected:\n  {expected}\nfound:\n  {found}\n");
+        let lines = |text: &str| text.lines().map(shortened).collect::<Vec<_>>().join("\n");
+        let (expected, found) = (lines(expected), lines(found));
+        let tried = self.tried();
+        panic!("\n{tried}expected:\n  {expected}\nfound:\n  {found}\n");
+    }
+
+    /// The rule, and what it is tried on.
+    fn tried(&self) -> String {
+        let Self { rule, given, step } = self;
+        let step = step.borrow();
+        let step = if step.is_empty() {
+            String::new()
+        } else {
+            format!("at:\n  {}\n", shortened(&step))
+        };
+        format!("rule: {rule}\ngiven:\n{given}{step}")
     }
 }
 
 impl Drop for Case {
     fn drop(&mut self) {
         if std::thread::panicking() && !TOLD.replace(true) {
-            eprintln!("\nyour code panicked. rule: {}\ngiven:\n{}", self.rule, self.given);
+            eprintln!("\nyour code panicked.\n{}", self.tried());
         }
     }
 }

@@ -10,6 +10,7 @@
 mod case;
 mod in_time;
 mod random;
+mod short;
 mod toy_model;
 
 pub use case::Case;

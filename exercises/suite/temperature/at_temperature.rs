@@ -67,22 +67,6 @@ fn a_tiny_temperature_shares_between_equals() {
 }
 
 #[test]
-fn a_tiny_temperature_is_taken_as_it_is() {
-    let rule = "two logits that are as far apart as the temperature have 0.7311 and 0.2689";
-    for temperature in [1.0, 1e-3, 1e-6, 1e-10, 1e-30, 1e-40] {
-        check(rule, &[0.0, -temperature], temperature, &[0.731_059, 0.268_941]);
-        check(rule, &[0.0, temperature], temperature, &[0.268_941, 0.731_059]);
-    }
-}
-
-#[test]
-fn a_small_probability_is_no_zero() {
-    let rule = "an unlikely token has its small probability";
-    check(rule, &[0.0, -9.5], 1.0, &[0.999_925, 0.000_075]);
-    check(rule, &[19.0, 0.0], 2.0, &[0.999_925, 0.000_075]);
-}
-
-#[test]
 fn a_high_temperature_brings_unlikely_tokens_back() {
     let rule = "a probability of 0 at the temperature 1 need not be 0 at a high one";
     check(rule, &[0.0, -200.0], 100.0, &[0.880_797, 0.119_203]);
@@ -135,4 +119,20 @@ fn the_order_of_the_tokens_stays() {
         let sorted = order.is_sorted_by(|&a, &b| found[a] <= found[b]);
         case.holds(sorted, "probabilities in the order of the logits", &found);
     }
+}
+
+#[test]
+fn limit_a_tiny_temperature_is_taken_as_it_is() {
+    let rule = "two logits that are as far apart as the temperature have 0.7311 and 0.2689";
+    for temperature in [1.0, 1e-3, 1e-6, 1e-10, 1e-30, 1e-40] {
+        check(rule, &[0.0, -temperature], temperature, &[0.731_059, 0.268_941]);
+        check(rule, &[0.0, temperature], temperature, &[0.268_941, 0.731_059]);
+    }
+}
+
+#[test]
+fn limit_a_small_probability_is_no_zero() {
+    let rule = "an unlikely token has its small probability";
+    check(rule, &[0.0, -9.5], 1.0, &[0.999_925, 0.000_075]);
+    check(rule, &[19.0, 0.0], 2.0, &[0.999_925, 0.000_075]);
 }

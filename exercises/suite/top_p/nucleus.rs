@@ -114,10 +114,10 @@ fn the_smallest_probabilities_are_in_order_too() {
 fn small_probabilities_stay_where_they_are_needed() {
     let rule = "a token stays because it is needed, however small its probability is";
     for count in [512, 8192] {
-        let found = nucleus(&vec![1.0 / count as f32; count], 0.75);
         let case = Case::rule(rule)
             .given("probabilities", format!("{count} times 1/{count}"))
             .given("p", 0.75);
+        let found = nucleus(&vec![1.0 / count as f32; count], 0.75);
         let kept = found.iter().filter(|&&p| p > 0.0).count();
         case.equal(("ids that stay", count * 3 / 4), ("ids that stay", kept));
     }

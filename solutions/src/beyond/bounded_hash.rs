@@ -13,11 +13,13 @@
 
 /// The replica that a router sends a request to.
 pub fn bounded_hash(ring: &[(u64, usize)], key: u64, loads: &[usize], percent: usize) -> usize {
-    let open: usize = loads.iter().sum::<usize>() + 1;
-    let bound = (percent * open).div_ceil(100 * loads.len());
+    let open = loads.iter().sum::<usize>() + 1;
+    let bound = (percent as u128 * open as u128).div_ceil(100 * loads.len() as u128);
     let first = ring.partition_point(|&(point, _)| point < key);
     let (before, after) = ring.split_at(first);
     let mut replicas = after.iter().chain(before).map(|&(_, replica)| replica);
     // The mean is below the bound, so one replica is.
-    replicas.find(|&replica| loads[replica] < bound).expect("every replica has a point")
+    replicas
+        .find(|&replica| (loads[replica] as u128) < bound)
+        .expect("every replica has a point")
 }

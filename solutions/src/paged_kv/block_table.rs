@@ -1,7 +1,7 @@
-//! A block table: in which block, and in which slot of it, a position lies.
+//! A block table: in which block, and at which offset in it, a position lies.
 //!
 //! Why: all blocks are equally large, so a division finds the entry of the table and its remainder
-//! the slot. The table then says which block that is: the blocks of a sequence may lie anywhere in
+//! the offset. The table then says which block that is: the blocks of a sequence may lie anywhere in
 //! memory, and a sequence can grow without being moved. The length is asked first, because a
 //! reserved block holds whatever its last owner left there.
 //!
@@ -26,7 +26,7 @@ pub struct BlockTable {
 pub struct Place {
     pub block: u32,
     /// Which position of the block it is, from 0.
-    pub slot: usize,
+    pub offset: usize,
 }
 
 /// Looks up `positions` in a table whose blocks hold `block_size` positions each. `None` for what is
@@ -37,7 +37,7 @@ pub fn look_up(table: &BlockTable, block_size: usize, positions: &[usize]) -> Ve
             return None;
         }
         let block = *table.blocks.get(position / block_size)?;
-        Some(Place { block, slot: position % block_size })
+        Some(Place { block, offset: position % block_size })
     };
     positions.iter().map(place).collect()
 }

@@ -21,7 +21,7 @@ pub const BLOCK_SIZE: usize = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
     /// What the blocks hold; the index is the block's id.
-    pub slots: Vec<[char; BLOCK_SIZE]>,
+    pub contents: Vec<[char; BLOCK_SIZE]>,
     /// How many tables hold each block. A block without an owner is free.
     pub owners: Vec<u32>,
 }
@@ -44,8 +44,8 @@ pub fn fork(pool: &mut Pool, table: &Table) -> Table {
 
 /// Appends a token to one sequence, and changes no other. `false` where no block is free.
 pub fn append(pool: &mut Pool, table: &mut Table, token: char) -> bool {
-    let slot = table.length % BLOCK_SIZE;
-    let last = table.blocks.last().copied().filter(|_| slot > 0);
+    let offset = table.length % BLOCK_SIZE;
+    let last = table.blocks.last().copied().filter(|_| offset > 0);
     let block = match last {
         Some(block) if pool.owners[block] == 1 => block,
         shared_or_none => {
@@ -54,7 +54,7 @@ pub fn append(pool: &mut Pool, table: &mut Table, token: char) -> bool {
             };
             pool.owners[new] = 1;
             if let Some(shared) = shared_or_none {
-                pool.slots[new] = pool.slots[shared];
+                pool.contents[new] = pool.contents[shared];
                 pool.owners[shared] -= 1;
                 table.blocks.pop();
             }
@@ -62,7 +62,7 @@ pub fn append(pool: &mut Pool, table: &mut Table, token: char) -> bool {
             new
         }
     };
-    pool.slots[block][slot] = token;
+    pool.contents[block][offset] = token;
     table.length += 1;
     true
 }

@@ -16,9 +16,13 @@ pub fn kl_divergence(p: &[f32], q: &[f32]) -> f64 {
     let (p, q) = (log_softmax(p), log_softmax(q));
     let mut sum = 0.0;
     for (p, q) in p.iter().zip(&q) {
-        if *p > f64::NEG_INFINITY {
-            sum += p.exp() * (p - q);
+        if *p == f64::NEG_INFINITY {
+            continue;
         }
+        if *q == f64::NEG_INFINITY {
+            return f64::INFINITY; // where `p.exp()` is rounded to 0, the product would be NaN
+        }
+        sum += p.exp() * (p - q);
     }
     sum
 }

@@ -6,16 +6,24 @@
 //! Stubs need not be tested against each other's suites, because no stub, solution or suite may
 //! refer to another exercise, which `source` checks.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use exercises_runner::failure::{Failure, sort_as_in_suite};
 use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
 use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Profile, Progress, TestBinary};
 use rayon::prelude::*;
 
 use super::{layout, source};
+
+/// How long the message of a failure may be.
+const LINES: usize = 20;
+
+/// How long a line of it may be.
+const CHARACTERS: usize = 200;
 
 #[derive(Args)]
 pub struct VerifyArgs {
@@ -73,11 +81,15 @@ fn end(problems: &[String]) -> Result<()> {
 fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String, Vec<String>)> {
     let mut problems = Vec::new();
     let (chapter, name) = (exercise.chapter.module(), &exercise.name);
+    let suite = fs::read_to_string(root.join(exercise.suite()))?;
     let run = |answer: &str| tests.run(&format!("{chapter}::{name}::{answer}::{name}_tests::"));
 
     let stub = run("stub")?;
     let count = stub.passed.len() + stub.failed.len();
     problems.extend(problem_of_stub(exercise.kind, &stub));
+    // A `todo!()` stands for whatever panics in an answer.
+    let untold = stub.failed.iter().filter(|f| f.is_todo() && !f.message.contains("rule: "));
+    problems.extend(untold.map(|f| format!("a panic in {} is told without a rule", f.name())));
 
     let solution = run("answer")?;
     if !solution.all_pass() {
@@ -102,6 +114,8 @@ fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String
             if outcome.all_pass() {
                 problems.push(format!("{} is accepted: {}", variant.name, variant.why));
             }
+            let found = problems_of_messages(&outcome.failed, &suite, variant.says.as_deref());
+            problems.extend(found.iter().map(|found| format!("{}: {found}", variant.name)));
         }
     }
     let row = format!(
@@ -117,6 +131,32 @@ fn check(root: &Path, exercise: &Exercise, tests: &TestBinary) -> Result<(String
         format!("{accepted}/{right}")
     );
     Ok((row, problems))
+}
+
+/// A message that nobody would read, and a first one that does not say what it must.
+fn problems_of_messages(failed: &[Failure], suite: &str, says: Option<&str>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for failure in failed {
+        let lines = failure.message.lines().count();
+        if lines > LINES {
+            problems.push(format!("{} has {lines} lines, more than {LINES}", failure.name()));
+        }
+        let longest = failure.message.lines().map(|line| line.chars().count()).max();
+        if longest > Some(CHARACTERS) {
+            let line = format!("a line of more than {CHARACTERS} characters");
+            problems.push(format!("{} has {line}", failure.name()));
+        }
+    }
+    let mut failed = failed.to_vec();
+    sort_as_in_suite(&mut failed, suite);
+    // The runner shows limits when nothing else fails.
+    let first = failed.iter().find(|f| !f.is_limit()).or(failed.first());
+    if let (Some(first), Some(says)) = (first, says)
+        && !first.message.contains(says)
+    {
+        problems.push(format!("the first message does not hold {says:?}:\n{}", first.message));
+    }
+    problems
 }
 
 /// A stub's tests must terminate and fail: all of them for a missing body, at least one for a bug.
@@ -180,8 +220,6 @@ fn formatting(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use exercises_runner::failure::Failure;
-
     use super::*;
 
     fn outcome(passed: usize, failed: usize, ending: Ending) -> Outcome {
@@ -202,6 +240,33 @@ mod tests {
         assert_eq!(problem(Kind::BugHunt, 2, 1), None);
         assert!(problem(Kind::Write, 1, 2).unwrap().contains("the stub passes a"));
         assert!(problem(Kind::BugHunt, 3, 0).unwrap().contains("no test sees the bug"));
+    }
+
+    #[test]
+    fn a_message_is_short_and_the_first_one_says_what_it_must() {
+        let failure = |name: &str, message: &str| Failure {
+            test: format!("a::b_tests::{name}"),
+            message: message.into(),
+        };
+        let suite = "fn limit_great() {} fn second() {} fn first() {}";
+        let failed = [
+            failure("limit_great", "rule: c"),
+            failure("first", "rule: a"),
+        ];
+        assert_eq!(problems_of_messages(&failed, suite, Some("a")), Vec::<String>::new());
+        assert_eq!(problems_of_messages(&failed[..1], suite, Some("c")), Vec::<String>::new());
+        assert_eq!(problems_of_messages(&failed, suite, Some("c")).len(), 1);
+        let long = [
+            failure("first", &"x\n".repeat(21)),
+            failure("second", &"x".repeat(201)),
+        ];
+        assert_eq!(
+            problems_of_messages(&long, suite, None),
+            [
+                "first has 21 lines, more than 20",
+                "second has a line of more than 200 characters"
+            ]
+        );
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::parts::{Allocator, BlockTable, CachedBlock, Hash, Place};
 pub fn look_up(table: &BlockTable, block_size: usize, positions: &[usize]) -> Vec<Option<Place>> {
     let written = |position: &&usize| **position < table.length;
     let place = |position: &usize| {
-        let (entry, slot) = (position / block_size, position % block_size);
-        Some(Place { block: *table.blocks.get(entry)?, slot })
+        let (entry, offset) = (position / block_size, position % block_size);
+        Some(Place { block: *table.blocks.get(entry)?, offset })
     };
     positions.iter().map(|position| Some(position).filter(written).and_then(place)).collect()
 }

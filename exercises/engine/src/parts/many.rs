@@ -50,7 +50,7 @@ pub struct BlockTable {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     pub block: u32,
-    pub slot: usize,
+    pub offset: usize,
 }
 
 /// Gives out the blocks of a pool, each to one owner or to several.

@@ -236,7 +236,7 @@ fn a_wrong_answer_in_any_place_is_seen() {
         (
             "block_table",
             "wrong_reserved_is_written",
-            "call 1 of `block_table`, line 11 of where positions lie: block 24 slot 1 instead of None",
+            "call 1 of `block_table`, line 11 of where positions lie: block 24 offset 1 instead of None",
         ),
         ("block_table", "wrong_sorted", "`block_table` leads to block 23, which is empty"),
         (
