@@ -256,6 +256,225 @@ fn an_error_names_its_place_in_the_schema() {
     assert!(found.contains("unknown name"), "{found}");
 }
 
+/// Whether a text is allowed as a whole.
+fn allows(constraint: &Constraint, pretrained: &Pretrained, text: &str) -> bool {
+    let ids = pretrained.tokenizer.encode_bare(text).unwrap();
+    let follower = constraint.follow();
+    let is_next = |at: usize| follower.next(&ids[..at]).unwrap().mask().contains(ids[at]);
+    (0..ids.len()).all(is_next) && {
+        let next = follower.next(&ids).unwrap();
+        let ends = constraint.vocabulary().end_ids();
+        next.is_complete() || ends.iter().any(|&id| next.mask().contains(id))
+    }
+}
+
+fn of_x(x: Value) -> Value {
+    json!({
+        "type": "object", "properties": {"x": x}, "required": ["x"], "additionalProperties": false,
+    })
+}
+
+/// From 2^53 on, a float of 64 bits does not hold every integer.
+#[test]
+fn large_numbers_are_those_of_the_schema() {
+    let pretrained = bundled(&device());
+    let many = json!({"allOf": [{"type": "integer", "minimum": 1}, {"maximum": 20}]});
+    for (x, inside, outside) in [
+        (
+            json!({"type": "integer", "minimum": 9_007_199_254_740_993_u64, "maximum": 9_007_199_254_740_995_u64}),
+            &["9007199254740993", "9007199254740994", "9007199254740995"][..],
+            &["9007199254740992", "9007199254740996", "90071992547409930"][..],
+        ),
+        (
+            json!({"type": "integer", "minimum": 18_446_744_073_709_551_614_u64, "maximum": u64::MAX}),
+            &["18446744073709551614", "18446744073709551615"],
+            &[
+                "18446744073709551613",
+                "18446744073709551616",
+                "18446744073709552000",
+            ],
+        ),
+        (
+            json!({"type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX}),
+            &["-9223372036854775808", "9223372036854775807", "0", "-7"],
+            &["-9223372036854775809", "9223372036854775808", "1.5"],
+        ),
+        (
+            json!({"type": ["integer", "null"], "exclusiveMinimum": 9_007_199_254_740_992_u64}),
+            &["9007199254740993", "123456789012345678901234567890", "null"],
+            &["9007199254740992", "5", "\"5\""],
+        ),
+        (
+            json!({"type": "number", "minimum": 0, "exclusiveMaximum": 9_007_199_254_740_993_u64}),
+            &["9007199254740992", "0", "0.25"],
+            &["9007199254740993", "-1", "9007199254740993.0"],
+        ),
+        (
+            json!({"maximum": -9_007_199_254_740_993_i64}),
+            &["-9007199254740993", "\"a\"", "[1]"],
+            &["1"],
+        ),
+        (
+            json!({"enum": [1_234_567_890_123_456_789_u64, 3, "a"]}),
+            &["1234567890123456789", "3", "\"a\""],
+            &["1234567890123456768", "1234567890123456800", "4"],
+        ),
+        (
+            json!({"type": "object", "const": {"id": [-1_234_567_890_123_456_789_i64]}}),
+            &["{\"id\": [-1234567890123456789]}"],
+            &["{\"id\": [-1234567890123456768]}", "{}"],
+        ),
+        // What looks like what stands for another one is a number like others.
+        (
+            json!({"enum": [9_007_199_254_740_991_u64, 9_007_199_254_740_993_u64, 9_007_199_254_740_990_u64]}),
+            &["9007199254740990", "9007199254740991", "9007199254740993"],
+            &["9007199254740989", "9007199254740992"],
+        ),
+    ] {
+        let grammar = schema(of_x(x.clone()));
+        // As a tool's: in a Lark grammar, beside another schema.
+        let lark = |grammar: &Grammar| match grammar {
+            Grammar::JsonSchema(schema) => schema.to_lark(),
+            _ => unreachable!(),
+        };
+        let both = format!("start: {} | {}", lark(&grammar), lark(&schema(many.clone())));
+        for grammar in [grammar, Grammar::Lark(both)] {
+            let constraint = pretrained.constraint(&grammar).unwrap();
+            let is_allowed =
+                |value: &&str| allows(&constraint, &pretrained, &format!("{{\"x\": {value}}}"));
+            assert!(inside.iter().all(is_allowed), "{grammar:?}");
+            assert!(!outside.iter().any(|value| is_allowed(&value)), "{grammar:?}");
+        }
+    }
+    for (x, place) in [
+        (json!({"const": 1e300}), "#/properties/x: 1e+300"),
+        (json!({"type": "number", "maximum": 1e20}), "#/properties/x: 1e+20"),
+        (
+            json!({"allOf": [{"maximum": 9_007_199_254_740_993_u64}, {"minimum": 3}]}),
+            "#/properties/x: 9007199254740993 is beyond 2^53",
+        ),
+        (
+            json!({"type": "number", "minimum": 0.5, "maximum": u64::MAX}),
+            "#/properties/x: 0.5 has a fraction",
+        ),
+        (
+            json!({"type": "integer", "minimum": u64::MAX, "maximum": i64::MAX}),
+            "#/properties/x: there is no number",
+        ),
+        (
+            json!({"type": "integer", "multipleOf": 4_000_000_000_u64}),
+            "#/properties/x: `multipleOf`",
+        ),
+    ] {
+        let found = problem(&schema(of_x(x)), &pretrained);
+        assert!(found.starts_with(place), "{found}");
+    }
+}
+
+/// Where a text can begin and not end, a model would go on until it has no token left.
+#[test]
+fn a_schema_with_a_dead_end_is_refused_by_its_place() {
+    let pretrained = bundled(&device());
+    let patterns = |more: Value| {
+        let mut whole = json!({"type": "object", "additionalProperties": false});
+        whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        whole
+    };
+    let cycle = json!({"a": {"$ref": "#/$defs/a"}});
+    let endless = json!({"a": {"type": "array", "items": {"$ref": "#/$defs/a"}, "minItems": 1}});
+    for (wrong, expected) in [
+        (
+            patterns(json!({"patternProperties": {"^b$": {"const": 2}}, "required": ["b"]})),
+            "#: some texts can begin and never end",
+        ),
+        (
+            patterns(json!({
+                "properties": {"a": {"type": "integer"}}, "required": ["a"],
+                "patternProperties": {"^a$": {"minimum": 0}},
+            })),
+            "#: some texts can begin and never end",
+        ),
+        (
+            json!({
+                "$defs": cycle, "type": "object", "properties": {"x": {"$ref": "#/$defs/a"}},
+                "required": ["x"],
+            }),
+            "#/$defs/a: nothing satisfies it",
+        ),
+        (
+            json!({"$defs": endless, "type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}}),
+            "#: some texts can begin and never end",
+        ),
+        (
+            json!({"type": "array", "items": {"$ref": "#"}, "minItems": 1}),
+            "#/items: nothing satisfies it",
+        ),
+        (
+            patterns(json!({
+                "patternProperties": {"^[ab]$": {"const": 1}}, "minProperties": 2, "maxProperties": 3,
+            })),
+            "#: `minProperties` is 2",
+        ),
+        (
+            json!({"type": "integer", "minimum": 1, "maximum": 3, "multipleOf": 0.7}),
+            "#: nothing satisfies it",
+        ),
+        (
+            json!({"enum": ["a", {"b": ["a\u{1}c"]}]}),
+            "#: a string with the control character U+0001",
+        ),
+        (
+            json!({"type": "string", "pattern": r"^a\x00b$"}),
+            "#: a string with the control character U+0000",
+        ),
+    ] {
+        let found = problem(&schema(wrong.clone()), &pretrained);
+        assert!(found.starts_with(expected), "{wrong}: {found}");
+        let Grammar::JsonSchema(whole) = schema(wrong) else {
+            unreachable!()
+        };
+        let tool = Grammar::Lark(format!("start: \"{{\" {} \"}}\" | \"x\"", whole.to_lark()));
+        problem(&tool, &pretrained);
+    }
+    for wrong in [
+        "start: \"a\" b | \"c\"\nb: \"(\" b \")\"",
+        "start: a\na: \"x\" a",
+    ] {
+        problem(&Grammar::Lark(wrong.to_owned()), &pretrained);
+    }
+    for fine in [
+        patterns(json!({"properties": {"a": {}}, "patternProperties": {"^[ab]$": {"const": 1}}})),
+        patterns(json!({"patternProperties": {"^[ab]$": {"const": 1}}, "minProperties": 1})),
+        json!({"$defs": {"a": {"anyOf": [{"type": "null"}, {"items": {"$ref": "#/$defs/a"}}]}}, "$ref": "#/$defs/a"}),
+        json!({"type": "object", "required": ["a", "b"], "minProperties": 3}),
+        json!({"type": "array", "items": {"$ref": "#"}}),
+    ] {
+        assert!(pretrained.constraint(&schema(fine.clone())).is_ok(), "{fine}");
+    }
+}
+
+/// By an escape, the name of one property would be that of another.
+#[test]
+fn a_character_is_written_in_one_way() {
+    let pretrained = bundled(&device());
+    let open = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let constraint = pretrained.constraint(&schema(open)).unwrap();
+    assert!(allows(&constraint, &pretrained, r#"{"a": 1, "b\n": "a"}"#));
+    for wrong in [
+        r#"{"\u0061": "a"}"#,
+        r#"{"a": 1, "\u0061": "a"}"#,
+        r#"{"a": 1, "a": 2}"#,
+    ] {
+        assert!(!allows(&constraint, &pretrained, wrong), "{wrong}");
+    }
+    let names = json!({"type": "string", "pattern": r#"^[^"\\/]+$"#});
+    let constraint = pretrained.constraint(&schema(names)).unwrap();
+    assert!(allows(&constraint, &pretrained, r#""a\nb""#));
+    for wrong in [r#""a\"b""#, r#""a\\b""#, r#""a/b""#] {
+        assert!(!allows(&constraint, &pretrained, wrong), "{wrong}");
+    }
+}
+
 #[test]
 fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
     let pretrained = bundled(&device());

@@ -266,6 +266,12 @@ impl ApiError {
         self
     }
 
+    /// The error of what the request calls `name`.
+    pub(super) fn of(mut self, name: &str) -> Self {
+        self.detail.message = format!("`{name}`: {}", self.detail.message);
+        self
+    }
+
     pub(super) fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self

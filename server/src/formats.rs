@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use slowburn::grammar::{Grammar, Schema};
 
 use super::blocking::blocking;
@@ -80,8 +80,9 @@ impl Format {
     /// Two fields that ask for something; a schema that is no JSON; a grammar in another syntax.
     pub(super) fn of(options: FormatOptions) -> Result<Option<Self>, ApiError> {
         let FormatOptions { response_format, structured_outputs, .. } = options;
+        let response_format = response_format.map(of_response_format).transpose()?;
         let mut asked = vec![
-            ("response_format.json_schema.schema", response_format.and_then(of_response)),
+            response_format.unwrap_or(("response_format", None)),
             (
                 "guided_json",
                 options.guided_json.map(|json| schema("guided_json", json)).transpose()?,
@@ -131,14 +132,19 @@ impl Format {
     /// What `text.format` of `/v1/responses` asks for; None for any text.
     ///
     /// # Errors
-    /// A type that is none of OpenAI's.
+    /// A type that is none of OpenAI's; a field that is not known.
     pub(super) fn of_response(format: &Value) -> Result<Option<Self>, ApiError> {
-        let schema = match format.get("type").and_then(Value::as_str) {
+        let kind = format.get("type").and_then(Value::as_str);
+        if let Value::Object(fields) = format {
+            let known = match kind {
+                Some("json_object" | "json_schema") => &["type", "schema"][..],
+                _ => &["type"],
+            };
+            check_known(fields, known, "text.format", "text.format.schema")?;
+        }
+        let schema = match kind {
             Some("text") => return Ok(None),
-            Some("json_object") => Schema::object(),
-            Some("json_schema") => {
-                format.get("schema").cloned().map_or_else(Schema::object, Schema::from)
-            }
+            Some("json_object" | "json_schema") => object_or(format.get("schema").cloned()),
             _ => {
                 let message =
                     "text.format.type must be \"text\", \"json_object\" or \"json_schema\"";
@@ -175,15 +181,63 @@ fn is_of_llama_cpp(line: &str) -> bool {
     })
 }
 
-fn of_response(format: ResponseFormat) -> Option<Grammar> {
-    match format {
-        ResponseFormat::Text => None,
-        ResponseFormat::JsonObject => Some(Grammar::JsonSchema(Schema::object())),
-        ResponseFormat::JsonSchema { json_schema } => {
-            let schema = json_schema.schema.map_or_else(Schema::object, Schema::from);
-            Some(Grammar::JsonSchema(schema))
+/// What `response_format` asks for, and the field that says it.
+fn of_response_format(format: ResponseFormat) -> Result<(&'static str, Option<Grammar>), ApiError> {
+    const OF_OPENAI: &str = "response_format.json_schema.schema";
+    let check = |other: &Map<String, Value>, within| check_known(other, &[], within, OF_OPENAI);
+    let (field, schema) = match format {
+        ResponseFormat::Text { other } => {
+            check(&other, "response_format")?;
+            return Ok(("response_format", None));
         }
-    }
+        ResponseFormat::JsonObject { schema, other } => {
+            check(&other, "response_format")?;
+            ("response_format.schema", schema)
+        }
+        ResponseFormat::JsonSchema { json_schema, schema, other } => {
+            check(&other, "response_format")?;
+            match (json_schema, schema) {
+                (Some(named), None) => {
+                    check(&named.other, "response_format.json_schema")?;
+                    (OF_OPENAI, named.schema)
+                }
+                (None, Some(schema)) => ("response_format.schema", Some(schema)),
+                (Some(_), Some(_)) => {
+                    let message = "response_format.json_schema and response_format.schema both have a schema: send one of them";
+                    return Err(ApiError::invalid("response_format.schema", message));
+                }
+                (None, None) => {
+                    let message = "response_format.json_schema is missing";
+                    return Err(ApiError::invalid("response_format.json_schema", message));
+                }
+            }
+        }
+    };
+    Ok((field, Some(Grammar::JsonSchema(object_or(schema)))))
+}
+
+/// A schema; any object, where there is none.
+fn object_or(schema: Option<Value>) -> Schema {
+    schema.filter(|schema| !schema.is_null()).map_or_else(Schema::object, Schema::from)
+}
+
+/// Refuses a field that would change the text if it were read, such as a schema at another place. These fields
+/// are read, or have no effect.
+fn check_known(
+    fields: &Map<String, Value>,
+    read: &[&str],
+    within: &str,
+    place: &str,
+) -> Result<(), ApiError> {
+    const WITHOUT_EFFECT: [&str; 3] = ["name", "description", "strict"];
+    let is_known = |name: &str| read.contains(&name) || WITHOUT_EFFECT.contains(&name);
+    let unknown = fields.iter().find(|(name, value)| !value.is_null() && !is_known(name));
+    let Some((name, _)) = unknown else {
+        return Ok(());
+    };
+    let field = format!("{within}.{}", slowburn::outside::short(name));
+    let message = format!("`{field}` is not known here: a schema belongs into `{place}`");
+    Err(ApiError::invalid(field, message))
 }
 
 type Asked = Vec<(&'static str, Option<Grammar>)>;

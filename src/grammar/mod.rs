@@ -3,7 +3,6 @@
 //! A regular expression becomes an [`Automaton`] here. JSON schemas and grammars in the syntax of Lark
 //! are read by `llguidance`, with the feature `schema`.
 
-mod bounds;
 mod grammars;
 #[cfg(feature = "schema")]
 mod guidance;

@@ -35,6 +35,9 @@ impl Numbers {
 ///
 /// # Errors
 /// Those of the constraint.
+///
+/// # Panics
+/// At a text that no token continues, and that may not end.
 pub fn walk(constraint: &Constraint, seed: u64, most: usize) -> Result<Option<String>> {
     let (vocabulary, follower) = (constraint.vocabulary(), constraint.follow());
     let mut numbers = Numbers(seed);
@@ -54,6 +57,7 @@ pub fn walk(constraint: &Constraint, seed: u64, most: usize) -> Result<Option<St
         } else {
             &of_text
         };
+        assert!(!from.is_empty(), "a dead end: {}", text(vocabulary, &output));
         output.push(from[numbers.below(from.len())]);
     }
     Ok(None)

@@ -2,13 +2,14 @@
 //! schemas, and on those of the official test suite.
 
 use std::cell::Cell;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemas::{allows, bundled, walk};
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 use slowburn::constrained::Constraint;
 use slowburn::grammar::{Grammar, Schema};
@@ -41,6 +42,31 @@ fn parse(text: &str) -> serde_json::Result<Option<Value>> {
     }
 }
 
+/// An object, in which of a name that is there twice the first value counts. Another reader may take the last.
+struct First(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for First {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = First;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<First, A::Error> {
+                let mut first = Map::new();
+                while let Some((name, value)) = fields.next_entry()? {
+                    first.entry::<String>(name).or_insert(value);
+                }
+                Ok(First(first))
+            }
+        }
+        from.deserialize_map(Fields)
+    }
+}
+
 fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::options().should_validate_formats(true).build(schema).unwrap()
 }
@@ -69,7 +95,26 @@ fn leaf() -> impl Strategy<Value = Value> {
         lengths.prop_map(
             |(least, more)| json!({"type": "string", "minLength": least, "maxLength": least + more})
         ),
-        prop::sample::select(vec!["^[a-c]+$", "x", "^(fox|é)?$", r"\d{2,3}", "^[^a]{1,3}$"])
+        (large(), 0..4u64, prop::sample::select(vec![json!("integer"), json!("number"), json!(["integer", "null"])]))
+            .prop_map(|(least, more, kind)| json!({
+                "type": kind, "minimum": least, "maximum": above(&least, more),
+            })),
+        (large(), any::<bool>(), any::<bool>()).prop_map(|(bound, is_least, is_open)| {
+            let name = match (is_least, is_open) {
+                (true, false) => "minimum",
+                (true, true) => "exclusiveMinimum",
+                (false, false) => "maximum",
+                (false, true) => "exclusiveMaximum",
+            };
+            json!({"type": "integer", name: bound})
+        }),
+        (large(), scalar()).prop_map(|(large, other)| json!({"enum": [large, other, {"id": large}]})),
+        (1..20u64).prop_map(|quarters| json!({
+            "type": "number", "multipleOf": quarters as f64 / 4.0, "minimum": -1000, "maximum": 1000,
+        })),
+        prop::sample::select(vec![
+            "^[a-c]+$", "x", "^(fox|é)?$", r"\d{2,3}", "^[^a]{1,3}$", r#"^[^"\\]{1,4}$"#,
+        ])
             .prop_map(|pattern| json!({"type": "string", "pattern": pattern, "maxLength": 12})),
         prop::sample::select(vec!["duration", "ipv4", "uuid"])
             .prop_map(|format| json!({"type": "string", "format": format})),
@@ -77,6 +122,33 @@ fn leaf() -> impl Strategy<Value = Value> {
         scalar().prop_map(|value| json!({"const": value})),
         Just(json!({"const": {"b": [1, {"a": null}], "a": "x"}})),
     ]
+}
+
+/// An integer that no float of 64 bits is, or only just.
+fn large() -> impl Strategy<Value = Value> {
+    let around = prop::sample::select(vec![
+        1_i128 << 53,
+        -(1 << 53),
+        1_234_567_890_123_456_789,
+        -1_234_567_890_123_456_789,
+        i64::MAX.into(),
+        i64::MIN.into(),
+        u64::MAX.into(),
+    ]);
+    (around, -3..4_i128).prop_map(|(around, by)| integer(around + by))
+}
+
+/// The nearest of 64 bits.
+fn integer(number: i128) -> Value {
+    match i64::try_from(number.max(i64::MIN.into())) {
+        Ok(number) => number.into(),
+        Err(_) => u64::try_from(number).unwrap_or(u64::MAX).into(),
+    }
+}
+
+fn above(least: &Value, more: u64) -> Value {
+    let least = least.as_i64().map_or_else(|| least.as_u64().unwrap().into(), i128::from);
+    integer(least + i128::from(more))
 }
 
 fn scalar() -> impl Strategy<Value = Value> {
@@ -100,7 +172,19 @@ fn schema() -> impl Strategy<Value = Value> {
             0..4,
         );
         prop_oneof![
-            3 => (fields, 0..3u8).prop_map(|(fields, additional)| object(&fields, additional)),
+            3 => (fields.clone(), 0..3u8).prop_map(|(fields, additional)| object(&fields, additional)),
+            1 => (fields, 0..3u8, patterns(inner.clone()), 0..4u64, 0..3u64, any::<(bool, bool)>())
+                .prop_map(|(fields, additional, patterns, least, more, (is_least, is_most))| {
+                    let mut schema = object(&fields, additional);
+                    schema["patternProperties"] = patterns;
+                    if is_least {
+                        schema["minProperties"] = least.into();
+                    }
+                    if is_most {
+                        schema["maxProperties"] = (least + more).into();
+                    }
+                    schema
+                }),
             2 => (inner.clone(), 0..2u64, 0..3u64).prop_map(|(items, least, more)| json!({
                 "type": "array", "items": items, "minItems": least, "maxItems": least + more,
             })),
@@ -110,6 +194,8 @@ fn schema() -> impl Strategy<Value = Value> {
             1 => prop::collection::vec(inner.clone(), 1..4).prop_map(|any| json!({"anyOf": any})),
             1 => (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({"allOf": [a, b]})),
             1 => Just(json!({"$ref": "#/$defs/again"})),
+            1 => prop::sample::select(vec!["loop", "endless", "tree"])
+                .prop_map(|name| json!({"$ref": format!("#/$defs/{name}")})),
         ]
     });
     (body, leaf()).prop_map(|(mut body, leaf)| {
@@ -119,8 +205,23 @@ fn schema() -> impl Strategy<Value = Value> {
             "required": ["value", "more"],
             "additionalProperties": false,
         });
-        body["$defs"] = json!({ "again": again });
+        body["$defs"] = json!({
+            "again": again,
+            "loop": {"$ref": "#/$defs/loop"},
+            "endless": {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1},
+            "tree": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/tree"}, "maxItems": 2}]},
+        });
         body
+    })
+}
+
+/// Schemas for names that match expressions, no two of which match the same name.
+fn patterns(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    let some =
+        prop::sample::subsequence(vec!["^[ab]$", "^a$", "^x-", "long", "^[c-e]/?[e-z]?$"], 1..3);
+    (some, inner.clone(), inner).prop_map(|(names, one, other)| {
+        let schemas = [one, other].into_iter().cycle();
+        names.into_iter().map(str::to_owned).zip(schemas).collect::<Map<_, _>>().into()
     })
 }
 
@@ -141,6 +242,14 @@ fn object(fields: &[(&str, Value, bool)], additional: u8) -> Value {
     schema
 }
 
+fn without_definitions(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Value::Object(fields) = &mut schema {
+        fields.remove("$defs");
+    }
+    schema
+}
+
 #[test]
 fn values_under_random_schemas_are_valid() {
     let cases = std::env::var("SLOWBURN_SCHEMAS").map_or(SCHEMAS, |cases| cases.parse().unwrap());
@@ -154,13 +263,20 @@ fn values_under_random_schemas_are_valid() {
             let constraint = match compile(&pretrained, &schema) {
                 Ok(constraint) => constraint,
                 Err(error) => {
-                    // Two of `allOf` that have no value in common, and nothing else.
-                    prop_assert!(schema.to_string().contains("allOf"), "{}: {}", schema, error);
+                    // Two that have no value in common, names that may repeat or that an expression is made
+                    // for, what needs itself, and nothing else.
+                    let text = without_definitions(&schema).to_string();
+                    let is_expected = ["allOf", "patternProperties", "/loop", "/endless"]
+                        .iter()
+                        .any(|cause| text.contains(cause));
+                    prop_assert!(is_expected, "{}: {}", schema, error);
                     refused.set(refused.get() + 1);
                     return Ok(());
                 }
             };
-            let validator = validator(&schema);
+            // A `$ref` that leads nowhere is one of several here, and the other reader would follow it for ever.
+            let is_circular = without_definitions(&schema).to_string().contains("/loop");
+            let validator = (!is_circular).then(|| validator(&schema));
             for walked in 0..4 {
                 let Some(text) = walk(&constraint, seed.wrapping_add(walked), 300).unwrap() else {
                     continue;
@@ -171,8 +287,13 @@ fn values_under_random_schemas_are_valid() {
                     too_large.set(too_large.get() + 1);
                     continue;
                 };
-                let problem = validator.validate(&value).err().map(|error| error.to_string());
-                prop_assert!(problem.is_none(), "{}: {:?}: {:?}", schema, text, problem);
+                let first = serde_json::from_str(&text).map(|First(fields)| Value::Object(fields));
+                for value in first.into_iter().chain([value]) {
+                    let problem =
+                        validator.as_ref().and_then(|validator| validator.validate(&value).err());
+                    let problem = problem.map(|error| error.to_string());
+                    prop_assert!(problem.is_none(), "{}: {:?}: {:?}", schema, text, problem);
+                }
                 ended.set(ended.get() + 1);
             }
             Ok(())
@@ -184,7 +305,7 @@ fn values_under_random_schemas_are_valid() {
         too_large.get(),
         refused.get()
     );
-    assert!(ended.get() > 3 * cases && refused.get() < cases / 5, "{ended:?} {refused:?}");
+    assert!(ended.get() > 3 * cases && refused.get() < cases / 4, "{ended:?} {refused:?}");
     assert!(too_large.get() < cases / 20, "{too_large:?}");
 }
 

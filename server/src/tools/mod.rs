@@ -165,7 +165,8 @@ impl Toolbox {
         // One of its parts, by itself, says what is wrong with it.
         for tool in &self.tools {
             let part = Grammar::JsonSchema(Schema::from(tool.parameters.clone()));
-            formats::compile(service, part).await.map_err(|error| error.within(&tool.place))?;
+            let problem = formats::compile(service, part).await;
+            problem.map_err(|error| error.of(&tool.name).within(&tool.place))?;
         }
         if let Some(format) = format {
             format.compiled(service).await?;

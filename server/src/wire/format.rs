@@ -2,7 +2,7 @@
 
 use garde::Validate;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// Which texts are allowed. One field at most asks for something.
@@ -27,11 +27,28 @@ pub struct FormatOptions {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResponseFormat {
     /// Any text.
-    Text,
+    Text {
+        #[serde(flatten)]
+        #[schema(ignore)]
+        other: Map<String, Value>,
+    },
     /// A JSON object.
-    JsonObject,
+    JsonObject {
+        /// As that of `json_schema`.
+        schema: Option<Value>,
+        #[serde(flatten)]
+        #[schema(ignore)]
+        other: Map<String, Value>,
+    },
     /// JSON that is valid under a schema, whether or not it is `strict`.
-    JsonSchema { json_schema: NamedSchema },
+    JsonSchema {
+        json_schema: Option<NamedSchema>,
+        /// In the place of `json_schema`, as llama.cpp has it.
+        schema: Option<Value>,
+        #[serde(flatten)]
+        #[schema(ignore)]
+        other: Map<String, Value>,
+    },
 }
 
 /// A schema with its name. Only the schema has an effect.
@@ -39,6 +56,9 @@ pub enum ResponseFormat {
 pub struct NamedSchema {
     /// Any object, where there is none.
     pub schema: Option<Value>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub other: Map<String, Value>,
 }
 
 /// One of these fields says which texts are allowed.
@@ -56,5 +76,5 @@ pub struct StructuredOutputs {
     pub grammar: Option<String>,
     #[serde(flatten)]
     #[schema(ignore)]
-    pub other: serde_json::Map<String, Value>,
+    pub other: Map<String, Value>,
 }

@@ -146,3 +146,97 @@ fn generate_takes_a_form_in_its_own_words_and_in_those_of_sglang() {
         }
     });
 }
+
+/// Wherever other servers have it: no schema is there without an effect.
+#[test]
+fn the_schema_of_a_response_format_is_kept_or_refused() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let schema = parameters();
+        let chat = |format: &Value| {
+            json!({
+                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 80,
+                "response_format": format,
+            })
+        };
+        let response = |format: &Value| json!({"input": "Once", "max_output_tokens": 80, "text": {"format": format}});
+        for format in [
+            json!({"type": "json_object", "schema": schema}),
+            json!({"type": "json_schema", "schema": schema}),
+            json!({"type": "json_schema", "json_schema": {"name": "x", "strict": true, "schema": schema}}),
+        ] {
+            let answer = ask(&server, CHAT, &chat(&format));
+            let text = answer["choices"][0]["message"]["content"].as_str().unwrap();
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert!((1..=5).contains(&value["spoons"].as_u64().unwrap()), "{format}: {text}");
+        }
+        for kind in ["json_object", "json_schema"] {
+            let format = json!({"type": kind, "name": "x", "schema": schema});
+            let answer = ask(&server, RESPONSES, &response(&format));
+            let text = answer["output"][0]["content"][0]["text"].as_str().unwrap();
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert!((1..=5).contains(&value["spoons"].as_u64().unwrap()), "{format}: {text}");
+        }
+        let in_named = json!({"type": "json_schema", "json_schema": schema});
+        let twice =
+            json!({"type": "json_schema", "json_schema": {"schema": schema}, "schema": schema});
+        let named = json!({"type": "json_object", "json_schema": {"schema": schema}});
+        for (path, body, param) in [
+            (CHAT, chat(&in_named), "response_format.json_schema.type"),
+            (CHAT, chat(&twice), "response_format.schema"),
+            (CHAT, chat(&named), "response_format.json_schema"),
+            (CHAT, chat(&json!({"type": "json_schema"})), "response_format.json_schema"),
+            (CHAT, chat(&json!({"type": "text", "schema": schema})), "response_format.schema"),
+            (RESPONSES, response(&in_named), "text.format.json_schema"),
+            (
+                RESPONSES,
+                response(&json!({"type": "text", "schema": schema})),
+                "text.format.schema",
+            ),
+        ] {
+            let (status, answer) = server.ask(path, &body.to_string());
+            assert_eq!(status, 400, "{body}: {answer}");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!(answer["error"]["param"], param, "{answer}");
+        }
+    });
+}
+
+/// Large integers are kept, and a tool that cannot be used is named.
+#[test]
+fn a_tool_has_the_numbers_of_its_schema_or_is_refused_by_its_name() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let tool = |name: &str, id: Value| {
+            json!({"type": "function", "function": {"name": name, "parameters": {
+                "type": "object", "properties": {"id": id}, "required": ["id"],
+                "additionalProperties": false,
+            }}})
+        };
+        let body = |tools: Value| {
+            json!({
+                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 80,
+                "tool_choice": "required", "tools": tools,
+            })
+        };
+        let int64 = json!({"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX});
+        let large = json!({"enum": [1_234_567_890_123_456_789_u64]});
+        for (name, id) in [("any", int64.clone()), ("one", large.clone())] {
+            let answer = ask(&server, CHAT, &body(json!([tool(name, id)])));
+            let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+            let arguments: Value =
+                serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
+            assert!(arguments["id"].is_i64(), "{answer}");
+            let is_other = name == "one" && arguments["id"] != 1_234_567_890_123_456_789_u64;
+            assert!(!is_other, "{answer}");
+        }
+        let wrong = json!({"allOf": [int64, large]});
+        let tools = json!([tool("any", int64), tool("broken", wrong)]);
+        let (status, answer) = server.ask(CHAT, &body(tools).to_string());
+        assert_eq!(status, 400, "{answer}");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["error"]["param"], "tools[1].function.parameters", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("`broken`") && message.contains("#/properties/id"), "{message}");
+    });
+}

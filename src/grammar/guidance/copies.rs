@@ -8,32 +8,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::grammar::bounds::{GROUPS, SCHEMAS};
+use super::parts::{ANNOTATIONS, GROUPS, SCHEMAS};
 
 /// The most parts. One takes up to 400 bytes there.
 pub(super) const MOST: u64 = 250_000;
 
 /// The most combinations that `llguidance` reads, and the most schemas within each other.
 const MOST_READ: u64 = 50_000;
-
-/// Fields that do not constrain. Beside a `$ref`, `llguidance` takes any other one for a constraint.
-const ANNOTATIONS: [&str; 15] = [
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$id",
-    "$schema",
-    "contentEncoding",
-    "contentMediaType",
-    "default",
-    "definitions",
-    "description",
-    "examples",
-    "id",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
 
 /// Whether a schema has more than [`MOST`] parts with its copies. Called where the stack has room: what
 /// refers to one another is read by functions that call themselves.

@@ -30,14 +30,38 @@ pub(super) fn brackets_and_terminals(grammar: &str) -> usize {
 
 /// The schemas in a grammar.
 pub(super) fn schemas(grammar: &str) -> Vec<Value> {
-    let (mut rest, mut found) = (grammar, Vec::new());
+    let mut found = Vec::new();
+    // None is an error.
+    let _ = with_schemas(grammar, |schema| {
+        found.push(schema.clone());
+        Ok(schema)
+    });
+    found
+}
+
+/// A grammar with other schemas in the place of its own.
+///
+/// # Errors
+/// The first of `change`.
+pub(super) fn with_schemas(
+    grammar: &str,
+    mut change: impl FnMut(Value) -> Result<Value, String>,
+) -> Result<String, String> {
+    let (mut rest, mut changed) = (grammar, String::with_capacity(grammar.len()));
     while let Some(first) = rest.chars().next() {
         let (piece, behind) = rest.split_at(length(rest, first));
         let schema = piece.strip_prefix(BEFORE_SCHEMA).map(serde_json::from_str::<Value>);
-        found.extend(schema.and_then(Result::ok));
+        match schema {
+            Some(Ok(schema)) => {
+                changed.push_str(BEFORE_SCHEMA);
+                changed.push(' ');
+                changed.push_str(&change(schema)?.to_string());
+            }
+            _ => changed.push_str(piece),
+        }
         rest = behind;
     }
-    found
+    Ok(changed)
 }
 
 /// The bytes of what a text begins with: a string, a regular expression, a comment, a special token, JSON
@@ -117,6 +141,11 @@ mod tests {
             b: %json true %json {"#;
         let expected = [json!({"type": "null"}), json!([3]), json!(true)];
         assert_eq!(schemas(grammar), expected);
+        let changed = with_schemas(grammar, |_| Ok(json!({}))).unwrap();
+        assert_eq!(schemas(&changed), vec![json!({}); 3]);
+        let outside = |grammar: &str| brackets_and_terminals(grammar);
+        assert_eq!(outside(&changed), outside(grammar));
+        assert!(changed.contains(r#""%json {}" a // %json 1"#), "{changed}");
     }
 
     /// It ends, whatever is missing.

@@ -1,9 +1,15 @@
 //! JSON schemas and Lark grammars, by `llguidance`: an Earley parser over tokens that a lexer of
 //! derivatives of regular expressions finds.
 
+mod bounds;
 mod copies;
+mod ends;
+mod intervals;
 mod lark;
+mod numbers;
+mod parts;
 mod place;
+mod prepare;
 mod reader;
 
 use std::fmt;
@@ -11,13 +17,15 @@ use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use llguidance::api::{ParserLimits, TopLevelGrammar};
+use llguidance::api::{GrammarInit, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 use llguidance::{Matcher, ParserFactory};
 use serde_json::Value;
 
+use self::numbers::Numbers;
+use self::prepare::{HOW, for_guidance};
 use self::reader::Reader;
-use super::schema::{Schema, for_guidance};
+use super::schema::Schema;
 use crate::constrained::{Constraint, Vocabulary};
 use crate::error::{Error, RequestError, Result};
 use crate::panics;
@@ -85,7 +93,17 @@ impl Guidance {
             return Err(wrong(format!("it has more than {MOST_BRACKETS} brackets and terminals")));
         }
         check_copies(&lark::schemas(grammar), grammar.len()).map_err(wrong)?;
-        let matcher = self.read(TopLevelGrammar::from_lark(grammar.to_owned()), grammar.len());
+        let mut numbers = Numbers::of(grammar);
+        let prepared = lark::with_schemas(grammar, |schema| {
+            let mut prepared = for_guidance(&schema, &mut numbers)?;
+            // Who writes a grammar for `llguidance` may tell it how to read a schema.
+            if let (Some(how), Value::Object(fields)) = (schema.get(HOW), &mut prepared) {
+                fields.insert(HOW.to_owned(), how.clone());
+            }
+            Ok(prepared)
+        });
+        let prepared = prepared.map_err(wrong)?;
+        let matcher = self.read(TopLevelGrammar::from_lark(prepared), &numbers, grammar.len());
         self.constraint(matcher.map_err(wrong)?)
     }
 
@@ -99,13 +117,31 @@ impl Guidance {
             return Err("schema must be an object or boolean".to_owned());
         }
         check_copies(slice::from_ref(schema), length)?;
-        self.read(TopLevelGrammar::from_json_schema(for_guidance(schema)), length)
+        let text = schema.to_string();
+        let mut numbers = Numbers::of(&text);
+        let prepared = for_guidance(schema, &mut numbers)?;
+        self.read(TopLevelGrammar::from_json_schema(prepared), &numbers, length)
     }
 
     /// Reads a grammar whose text has `length` bytes.
-    fn read(&self, grammar: TopLevelGrammar, length: usize) -> Result<Matcher, String> {
+    fn read(
+        &self,
+        grammar: TopLevelGrammar,
+        numbers: &Numbers<'_>,
+        length: usize,
+    ) -> Result<Matcher, String> {
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = || self.factory.create_parser(grammar).map(|parser| Matcher::new(Ok(parser)));
+        let read = || {
+            let (tokens, limits) = (self.factory.tok_env().clone(), self.factory.limits().clone());
+            let (rules, lexer) = GrammarInit::Serialized(grammar)
+                .to_internal(Some(tokens), limits)
+                .map_err(|error| line(&error))?;
+            let init = GrammarInit::Internal(rules, numbers.put(lexer)?);
+            let parser = self.factory.create_parser_from_init_default(init);
+            let mut parser = parser.map_err(|error| line(&error))?;
+            ends::check(&mut parser)?;
+            Ok::<_, String>(Matcher::new(Ok(parser)))
+        };
         with_room(length, || contained(read))?
     }
 }

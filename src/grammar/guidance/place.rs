@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::grammar::bounds::{GROUPS, SCHEMAS};
+use super::parts::{GROUPS, SCHEMAS};
 
 /// The most parts that are tried.
 const MOST_TRIED: usize = 200;

@@ -2,34 +2,12 @@
 
 use serde_json::{Map, Value};
 
-/// Fields whose value is an object of schemas by name.
-pub(super) const GROUPS: [&str; 4] = ["$defs", "definitions", "patternProperties", "properties"];
-
-/// Fields whose value is a schema or a list of schemas.
-pub(super) const SCHEMAS: [&str; 8] = [
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "items",
-    "not",
-    "oneOf",
-    "prefixItems",
-];
-
-/// Replaces each bound that is excluded by the number next to it, which is not, in a schema and in those
-/// within. Where both bounds have the same whole part, `llguidance` 1.9 allows a whole one that is excluded:
-/// 0 would be greater than 0 and less than 0.5.
-pub(super) fn include(schema: &mut Value) {
-    // Not by a function that calls itself: a schema may nest deeply.
-    let mut left = vec![schema];
-    while let Some(schema) = left.pop() {
-        if let Value::Object(fields) = schema {
-            include_one(fields, "exclusiveMinimum", "minimum", f64::max, above);
-            include_one(fields, "exclusiveMaximum", "maximum", f64::min, |bound| -above(-bound));
-            left.extend(fields.iter_mut().flat_map(|(name, value)| schemas(name, value)));
-        }
-    }
+/// Replaces each bound of a schema that is excluded by the number next to it, which is not. Where both bounds
+/// have the same whole part, `llguidance` 1.9 allows a whole one that is excluded: 0 would be greater than 0 and
+/// less than 0.5.
+pub(super) fn include(fields: &mut Map<String, Value>) {
+    include_one(fields, "exclusiveMinimum", "minimum", f64::max, above);
+    include_one(fields, "exclusiveMaximum", "maximum", f64::min, |bound| -above(-bound));
 }
 
 /// The next number above one. That above 0 has hundreds of digits, so it is the one above 1 without the 1.
@@ -62,24 +40,20 @@ fn include_one(
     fields.insert(included.to_owned(), Value::from(bound));
 }
 
-/// The schemas in a field.
-fn schemas<'a>(name: &str, value: &'a mut Value) -> Vec<&'a mut Value> {
-    let (is_group, is_schema) = (GROUPS.contains(&name), SCHEMAS.contains(&name));
-    if is_schema && value.is_object() {
-        return vec![value];
-    }
-    match value {
-        Value::Object(group) if is_group => group.values_mut().collect(),
-        Value::Array(list) if is_schema => list.iter_mut().collect(),
-        _ => Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::parts::visit;
     use super::*;
+
+    fn include_all(schema: &mut Value) {
+        let one = |fields: &mut Map<String, Value>| {
+            include(fields);
+            Ok(())
+        };
+        visit(schema, one).unwrap();
+    }
 
     #[test]
     fn a_bound_that_is_excluded_is_the_next_number_wherever_a_schema_is() {
@@ -97,11 +71,12 @@ mod tests {
                 json!({
                     "anyOf": [{"type": "null"}, schema],
                     "items": schema,
+                    "components": {"schemas": {"A": schema}},
                     "properties": {"exclusiveMinimum": schema, "enum": {"items": [schema]}},
                 })
             };
             let mut found = whole(&schema);
-            include(&mut found);
+            include_all(&mut found);
             assert_eq!(found, whole(&expected));
         }
     }
@@ -116,7 +91,7 @@ mod tests {
             json!(true),
         ] {
             let mut found = schema.clone();
-            include(&mut found);
+            include_all(&mut found);
             assert_eq!(found, schema);
         }
     }
