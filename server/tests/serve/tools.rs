@@ -155,11 +155,11 @@ fn the_schema_of_a_response_format_is_kept_or_refused() {
         let schema = parameters();
         let chat = |format: &Value| {
             json!({
-                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 80,
+                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 200, "seed": 0,
                 "response_format": format,
             })
         };
-        let response = |format: &Value| json!({"input": "Once", "max_output_tokens": 80, "text": {"format": format}});
+        let response = |format: &Value| json!({"input": "Once", "max_output_tokens": 200, "seed": 0, "text": {"format": format}});
         for format in [
             json!({"type": "json_object", "schema": schema}),
             json!({"type": "json_schema", "schema": schema}),
@@ -215,7 +215,7 @@ fn a_tool_has_the_numbers_of_its_schema_or_is_refused_by_its_name() {
         };
         let body = |tools: Value| {
             json!({
-                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 80,
+                "messages": [{"role": "user", "content": "Once"}], "max_tokens": 200, "seed": 0,
                 "tool_choice": "required", "tools": tools,
             })
         };
@@ -226,7 +226,8 @@ fn a_tool_has_the_numbers_of_its_schema_or_is_refused_by_its_name() {
             let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
             let arguments: Value =
                 serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
-            assert!(arguments["id"].is_i64(), "{answer}");
+            // -0 is an integer, and a float to this reader.
+            assert!(arguments["id"].is_i64() || arguments["id"] == 0.0, "{answer}");
             let is_other = name == "one" && arguments["id"] != 1_234_567_890_123_456_789_u64;
             assert!(!is_other, "{answer}");
         }
