@@ -83,6 +83,8 @@ pub mod outside;
 mod panics;
 #[cfg(feature = "text")]
 pub mod pretrained;
+#[cfg(feature = "text")]
+mod priority;
 pub mod sampling;
 #[cfg(feature = "text")]
 pub mod speculation;

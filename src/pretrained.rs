@@ -6,7 +6,7 @@ mod pooling;
 
 use std::sync::Arc;
 
-use crate::constrained::{Automaton, Constraint, Vocabulary};
+use crate::constrained::{Automaton, Cancel, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
 use crate::grammar::{Grammar, Grammars};
 use crate::model::Model;
@@ -84,7 +84,15 @@ impl Pretrained {
     /// # Errors
     /// As [`Grammar::compile`].
     pub fn constraint(&self, grammar: &Grammar) -> Result<Constraint> {
-        self.grammars.compile(grammar, || self.tokens())
+        self.constraint_unless(grammar, &Cancel::default())
+    }
+
+    /// As [`constraint`](Self::constraint), and gives up once `cancel` is cancelled.
+    ///
+    /// # Errors
+    /// As [`Grammar::compile`]; work that was given up.
+    pub fn constraint_unless(&self, grammar: &Grammar, cancel: &Cancel) -> Result<Constraint> {
+        self.grammars.compile(grammar, || self.tokens(), cancel)
     }
 
     /// The vocabulary, as constraints see it.

@@ -51,6 +51,11 @@ impl ApiError {
         Self { status, detail, retry_after: None }
     }
 
+    /// Whether the request is wrong, and would be so at any time.
+    pub(super) fn is_of_request(&self) -> bool {
+        self.status == StatusCode::BAD_REQUEST
+    }
+
     /// 400: a field is wrong.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self::bad_request("invalid_value", message).with_param(param)

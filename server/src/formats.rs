@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use slowburn::constrained::{Cancel, Constraint};
 use slowburn::grammar::{Grammar, Schema};
+use tokio::time::timeout;
 
 use super::blocking::blocking;
 use super::error::ApiError;
@@ -37,16 +39,44 @@ pub(super) struct Format {
     pub(super) field: &'static str,
 }
 
-/// Compiles what an answer must look like, where it must look like anything. The model keeps it for the
-/// sequences that ask for it.
+/// Compiles a grammar, or takes it from the latest.
+///
+/// A large schema takes longer than a token. It has no more than the time of a request, the wait for its
+/// turn included, and is given up when the client goes.
 ///
 /// # Errors
-/// A grammar that is wrong or too large, or allows no text that the model can write.
-pub(super) async fn compile(service: &Arc<Service>, grammar: Grammar) -> Result<(), ApiError> {
-    let service = service.clone();
-    // A large schema takes longer than a token.
-    blocking(move || service.pretrained.constraint(&grammar)).await??;
-    Ok(())
+/// A grammar that is wrong or too large, or allows no text that the model can write; one that took too long.
+pub(super) async fn compile(
+    service: &Arc<Service>,
+    grammar: Grammar,
+) -> Result<Constraint, ApiError> {
+    let given_up = GivenUp(Cancel::default());
+    if let Some(known) = service.pretrained.grammars.known(&grammar) {
+        return Ok(known);
+    }
+    let (of_work, cancel) = (service.clone(), given_up.0.clone());
+    let compiled = async {
+        // Those who wait here hold no thread and no memory, and leave with their client.
+        let turn = service.compile_turns.clone().acquire_owned().await;
+        blocking(move || {
+            // Until the work has ended, whoever waits for it.
+            let _turn = turn;
+            of_work.pretrained.constraint_unless(&grammar, &cancel)
+        })
+        .await
+    };
+    let patience = service.request_timeout;
+    let compiled = timeout(patience, compiled).await.map_err(|_| ApiError::deadline(patience))?;
+    Ok(compiled??)
+}
+
+/// Gives up the work when it is dropped, as with the request of a client that goes away.
+struct GivenUp(Cancel);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 /// What an answer must look like, compiled; None for any text.
@@ -56,7 +86,7 @@ pub(super) async fn compile(service: &Arc<Service>, grammar: Grammar) -> Result<
 pub(super) async fn grammar(
     service: &Arc<Service>,
     format: Option<Format>,
-) -> Result<Option<Grammar>, ApiError> {
+) -> Result<Option<Constraint>, ApiError> {
     match format {
         Some(format) => Ok(Some(format.compiled(service).await?)),
         None => Ok(None),
@@ -68,10 +98,9 @@ impl Format {
     ///
     /// # Errors
     /// A grammar that is wrong or too large, or allows no text that the model can write.
-    pub(super) async fn compiled(self, service: &Arc<Service>) -> Result<Grammar, ApiError> {
-        let compiled = compile(service, self.grammar.clone()).await;
-        compiled.map_err(|error| error.with_param(self.field))?;
-        Ok(self.grammar)
+    pub(super) async fn compiled(self, service: &Arc<Service>) -> Result<Constraint, ApiError> {
+        let Self { grammar, field } = self;
+        compile(service, grammar).await.map_err(|error| error.with_param(field))
     }
 
     /// What the fields ask for; None for any text.

@@ -1,8 +1,10 @@
 //! The model behind the routes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Zoned;
+use slowburn::constrained::Constraint;
 use slowburn::error::{RequestError, Result};
 use slowburn::inference::{
     GenerateRequest, In, Inference, InferenceBuilder, ModelHandle, OutStream, Prompt,
@@ -20,7 +22,12 @@ use super::updates::Update;
 use super::wire::Tool;
 
 /// The sequences of one request, each with its index.
-pub(super) type Sequences = Arc<[GenerateRequest]>;
+#[derive(Clone)]
+pub(super) struct Sequences {
+    pub(super) requests: Arc<[GenerateRequest]>,
+    /// Which texts are allowed.
+    pub(super) constraint: Option<Constraint>,
+}
 
 type ServeInference = Inference<Sequences, (usize, Update), Arc<Pretrained>>;
 
@@ -30,7 +37,14 @@ pub(super) struct Service {
     pub(super) inference: ServeInference,
     /// One request at a time reads a text to embed.
     pub(super) embedding_turn: Semaphore,
+    /// Few grammars at a time are compiled: each may take tens of megabytes and a core.
+    pub(super) compile_turns: Arc<Semaphore>,
+    /// The longest that a request may take.
+    pub(super) request_timeout: Duration,
 }
+
+/// How many grammars are compiled at a time.
+const COMPILE_TURNS: usize = 2;
 
 impl Service {
     /// Loads the model and starts its thread.
@@ -55,7 +69,13 @@ impl Service {
         };
         let inference = builder.build(handler)?;
         inference.warm_up()?;
-        Ok(Self { pretrained, inference, embedding_turn: Semaphore::new(1) })
+        Ok(Self {
+            pretrained,
+            inference,
+            embedding_turn: Semaphore::new(1),
+            compile_turns: Arc::new(Semaphore::new(COMPILE_TURNS)),
+            request_timeout: settings.request_timeout.0,
+        })
     }
 
     /// The most tokens of prompt and completion together.
@@ -158,7 +178,7 @@ impl Service {
 /// Starts the sequences of a request, and emits of each, with its index: that its prompt is read,
 /// its tokens, and its end.
 fn handler(
-    In(requests): In<Sequences>,
+    In(Sequences { requests, constraint }): In<Sequences>,
     model: ModelHandle<Arc<Pretrained>>,
     output: OutStream<(usize, Update)>,
 ) -> Result<()> {
@@ -166,6 +186,7 @@ fn handler(
         let (prompt, tokens, end) = (output.clone(), output.clone(), output.clone());
         model
             .prepare(request)?
+            .with_constraint(constraint.clone())
             .on_prefill(move |prefill| {
                 let _ = prompt.emit((index, Update::Prompt(prefill.clone())));
             })

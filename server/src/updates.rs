@@ -1,6 +1,7 @@
 //! A request's way through the model, as its route sees it.
 
 use futures_util::StreamExt;
+use slowburn::constrained::Constraint;
 use slowburn::error::{Error, ServiceError};
 use slowburn::inference::{Completion, FinishReason, GenerateRequest, Job, Prefill, TokenOutput};
 
@@ -36,12 +37,13 @@ impl Updates {
         app: &App,
         service: &Service,
         sequences: Vec<GenerateRequest>,
+        constraint: Option<Constraint>,
     ) -> Result<Self, ApiError> {
         if app.settings().log_prompts {
             sequences.iter().for_each(|sequence| service.log_prompt(sequence));
         }
-        let sequences: Sequences = sequences.into();
         let metrics = RequestMetrics::start(app.metrics().clone(), sequences.len());
+        let sequences = Sequences { requests: sequences.into(), constraint };
         // The prompts are token ids already, so this does not keep the thread.
         let job = service.inference.infer(sequences).spawn();
         let mut updates = Self { app: app.clone(), job: Some(job), first: None, metrics };

@@ -113,6 +113,11 @@ impl Automaton {
     }
     // ANCHOR_END: next
 
+    /// Its memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.classes) + size_of_val(&*self.next) + size_of_val(&*self.accepting)
+    }
+
     /// The number of states.
     pub fn states(&self) -> usize {
         self.accepting.len()

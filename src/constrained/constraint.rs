@@ -30,6 +30,10 @@ pub(super) struct States {
     seen: AtomicUsize,
 }
 
+/// The most memory of the masks of an automaton, in bytes. Behind that, those of further states are computed
+/// each time: an automaton that counts has a state for each number.
+const MASKS: usize = 16 << 20;
+
 /// Which tokens may come next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Allowed {
@@ -62,9 +66,13 @@ impl Constraint {
     /// A grammar that allows only the empty text, or none that tokens of the vocabulary can begin; one
     /// that takes too much work at its beginning.
     pub fn by_parser(mut parser: Box<dyn Parser>, vocabulary: Arc<Vocabulary>) -> Result<Self> {
-        let (mask, may_end) = parser.next()?;
+        let (mut mask, may_end) = parser.next()?;
         if !mask.is_empty() {
-            Ok(Self(Compiled::Parser(Arc::new(Begin { parser, vocabulary }))))
+            if may_end {
+                vocabulary.end_ids().iter().for_each(|&id| mask.insert(id));
+            }
+            let first = Arc::new(Allowed { mask, is_complete: false });
+            Ok(Self(Compiled::Parser(Arc::new(Begin { parser, vocabulary, first }))))
         } else if may_end {
             Err(RequestError::GrammarEmpty.into())
         } else {
@@ -113,6 +121,14 @@ impl Constraint {
         self.states().map_or(0, |states| states.seen.load(Ordering::Relaxed))
     }
 
+    /// Its memory with the masks that were computed, in bytes, without the vocabulary.
+    pub fn bytes(&self) -> usize {
+        match &self.0 {
+            Compiled::Automaton(states) => states.bytes(),
+            Compiled::Parser(begin) => begin.parser.bytes() + begin.first.mask.bytes(),
+        }
+    }
+
     fn states(&self) -> Option<&States> {
         match &self.0 {
             Compiled::Automaton(states) => Some(states),
@@ -138,21 +154,41 @@ impl States {
 
     // ANCHOR: mask
     /// Which tokens may come next in this state. Computed when a text comes to this state for the
-    /// first time, and kept.
-    pub(super) fn allowed(&self, state: State) -> &Arc<Allowed> {
+    /// first time, and kept as long as there is room.
+    pub(super) fn allowed(&self, state: State) -> Arc<Allowed> {
         let Self { vocabulary, automaton, allowed, seen } = self;
-        allowed[state.0 as usize].get_or_init(|| {
-            let mut mask = TokenMask::none(vocabulary.size());
-            vocabulary.trie().mask(automaton, state, &mut mask);
-            let is_complete = mask.is_empty();
-            if automaton.accepts(state) {
-                vocabulary.end_ids().iter().for_each(|&id| mask.insert(id));
-            }
+        let kept = &allowed[state.0 as usize];
+        if let Some(allowed) = kept.get() {
+            return allowed.clone();
+        }
+        let mut mask = TokenMask::none(vocabulary.size());
+        vocabulary.trie().mask(automaton, state, &mut mask);
+        let is_complete = mask.is_empty();
+        if automaton.accepts(state) {
+            vocabulary.end_ids().iter().for_each(|&id| mask.insert(id));
+        }
+        let allowed = Arc::new(Allowed { mask, is_complete });
+        // Another thread may have been faster.
+        if self.has_room() && kept.set(allowed.clone()).is_ok() {
             seen.fetch_add(1, Ordering::Relaxed);
-            Arc::new(Allowed { mask, is_complete })
-        })
+        }
+        allowed
     }
     // ANCHOR_END: mask
+
+    /// Whether one more mask is kept.
+    fn has_room(&self) -> bool {
+        self.masks_bytes() < MASKS
+    }
+
+    fn masks_bytes(&self) -> usize {
+        self.seen.load(Ordering::Relaxed) * TokenMask::bytes_of(self.vocabulary.size())
+    }
+
+    fn bytes(&self) -> usize {
+        let of_states = self.allowed.len() * size_of::<OnceLock<Arc<Allowed>>>();
+        self.automaton.bytes() + of_states + self.masks_bytes()
+    }
 
     // ANCHOR: read
     /// The state after one more token. A token that ends a text changes nothing, since it has no

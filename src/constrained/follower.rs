@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::constraint::{Allowed, Compiled, States};
 use super::parser::Parsed;
-use super::{Automaton, Constraint, State, TokenMask};
+use super::{Automaton, Cancel, Constraint, State, TokenMask};
 use crate::error::{RequestError, Result};
 
 /// Follows one text under a constraint. What may come next depends on the text alone: however its
 /// tokens were computed, and whatever else was asked before, the answer is the same.
 pub struct Follower {
     constraint: Constraint,
+    cancel: Cancel,
     text: Mutex<Text>,
 }
 
 /// How far the text was read.
-#[derive(Clone)]
 enum Text {
     Walked(Walked),
     Parsed(Parsed),
@@ -28,6 +28,8 @@ struct Walked {
     states: Arc<States>,
     read: Vec<u32>,
     state: State,
+    /// What was found last, and where. Not all masks are kept for all texts.
+    last: Option<(State, Arc<Allowed>)>,
 }
 
 /// The tokens that may come next.
@@ -48,15 +50,22 @@ impl NextTokens {
 
 impl Follower {
     pub(super) fn new(constraint: Constraint) -> Self {
+        let cancel = Cancel::default();
         let text = match &constraint.0 {
             Compiled::Automaton(states) => Text::Walked(Walked {
                 states: states.clone(),
                 read: Vec::new(),
                 state: Automaton::START,
+                last: None,
             }),
-            Compiled::Parser(begin) => Text::Parsed(Parsed::new(begin.clone())),
+            Compiled::Parser(begin) => Text::Parsed(Parsed::new(begin.clone(), cancel.clone())),
         };
-        Self { constraint, text: Mutex::new(text) }
+        Self { constraint, cancel, text: Mutex::new(text) }
+    }
+
+    /// Gives up what another thread asks of this follower, now and later: a mask may take long.
+    pub fn canceller(&self) -> Cancel {
+        self.cancel.clone()
     }
 
     /// The constraint.
@@ -95,10 +104,17 @@ impl Follower {
 }
 
 impl Clone for Follower {
+    /// What gives up this one's work does not give up that of the clone.
     fn clone(&self) -> Self {
+        let cancel = Cancel::default();
+        let text = match &*self.text() {
+            Text::Walked(text) => Text::Walked(text.clone()),
+            Text::Parsed(text) => Text::Parsed(text.copy(cancel.clone())),
+        };
         Self {
             constraint: self.constraint.clone(),
-            text: Mutex::new(self.text().clone()),
+            cancel,
+            text: Mutex::new(text),
         }
     }
 }
@@ -112,11 +128,15 @@ impl fmt::Debug for Follower {
 impl Walked {
     fn allowed(&mut self, output: &[u32]) -> Result<Arc<Allowed>> {
         let state = self.state_after(output)?;
-        let allowed = self.states.allowed(state);
+        let allowed = match &self.last {
+            Some((last, allowed)) if *last == state => allowed.clone(),
+            _ => self.states.allowed(state),
+        };
+        self.last = Some((state, allowed.clone()));
         if allowed.is_complete && !self.states.automaton().accepts(state) {
             return Err(RequestError::NoTokenFits { step: output.len() }.into());
         }
-        Ok(allowed.clone())
+        Ok(allowed)
     }
 
     // ANCHOR: forced

@@ -26,6 +26,16 @@ impl TokenMask {
         Self { words }
     }
 
+    /// The memory of a mask for a vocabulary of `vocab_size`, in bytes.
+    pub(super) fn bytes_of(vocab_size: usize) -> usize {
+        size_of::<Self>() + vocab_size.div_ceil(64) * size_of::<u64>()
+    }
+
+    /// Its memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        Self::bytes_of(self.words.len() * 64)
+    }
+
     /// Adds a token. An id outside the vocabulary has no effect.
     pub fn insert(&mut self, id: u32) {
         if let Some(word) = self.words.get_mut(id as usize / 64) {

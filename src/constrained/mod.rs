@@ -19,6 +19,7 @@
 //! all are allowed, and a token may end inside a character.
 
 mod automaton;
+mod cancel;
 mod constraint;
 mod follower;
 mod mask;
@@ -27,6 +28,7 @@ mod trie;
 mod vocabulary;
 
 pub use automaton::{Automaton, State};
+pub use cancel::Cancel;
 pub use constraint::Constraint;
 pub use follower::{Follower, NextTokens};
 pub use mask::TokenMask;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::constraint::Allowed;
-use super::{TokenMask, Vocabulary};
+use super::{Cancel, TokenMask, Vocabulary};
 use crate::error::{RequestError, Result};
 
 // ANCHOR: parser
@@ -32,6 +32,14 @@ pub trait Parser: Send + Sync {
 
     /// A parser that has read the same, and shares nothing with this one.
     fn copy(&self) -> Box<dyn Parser>;
+
+    /// Its memory, in bytes. A copy takes as much, and more as it reads.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// From now on, all that it is asked ends with an error once `cancel` is cancelled.
+    fn cancel_by(&mut self, _cancel: &Cancel) {}
 }
 // ANCHOR_END: parser
 
@@ -40,22 +48,50 @@ pub(super) struct Begin {
     /// It has read nothing.
     pub(super) parser: Box<dyn Parser>,
     pub(super) vocabulary: Arc<Vocabulary>,
+    /// What may come first. All texts share it.
+    pub(super) first: Arc<Allowed>,
 }
 
 /// A text that a parser reads.
 pub(super) struct Parsed {
     begin: Arc<Begin>,
-    parser: Box<dyn Parser>,
+    cancel: Cancel,
+    /// None until it reads its first token: to copy the one of a large grammar takes time.
+    parser: Option<Box<dyn Parser>>,
     read: Vec<u32>,
     /// What may come next, by the number of tokens before it: here, and where it was asked ahead.
     allowed: BTreeMap<usize, Arc<Allowed>>,
+    /// The number of tokens behind which looking ahead has failed. It is not tried again before the text
+    /// gets there.
+    fails_at: Option<usize>,
 }
 
 impl Parsed {
     /// Nothing was read yet.
-    pub(super) fn new(begin: Arc<Begin>) -> Self {
-        let parser = begin.parser.copy();
-        Self { begin, parser, read: Vec::new(), allowed: BTreeMap::new() }
+    pub(super) fn new(begin: Arc<Begin>, cancel: Cancel) -> Self {
+        let allowed = BTreeMap::from([(0, begin.first.clone())]);
+        Self {
+            begin,
+            cancel,
+            parser: None,
+            read: Vec::new(),
+            allowed,
+            fails_at: None,
+        }
+    }
+
+    /// One that has read the same, and is given up by another `cancel`.
+    pub(super) fn copy(&self, cancel: Cancel) -> Self {
+        let mut parser = self.parser.as_ref().map(|parser| parser.copy());
+        parser.iter_mut().for_each(|parser| parser.cancel_by(&cancel));
+        Self {
+            begin: self.begin.clone(),
+            cancel,
+            parser,
+            read: self.read.clone(),
+            allowed: self.allowed.clone(),
+            fails_at: self.fails_at,
+        }
     }
 
     /// What may come after `output`.
@@ -68,14 +104,20 @@ impl Parsed {
     /// The tokens that must come after `output`, `most` at most. An error behind it ends them.
     pub(super) fn forced(&mut self, output: &[u32], most: usize) -> Result<Vec<u32>> {
         let mut allowed = self.allowed(output)?;
+        self.fails_at = self.fails_at.filter(|&length| length > output.len());
         let mut text = output.to_vec();
         while text.len() < output.len() + most
             && !allowed.is_complete
             && let Some(token) = allowed.mask.only()
         {
             text.push(token);
-            // It fails where the text gets there.
+            if self.fails_at == Some(text.len()) {
+                break;
+            }
             let Ok(next) = self.look_at(&text) else {
+                // It fails where the text gets there. Until then nothing is lost.
+                self.allowed(output)?;
+                self.fails_at = Some(text.len());
                 break;
             };
             allowed = next;
@@ -87,7 +129,7 @@ impl Parsed {
     fn look_at(&mut self, output: &[u32]) -> Result<Arc<Allowed>> {
         let found = self.find(output);
         if found.is_err() {
-            *self = Self::new(self.begin.clone());
+            *self = Self::new(self.begin.clone(), self.cancel.clone());
         }
         found
     }
@@ -98,8 +140,9 @@ impl Parsed {
         {
             return Ok(allowed.clone());
         }
+        self.cancel.check()?;
         self.go_to(output)?;
-        let (mut mask, may_end) = self.parser.next()?;
+        let (mut mask, may_end) = self.parser().next()?;
         let is_complete = mask.is_empty();
         if is_complete && !may_end {
             return Err(RequestError::NoTokenFits { step: output.len() }.into());
@@ -115,17 +158,18 @@ impl Parsed {
     /// Takes back what is not in `output`, and reads what is missing. A token that ends a text has no
     /// bytes, and is not read.
     fn go_to(&mut self, output: &[u32]) -> Result<()> {
-        let vocabulary = &self.begin.vocabulary;
+        let begin = self.begin.clone();
+        let vocabulary = &begin.vocabulary;
         let has_text = |token: &&u32| !vocabulary.end_ids().contains(token);
         let same = self.read.iter().zip(output).take_while(|(a, b)| a == b).count();
         let undone = self.read[same..].iter().filter(has_text).count();
-        self.parser.undo(undone)?;
+        self.parser().undo(undone)?;
         self.read.truncate(same);
         self.allowed.retain(|&length, _| length <= same);
         for (step, &token) in output.iter().enumerate().skip(same) {
             let is_read = match has_text(&&token) {
-                true => self.parser.read(token)?,
-                false => self.parser.next()?.1,
+                true => self.parser().read(token)?,
+                false => self.parser().next()?.1,
             };
             if !is_read {
                 return Err(RequestError::OutsideGrammar { step, token }.into());
@@ -134,15 +178,14 @@ impl Parsed {
         }
         Ok(())
     }
-}
 
-impl Clone for Parsed {
-    fn clone(&self) -> Self {
-        Self {
-            begin: self.begin.clone(),
-            parser: self.parser.copy(),
-            read: self.read.clone(),
-            allowed: self.allowed.clone(),
-        }
+    fn parser(&mut self) -> &mut dyn Parser {
+        let Self { begin, cancel, parser, .. } = self;
+        let parser = parser.get_or_insert_with(|| {
+            let mut parser = begin.parser.copy();
+            parser.cancel_by(cancel);
+            parser
+        });
+        &mut **parser
     }
 }

@@ -55,6 +55,8 @@ pub enum Decision {
     /// Deferred: no block is left for its next token, and no later sequence has any. It keeps its
     /// blocks, and waits for an earlier one to end.
     Stalled { id: SequenceId },
+    /// Deferred: its next token is still being chosen, under a constraint and next to the steps.
+    Choosing { id: SequenceId },
     /// Its blocks were taken from it, for an earlier sequence. So many tokens will be computed
     /// again.
     Preempted { id: SequenceId, tokens: usize },
@@ -78,6 +80,7 @@ impl Decision {
             | Self::OverBudget { id }
             | Self::Deferred { id }
             | Self::Stalled { id }
+            | Self::Choosing { id }
             | Self::Preempted { id, .. } => *id,
         }
     }
@@ -100,6 +103,7 @@ impl fmt::Display for Decision {
             }
             Self::Deferred { id } => write!(out, "{id} deferred: its next block is being computed"),
             Self::Stalled { id } => write!(out, "{id} deferred: no block is left"),
+            Self::Choosing { id } => write!(out, "{id} deferred: its next token is being chosen"),
             Self::Preempted { id, tokens } => {
                 write!(out, "{id} preempted, {tokens} tokens to compute again")
             }

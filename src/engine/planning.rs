@@ -32,7 +32,9 @@ impl<M: Memory> Scheduler<M> {
     pub(super) fn plan_in(&mut self, turn: &Turn<'_, M>) -> (Plan, Vec<(SequenceId, Error)>) {
         let mut draft = Draft::new(turn);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
-            self.reject_unchecked(id); // no more is sampled from the last step
+            if !self.sequences[&id].awaits_token() {
+                self.reject_unchecked(id); // no more is sampled from the last step
+            }
         }
         let may_admit = self.may_admit();
 
@@ -47,6 +49,10 @@ impl<M: Memory> Scheduler<M> {
         let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
             if self.sequences[&id].decodes() || !self.is_running(id) {
+                continue;
+            }
+            if self.sequences[&id].awaits_token() {
+                draft.plan.decisions.push(Decision::Choosing { id });
                 continue;
             }
             if left == 0 {
@@ -91,7 +97,11 @@ impl<M: Memory> Scheduler<M> {
             let missing = self.missing(id, self.least_length(id));
             missing <= self.blocks.available() || !self.parked.is_empty()
         };
-        next.is_some_and(has_blocks) || self.running.iter().any(|id| !self.sequences[id].decodes())
+        let reads = |id: &SequenceId| {
+            let sequence = &self.sequences[id];
+            !sequence.decodes() && !sequence.awaits_token()
+        };
+        next.is_some_and(has_blocks) || self.running.iter().any(reads)
     }
 
     /// The number of positions that a sequence needs blocks for when it is admitted.

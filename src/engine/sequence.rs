@@ -48,6 +48,11 @@ impl<M: Memory> Sequence<M> {
         self.tokens.len() - self.table.length()
     }
 
+    /// Whether it has read all tokens, and the next was not chosen yet.
+    pub(super) fn awaits_token(&self) -> bool {
+        self.unread() == 0
+    }
+
     /// Whether it has read all tokens but the last.
     pub(super) fn decodes(&self) -> bool {
         self.decodes_after(self.table.length())

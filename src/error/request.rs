@@ -101,6 +101,9 @@ pub enum RequestError {
     )]
     GrammarTooLarge { limit: usize },
 
+    #[error("compiling the grammar was given up, as nobody waits for it any more")]
+    GrammarCancelled,
+
     #[error(
         "{kind} needs the feature `{feature}` of the crate slowburn, which this program was built without: take a regular expression, or build it with that feature"
     )]

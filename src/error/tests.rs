@@ -142,6 +142,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::Request(RequestError::HealingByParser),
         Error::Request(RequestError::GrammarEmpty),
         Error::Request(RequestError::GrammarUnspellable),
+        Error::Request(RequestError::GrammarCancelled),
         Error::Request(RequestError::NoTokenFits { step: 7 }),
         Error::Request(RequestError::OutsideGrammar { step: 7, token: 7 }),
         Error::Request(RequestError::ConstraintVocabulary { constraint: 7, model: 7 }),
@@ -217,6 +218,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Request(RequestError::HealingByParser)
         | Error::Request(RequestError::GrammarEmpty)
         | Error::Request(RequestError::GrammarUnspellable)
+        | Error::Request(RequestError::GrammarCancelled)
         | Error::Request(RequestError::NoTokenFits { .. })
         | Error::Request(RequestError::OutsideGrammar { .. })
         | Error::Request(RequestError::ConstraintVocabulary { .. })

@@ -1,10 +1,12 @@
 //! The running batch: sequences generated together, each a token in a step, and one more
 //! for each draft token that is accepted (continuous batching).
 
+mod aside;
 mod sequence_step;
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
 
 use super::score::CHUNK;
 use super::sequence_state::SequenceState;
@@ -15,6 +17,7 @@ use crate::model::Model;
 use crate::panics;
 use crate::sampling::{Sampler, TokenLogprobs};
 use crate::speculation::{Speculation, Speculator};
+use aside::Aside;
 use sequence_step::SequenceStep;
 
 /// Sequences in progress. They may join or leave between any two steps, and do not affect each
@@ -39,7 +42,25 @@ pub struct Batch<'m> {
     plan: Plan,
     /// The tokens of the last step that were draft tokens, by their indices in the text.
     drafted: BTreeMap<SequenceId, Range<usize>>,
+    /// Whether tokens under constraints are chosen by threads of their own.
+    chooses_aside: bool,
+    /// Those threads, from the first constraint on.
+    aside: Option<Aside>,
 }
+
+/// The least and the most time that a step waits for tokens that are chosen aside, and what share of its
+/// pass that is between these. Masks are mostly found in a fraction of a millisecond: a sequence is deferred
+/// for those that take longer.
+const LEAST_WAIT: Duration = Duration::from_millis(1);
+const MOST_WAIT: Duration = Duration::from_millis(5);
+const SHARE: u32 = 4;
+
+/// Where no sequence can go on before such a token is chosen, how long a step waits for one: in between, others
+/// may arrive.
+const IDLE: Duration = Duration::from_millis(5);
+
+/// The most tokens of a draft under a constraint that were looked at aside.
+const AHEAD: usize = 32;
 
 /// The outcome of a step for one sequence.
 #[derive(Debug)]
@@ -69,7 +90,16 @@ impl<'m> Batch<'m> {
             finished: Vec::new(),
             plan: Plan::default(),
             drafted: BTreeMap::new(),
+            chooses_aside: false,
+            aside: None,
         }
+    }
+
+    /// From now on, the tokens of texts under a constraint are chosen by threads of their own, next to the
+    /// steps. One that takes longer than a share of the step defers its sequence, and not the others. No token
+    /// depends on that. Texts with rules of the caller's own are left out.
+    pub fn choose_aside(&mut self) {
+        self.chooses_aside = true;
     }
 
     /// From now on, each sequence that joins gets draft tokens, or none. They change no token: see
@@ -112,7 +142,15 @@ impl<'m> Batch<'m> {
     ) -> Result<SequenceId> {
         let model = self.engine.model();
         let state = SequenceState::with_sampler(model, prompt, options, sampler)?;
+        if self.chooses_aside && state.is_constrained() && self.aside.is_none() {
+            // Where the system starts no thread, this one does the work.
+            self.aside = Aside::new().ok();
+        }
         let speculator = match &self.speculation {
+            // It would follow the constraint too, in this thread.
+            Some(speculation) if self.aside.is_some() && state.is_constrained() => {
+                Some(speculation.without_model().start(model)?)
+            }
             Some(speculation) => Some(speculation.start(model)?),
             None => None,
         };
@@ -142,11 +180,22 @@ impl<'m> Batch<'m> {
         on_token: &mut dyn FnMut(SequenceId, &TokenOutput) -> ControlFlow<()>,
     ) -> Vec<(SequenceId, Event)> {
         let mut ended = self.remove_finished();
-        self.propose();
-        let (plan, outcomes) = self.engine.step();
-        self.plan = plan;
+        self.drafted.clear();
+        let late = self.chosen_aside(&[], Duration::ZERO);
+        let chosen = if late.is_empty() {
+            self.propose();
+            // In a browser there is no clock, and nobody aside.
+            let start = self.aside.as_ref().map(|_| Instant::now());
+            let (plan, outcomes) = self.engine.step();
+            self.plan = plan;
+            self.next_tokens(outcomes, start.map_or(Duration::ZERO, |start| start.elapsed()))
+        } else {
+            // They have waited long enough. With them, the next step is planned.
+            self.plan = Plan::default();
+            self.settle(late)
+        };
         let mut events = Vec::new();
-        for (id, tokens, end) in self.next_tokens(outcomes) {
+        for (id, tokens, end) in chosen {
             for token in tokens {
                 let stop = on_token(id, &token).is_break().then_some(token.index + 1);
                 events.push((id, Event::Token(token)));
@@ -184,6 +233,8 @@ impl<'m> Batch<'m> {
             };
             // The last token of a text is sampled from the row before it, and never read.
             let most = state.tokens_left().saturating_sub(1).min(room);
+            let is_aside = self.aside.is_some() && state.is_constrained();
+            let most = if is_aside { most.min(AHEAD) } else { most };
             let sequences = decoding.len();
             let propose = || speculator.propose_within(&mut unread, &state.text(), most, sequences);
             // A draft that fails costs the text nothing but speed.
@@ -212,18 +263,27 @@ impl<'m> Batch<'m> {
     ///
     /// All threads take part. No sequence's token depends on another: each has its own sampler. Only
     /// rules of the caller's own run in this thread, which knows whether it may wait: in another one,
-    /// a rule that calls the model would wait for this thread, which waits for the rule.
+    /// a rule that calls the model would wait for this thread, which waits for the rule. Tokens under a
+    /// constraint are chosen aside, where there is somebody who does. They are waited for by a share of the
+    /// time that the `pass` took.
     fn next_tokens(
         &mut self,
         mut outcomes: Vec<(SequenceId, Outcome)>,
+        pass: Duration,
     ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         outcomes.sort_by_key(|(id, _)| *id);
         // Only these are touched: a step must not take longer because many others wait.
         let mut steps: Vec<SequenceStep> = Vec::new();
         for (id, outcome) in outcomes {
             if steps.last().is_none_or(|step| step.id != id) {
-                let Some(state) = self.sequences.remove(&id) else {
-                    continue;
+                let state = match self.sequences.remove(&id) {
+                    Some(state) => state,
+                    None if matches!(outcome, Outcome::Failed(_)) => match self.take_back(id) {
+                        Some(state) => state,
+                        None => continue,
+                    },
+                    // It was preempted and computed again, and its token is being chosen already.
+                    None => continue,
                 };
                 steps.push(SequenceStep::new(id, state, self.speculators.remove(&id)));
             }
@@ -231,11 +291,42 @@ impl<'m> Batch<'m> {
                 step.outcomes.push(outcome);
             }
         }
+        let mut handed = Vec::new();
+        if let Some(aside) = &self.aside {
+            for step in steps.extract_if(.., |step| step.is_constrained()) {
+                handed.push(step.id);
+                aside.start(step);
+            }
+            if self.plan.chunks.is_empty() {
+                aside.wait(IDLE);
+            }
+        }
         steps.iter_mut().filter(|step| step.state.has_rules()).for_each(SequenceStep::take);
         // Of those, nothing is left to take.
         self.engine.model().for_each_of(&mut steps, SequenceStep::take);
 
-        self.drafted.clear();
+        let patience = (pass / SHARE).clamp(LEAST_WAIT, MOST_WAIT);
+        steps.extend(self.chosen_aside(&handed, patience));
+        steps.sort_by_key(|step| step.id);
+        self.settle(steps)
+    }
+
+    /// Those whose tokens were chosen aside. Waits for `these` as long as there is patience.
+    fn chosen_aside(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
+        self.aside.as_ref().map_or_else(Vec::new, |aside| aside.finish(these, patience))
+    }
+
+    /// Takes a sequence back whose token is being chosen aside.
+    fn take_back(&mut self, id: SequenceId) -> Option<SequenceState> {
+        let SequenceStep { state, .. } = self.aside.as_ref()?.take_back(id)?;
+        Some(state)
+    }
+
+    /// Takes in the tokens that were chosen.
+    fn settle(
+        &mut self,
+        steps: Vec<SequenceStep>,
+    ) -> Vec<(SequenceId, Vec<TokenOutput>, Result<()>)> {
         let mut tokens = Vec::new();
         for step in steps {
             self.drafted.extend(step.drafted().map(|drafted| (step.id, drafted)));
@@ -263,7 +354,9 @@ impl<'m> Batch<'m> {
     /// Removes a sequence before its end, and returns its output so far. None where it is no longer
     /// in the batch.
     pub fn leave(&mut self, id: SequenceId) -> Option<Generation> {
-        let state = self.sequences.remove(&id)?;
+        // Also of one that is not there it remembers something.
+        let aside = self.take_back(id);
+        let state = self.sequences.remove(&id).or(aside)?;
         self.speculators.remove(&id);
         let (cached_tokens, preemptions) = {
             let scheduler = self.engine.scheduler();
@@ -303,12 +396,12 @@ impl<'m> Batch<'m> {
 
     /// The number of sequences, including waiting and paused ones.
     pub fn len(&self) -> usize {
-        self.sequences.len()
+        self.sequences.len() + self.aside.as_ref().map_or(0, Aside::len)
     }
 
     /// Whether the batch has no sequences.
     pub fn is_empty(&self) -> bool {
-        self.sequences.is_empty()
+        self.len() == 0
     }
 
     /// The memory of all blocks that sequences hold, in bytes. A block that several share counts

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
+use crate::constrained::{Cancel, Follower};
 use crate::error::{DeviceError, Error, RequestError, Result};
 use crate::model::{Model, MostLikely};
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
@@ -135,6 +136,25 @@ impl SequenceState {
     pub(super) fn wants_token_only(&self) -> bool {
         let is_asked_for_more = self.top.is_some() || self.prompt_top.is_some();
         self.sampler.takes_most_likely() && self.hash.is_none() && !is_asked_for_more
+    }
+
+    /// Whether a constraint says which tokens may come next.
+    pub(super) fn is_constrained(&self) -> bool {
+        self.sampler.constraint().is_some()
+    }
+
+    /// Gives up what another thread does under the constraint.
+    pub(super) fn canceller(&self) -> Cancel {
+        self.sampler.constraint().map(Follower::canceller).unwrap_or_default()
+    }
+
+    /// Finds out which tokens the constraint forces next, `most` at most, so that it is known when they are
+    /// asked for.
+    pub(super) fn look_ahead(&self, most: usize) {
+        if let Some(follower) = self.sampler.constraint() {
+            // An error ends the text when it gets there.
+            let _ = follower.forced(&self.tokens[self.prompt..], most.min(self.limit.left));
+        }
     }
 
     /// Whether sampling calls rules of the caller's own.

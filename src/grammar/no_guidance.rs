@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Schema;
-use crate::constrained::{Constraint, Vocabulary};
+use crate::constrained::{Cancel, Constraint, Vocabulary};
 use crate::error::{Error, RequestError, Result};
 
 /// Reads no grammar.
@@ -15,11 +15,11 @@ impl Guidance {
         Ok(Self)
     }
 
-    pub(super) fn json_schema(&self, _: &Schema) -> Result<Constraint> {
+    pub(super) fn json_schema(&self, _: &Schema, _: &Cancel) -> Result<Constraint> {
         Err(not_compiled("a JSON schema"))
     }
 
-    pub(super) fn lark(&self, _: &str) -> Result<Constraint> {
+    pub(super) fn lark(&self, _: &str, _: &Cancel) -> Result<Constraint> {
         Err(not_compiled("a Lark grammar"))
     }
 }

@@ -17,6 +17,10 @@ const LONGEST: usize = 64 << 10;
 /// The most memory of each automaton on the way, in bytes.
 const MEMORY: usize = 16 << 20;
 
+/// The most memory of the sets of states that are told apart on the way, in bytes. Where their number doubles
+/// with each character of the expression, this is what ends it, after a fraction of a second.
+const SETS: usize = 8 << 20;
+
 impl Automaton {
     // ANCHOR: from_regex
     /// The automaton that accepts the texts that `pattern` matches as a whole. The syntax is that of
@@ -35,7 +39,7 @@ impl Automaton {
             .match_kind(MatchKind::All)
             .accelerate(false)
             .dfa_size_limit(Some(MEMORY))
-            .determinize_size_limit(Some(MEMORY));
+            .determinize_size_limit(Some(SETS));
         let dfa = dense::Builder::new()
             .configure(config)
             .thompson(thompson::Config::new().nfa_size_limit(Some(MEMORY)))

@@ -10,6 +10,7 @@ use super::command::{Command, Question};
 use super::model_thread::check_may_wait;
 use super::started::{NewSequence, StartedSequences};
 use super::{Completion, GenerateRequest, Prefill};
+use crate::constrained::Constraint;
 use crate::error::{Error, Result, ServiceError};
 use crate::generate::token_limit::TokenLimit;
 use crate::generate::{Options, TokenOutput};
@@ -99,6 +100,13 @@ impl PreparedSequence {
     /// The token ids of the prompt.
     pub fn prompt_ids(&self) -> &[u32] {
         &self.sequence.prompt
+    }
+
+    /// Which texts are allowed, compiled, in place of what
+    /// [`GenerateRequest::grammar`](super::GenerateRequest::grammar) asks for. None changes nothing.
+    pub fn with_constraint(mut self, constraint: Option<Constraint>) -> Self {
+        self.sequence.options.constraint = constraint.or(self.sequence.options.constraint);
+        self
     }
 
     /// Adds a rule to the sampler, as [`Sampler::with_rule`] does. It runs in the model thread.

@@ -57,8 +57,7 @@ impl<'m, M> Worker<'m, M> {
         recorder: Recorder,
         speculation: Option<Speculation>,
     ) -> Self {
-        let mut batch = Batch::with_config(&pretrained.model, limits.engine());
-        batch.set_speculation(speculation.clone());
+        let mut batch = new_batch(pretrained, limits, speculation.clone());
         if recorder.is_on() {
             batch.keep_record();
         }
@@ -315,8 +314,7 @@ impl<'m, M> Worker<'m, M> {
     fn start_over(&mut self, error: &Error) {
         self.before = self.stats();
         self.recorder.end();
-        self.batch = Batch::with_config(&self.pretrained.model, self.limits.engine());
-        self.batch.set_speculation(self.speculation.clone());
+        self.batch = new_batch(self.pretrained, self.limits, self.speculation.clone());
         self.admitted.clear();
         self.of_jobs.clear();
         self.deadlines.clear();
@@ -357,4 +355,15 @@ impl<'m, M> Worker<'m, M> {
         self.recorder.write(&self.batch.take_record());
         self.recorder.end();
     }
+}
+
+fn new_batch(
+    pretrained: &Pretrained,
+    limits: Limits,
+    speculation: Option<Speculation>,
+) -> Batch<'_> {
+    let mut batch = Batch::with_config(&pretrained.model, limits.engine());
+    batch.set_speculation(speculation);
+    batch.choose_aside();
+    batch
 }

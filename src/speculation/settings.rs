@@ -43,6 +43,15 @@ impl Speculation {
         Ok(Self { source, most, costs: Some((costs, draft)) })
     }
 
+    /// The same, with lookups in place of the draft model.
+    pub(crate) fn without_model(&self) -> Self {
+        let costs = self.costs.as_ref().map(|(costs, draft)| match self.source {
+            DraftSource::Lookup => (costs.clone(), *draft),
+            DraftSource::Model(_) => (costs.clone(), 0.0),
+        });
+        Self { source: DraftSource::Lookup, most: self.most, costs }
+    }
+
     /// For one more text of `target`.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "flex")]
 
+mod aside;
 #[path = "../common/mod.rs"]
 mod common;
 mod masks;

@@ -363,6 +363,7 @@ fn counted_from_one(decision: &Decision) -> String {
     | Decision::OverBudget { id }
     | Decision::Deferred { id }
     | Decision::Stalled { id }
+    | Decision::Choosing { id }
     | Decision::Preempted { id, .. }) = &mut decision;
     id.0 += 1;
     decision.to_string()

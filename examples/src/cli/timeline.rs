@@ -67,6 +67,8 @@ impl Mark {
             Decision::OverBudget { id } => (id, Self::OverBudget),
             Decision::Deferred { id } => (id, Self::Deferred),
             Decision::Stalled { id } => (id, Self::Stalled),
+            // Not in a batch whose tokens are chosen in its steps.
+            Decision::Choosing { id } => (id, Self::Stalled),
             Decision::Preempted { id, .. } => (id, Self::Preempted),
         }
     }

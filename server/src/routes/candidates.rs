@@ -43,7 +43,7 @@ pub(super) async fn candidates(
     let vocab_size = service.pretrained.model.config().vocab_size;
     let (logprobs, params) = (Some(vocab_size), request.sampling.clone());
     let request = GenerateRequest { logprobs, ignore_eos: true, ..request };
-    let updates = Updates::start(&app, &service, vec![request]).await?;
+    let updates = Updates::start(&app, &service, vec![request], None).await?;
     let reply = reply::collect(updates, 1).await?.swap_remove(0);
     let ranked = reply.tokens.first().map(|token| token.top_logprobs.as_slice());
     let ranked = ranked.ok_or_else(|| ApiError::internal("one token was not generated"))?;

@@ -98,9 +98,9 @@ async fn go_on(
     let prompt = ("prompt", service.prompt_ids(body.prompt).await?);
     let asked = ("max_tokens", body.max_tokens);
     let request = generate_request(&app, prompt, asked, Some(DEFAULT_MAX_TOKENS), &sampling)?;
-    let grammar = formats::grammar(&service, Format::of(format)?).await?;
-    let request = GenerateRequest { logprobs: body.logprobs, grammar, ..request };
-    let updates = Updates::start(&app, &service, vec![request]).await?;
+    let constraint = formats::grammar(&service, Format::of(format)?).await?;
+    let request = GenerateRequest { logprobs: body.logprobs, ..request };
+    let updates = Updates::start(&app, &service, vec![request], constraint).await?;
     if body.stream.unwrap_or(false) {
         return Ok(sse::respond(updates, Encoder(service)));
     }

@@ -137,7 +137,7 @@ pub(super) async fn health_generate(app: State<App>) -> Result<Json<ModelInfo>, 
         deadline: Some(app.settings().request_timeout.0),
         ..GenerateRequest::new(prompt).with_max_tokens(1)
     };
-    let updates = Updates::start(&app, &service, vec![request]).await?;
+    let updates = Updates::start(&app, &service, vec![request], None).await?;
     reply::collect(updates, 1).await?;
     model_info(app).await
 }

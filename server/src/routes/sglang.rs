@@ -68,7 +68,7 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     let options: SamplingOptions = parse(&params)?;
     let options = SamplingOptions { seed: options.seed.or(sampling_seed), ..options };
 
-    let grammar = formats::grammar(&service, Format::of_sglang(json_schema, regex)?).await?;
+    let constraint = formats::grammar(&service, Format::of_sglang(json_schema, regex)?).await?;
 
     let (text, input_ids, of_prompts) = (request.text, request.input_ids, service.clone());
     let prompts = blocking(move || prompts(&of_prompts, text, input_ids)).await??;
@@ -81,7 +81,7 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
     for ids in &prompts {
         let (asked, default) = (("max_new_tokens", max_new_tokens), Some(DEFAULT_MAX_TOKENS));
         let base = generate_request(&app, (place, ids.clone()), asked, default, &options)?;
-        let base = GenerateRequest { logprobs, grammar: grammar.clone(), ..base };
+        let base = GenerateRequest { logprobs, ..base };
         sequences.extend(with_seeds(base, n));
     }
 
@@ -96,7 +96,7 @@ pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Respons
         logprobs,
         wants_texts: request.return_text_in_logprobs.unwrap_or(false),
     };
-    let updates = Updates::start(&app, &service, sequences).await?;
+    let updates = Updates::start(&app, &service, sequences, constraint).await?;
     if request.stream.unwrap_or(false) {
         return Ok(sse::respond(updates, texts));
     }

@@ -7,6 +7,7 @@ mod split;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use slowburn::constrained::Constraint;
 use slowburn::grammar::{Grammar, Schema};
 use slowburn::pretrained::Pretrained;
 use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
@@ -147,7 +148,7 @@ impl Toolbox {
         &self,
         service: &Arc<Service>,
         format: Option<Format>,
-    ) -> Result<Grammar, ApiError> {
+    ) -> Result<Constraint, ApiError> {
         let schema = match &format {
             None => None,
             Some(Format { grammar: Grammar::JsonSchema(schema), .. }) => Some(schema),
@@ -158,9 +159,10 @@ impl Toolbox {
                 return Err(ApiError::invalid(*field, message));
             }
         };
-        let grammar = self.grammar(schema);
-        let Err(error) = formats::compile(service, grammar.clone()).await else {
-            return Ok(grammar);
+        let error = match formats::compile(service, self.grammar(schema)).await {
+            Ok(constraint) => return Ok(constraint),
+            Err(error) if !error.is_of_request() => return Err(error),
+            Err(error) => error,
         };
         // One of its parts, by itself, says what is wrong with it.
         for tool in &self.tools {
@@ -195,7 +197,7 @@ pub(super) async fn grammar(
     service: &Arc<Service>,
     toolbox: Option<&Toolbox>,
     format: Option<Format>,
-) -> Result<Option<Grammar>, ApiError> {
+) -> Result<Option<Constraint>, ApiError> {
     match toolbox {
         Some(toolbox) => Ok(Some(toolbox.compiled(service, format).await?)),
         None => formats::grammar(service, format).await,

@@ -6,6 +6,7 @@ pub mod completions;
 #[path = "../../../tests/common/counting.rs"]
 pub mod counting;
 pub mod faulty_proxy;
+pub mod hostile;
 pub mod http_client;
 pub mod test_server;
 #[path = "../../../tests/common/watchdog.rs"]

@@ -4,7 +4,7 @@ use std::iter::zip;
 use std::ops::{ControlFlow, Range};
 
 use crate::engine::{Outcome, SequenceId};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::generate::TokenOutput;
 use crate::generate::sequence_state::SequenceState;
 use crate::model::MostLikely;
@@ -46,6 +46,19 @@ impl SequenceStep {
         }
     }
 
+    /// Whether its tokens are chosen under a constraint, by nobody who may wait for this thread.
+    pub(super) fn is_constrained(&self) -> bool {
+        let samples =
+            |outcome: &Outcome| matches!(outcome, Outcome::Logits(_) | Outcome::Checked { .. });
+        self.state.is_constrained() && !self.state.has_rules() && self.outcomes.iter().any(samples)
+    }
+
+    /// Ends the sequence.
+    pub(super) fn fail(&mut self, error: Error) {
+        self.outcomes.clear();
+        self.end = Err(error);
+    }
+
     pub(super) fn take(&mut self) {
         for outcome in std::mem::take(&mut self.outcomes) {
             self.end = match outcome {
@@ -58,6 +71,15 @@ impl SequenceStep {
             if self.end.is_err() {
                 return;
             }
+        }
+    }
+
+    /// As [`take`](Self::take), in a thread that may take its time: also what a draft will ask of the
+    /// constraint is found out.
+    pub(super) fn take_aside(&mut self, ahead: usize) {
+        self.take();
+        if self.end.is_ok() && self.speculator.is_some() && !self.state.is_finished() {
+            self.state.look_ahead(ahead);
         }
     }
 

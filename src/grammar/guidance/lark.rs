@@ -28,6 +28,16 @@ pub(super) fn brackets_and_terminals(grammar: &str) -> usize {
     found
 }
 
+/// The number of `&`, by which terminals are intersected.
+pub(super) fn intersections(grammar: &str) -> usize {
+    let (mut rest, mut found) = (grammar, 0);
+    while let Some(first) = rest.chars().next() {
+        found += usize::from(first == '&');
+        rest = &rest[length(rest, first)..];
+    }
+    found
+}
+
 /// The schemas in a grammar.
 pub(super) fn schemas(grammar: &str) -> Vec<Value> {
     let mut found = Vec::new();
@@ -129,6 +139,11 @@ mod tests {
         ] {
             assert_eq!(brackets_and_terminals(grammar), expected, "{grammar}");
         }
+    }
+
+    #[test]
+    fn what_is_intersected_is_counted() {
+        assert_eq!(intersections("start: A\nA: /a&/ & \"&\" & ~B // &\nB: /b/"), 2);
     }
 
     #[test]

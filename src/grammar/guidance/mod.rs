@@ -7,6 +7,7 @@ mod ends;
 mod intervals;
 mod lark;
 mod numbers;
+mod pairs;
 mod parts;
 mod place;
 mod prepare;
@@ -17,18 +18,18 @@ use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use llguidance::ParserFactory;
 use llguidance::api::{GrammarInit, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
-use llguidance::{Matcher, ParserFactory};
 use serde_json::Value;
 
 use self::numbers::Numbers;
 use self::prepare::{HOW, for_guidance};
 use self::reader::Reader;
 use super::schema::Schema;
-use crate::constrained::{Constraint, Vocabulary};
+use crate::constrained::{Cancel, Constraint, Parser, Vocabulary};
 use crate::error::{Error, RequestError, Result};
-use crate::panics;
+use crate::{panics, priority};
 
 /// The most bytes of a schema or a grammar.
 const LONGEST: usize = 256 << 10;
@@ -68,7 +69,7 @@ impl Guidance {
     /// # Errors
     /// A schema that is wrong, too large or too deep, or asks for what `llguidance` does not know, with
     /// its place; one that no value satisfies.
-    pub(super) fn json_schema(&self, schema: &Schema) -> Result<Constraint> {
+    pub(super) fn json_schema(&self, schema: &Schema, cancel: &Cancel) -> Result<Constraint> {
         let schema = schema.json();
         let length = schema.to_string().len();
         check_size(length)?;
@@ -76,21 +77,28 @@ impl Guidance {
         if let Some(place) = place::too_deep(schema, DEEPEST) {
             return Err(wrong(format!("{place} is nested deeper than {DEEPEST} levels")));
         }
-        let matcher = self.read_schema(schema, length).map_err(|problem| {
-            let problem_of = |part: &Value| self.read_schema(part, length).err();
+        let matcher = self.read_schema(schema, length, cancel).map_err(|problem| {
+            let problem_of = |part: &Value| self.read_schema(part, length, cancel).err();
             let same = |part: &Value| problem_of(part).as_ref() == Some(&problem);
             wrong(format!("{}: {problem}", place::of_problem(schema, same)))
-        })?;
-        self.constraint(matcher)
+        });
+        self.constraint(matcher, cancel)
     }
 
     /// # Errors
     /// A grammar that is wrong, too large or has too many brackets; one that allows no text.
-    pub(super) fn lark(&self, grammar: &str) -> Result<Constraint> {
+    pub(super) fn lark(&self, grammar: &str, cancel: &Cancel) -> Result<Constraint> {
         check_size(grammar.len())?;
         let wrong = |problem| refused("Lark grammar", problem);
         if lark::brackets_and_terminals(grammar) > MOST_BRACKETS {
             return Err(wrong(format!("it has more than {MOST_BRACKETS} brackets and terminals")));
+        }
+        let intersections = lark::intersections(grammar);
+        if intersections > pairs::MOST_AT_ONCE {
+            return Err(wrong(format!(
+                "it intersects terminals {intersections} times, and may do so {} times: each doubles the work",
+                pairs::MOST_AT_ONCE
+            )));
         }
         check_copies(&lark::schemas(grammar), grammar.len()).map_err(wrong)?;
         let mut numbers = Numbers::of(grammar);
@@ -103,16 +111,29 @@ impl Guidance {
             Ok(prepared)
         });
         let prepared = prepared.map_err(wrong)?;
-        let matcher = self.read(TopLevelGrammar::from_lark(prepared), &numbers, grammar.len());
-        self.constraint(matcher.map_err(wrong)?)
+        let lark = TopLevelGrammar::from_lark(prepared);
+        let read = self.read(lark, &numbers, grammar.len(), cancel);
+        self.constraint(read.map_err(wrong), cancel)
     }
 
-    fn constraint(&self, matcher: Matcher) -> Result<Constraint> {
-        let reader = Reader::new(matcher, self.vocabulary.size());
-        Constraint::by_parser(Box::new(reader), self.vocabulary.clone())
+    /// The constraint of what was read, unless it was given up.
+    fn constraint(&self, read: Result<Reader>, cancel: &Cancel) -> Result<Constraint> {
+        cancel.check()?;
+        let mut reader = read?;
+        reader.cancel_by(cancel);
+        let constraint = Constraint::by_parser(Box::new(reader), self.vocabulary.clone());
+        // From here on it is shared, and nobody gives it up for others.
+        cancel.on_cancel(|| ());
+        cancel.check()?;
+        constraint
     }
 
-    fn read_schema(&self, schema: &Value, length: usize) -> Result<Matcher, String> {
+    fn read_schema(
+        &self,
+        schema: &Value,
+        length: usize,
+        cancel: &Cancel,
+    ) -> Result<Reader, String> {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("schema must be an object or boolean".to_owned());
         }
@@ -120,7 +141,7 @@ impl Guidance {
         let text = schema.to_string();
         let mut numbers = Numbers::of(&text);
         let prepared = for_guidance(schema, &mut numbers)?;
-        self.read(TopLevelGrammar::from_json_schema(prepared), &numbers, length)
+        self.read(TopLevelGrammar::from_json_schema(prepared), &numbers, length, cancel)
     }
 
     /// Reads a grammar whose text has `length` bytes.
@@ -129,8 +150,12 @@ impl Guidance {
         grammar: TopLevelGrammar,
         numbers: &Numbers<'_>,
         length: usize,
-    ) -> Result<Matcher, String> {
+        cancel: &Cancel,
+    ) -> Result<Reader, String> {
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        if cancel.is_cancelled() {
+            return Err("nobody waits for it".to_owned());
+        }
         let read = || {
             let (tokens, limits) = (self.factory.tok_env().clone(), self.factory.limits().clone());
             let (rules, lexer) = GrammarInit::Serialized(grammar)
@@ -140,7 +165,7 @@ impl Guidance {
             let parser = self.factory.create_parser_from_init_default(init);
             let mut parser = parser.map_err(|error| line(&error))?;
             ends::check(&mut parser)?;
-            Ok::<_, String>(Matcher::new(Ok(parser)))
+            Ok::<_, String>(Reader::new(parser, self.vocabulary.size()))
         };
         with_room(length, || contained(read))?
     }
@@ -184,6 +209,9 @@ fn check_size(bytes: usize) -> Result<()> {
 
 /// Checks schemas in a text of `length` bytes.
 fn check_copies(schemas: &[Value], length: usize) -> Result<(), String> {
+    if let Some(problem) = schemas.iter().find_map(pairs::too_many) {
+        return Err(problem);
+    }
     match with_room(length, || schemas.iter().any(copies::are_too_many))? {
         false => Ok(()),
         true => Err(format!(
@@ -209,7 +237,10 @@ fn with_room<T: Send>(length: usize, call: impl FnOnce() -> T + Send) -> Result<
     let stack = length.saturating_mul(OF_BYTE).clamp(LEAST, MOST);
     let reader = thread::Builder::new().name("slowburn grammar".to_owned()).stack_size(stack);
     thread::scope(|scope| {
-        let reader = reader.spawn_scoped(scope, call);
+        let reader = reader.spawn_scoped(scope, || {
+            priority::lower();
+            call()
+        });
         let reader = reader.map_err(|error| format!("no thread can read it: {error}"))?;
         reader.join().map_err(|panic| panics::message(panic.as_ref()))
     })

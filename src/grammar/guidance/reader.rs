@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use llguidance::Matcher;
+use llguidance::{Matcher, TokenParser};
 
 use super::{contained, refused};
-use crate::constrained::{Parser, TokenMask};
+use crate::constrained::{Cancel, Parser, TokenMask};
 use crate::error::Result;
 
 /// How `llguidance` begins its error where no token continues a text.
@@ -16,11 +16,14 @@ const NO_TOKEN: &str = "NoExtensionBias";
 pub(super) struct Reader {
     matcher: Matcher,
     vocab_size: usize,
+    bytes: usize,
 }
 
 impl Reader {
-    pub(super) fn new(matcher: Matcher, vocab_size: usize) -> Self {
-        Self { matcher, vocab_size }
+    pub(super) fn new(parser: TokenParser, vocab_size: usize) -> Self {
+        let bytes = parser.parser.lexer_stats().num_bytes;
+        let matcher = Matcher::new(Ok(parser)).into_cancellable();
+        Self { matcher, vocab_size, bytes }
     }
 
     fn ask<T, E: fmt::Display>(
@@ -61,6 +64,17 @@ impl Parser for Reader {
         Box::new(Self {
             matcher: self.matcher.deep_clone(),
             vocab_size: self.vocab_size,
+            bytes: self.bytes,
         })
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn cancel_by(&mut self, cancel: &Cancel) {
+        if let Some(handle) = self.matcher.cancellation_handle() {
+            cancel.on_cancel(move || handle.cancel());
+        }
     }
 }

@@ -62,6 +62,7 @@ impl World {
                 | Decision::Decode { .. }
                 | Decision::Draft { .. }
                 | Decision::Deferred { .. }
+                | Decision::Choosing { .. }
                 | Decision::Stalled { .. } => {}
             }
         }

@@ -52,7 +52,7 @@ pub(super) async fn complete(
     let tools = request.tools.unwrap_or_default();
     let (choice, parallel) = (request.tool_choice, request.parallel_tool_calls.unwrap_or(true));
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel, ".function")?;
-    let grammar = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
+    let constraint = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
 
     let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
     let parse_special = request.parse_special.unwrap_or(false);
@@ -63,8 +63,9 @@ pub(super) async fn complete(
     };
     let logprobs = wants_logprobs.then(|| request.top_logprobs.unwrap_or(0));
     let base = generate_request(&app, ("messages", ids), max_tokens, None, &sampling)?;
-    let base = GenerateRequest { logprobs, grammar, ..base };
-    let updates = Updates::start(&app, &service, with_seeds(base, n).collect()).await?;
+    let base = GenerateRequest { logprobs, ..base };
+    let sequences = with_seeds(base, n).collect();
+    let updates = Updates::start(&app, &service, sequences, constraint).await?;
 
     let answer = Answer::new(&app, service, logprobs.is_some(), toolbox.as_ref());
     if request.stream.unwrap_or(false) {

@@ -70,7 +70,7 @@ pub(super) async fn complete(
 
     check_sequences(&app, request.prompt.count().saturating_mul(best_of))?;
 
-    let grammar = formats::grammar(&service, Format::of(format)?).await?;
+    let constraint = formats::grammar(&service, Format::of(format)?).await?;
     let (input, of_prompts) = (request.prompt, service.clone());
     let parse_special = request.parse_special.unwrap_or(true);
     let prompts = blocking(move || prompts(&of_prompts, input, parse_special, is_echo)).await??;
@@ -83,7 +83,6 @@ pub(super) async fn complete(
         let base = GenerateRequest {
             // `best_of` ranks by the tokens' own log-probabilities.
             logprobs: request.logprobs.or((best_of > n).then_some(0)),
-            grammar: grammar.clone(),
             prompt_logprobs: wants_prompt.then(|| request.logprobs.unwrap_or(0)),
             ..base
         };
@@ -100,7 +99,7 @@ pub(super) async fn complete(
         logprobs: request.logprobs,
     };
     let count = sequences.len();
-    let updates = Updates::start(&app, &service, sequences).await?;
+    let updates = Updates::start(&app, &service, sequences, constraint).await?;
     if is_stream {
         let wants_usage = request.stream_options.and_then(|options| options.include_usage);
         let encoder = Encoder::new(service, shape, count, wants_usage.unwrap_or(false));

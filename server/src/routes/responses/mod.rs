@@ -62,15 +62,15 @@ pub(super) async fn respond(
     let choice = request.tool_choice.clone().map(ToolChoice::from);
     let is_parallel = request.parallel_tool_calls.unwrap_or(true);
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
-    let grammar = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
+    let constraint = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
     let messages = input::messages(request.instructions.as_deref(), request.input.take())?;
     let ids = service.conversation_ids("input", messages, tools, false).await?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
     let base = generate_request(&app, ("input", ids), asked, None, &sampling)?;
-    let sequence = GenerateRequest { logprobs, grammar, ..base };
-    let updates = Updates::start(&app, &service, vec![sequence]).await?;
+    let sequence = GenerateRequest { logprobs, ..base };
+    let updates = Updates::start(&app, &service, vec![sequence], constraint).await?;
     let is_stream = request.stream.unwrap_or(false);
     let begun = begun(&app, request, &sampling, logprobs.unwrap_or(0));
     let answer = Answer { service, logprobs, begun };
