@@ -103,9 +103,21 @@ fn what_holds_itself() {
         }
     }
     let two = "{% set a = namespace() %}{% set b = namespace() %}{% set a.b = b %}{% set b.a = a %}{{ a }}";
-    assert_refused(two, "namespace cannot be kept");
-    assert_refused("{% set a = namespace() %}{{ namespace(a=a) }}", "namespace cannot be kept");
-    assert_refused("{% set a = namespace() %}{{ [[a]] }}", "namespace cannot be kept");
+    assert_refused(two, "deep in each other");
+    assert_ends("{% set a = namespace() %}{% set a.b = [a, a] %}{% set a.c = [a, a] %}{{ a }}");
+    assert_ends("{% set a = namespace() %}{{ namespace(a=a) }}{{ [[a]] }}{{ [a]|tojson }}");
+    for holding in [
+        "[a].index",
+        "cycler(a)",
+        "joiner(a)",
+        "loop",
+        "{'a': a}.items()",
+        "[(1, a)]|groupby(0)",
+    ] {
+        assert_ends(&format!(
+            "{{% set a = namespace() %}}{{% for x in [a, a] %}}{{% set a.x = {holding} %}}{{{{ a }}}}{{{{ a.x == a.x }}}}{{% endfor %}}"
+        ));
+    }
     assert_ends("{% set a = namespace() %}{% set a.b %}{{ a }}{% endset %}{{ a.b }}{{ a }}");
     assert_ends("{% macro m() %}{{ m }}{{ m == m }}{% endmacro %}{{ m() }}{{ [m, m] }}");
     assert_ends(
@@ -176,6 +188,14 @@ fn what_is_nested() {
         "[x]|list",
         "x|zip(x)",
         "x|chain([x])",
+        "[x].index",
+        "x.index",
+        "cycler(x)",
+        "joiner(x)",
+        "{'a': x}.values()",
+        "{'a': x}.items()",
+        "namespace(x=x)",
+        "dict([('a', x)])",
     ] {
         for using in ["{{ x }}", "{{ x == x }}"] {
             let steps = format!("{{% set x = {step} %}}").repeat(2000);
@@ -320,6 +340,20 @@ fn what_takes_memory() {
         "{% macro d(x, n) %}{% if n %}{{ d(x + x, n - 1) }}{% endif %}{% endmacro %}{{ d([1, 2], 40) }}",
         "{% for x in ['x' * 1000] recursive %}{{ loop([x ~ x]) }}{% endfor %}",
         "{{ debug() }}{{ messages|pprint }}",
+        "{{ 'x'|indent('y' * 1000000) }}{{ ('\n' * 1000)|indent('y' * 1000000) }}",
+        "{{ ('\t' * 1000000).expandtabs(1000000) }}",
+        "{{ ('x ' * 1000000)|wordwrap(1, wrapstring='y' * 1000) }}",
+        "{{ ('{}' * 100000).format(*range(100000)) }}{{ '{0:{1}}'.format(1, 99999) }}",
+        "{{ '%s' * 100000 % (range(100000)|list * 2) }}{{ '%.99999d' % 1 }}",
+        "{{ '{a[b][c].d!r:>{w}}'.format(a={'b': {'c': 'x' * 10000000}}, w=9999) }}",
+        "{{ ('x' * 10000000)|e|e|escape|forceescape }}",
+        "{{ ['x' * 1000000] * 100|tojson(sort_keys=true, indent='y' * 1000000) }}",
+        "{{ 1|tojson(indent='x' * 100000000) }}{{ [[[[1]]]]|tojson(indent='x' * 10000000) }}",
+        "{{ [[1] * 10000] * 10000 | sum(start=[]) }}",
+        "{{ ([[1] * 1000] * 10000) | sum(start=[]) | length }}",
+        "{{ dict.fromkeys('x' * 50000000) }}{{ dict('x' * 50000000) }}",
+        "{% macro m() %}{{ varargs }}{{ kwargs }}{{ m(*varargs, **kwargs) }}{% endmacro %}{{ m(*range(10000), a=1) }}",
+        "{% set c = cycler(*range(100000)) %}{% for i in range(100000) %}{{ c.next() }}{{ c }}{% endfor %}",
         "{{ 'x'.center(1000000000000) }}",
         "{{ 'x'|center(1000000000000) }}",
         "{{ 'x'.ljust(1000000000000) }}{{ 'x'.rjust(9223372036854775807) }}",

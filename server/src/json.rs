@@ -164,6 +164,21 @@ fn object(body: &[u8], heeded: &[&str]) -> Result<Value, ApiError> {
     Ok(value)
 }
 
+/// Fields whose value a template writes, or a schema compares: a number in them stays as it is written.
+const VERBATIM: [&str; 11] = [
+    "tools",
+    "tool_calls",
+    "messages",
+    "input",
+    "chat_template_kwargs",
+    "documents",
+    "response_format",
+    "text",
+    "structured_outputs",
+    "guided_json",
+    "json_schema",
+];
+
 /// Writes 7.0 as 7: in JSON both are the same number, and an integer is meant by both.
 fn make_whole(value: &mut Value) {
     /// All integers up to here are numbers of 64 bits.
@@ -178,7 +193,10 @@ fn make_whole(value: &mut Value) {
             }
         }
         Value::Array(values) => values.iter_mut().for_each(make_whole),
-        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        Value::Object(fields) => {
+            let fields = fields.iter_mut().filter(|(name, _)| !VERBATIM.contains(&name.as_str()));
+            fields.for_each(|(_, value)| make_whole(value));
+        }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }
@@ -210,4 +228,32 @@ where
     T: DeserializeOwned + Validate<Context = ()>,
 {
     parse(part).map_err(|error: ApiError| error.within(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_whole_but_where_a_template_or_a_schema_has_them() {
+        let tool = json!({"function": {"name": "w", "parameters": {"properties": {"a": {"default": 1.0}}}}});
+        let mut body = json!({
+            "max_tokens": 4.0, "temperature": 0.5, "logit_bias": {"5": 1.0},
+            "tools": [tool], "messages": [{"role": "user", "content": 1.0}],
+            "response_format": {"json_schema": {"schema": {"const": 2.0}}},
+        });
+        make_whole(&mut body);
+        for (place, expected) in [
+            ("/max_tokens", "4"),
+            ("/temperature", "0.5"),
+            ("/logit_bias/5", "1"),
+            ("/tools/0/function/parameters/properties/a/default", "1.0"),
+            ("/messages/0/content", "1.0"),
+            ("/response_format/json_schema/schema/const", "2.0"),
+        ] {
+            assert_eq!(body.pointer(place).unwrap().to_string(), expected, "{place}");
+        }
+    }
 }

@@ -104,6 +104,11 @@ impl<'a> Download<'a> {
         for file in &OPTIONAL {
             self.fetch_if_listed(file)?;
         }
+        let is_template = |file: &&String| {
+            let name = file.strip_prefix("additional_chat_templates/");
+            name.is_some_and(|name| name.ends_with(".jinja") && !name.contains('/'))
+        };
+        self.files.iter().filter(is_template).try_for_each(|file| self.fetch(file))?;
         if self.files.contains(WHOLE) {
             self.fetch(WHOLE)?;
         } else if self.fetch_if_listed(INDEX)? {

@@ -11,12 +11,14 @@ use crate::files;
 /// The files that every model has.
 pub(super) const REQUIRED: [&str; 2] = ["config.json", "tokenizer.json"];
 /// The files that some models have.
-pub(super) const OPTIONAL: [&str; 5] = [
+pub(super) const OPTIONAL: [&str; 7] = [
     "generation_config.json",
     "tokenizer_config.json",
+    "special_tokens_map.json",
     "chat_template.jinja",
     "modules.json",
     "1_Pooling/config.json",
+    "additional_chat_templates/tool_use.jinja",
 ];
 
 /// The files of one commit. The cache has the layout of Hugging Face's own library: `refs/REVISION`

@@ -16,6 +16,9 @@ use crate::model::{Model, ModelConfig};
 use crate::storage::Storage;
 use crate::tokenizer::{ChatTemplate, Tokenizer};
 
+/// The folder with templates beside the default one, each a file by its name.
+pub(crate) const NAMED_TEMPLATES: &str = "additional_chat_templates";
+
 /// The files of a folder, and their names in errors.
 struct Files<'a> {
     name: &'a dyn Fn(&str) -> String,
@@ -24,10 +27,13 @@ struct Files<'a> {
     weights: &'a dyn Fn(&Device, DType) -> Result<Weights<'a>>,
     tokenizer: &'a [u8],
     tokenizer_config: Option<&'a [u8]>,
+    special_tokens_map: Option<&'a [u8]>,
     chat_template: Option<&'a [u8]>,
     /// Of a model that was trained for embeddings.
     modules: Option<&'a [u8]>,
     pooling: Option<&'a [u8]>,
+    /// Those beside the default, by their names.
+    named_templates: &'a [(String, Vec<u8>)],
 }
 
 impl Pretrained {
@@ -70,20 +76,23 @@ impl Pretrained {
             weights: &|device, dtype| Weights::from_safetensors(weights, &origin, device, dtype),
             tokenizer: include_bytes!("../../models/ember/tokenizer.json"),
             tokenizer_config: None,
+            special_tokens_map: None,
             chat_template: None,
             modules: None,
             pooling: None,
+            named_templates: &[],
         };
         Self::from_files(&files, device, storage.into())
     }
 
     /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
     /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// optionally `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja`, and of
-    /// models for embeddings `modules.json` and `1_Pooling/config.json`. A path that ends in `.gguf` is
-    /// a file that holds all of this, or any of the files that such a one was split into; a folder
-    /// without `config.json` may hold one such model. Its quantized weights are kept as they are on
-    /// the CPU and on GPUs, value by value, and dequantized on other devices.
+    /// optionally `generation_config.json`, `tokenizer_config.json`, `special_tokens_map.json`,
+    /// `chat_template.jinja` with further templates in `additional_chat_templates`, and of models for
+    /// embeddings `modules.json` and `1_Pooling/config.json`. A path that ends in `.gguf` is a file that
+    /// holds all of this, or any of the files that such a one was split into; a folder without
+    /// `config.json` may hold one such model. Its quantized weights are kept as they are on the CPU and
+    /// on GPUs, value by value, and dequantized on other devices.
     ///
     /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
     /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
@@ -110,8 +119,10 @@ impl Pretrained {
         let config = required("config.json")?;
         let generation_config = read(folder, "generation_config.json")?;
         let tokenizer_config = read(folder, "tokenizer_config.json")?;
+        let special_tokens_map = read(folder, "special_tokens_map.json")?;
         let chat_template = read(folder, "chat_template.jinja")?;
         let (modules, pooling) = (read(folder, MODULES)?, read(folder, POOLING)?);
+        let named_templates = read_named_templates(folder)?;
         let shards = Shards::open(folder)?;
         let files = Files {
             name: &|file| format!("{:?}", folder.join(file)),
@@ -120,9 +131,11 @@ impl Pretrained {
             weights: &|device, dtype| shards.weights(device, dtype),
             tokenizer: &required("tokenizer.json")?,
             tokenizer_config: tokenizer_config.as_deref(),
+            special_tokens_map: special_tokens_map.as_deref(),
             chat_template: chat_template.as_deref(),
             modules: modules.as_deref(),
             pooling: pooling.as_deref(),
+            named_templates: &named_templates,
         };
         Self::from_files(&files, device, storage)
     }
@@ -174,6 +187,10 @@ impl Pretrained {
         let file = name("tokenizer.json");
         let mut tokenizer = Tokenizer::from_json_for(files.tokenizer, &file, config.vocab_size)?;
         check_ids_fit(&tokenizer, &config, &file)?;
+        if let Some(json) = files.special_tokens_map {
+            tokenizer =
+                tokenizer.with_special_tokens_map(json, &name("special_tokens_map.json"))?;
+        }
         if let Some(json) = files.tokenizer_config {
             tokenizer = tokenizer.with_config(json, &name("tokenizer_config.json"))?;
         }
@@ -181,6 +198,11 @@ impl Pretrained {
             let template = String::from_utf8_lossy(source);
             let template = ChatTemplate::new(template, name("chat_template.jinja"));
             tokenizer = tokenizer.with_chat_template(template);
+        }
+        for (template, source) in files.named_templates {
+            let origin = name(&format!("{NAMED_TEMPLATES}/{template}.jinja"));
+            let source = String::from_utf8_lossy(source);
+            tokenizer = tokenizer.with_named_template(template, source, &origin);
         }
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
         let weights = weights.batch_invariant(device.batch_invariant);
@@ -226,6 +248,24 @@ fn drop_ids_outside(config: &mut ModelConfig) -> Vec<String> {
     config.bos_token_id = config.bos_token_id.filter(|id| exists("bos_token_id", *id));
     config.eos_token_ids.retain(|id| exists("eos_token_id", *id));
     warnings
+}
+
+/// The templates beside the default, by their names and in their order.
+fn read_named_templates(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
+    /// Published models have two or three.
+    const MOST: usize = 64;
+    let Ok(entries) = folder.join(NAMED_TEMPLATES).read_dir() else {
+        return Ok(Vec::new());
+    };
+    let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = files.filter_map(|file| file.strip_suffix(".jinja").map(str::to_owned));
+    let mut names: Vec<String> = names.take(MOST).collect();
+    names.sort_unstable();
+    let read = |name: String| {
+        let source = read(folder, &format!("{NAMED_TEMPLATES}/{name}.jinja"))?;
+        Ok(source.map(|source| (name, source)))
+    };
+    names.into_iter().filter_map(|name| read(name).transpose()).collect()
 }
 
 /// Checks that every id of the tokenizer's own vocabulary has a row in the embedding matrix. A token

@@ -9,8 +9,8 @@ use minijinja::Value;
 use minijinja::value::{Serde, ValueKind};
 use serde::{Deserialize, Serialize};
 
-use super::config::SpecialTokens;
-use super::jinja;
+use super::config::{self, NamedTemplates, SpecialTokens};
+use super::{forms, jinja};
 use crate::error::{Error, RequestError, Result};
 
 /// The author of a message.
@@ -34,8 +34,8 @@ pub enum Role {
 pub struct Message {
     /// The author.
     pub role: Role,
-    /// The text.
-    pub content: String,
+    /// The text. None where an assistant has called tools and said nothing: a template sees `none`.
+    pub content: Option<String>,
     /// The tools that the model has called in this message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
@@ -52,7 +52,7 @@ impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
-            content: content.into(),
+            content: Some(content.into()),
             tool_calls: Vec::new(),
             tool_call_id: None,
             name: None,
@@ -75,7 +75,8 @@ pub struct ToolCall {
 pub struct FunctionCall {
     /// Its name.
     pub name: String,
-    /// An object as templates expect it, or a text that is no JSON.
+    /// A JSON object, or the text of one: a template sees what is here, and [`ChatTemplate::adapt`]
+    /// makes one of the other.
     pub arguments: serde_json::Value,
 }
 
@@ -89,6 +90,9 @@ pub struct ChatOptions {
     /// JSON objects, which reach the template as they are; `messages` and `add_generation_prompt`
     /// are not to be set here.
     pub variables: BTreeMap<String, Variable>,
+    /// The template, if the model has several: one of [`ChatTemplate::names`]. None: that of
+    /// conversations, or of those with tools.
+    pub template: Option<String>,
     /// Whether the texts of special tokens within the messages are special tokens, as in
     /// transformers. Otherwise they are text, and only the template writes special tokens.
     pub parse_special: bool,
@@ -154,9 +158,8 @@ pub fn check_variable(name: &str, value: &Variable) -> Result<()> {
 /// `{% generation %}`, which has no effect here.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
-    source: String,
-    /// The program for conversations with tools, where it is another.
-    tool_use: Option<String>,
+    /// The programs by their names.
+    sources: NamedTemplates,
     origin: String,
 }
 
@@ -164,47 +167,90 @@ impl ChatTemplate {
     /// Wraps a template. `origin` names it in errors. Syntax errors appear only on first use, so
     /// that a model with an invalid template can still generate.
     pub fn new(source: impl Into<String>, origin: impl Into<String>) -> Self {
-        Self { source: source.into(), tool_use: None, origin: origin.into() }
+        let sources = [(config::DEFAULT.to_owned(), source.into())].into();
+        Self { sources, origin: origin.into() }
     }
 
-    /// Adds a program for conversations with tools, if there is one.
-    pub(super) fn with_tool_use(self, tool_use: Option<String>) -> Self {
-        Self { tool_use, ..self }
+    /// Several templates. None if there is none for any conversation.
+    pub(super) fn of(sources: NamedTemplates, origin: &str) -> Option<Self> {
+        let template = Self { sources, origin: origin.to_owned() };
+        template.sources.contains_key(config::DEFAULT).then_some(template)
+    }
+
+    /// A template without any program yet.
+    pub(super) fn nameless(origin: &str) -> Self {
+        Self { sources: NamedTemplates::new(), origin: origin.to_owned() }
+    }
+
+    /// Adds a program, or replaces it. The one named `tool_use` is for conversations with tools.
+    #[must_use]
+    pub fn with_named(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
+        self.sources.insert(name.into(), source.into());
+        self
+    }
+
+    /// The names of the programs: `default`, and where a model has more, others such as `tool_use`
+    /// and `rag`.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.sources.keys().map(String::as_str)
     }
 
     /// The program, in Jinja.
     pub fn source(&self) -> &str {
-        &self.source
+        self.sources.get(config::DEFAULT).map_or("", String::as_str)
     }
 
     /// The program for conversations with tools: some models have two, by the names `default` and
     /// `tool_use`.
     pub fn tool_source(&self) -> &str {
-        self.tool_use.as_deref().unwrap_or(&self.source)
+        self.sources.get(config::TOOL_USE).map_or_else(|| self.source(), String::as_str)
     }
 
     /// The program that [`render`](Self::render) runs with these options.
-    fn source_for(&self, options: &ChatOptions) -> &str {
-        if options.variables.contains_key("tools") {
-            self.tool_source()
-        } else {
-            self.source()
-        }
+    fn source_for(&self, options: &ChatOptions) -> Result<&str> {
+        let has_tools = options.variables.contains_key("tools");
+        let name = match &options.template {
+            Some(name) => name.as_str(),
+            None if has_tools && self.sources.contains_key(config::TOOL_USE) => config::TOOL_USE,
+            None => config::DEFAULT,
+        };
+        let wrong = || RequestError::Parameter {
+            name: "the chat template",
+            value: format!("`{name}`"),
+            allowed: "one of those that the model has",
+        };
+        Ok(self.sources.get(name).ok_or_else(wrong)?)
     }
 
-    /// The messages for a template that does not know the role `developer`: the role is `system`
-    /// instead, as in OpenAI's API, where each stands for the other. A template whose program for
-    /// these options names the role anywhere gets the messages as they are, and so does every template
-    /// from [`render`](Self::render), as in transformers.
-    pub fn adapt(&self, messages: &[Message], options: &ChatOptions) -> Vec<Message> {
-        let knows_developer = self.source_for(options).contains("developer");
-        let adapt = |message: &Message| match message.role {
-            Role::Developer if !knows_developer => {
-                Message { role: Role::System, ..message.clone() }
-            }
-            _ => message.clone(),
+    /// The messages as this template can take them:
+    ///
+    /// - For a template that does not know the role `developer`, that is `system` instead, as in
+    ///   OpenAI's API, where each stands for the other. A template whose program for these options
+    ///   names the role anywhere gets it as it is.
+    /// - A template may read the arguments of a call as an object or as a text, and what is written of
+    ///   the other is an error, a text in quotes within a text, or nothing. It may also write `None`
+    ///   for a message without content. So a part of the conversation is rendered in each form on
+    ///   trial, and the first is used in which nothing is lost: that of the messages, if it is one.
+    ///
+    /// [`render`](Self::render) gets messages as they are, as in transformers.
+    pub fn adapt(
+        &self,
+        messages: &[Message],
+        special_tokens: &SpecialTokens,
+        options: &ChatOptions,
+    ) -> Vec<Message> {
+        let knows_developer =
+            self.source_for(options).is_ok_and(|source| source.contains("developer"));
+        let role = |message: &Message| match message.role {
+            Role::Developer if !knows_developer => Role::System,
+            role => role,
         };
-        messages.iter().map(adapt).collect()
+        let messages: Vec<Message> = messages
+            .iter()
+            .map(|message| Message { role: role(message), ..message.clone() })
+            .collect();
+        let render = |messages: &[Message]| self.render(messages, special_tokens, options);
+        forms::choose(messages, render)
     }
 
     /// Formats a conversation, up to the start of the assistant's answer. Where the options have
@@ -231,7 +277,7 @@ impl ChatTemplate {
         }
         context.insert("messages", Value::from(Serde(messages)));
         context.insert("add_generation_prompt", Value::from(true));
-        jinja::render(self.source_for(options), context, options.now).map_err(|message| {
+        jinja::render(self.source_for(options)?, context, options.now).map_err(|message| {
             Error::Request(RequestError::ChatTemplate { origin: self.origin.clone(), message })
         })
     }

@@ -1,4 +1,4 @@
-//! Special tokens and chat templates from `tokenizer_config.json`.
+//! Special tokens and chat templates from `tokenizer_config.json` and `special_tokens_map.json`.
 
 use std::collections::BTreeMap;
 
@@ -21,31 +21,59 @@ const SPECIAL: [&str; 7] = [
 /// The special tokens by field name: `bos_token` to `<s>`.
 pub type SpecialTokens = BTreeMap<String, String>;
 
+/// The templates of a model by their names: `default`, `tool_use`, `rag`.
+pub(super) type NamedTemplates = BTreeMap<String, String>;
+
+/// The template of conversations.
+pub(super) const DEFAULT: &str = "default";
+/// The template of conversations with tools, where it is another.
+pub(super) const TOOL_USE: &str = "tool_use";
+
 /// The fields of `tokenizer_config.json` that affect results.
 #[derive(Debug)]
 pub(super) struct TokenizerConfig {
     pub(super) special_tokens: SpecialTokens,
-    pub(super) chat_template: Option<String>,
-    /// The template of conversations with tools, where it is another.
-    pub(super) tool_use: Option<String>,
+    pub(super) chat_templates: NamedTemplates,
+    /// It describes all added tokens, and so says by itself which are special.
+    pub(super) is_complete: bool,
 }
 
 impl TokenizerConfig {
     pub(super) fn from_json(json: &[u8], origin: &str) -> Result<Self> {
-        let wrong = |source| Error::Load(LoadError::Json { origin: origin.to_owned(), source });
-        let mut fields: Map<String, Value> = serde_json::from_slice(json).map_err(wrong)?;
-        let mut special_tokens = SpecialTokens::new();
-        for name in SPECIAL {
-            let field = fields.remove(name).unwrap_or_default();
-            if let Some(token) = Option::<SpecialToken>::deserialize(field).map_err(wrong)? {
-                special_tokens.insert(name.to_owned(), token.into_text());
-            }
-        }
+        let mut fields = fields_of(json, origin)?;
+        let special_tokens = special_tokens(&mut fields, origin)?;
         let field = fields.remove("chat_template").unwrap_or_default();
-        let templates = Option::<Templates>::deserialize(field).map_err(wrong)?;
-        let (chat_template, tool_use) = templates.map_or((None, None), Templates::by_use);
-        Ok(Self { special_tokens, chat_template, tool_use })
+        let templates = Option::<Templates>::deserialize(field).map_err(wrong(origin))?;
+        Ok(Self {
+            special_tokens,
+            chat_templates: templates.map(Templates::by_name).unwrap_or_default(),
+            is_complete: fields.contains_key("added_tokens_decoder"),
+        })
     }
+}
+
+/// The special tokens of a `special_tokens_map.json`.
+pub(super) fn special_tokens_map(json: &[u8], origin: &str) -> Result<SpecialTokens> {
+    special_tokens(&mut fields_of(json, origin)?, origin)
+}
+
+fn wrong(origin: &str) -> impl Fn(serde_json::Error) -> Error {
+    move |source| Error::Load(LoadError::Json { origin: origin.to_owned(), source })
+}
+
+fn fields_of(json: &[u8], origin: &str) -> Result<Map<String, Value>> {
+    serde_json::from_slice(json).map_err(wrong(origin))
+}
+
+fn special_tokens(fields: &mut Map<String, Value>, origin: &str) -> Result<SpecialTokens> {
+    let mut special_tokens = SpecialTokens::new();
+    for name in SPECIAL {
+        let field = fields.remove(name).unwrap_or_default();
+        if let Some(token) = Option::<SpecialToken>::deserialize(field).map_err(wrong(origin))? {
+            special_tokens.insert(name.to_owned(), token.into_text());
+        }
+    }
+    Ok(special_tokens)
 }
 
 /// A special token, as a string or as an object with matching options.
@@ -65,7 +93,7 @@ impl SpecialToken {
     }
 }
 
-/// One template, or several by purpose: `default`, `tool_use`, `rag`.
+/// One template, or several by purpose.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Templates {
@@ -80,14 +108,11 @@ struct Named {
 }
 
 impl Templates {
-    /// The template of conversations, and that of those with tools.
-    fn by_use(self) -> (Option<String>, Option<String>) {
+    fn by_name(self) -> NamedTemplates {
         match self {
-            Templates::One(template) => (Some(template), None),
+            Templates::One(template) => [(DEFAULT.to_owned(), template)].into(),
             Templates::Named(all) => {
-                let by_name = all.into_iter().map(|named| (named.name, named.template));
-                let mut by_name: BTreeMap<String, String> = by_name.collect();
-                (by_name.remove("default"), by_name.remove("tool_use"))
+                all.into_iter().map(|named| (named.name, named.template)).collect()
             }
         }
     }

@@ -11,12 +11,17 @@
 //! parses without a limit. With it alone, `{% set x = x ~ x %}` forty times asks for 10^15 bytes and
 //! `1 + 1 + ...` overflows the stack, which ends the process (`tests/chat_limits.rs`).
 
+mod args;
 mod budget;
-mod format_check;
+mod checks;
+mod collections;
+mod format;
 mod json;
 mod library;
 mod methods;
 mod namespace;
+mod numbers;
+mod objects;
 mod operators;
 mod python;
 mod rewrite;
@@ -91,6 +96,7 @@ fn environment(syntax: SyntaxConfig, now: Option<DateTime>) -> Environment<'stat
     environment.set_fuel(Some(MAX_INSTRUCTIONS));
     environment.set_recursion_limit(MAX_CALLS);
     library::add_to(&mut environment, &budget);
+    checks::add_to(&mut environment, &budget);
     operators::add_to(&mut environment, &budget);
     let own = budget.clone();
     environment.set_unknown_method_callback(move |state, value, method, args| {
@@ -116,8 +122,8 @@ fn write(budget: &Budget, out: &mut Output, state: &mut State, value: &Value) ->
         None => budget.weigh(value)?,
     };
     budget.write(bytes)?;
-    match python::text(value) {
-        Some(text) => minijinja::escape_formatter(out, state, &Value::from(text)),
-        None => minijinja::escape_formatter(out, state, value),
+    if value.as_str().is_some() {
+        return minijinja::escape_formatter(out, state, value);
     }
+    minijinja::escape_formatter(out, state, &Value::from(python::printed(value)))
 }

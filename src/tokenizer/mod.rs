@@ -4,6 +4,7 @@ mod chat;
 mod config;
 mod decoding;
 mod file_check;
+mod forms;
 mod incremental;
 mod jinja;
 mod special_text;
@@ -22,6 +23,7 @@ pub use chat::{
 pub use config::SpecialTokens;
 use config::TokenizerConfig;
 use decoding::Decoding;
+pub use forms::short_id;
 pub use incremental::IncrementalDecoder;
 use special_text::SpecialTexts;
 pub(crate) use special_text::WrittenChat;
@@ -94,6 +96,18 @@ impl Tokenizer {
         })
     }
 
+    /// Adds the special tokens of a `special_tokens_map.json`, which older models have. `origin` names
+    /// the file in errors. What a [`tokenizer_config.json`](Self::with_config) says comes later, and as
+    /// in transformers only one with `added_tokens_decoder` comes before it.
+    ///
+    /// # Errors
+    /// Malformed JSON, or fields of the wrong type.
+    pub fn with_special_tokens_map(mut self, json: &[u8], origin: &str) -> Result<Self> {
+        let tokens = config::special_tokens_map(json, origin)?;
+        self.make_special(tokens, origin)?;
+        Ok(self)
+    }
+
     /// Adds the special tokens and the chat template of a `tokenizer_config.json`. `origin` names
     /// the file in errors.
     ///
@@ -101,6 +115,19 @@ impl Tokenizer {
     /// Malformed JSON, or fields of the wrong type.
     pub fn with_config(mut self, json: &[u8], origin: &str) -> Result<Self> {
         let config = TokenizerConfig::from_json(json, origin)?;
+        let mut tokens = config.special_tokens;
+        if !config.is_complete {
+            tokens.extend(std::mem::take(&mut self.special_tokens));
+        }
+        self.make_special(tokens, origin)?;
+        if let Some(template) = ChatTemplate::of(config.chat_templates, origin) {
+            self.chat_template = Some(template);
+        }
+        Ok(self)
+    }
+
+    /// Makes tokens special, and these the ones that templates know by name.
+    fn make_special(&mut self, tokens: SpecialTokens, origin: &str) -> Result<()> {
         let added = self.inner.get_added_tokens_decoder();
         let token = |text: &String| {
             // A token outside the vocabulary has no id that the model could know.
@@ -110,15 +137,25 @@ impl Tokenizer {
             let content = text.clone();
             Some(AddedToken { content, normalized: false, special: true, ..known })
         };
-        let tokens: Vec<AddedToken> = config.special_tokens.values().filter_map(token).collect();
-        trusting(origin, || self.inner.add_special_tokens(tokens))?;
+        let special: Vec<AddedToken> = tokens.values().filter_map(token).collect();
+        trusting(origin, || self.inner.add_special_tokens(special))?;
         self.special_texts = SpecialTexts::of(&self.inner, origin)?;
-        self.special_tokens = config.special_tokens;
-        if let Some(source) = config.chat_template {
-            let template = ChatTemplate::new(source, origin).with_tool_use(config.tool_use);
-            self.chat_template = Some(template);
-        }
-        Ok(self)
+        self.special_tokens = tokens;
+        Ok(())
+    }
+
+    /// Adds a chat template by its name, as transformers keeps those beside the default in the folder
+    /// `additional_chat_templates`. The one named `tool_use` is for conversations with tools.
+    #[must_use]
+    pub fn with_named_template(
+        mut self,
+        name: &str,
+        source: impl Into<String>,
+        origin: &str,
+    ) -> Self {
+        let template = self.chat_template.take().unwrap_or_else(|| ChatTemplate::nameless(origin));
+        self.chat_template = Some(template.with_named(name, source.into()));
+        self
     }
 
     /// Replaces the chat template of `tokenizer_config.json`, for models with a
@@ -176,7 +213,7 @@ impl Tokenizer {
     ) -> Result<WrittenChat> {
         let template =
             self.chat_template.as_ref().ok_or(Error::Request(RequestError::NoChatTemplate))?;
-        let messages = template.adapt(messages, options);
+        let messages = template.adapt(messages, &self.special_tokens, options);
         if options.parse_special {
             let text = template.render(&messages, &self.special_tokens, options)?;
             return Ok(WrittenChat { text, mark: None });
@@ -251,6 +288,11 @@ impl Tokenizer {
     /// The id of a vocabulary entry.
     fn id(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)
+    }
+
+    /// The id of a special token, which decodes to no text.
+    pub fn special_id(&self, text: &str) -> Option<u32> {
+        self.id(text).filter(|&id| self.kind(id) == TokenKind::Silent)
     }
 
     /// The begin-of-sequence token, if `tokenizer_config.json` names one.

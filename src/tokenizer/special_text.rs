@@ -115,7 +115,7 @@ impl Message {
         };
         Self {
             role: self.role,
-            content: map(&self.content),
+            content: self.content.as_deref().map(map),
             tool_calls: self.tool_calls.iter().map(call).collect(),
             tool_call_id: self.tool_call_id.as_deref().map(map),
             name: self.name.as_deref().map(map),

@@ -48,7 +48,7 @@ TOOLS = [
 
 def check(call):
     """The arguments of a call, which are valid."""
-    assert call.type == "function" and call.id.startswith("call_")
+    assert call.type == "function" and re.fullmatch("[0-9A-Za-z]{9}", call.id)
     arguments = json.loads(call.function.arguments)
     match call.function.name:
         case "feed":
@@ -250,7 +250,7 @@ def test_the_deltas_of_a_call_are_the_call(client):
             assert all(not delta.delta.content for delta in mine)
             deltas = [call for delta in mine for call in delta.delta.tool_calls or []]
             first, *rest = deltas
-            assert (first.index, first.type) == (0, "function") and first.id.startswith("call_")
+            assert (first.index, first.type) == (0, "function") and re.fullmatch("[0-9A-Za-z]{9}", first.id)
             assert all(delta.index == 0 and delta.id is None and delta.function.name is None for delta in rest)
             [call] = choice.message.tool_calls
             assert first.function.name == call.function.name

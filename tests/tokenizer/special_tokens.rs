@@ -179,6 +179,38 @@ fn the_configuration_makes_tokens_special() {
     assert_eq!(tokenizer.vocab_size(), plain.vocab_size());
 }
 
+/// As transformers reads an older model: its map comes before `tokenizer_config.json`, unless that
+/// describes all tokens by itself.
+#[test]
+fn a_map_of_special_tokens_is_read() {
+    let plain = read_tokenizer("byte-level", |json| json["added_tokens"] = json!([]));
+    let map =
+        json!({"bos_token": {"content": "<s>", "lstrip": false}, "eos_token": "</s>", "x": 3});
+    let with_map = plain
+        .clone()
+        .with_special_tokens_map(map.to_string().as_bytes(), "special_tokens_map.json")
+        .unwrap();
+    assert_eq!(with_map.encode("a<s>").unwrap(), [66, 0]);
+    assert_eq!(with_map.bos_id(), Some(0));
+    let template = "{{ bos_token }}{{ eos_token }}{{ pad_token }}";
+    for (config, expected) in [
+        (json!({}), vec![0, 1]),
+        (json!({"bos_token": "</s>", "pad_token": "</s>"}), vec![0, 1, 1]),
+        (json!({"bos_token": "</s>", "added_tokens_decoder": {}}), vec![1]),
+    ] {
+        let mut config = config;
+        config["chat_template"] = template.into();
+        let tokenizer = with_config(with_map.clone(), &config);
+        assert_eq!(encode_hello(&tokenizer).unwrap(), expected, "{config}");
+    }
+    for wrong in ["", "[]", "{\"bos_token\": 3}"] {
+        let error =
+            plain.clone().with_special_tokens_map(wrong.as_bytes(), "special_tokens_map.json");
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("special_tokens_map.json"), "{error}");
+    }
+}
+
 /// The configuration only names a token that takes the white space beside it.
 #[test]
 fn a_token_that_the_configuration_names_stays_as_it_is() {

@@ -5,36 +5,52 @@ use std::fmt::Write;
 use serde_json::json;
 use slowburn::grammar::{Grammar, Schema};
 
-use super::Toolbox;
+use super::{Arguments, Style, Toolbox};
+
+/// A text as Lark has it; nothing for none.
+fn literal(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        json!(text).to_string()
+    }
+}
 
 impl Toolbox {
     // ANCHOR: grammar
     /// The texts that a model may write: calls, and where none is required, an answer. `format` is the
     /// schema of answers; None for any text.
     pub(in super::super) fn grammar(&self, format: Option<&Schema>) -> Grammar {
-        let open = json!(self.style.open);
+        let Style { token, begin, open, between, end, .. } = self.style;
         let mut lark = String::new();
         // Writing to a `String` cannot fail.
-        let _ = match (self.is_required, self.style.has_tags()) {
-            (true, false) => writeln!(lark, "start: body"),
-            (true, true) => writeln!(lark, "start: {open} calls"),
-            (false, false) => writeln!(lark, "start: answer | body\n{}", self.answer(format)),
+        let _ = match (self.is_required, self.style.has_tags) {
+            (true, _) => writeln!(lark, "start: {} calls", literal(open)),
+            (false, false) => writeln!(lark, "start: answer | calls\n{}", self.answer(format)),
             (false, true) => {
                 writeln!(lark, "start: answer | before calls\n{}", self.answer(format))
             }
         };
-        if self.style.has_tags() {
-            let more = format!(r#"("\n" {open} body)*"#);
-            let _ = writeln!(lark, "calls: body {}", if self.is_parallel { &more } else { "" });
-        }
+        let token = token.map_or_else(String::new, |id| format!("<[{id}]>"));
+        let more = match self.is_parallel {
+            // Each call of a style without anything between has its token.
+            true if between.is_empty() => format!("({token} body)*"),
+            true => format!("({} body)*", literal(&format!("{between}{open}"))),
+            false => String::new(),
+        };
+        let _ = writeln!(lark, "calls: {token} {} body {more} {}", literal(begin), literal(end));
         let names: Vec<String> =
             (0..self.tools.len()).map(|index| format!("tool_{index}")).collect();
         let _ = writeln!(lark, "body: {}", names.join(" | "));
-        let footer = json!(self.style.footer());
+        let footer = literal(&self.style.footer());
+        let separator = match self.style.arguments {
+            Arguments::Token(id) => format!("<[{id}]>"),
+            Arguments::Field(_) => String::new(),
+        };
         for (name, tool) in names.iter().zip(&self.tools) {
-            let header = json!(self.style.header(&tool.name));
+            let header = literal(&self.style.header(&tool.name));
             let arguments = Schema::from(tool.parameters.clone()).to_lark();
-            let _ = writeln!(lark, "{name}: {header} {arguments} {footer}");
+            let _ = writeln!(lark, "{name}: {header} {separator} {arguments} {footer}");
         }
         Grammar::Lark(lark)
     }
@@ -43,12 +59,14 @@ impl Toolbox {
     /// The rule for an answer, which does not look like a call, and for what may come before a call.
     fn answer(&self, format: Option<&Schema>) -> String {
         let open = self.style.open.trim_end();
-        let before = match self.style.has_tags() {
+        let before = match self.style.has_tags {
             true => format!("before[lazy]: /(?s:.*){open}\\n/\n"),
             false => String::new(),
         };
-        let text = match (format, self.style.has_tags()) {
+        let text = match (format, self.style.has_tags) {
             (Some(schema), _) => return format!("answer: {}\n{before}", schema.to_lark()),
+            // The special token tells calls from any other text.
+            (None, false) if self.style.token.is_some() => "/(?s:.+)/".to_owned(),
             (None, true) => format!("/(?s:.+)/ & ~/(?s:.*){open}(?s:.*)/"),
             (None, false) => r"/(?s:[^{].*)/".to_owned(),
         };

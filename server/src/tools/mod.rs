@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use slowburn::constrained::Constraint;
 use slowburn::grammar::{Grammar, Schema};
 use slowburn::pretrained::Pretrained;
-use slowburn::tokenizer::{FunctionCall, Message, ToolCall};
+use slowburn::tokenizer::{FunctionCall, Message, ToolCall, short_id};
 use uuid::Uuid;
 
 use super::error::ApiError;
@@ -25,51 +25,112 @@ const MOST: usize = 128;
 /// How a model writes calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Style {
-    /// Before a call.
+    /// The special token before the first call, which is not in the text.
+    token: Option<u32>,
+    /// Before the first call.
+    begin: &'static str,
+    /// Before each call.
     open: &'static str,
-    /// The name of the field with the arguments.
-    arguments: &'static str,
-    /// After a call.
+    /// Between the name of a call and its arguments.
+    arguments: Arguments,
+    /// After each call.
     close: &'static str,
+    /// Between two calls.
+    between: &'static str,
+    /// After the last call.
+    end: &'static str,
+    /// Whether text may come before a call, and another call behind it.
+    has_tags: bool,
+}
+
+/// What stands around the name of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arguments {
+    /// A JSON object with the name, and the arguments in this field.
+    Field(&'static str),
+    /// The name alone, and behind it this special token, which is not in the text.
+    Token(u32),
 }
 
 /// A call alone: `{"name": "now", "arguments": {}}`.
-const PLAIN: Style = Style { open: "", arguments: "arguments", close: "" };
+const PLAIN: Style = Style {
+    token: None,
+    begin: "",
+    open: "",
+    arguments: Arguments::Field("arguments"),
+    close: "",
+    between: "",
+    end: "",
+    has_tags: false,
+};
 
 /// The same as the models of Meta write it.
-const LLAMA: Style = Style { arguments: "parameters", ..PLAIN };
+const LLAMA: Style = Style { arguments: Arguments::Field("parameters"), ..PLAIN };
 
 /// Calls in tags, as Hermes and Qwen write them.
-const HERMES: Style = Style { open: "<tool_call>\n", close: "\n</tool_call>", ..PLAIN };
+const HERMES: Style = Style {
+    open: "<tool_call>\n",
+    close: "\n</tool_call>",
+    between: "\n",
+    has_tags: true,
+    ..PLAIN
+};
+
+/// A list of calls behind a special token, as Mistral writes them, and begins them with `begin`.
+fn mistral(token: u32, begin: &'static str) -> Style {
+    Style { token: Some(token), begin, between: ", ", end: "]", ..PLAIN }
+}
+
+/// Names and arguments behind special tokens, as newer models of Mistral write them.
+fn mistral_args(token: u32, arguments: u32) -> Style {
+    Style {
+        token: Some(token),
+        arguments: Arguments::Token(arguments),
+        ..PLAIN
+    }
+}
 
 impl Style {
     /// The style that a model's chat template describes; the plain one, where it describes none that is
     /// known here.
     fn of(pretrained: &Pretrained) -> Self {
-        let template = pretrained.tokenizer.chat_template();
+        let tokenizer = &pretrained.tokenizer;
+        let template = tokenizer.chat_template();
         let says = |text| template.is_some_and(|template| template.tool_source().contains(text));
+        let special = |text| tokenizer.special_id(text).filter(|_| says(text));
         if says("<tool_call>") {
             HERMES
         } else if says(r#""parameters": dictionary"#) {
             LLAMA
+        } else if let Some(token) = special("[TOOL_CALLS]") {
+            let begin = if says("[TOOL_CALLS] [") { " [" } else { "[" };
+            let list = mistral(token, begin);
+            special("[ARGS]").map_or(list, |arguments| mistral_args(token, arguments))
         } else {
             PLAIN
         }
     }
 
-    /// What comes before the arguments of a call.
+    /// What comes before the arguments of a call, in the text.
     fn header(self, name: &str) -> String {
-        format!(r#"{{"name": {}, "{}": "#, json!(name), self.arguments)
+        match self.arguments {
+            Arguments::Field(field) => format!(r#"{{"name": {}, "{field}": "#, json!(name)),
+            Arguments::Token(_) => name.to_owned(),
+        }
     }
 
     /// What comes behind the arguments of a call.
     fn footer(self) -> String {
-        format!("}}{}", self.close)
+        let close = self.close;
+        match self.arguments {
+            Arguments::Field(_) => format!("}}{close}"),
+            Arguments::Token(_) => close.to_owned(),
+        }
     }
 
-    /// Whether text may come before a call, and another call behind it.
-    fn has_tags(self) -> bool {
-        !self.open.is_empty()
+    /// Whether an answer may have several calls.
+    fn has_room(self) -> bool {
+        self.has_tags || self.token.is_some()
     }
 }
 
@@ -136,7 +197,7 @@ impl Toolbox {
             style,
             tools,
             is_required: !matches!(choice, None | Some(ToolChoice::Mode(ToolMode::Auto))),
-            is_parallel: is_parallel && style.has_tags() && named.is_none(),
+            is_parallel: is_parallel && style.has_room() && named.is_none(),
         }))
     }
 
@@ -204,14 +265,13 @@ pub(super) async fn grammar(
     }
 }
 
-/// A new name for a call.
+/// A new name for a call, which the templates of all models take.
 pub(super) fn call_id() -> String {
-    format!("call_{}", Uuid::new_v4().simple())
+    short_id(Uuid::new_v4().as_u128())
 }
 
-/// A call for the library, whose arguments are JSON and no text.
-pub(super) fn call(id: String, name: String, arguments: String) -> ToolCall {
-    let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
+/// A call for the library, whose arguments are as the client sent them.
+pub(super) fn call(id: String, name: String, arguments: Value) -> ToolCall {
     ToolCall { id, function: FunctionCall { name, arguments } }
 }
 
@@ -219,11 +279,19 @@ pub(super) fn call(id: String, name: String, arguments: String) -> ToolCall {
 pub(super) fn lines(message: &Message) -> Vec<String> {
     let call = |call: &ToolCall| {
         let FunctionCall { name, arguments } = &call.function;
+        let arguments = match arguments.as_str() {
+            Some(text) if text.trim().is_empty() => "{}".to_owned(),
+            // On one line, whatever line breaks are in it.
+            Some(text) => serde_json::from_str::<Value>(text)
+                .map_or_else(|_| text.to_owned(), |arguments| arguments.to_string()),
+            None if arguments.is_null() => "{}".to_owned(),
+            None => arguments.to_string(),
+        };
         format!("{}{arguments}{}", PLAIN.header(name), "}")
     };
     let calls = message.tool_calls.iter().map(call);
-    let text = (!message.content.is_empty() || message.tool_calls.is_empty())
-        .then(|| message.content.clone());
+    let text = message.content.clone().unwrap_or_default();
+    let text = (!text.is_empty() || message.tool_calls.is_empty()).then_some(text);
     text.into_iter().chain(calls).collect()
 }
 

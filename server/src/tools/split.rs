@@ -1,7 +1,7 @@
 //! Calls in what a model writes.
 
 use super::scan::ObjectScan;
-use super::{PLAIN, Toolbox};
+use super::{Callable, PLAIN, Toolbox};
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,12 @@ pub(in super::super) enum Piece {
 pub(in super::super) struct Splitter {
     /// How each call begins, and the name of its tool.
     headers: Vec<(String, String)>,
+    /// The same of a call behind another.
+    later: Vec<(String, String)>,
     footer: String,
+    /// Between two calls, and behind the last one.
+    between: &'static str,
+    end: &'static str,
     /// Text may come before a call.
     is_anywhere: bool,
     state: State,
@@ -39,18 +44,29 @@ enum State {
     Footer(String),
     /// Behind a call.
     Between,
+    /// Behind what is between two calls.
+    Next,
 }
 
 impl Splitter {
     pub(in super::super) fn new(toolbox: Option<&Toolbox>) -> Self {
         let style = toolbox.map_or(PLAIN, |toolbox| toolbox.style);
         let tools = toolbox.map_or(&[][..], |toolbox| toolbox.tools.as_slice());
-        let header =
-            |name: &String| (format!("{}{}", style.open, style.header(name)), name.clone());
+        let headers = |before: &str| {
+            let header = |tool: &Callable| {
+                let text = format!("{before}{}{}", style.open, style.header(&tool.name));
+                (text, tool.name.clone())
+            };
+            tools.iter().map(header).collect::<Vec<(String, String)>>()
+        };
         Self {
-            headers: tools.iter().map(|tool| header(&tool.name)).collect(),
+            // A decoder may leave out the space at the beginning of a text.
+            headers: [headers(style.begin), headers(style.begin.trim_start())].concat(),
+            later: headers(""),
             footer: style.footer(),
-            is_anywhere: style.has_tags(),
+            between: style.between,
+            end: style.end,
+            is_anywhere: style.has_tags,
             state: State::Start,
             pending: String::new(),
         }
@@ -69,7 +85,12 @@ impl Splitter {
     pub(in super::super) fn finish(&mut self) -> Option<Piece> {
         let rest = std::mem::take(&mut self.pending);
         let is_cut = |(header, _): &&(String, String)| behind(&rest, header) == Some("");
-        if let Some((_, name)) = self.headers.iter().find(is_cut) {
+        let headers = match self.state {
+            State::Between => return None,
+            State::Next => &self.later,
+            _ => &self.headers,
+        };
+        if let Some((_, name)) = headers.iter().find(is_cut) {
             return Some(Piece::Call { name: name.clone() });
         }
         (!rest.is_empty()).then_some(Piece::Text(rest))
@@ -78,7 +99,7 @@ impl Splitter {
     /// Whether more is clear after this step.
     fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
         match &mut self.state {
-            State::Start | State::Text => self.find_call(pieces),
+            State::Start | State::Next | State::Text => self.find_call(pieces),
             State::Arguments(scan) => {
                 let end = self.pending.char_indices().find(|(_, c)| scan.ends_with(*c));
                 let length = end.map_or(self.pending.len(), |(at, c)| at + c.len_utf8());
@@ -99,10 +120,22 @@ impl Splitter {
                 true
             }
             State::Between => {
-                if self.pending.starts_with('\n') {
-                    self.pending.remove(0);
+                let (between, end) = (self.between, self.end);
+                if self.pending.len() < between.len() && between.starts_with(&self.pending) {
+                    return false;
                 }
-                self.state = State::Text;
+                let has_next = self.pending.starts_with(between);
+                let taken = match has_next {
+                    true => between.len(),
+                    false if self.pending.starts_with(end) => end.len(),
+                    false => 0,
+                };
+                self.pending.drain(..taken);
+                self.state = if has_next && !self.is_anywhere {
+                    State::Next
+                } else {
+                    State::Text
+                };
                 true
             }
         }
@@ -110,14 +143,16 @@ impl Splitter {
 
     /// Looks for the beginning of a call.
     fn find_call(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        let is_start = matches!(self.state, State::Start);
+        let is_next = matches!(self.state, State::Next);
+        let is_start = is_next || matches!(self.state, State::Start);
+        let headers = if is_next { &self.later } else { &self.headers };
         let mut places = self.pending.char_indices().map(|(at, _)| at);
         let may_begin = |at: &usize| {
             let rest = &self.pending[*at..];
             let is_one = |(header, _): &(String, String)| {
                 header.starts_with(rest) || behind(rest, header).is_some()
             };
-            (self.is_anywhere || is_start && *at == 0) && self.headers.iter().any(is_one)
+            (self.is_anywhere || is_start && *at == 0) && headers.iter().any(is_one)
         };
         let place = places.find(may_begin).unwrap_or(self.pending.len());
         if place > 0 {
@@ -127,7 +162,7 @@ impl Splitter {
         let has_begun = |(header, _): &&(String, String)| {
             behind(&self.pending, header).is_some_and(|arguments| !arguments.is_empty())
         };
-        let Some((header, name)) = self.headers.iter().find(has_begun) else {
+        let Some((header, name)) = headers.iter().find(has_begun) else {
             return false;
         };
         pieces.push(Piece::Call { name: name.clone() });
@@ -148,7 +183,7 @@ fn behind<'a>(text: &'a str, header: &str) -> Option<&'a str> {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Callable, HERMES, Style};
+    use super::super::{HERMES, Style, mistral, mistral_args};
     use super::*;
 
     fn splitter(style: Style) -> Splitter {
@@ -235,5 +270,25 @@ mod tests {
         let no_call = "<tool_call>\n{\"name\": \"feed\", \"arguments\": 3}".to_owned();
         assert_eq!(split(HERMES, &no_call), [Piece::Text(no_call)]);
         assert_eq!(split(HERMES, "<tool_call>\n{"), [Piece::Text("<tool_call>\n{".to_owned())]);
+    }
+
+    #[test]
+    fn calls_of_mistral_are_a_list_or_come_after_each_other() {
+        let [a, b] = call("feed", "{}");
+        let [c, d] = call("feed_all", "{\"a\": [1]}");
+        let first = r#"{"name": "feed", "arguments": {}}"#;
+        let second = r#"{"name": "feed_all", "arguments": {"a": [1]}}"#;
+        let style = mistral(5, " [");
+        assert_eq!(split(style, &format!(" [{first}]")), [a.clone(), b.clone()]);
+        let both = [a.clone(), b.clone(), c.clone(), d.clone()];
+        assert_eq!(split(style, &format!(" [{first}, {second}]")), both);
+        assert_eq!(split(style, &format!("[{first}, {second}]")), both);
+        assert_eq!(split(style, &format!("[{first},")), [a.clone(), b.clone()]);
+        let text = Piece::Text("[1, 2]".to_owned());
+        assert_eq!(split(style, "[1, 2]"), [text]);
+        let style = mistral_args(5, 6);
+        assert_eq!(split(style, "feed{}feed_all{\"a\": [1]}"), both);
+        let text = Piece::Text("feeding is fun".to_owned());
+        assert_eq!(split(style, "feeding is fun"), [text]);
     }
 }

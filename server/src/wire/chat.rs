@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::options::some_tokens;
 use super::{
-    ChatLogprobs, StreamOptions, Tool, ToolCallDelta, ToolChoice, WireFinish, WireToolCall,
-    WireUsage,
+    ChatLogprobs, SentToolCall, StreamOptions, Tool, ToolCallDelta, ToolChoice, WireFinish,
+    WireToolCall, WireUsage,
 };
 
 /// A conversation to answer.
@@ -60,7 +60,7 @@ pub struct ChatMessage {
     pub role: WireRole,
     pub content: Option<Content>,
     /// Of an assistant: the tools that it has called.
-    pub tool_calls: Option<Vec<WireToolCall>>,
+    pub tool_calls: Option<Vec<SentToolCall>>,
     /// Of a tool: the id of the call that it answers.
     pub tool_call_id: Option<String>,
     /// For templates that write it.

@@ -53,7 +53,7 @@ pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
 };
 pub use tools::{
-    FlatToolChoice, FunctionDelta, Tool, ToolCallDelta, ToolChoice, ToolKind, ToolMode,
-    WireFunctionCall, WireToolCall,
+    FlatToolChoice, FunctionDelta, SentToolCall, Tool, ToolCallDelta, ToolChoice, ToolKind,
+    ToolMode, WireFunctionCall, WireToolCall,
 };
 pub use usage::{WireFinish, WireUsage};

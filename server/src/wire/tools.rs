@@ -126,6 +126,25 @@ impl From<FlatToolChoice> for ToolChoice {
     }
 }
 
+/// A call in an assistant's message of a request.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub struct SentToolCall {
+    pub id: String,
+    #[serde(rename = "type")]
+    #[expect(dead_code, reason = "another type does not parse")]
+    pub kind: Option<ToolKind>,
+    pub function: SentFunctionCall,
+}
+
+/// A function with its arguments.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub struct SentFunctionCall {
+    pub name: String,
+    /// A JSON object as text, or as an object. None, and an empty text, are an object without fields.
+    #[serde(default)]
+    pub arguments: Value,
+}
+
 /// A call in an assistant's message.
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
 pub struct WireToolCall {

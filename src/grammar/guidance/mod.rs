@@ -184,7 +184,11 @@ fn factory(vocabulary: &Vocabulary) -> Result<ParserFactory, String> {
     let word = |id| {
         let bytes = vocabulary.bytes(id);
         let has_room = bytes.len() < LONGEST_TOKEN && !bytes.contains(&MARKER);
-        bytes.get(..).filter(|_| has_room).unwrap_or_default().to_vec()
+        match bytes {
+            // A token without text, which a Lark grammar can name by its id: `<[5]>`.
+            [] if id < size => [&[MARKER], format!("[{id}]").as_bytes()].concat(),
+            bytes => bytes.get(..).filter(|_| has_room).unwrap_or_default().to_vec(),
+        }
     };
     let words: Vec<Vec<u8>> = (0..=size).map(word).collect();
     let trie = TokTrie::from(&TokRxInfo::new(size + 1, size), &words);

@@ -8,6 +8,7 @@ use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
 
 use super::namespace::Namespace;
+use super::objects::{self, Range};
 
 /// The total work. A unit is about a nanosecond of work, or a byte of memory.
 const WORK: u64 = 128 << 20;
@@ -69,9 +70,15 @@ impl Budget {
         }
         self.spend(LOOK)?;
         check_depth(depth)?;
+        if value.downcast_object_ref::<Range>().is_some() {
+            self.spend_times(value.len().unwrap_or(0), LOOK as usize)?;
+        }
         let mut bytes: u64 = 32;
         for (key, item) in pairs(value) {
             bytes += self.weigh_inside(&key, depth + 1)? + self.weigh_inside(&item, depth + 1)?;
+        }
+        for item in objects::held(value).into_iter().flatten() {
+            bytes += self.weigh_inside(&item, depth + 1)?;
         }
         for item in items(value)? {
             bytes += self.weigh_inside(&item?, depth + 1)?;
@@ -112,8 +119,15 @@ impl Budget {
     fn settled(&self, value: &Value, depth: usize) -> Result<Option<Value>, Error> {
         self.spend(LOOK)?;
         check_depth(depth)?;
-        if depth > 0 && value.downcast_object_ref::<Namespace>().is_some() {
-            return Err(refuse("a namespace cannot be kept in a list or in a namespace"));
+        // What it holds was settled when it was set.
+        if value.downcast_object_ref::<Namespace>().is_some() {
+            return Ok(None);
+        }
+        if let Some(held) = objects::held(value) {
+            for item in held {
+                self.settled(&item, depth + 1)?;
+            }
+            return Ok(None);
         }
         for (key, item) in pairs(value) {
             self.settled(&key, depth + 1)?;
@@ -167,7 +181,8 @@ fn pairs(value: &Value) -> impl Iterator<Item = (Value, Value)> {
 
 /// The items of a list; empty for other values.
 fn items(value: &Value) -> Result<impl Iterator<Item = Result<Value, Error>>, Error> {
-    let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable);
+    let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
+        && objects::held(value).is_none();
     let items = is_list.then(|| value.try_iter()).transpose()?;
     Ok(items.into_iter().flat_map(|items| items.checked()))
 }

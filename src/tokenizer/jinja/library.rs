@@ -1,18 +1,20 @@
-//! The filters, tests and functions of templates, each of which charges its work to the budget
-//! before it runs.
+//! The filters and functions of templates, each of which charges its work to the budget before it
+//! runs.
 
-use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs, from_args};
+use minijinja::value::{Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, State, Value, filters};
 
-use super::budget::{Budget, KEEP, refuse};
-use super::format_check::check_format;
+use super::budget::{Budget, refuse};
 use super::json::to_json;
-use super::namespace::Namespace;
-use super::python;
-use super::text_filters;
+use super::namespace::Namespaces;
+use super::objects::{Cycler, Joiner, Range};
+use super::{args, collections, numbers, python, text_filters};
 
 /// How a filter visits its input.
 type Look = fn(&Budget, &Value) -> Result<(), Error>;
+
+/// A filter, with the arguments of its call, of which the first is its input.
+pub(super) type OwnFilter = fn(&Budget, &[Value]) -> Result<Value, Error>;
 
 /// Filters of the engine.
 macro_rules! engine {
@@ -22,63 +24,34 @@ macro_rules! engine {
 pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     add_filters(env, budget);
     add_functions(env, budget);
-    // Their output is long debug information for template authors.
-    env.remove_filter("pprint");
+    // Its output is long debug information for template authors.
     env.remove_global("debug");
     // Extensions of the engine, which templates for transformers cannot use.
     ["chain", "zip", "split", "lines", "bool"].iter().for_each(|name| env.remove_filter(name));
-
-    let own = budget.clone();
-    env.add_test(
-        "in",
-        move |state: &State, value: &Value, other: &Value| -> Result<bool, Error> {
-            own.weigh(value)?;
-            own.weigh(other)?;
-            minijinja::tests::is_in(state, value, other)
-        },
-    );
-    env.add_test("divisibleby", |value: &Value, by: &Value| -> Result<bool, Error> {
-        let number = |value: &Value| i128::try_from(value.clone());
-        let remainder = number(value)?.checked_rem(number(by)?);
-        remainder.map(|rest| rest == 0).ok_or_else(|| refuse("nothing is divisible by 0"))
-    });
 }
 
 fn add_filters(env: &mut Environment<'static>, budget: &Budget) {
-    // These read only the top level.
-    for (name, filter) in
-        engine![abs attr default first float int items last length list round safe]
-    {
-        add_filter(env, budget, name, Budget::touch, filter);
-    }
-    // These iterate over the characters of a string as over the items of a list.
-    for (name, filter) in engine![
-        batch dictsort groupby map max min reject rejectattr reverse select selectattr slice sort
-        unique
-    ] {
+    let visit: Look = |budget, value| budget.weigh(value).map(drop);
+    // These iterate over the characters of a string as over the items of a list, and call others.
+    for (name, filter) in engine![map reject rejectattr select selectattr] {
         add_filter(env, budget, name, Budget::weigh_items, filter);
     }
-    let visit: Look = |budget, value| budget.weigh(value).map(drop);
-    for (name, filter) in
-        engine![capitalize escape format indent join lower replace title trim upper]
-    {
-        add_filter(env, budget, name, visit, filter);
+    let own: [(&[(&'static str, OwnFilter)], Look); 5] = [
+        (&collections::SHALLOW, Budget::touch),
+        (&collections::DEEP, Budget::weigh_items),
+        (&numbers::ALL, visit),
+        (&text_filters::ALL, visit),
+        (&[("tojson", to_json)], visit),
+    ];
+    for (filters, look) in own {
+        for &(name, filter) in filters {
+            let own = budget.clone();
+            let filter = Value::from_function(move |args: Rest<ValueOrKwargs>| {
+                filter(&own, &args.into_values())
+            });
+            add_filter(env, budget, name, look, filter);
+        }
     }
-    for (name, filter) in text_filters::all(budget) {
-        add_filter(env, budget, name, visit, filter);
-    }
-    add_filter(env, budget, "count", Budget::touch, Value::from_function(filters::length));
-    add_filter(env, budget, "d", Budget::touch, Value::from_function(filters::default));
-    add_filter(env, budget, "e", visit, Value::from_function(filters::escape));
-    let own = budget.clone();
-    let filter = Value::from_function(move |values: &Value, options: Rest<ValueOrKwargs>| {
-        sum(&own, values, &options.into_values())
-    });
-    add_filter(env, budget, "sum", Budget::weigh_items, filter);
-    let own = budget.clone();
-    let filter =
-        Value::from_function(move |value: &Value, options: Kwargs| to_json(&own, value, &options));
-    add_filter(env, budget, "tojson", visit, filter);
 }
 
 /// Adds a filter that charges its work before it does it.
@@ -91,156 +64,102 @@ fn add_filter(
 ) {
     let budget = budget.clone();
     env.add_filter(name, move |state: &mut State, args: Rest<ValueOrKwargs>| {
-        let mut args = args.into_values();
-        if let [value, options @ ..] = &mut args[..] {
+        let args = args.into_values();
+        if let [value, options @ ..] = &args[..] {
             look(&budget, value)?;
             budget.weigh_all(options)?;
-            if name == "join" {
-                *value = texts_of(value)?;
+            // It would call itself.
+            if name == "map" && options.first().and_then(Value::as_str) == Some("map") {
+                return Err(refuse("`map` cannot apply `map`"));
             }
-            filter_work(&budget, name, value, options)?;
         }
         budget.settle(filter.call(state, &args)?)
     });
 }
 
-/// Charges what a filter makes of `value`, where that is more than its input.
-fn filter_work(budget: &Budget, name: &str, value: &Value, options: &[Value]) -> Result<(), Error> {
-    match (name, options) {
-        ("replace", [from, to, ..]) => replace_work(budget, value, from, to),
-        ("join", _) => join_work(budget, value, &option(options, 0, "d")),
-        ("format", values) => check_format(budget, value, values),
-        ("indent", _) => {
-            let lines = text_of(value).matches('\n').count() + 1;
-            budget.spend_times(lines, option(options, 0, "width").as_usize().unwrap_or(4))
-        }
-        ("sort", _) => {
-            let keys = text_of(&option(options, 0, "attribute")).matches(',').count() + 1;
-            budget.spend_times(value.len().unwrap_or(0) * keys, 4 * KEEP as usize)
-        }
-        ("batch", [count, ..]) => {
-            budget.spend_times(count.as_usize().unwrap_or(0), 2 * KEEP as usize)
-        }
-        ("slice", [count, ..]) => {
-            budget.spend_times(count.as_usize().unwrap_or(0), 4 * KEEP as usize)
-        }
-        ("trim", [characters, ..]) => {
-            budget.spend_times(text_of(value).len(), text_of(characters).len())
-        }
-        ("list", _) => budget.spend_times(text_of(value).len(), KEEP as usize),
-        // It would call itself.
-        ("map", [filter, ..]) if filter.as_str() == Some("map") => {
-            Err(refuse("`map` cannot apply `map`"))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn add_functions(env: &mut Environment<'static>, budget: &Budget) {
     let own = budget.clone();
-    env.add_function("range", move |low: isize, high: Option<isize>, step: Option<isize>| {
-        own.settle(minijinja::functions::range(low, high, step)?)
+    env.add_function("range", move |args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
+        own.spend(8)?;
+        Ok(Value::from_object(Range::new(&args.into_values())?))
     });
-    let own = budget.clone();
-    env.add_function("dict", move |value: Option<Value>, update: Kwargs| {
-        own.settle(minijinja::functions::dict(value, update)?)
-    });
-    let own = budget.clone();
-    env.add_function("namespace", move |values: Option<ValueOrKwargs>| -> Result<Value, Error> {
-        let namespace = Namespace::default();
-        let values = values.map(ValueOrKwargs::into_value).filter(|values| !values.is_undefined());
-        if let Some(values) = values {
-            let map = values.as_object().filter(|_| values.kind() == ValueKind::Map);
-            let map = map.ok_or_else(|| refuse("a namespace is made of names and values"))?;
-            for (name, value) in map.try_iter_pairs().into_iter().flatten() {
-                namespace.set(&own, name.as_str().unwrap_or_default(), value)?;
-            }
+    env.add_global("dict", Value::from_object(Dict(budget.clone())));
+    let (own, namespaces) = (budget.clone(), Namespaces::default());
+    env.add_function("namespace", move |args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
+        let namespace = namespaces.create();
+        for (name, value) in entries(&own, &args.into_values())? {
+            namespace.set(&own, name.as_str().unwrap_or_default(), value)?;
         }
         Ok(Value::from_object(namespace))
     });
-    env.add_function("raise_exception", |message: String| -> Result<Value, Error> {
-        Err(refuse(message))
+    let own = budget.clone();
+    env.add_function("cycler", move |args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
+        own.settle(Value::from_object(Cycler::new(&args.into_values())?))
+    });
+    let own = budget.clone();
+    env.add_function("joiner", move |args: Rest<ValueOrKwargs>| -> Result<Value, Error> {
+        own.settle(Value::from_object(Joiner::new(&args.into_values())?))
+    });
+    env.add_function("raise_exception", |message: &Value| -> Result<Value, Error> {
+        Err(refuse(python::printed(message)))
     });
 }
 
-/// An option of a filter, by its position or its name.
-fn option(options: &[Value], at: usize, name: &str) -> Value {
-    let named = options.last().filter(|last| last.is_kwargs());
-    let named = named.and_then(|named| named.get_attr(name).ok());
-    let positional = options.get(at).filter(|option| !option.is_kwargs());
-    positional.cloned().or(named).unwrap_or_default()
-}
+/// `dict(...)`, and `dict.fromkeys(...)`.
+#[derive(Debug)]
+struct Dict(Budget);
 
-fn text_of(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-/// Charges the output length of `replace`.
-pub(super) fn replace_work(
-    budget: &Budget,
-    text: &Value,
-    from: &Value,
-    to: &Value,
-) -> Result<(), Error> {
-    let text = text_of(text);
-    let found = text.matches(text_of(from)).count();
-    budget.spend(text.len() as u64)?;
-    budget.spend_times(found, text_of(to).len())
-}
-
-/// Charges the output length of `join`.
-pub(super) fn join_work(budget: &Budget, items: &Value, separator: &Value) -> Result<(), Error> {
-    let bytes = budget.weigh(items)?;
-    budget.spend(bytes)?;
-    let count = items.len().unwrap_or(0);
-    budget.spend_times(count, text_of(separator).len())
-}
-
-/// The items of a list as the texts that Python joins, where the engine would write others. A
-/// dictionary stays: the filter may join one of its attributes.
-pub(super) fn texts_of(items: &Value) -> Result<Value, Error> {
-    if items.kind() != ValueKind::Seq {
-        return Ok(items.clone());
+impl minijinja::value::Object for Dict {
+    fn repr(self: &std::sync::Arc<Self>) -> minijinja::value::ObjectRepr {
+        minijinja::value::ObjectRepr::Plain
     }
-    let text = |item: Value| match item.kind() {
-        ValueKind::Map => item,
-        _ => python::text(&item).map_or(item, Value::from),
+
+    fn call(
+        self: &std::sync::Arc<Self>,
+        _: &mut State<'_, '_>,
+        args: &[Value],
+    ) -> Result<Value, Error> {
+        self.0.settle(Value::from_pairs(entries(&self.0, args)?))
+    }
+
+    fn call_method(
+        self: &std::sync::Arc<Self>,
+        _: &mut State<'_, '_>,
+        method: &str,
+        args: &[Value],
+    ) -> Result<Value, Error> {
+        if method != "fromkeys" {
+            return Err(Error::from(minijinja::ErrorKind::UnknownMethod));
+        }
+        let [keys, value] = args::bind(args, ["iterable", "value"])?;
+        let (keys, value) = (args::required(keys)?, value.unwrap_or_else(|| Value::from(())));
+        self.0.weigh_items(&keys)?;
+        let keys = collections::iterate(&keys)?.into_iter();
+        self.0.settle(Value::from_pairs(keys.map(|key| (key, value.clone()))))
+    }
+}
+
+/// What a dictionary is made of: another, or pairs, and names with values.
+fn entries(budget: &Budget, args: &[Value]) -> Result<Vec<(Value, Value)>, Error> {
+    budget.weigh_all(args)?;
+    let (positional, named) = args::split(args);
+    let mut entries: Vec<(Value, Value)> = match positional {
+        [] => Vec::new(),
+        [map] if map.kind() == ValueKind::Map => python::entries(map).collect(),
+        [pairs] => {
+            let pairs = collections::iterate(pairs)?.into_iter().map(|pair| {
+                let pair: Result<[Value; 2], _> = collections::iterate(&pair)?.try_into();
+                let [key, value] = pair.map_err(|_| refuse("a dictionary is made of pairs"))?;
+                Ok((key, value))
+            });
+            pairs.collect::<Result<Vec<(Value, Value)>, Error>>()?
+        }
+        _ => return Err(refuse("a dictionary is made of one other, and of names with values")),
     };
-    items.try_iter()?.checked().map(|item| item.map(text)).collect()
-}
-
-/// The sum of numbers, or of one of their attributes.
-fn sum(budget: &Budget, values: &Value, options: &[Value]) -> Result<Value, Error> {
-    let is_named = options.last().is_some_and(Value::is_kwargs);
-    let (positional, named) = options.split_at(options.len() - usize::from(is_named));
-    let (attribute, start): (Option<String>, Option<Value>) = from_args(positional)?;
-    let (named,): (Kwargs,) = from_args(named)?;
-    let attribute = attribute.or(named.get("attribute")?);
-    let start = start.or(named.get("start")?);
-    named.assert_all_used()?;
-    let mut total = plus(&Value::from(0), &start.unwrap_or(Value::from(0)))?;
-    for value in values.try_iter()?.checked() {
-        budget.spend(KEEP)?;
-        let value = value?;
-        total = match &attribute {
-            Some(name) => plus(&total, &value.get_attr(name)?)?,
-            None => plus(&total, &value)?,
-        };
+    for name in named.iter().flat_map(|named| named.args()) {
+        if let Some(named) = &named {
+            entries.push((Value::from(name), named.get(name)?));
+        }
     }
-    Ok(total)
-}
-
-/// The sum of two numbers: an integer if both are.
-fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
-    let real = |value: &Value| match i128::try_from(value.clone()) {
-        Ok(whole) if value.is_integer() => Ok(whole as f64),
-        _ => f64::try_from(value.clone()),
-    };
-    if !a.is_integer() || !b.is_integer() {
-        return Ok(Value::from(real(a)? + real(b)?));
-    }
-    let sum = i128::try_from(a.clone())?.checked_add(i128::try_from(b.clone())?);
-    let sum = sum.ok_or_else(|| refuse("unable to calculate a sum so large"))?;
-    // In the type in which the engine is fastest.
-    Ok(i64::try_from(sum).map_or_else(|_| Value::from(sum), Value::from))
+    Ok(entries)
 }

@@ -1,36 +1,66 @@
 //! Jinja's `namespace`, the only mutable value in a template.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use minijinja::value::{Enumerator, Object};
 use minijinja::{Error, Value};
 
 use super::budget::{Budget, refuse};
 
-/// `namespace(found=false)`. The engine's own namespace could contain itself and would then print
-/// endlessly; this one checks each value before storing it.
-#[derive(Debug, Default)]
-pub(super) struct Namespace(Mutex<BTreeMap<String, Value>>);
+/// The contents of all namespaces of a rendering.
+///
+/// A namespace may be in a list that is in a namespace, and so in itself. Here nothing leaks by that,
+/// because the namespaces in values are only names of contents that all end with the rendering; and
+/// nothing loops, because the [budget](Budget) is charged for what a value holds, and how deep, before
+/// anything else visits it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Namespaces(Arc<Mutex<Vec<BTreeMap<String, Value>>>>);
+
+impl Namespaces {
+    /// A new one that holds nothing.
+    pub(super) fn create(&self) -> Namespace {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(BTreeMap::new());
+        Namespace { contents: Arc::downgrade(&self.0), at: all.len() - 1 }
+    }
+}
+
+/// `namespace(found=false)`.
+#[derive(Debug)]
+pub(super) struct Namespace {
+    contents: Weak<Mutex<Vec<BTreeMap<String, Value>>>>,
+    at: usize,
+}
 
 impl Namespace {
     pub(super) fn set(&self, budget: &Budget, name: &str, value: Value) -> Result<(), Error> {
-        if value.downcast_object_ref::<Namespace>().is_some() {
-            return Err(refuse("a namespace cannot be kept in a list or in a namespace"));
+        if name.starts_with('_') {
+            return Err(refuse(format!("a namespace cannot hold `{name}`: use another name")));
         }
         let value = budget.settle(value)?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value);
+        self.with(|contents| contents.insert(name.to_owned(), value));
         Ok(())
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&mut BTreeMap<String, Value>) -> T) -> Option<T> {
+        let all = self.contents.upgrade()?;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get_mut(self.at).map(read)
     }
 }
 
 impl Object for Namespace {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_str()?).cloned()
+        self.with(|contents| contents.get(key.as_str()?).cloned()).flatten()
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Enumerator::Values(values.keys().map(Value::from).collect())
+        let names = self.with(|contents| contents.keys().map(Value::from).collect());
+        Enumerator::Values(names.unwrap_or_default())
+    }
+
+    fn is_true(self: &Arc<Self>) -> bool {
+        true
     }
 }

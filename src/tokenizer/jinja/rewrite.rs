@@ -6,8 +6,10 @@ use minijinja::Value;
 use minijinja::machinery::Instruction::{self, *};
 use minijinja::machinery::Instructions;
 
+use super::methods;
 use super::operators::{
-    CONCAT, NAMESPACE_SET, REMAINDER, SETTLE, TIMES, TOUCH, WEIGH, WEIGH_ITEMS,
+    AT_LEAST, AT_MOST, ATTRIBUTE, CONCAT, LESS, LOOP, MACRO, MORE, NAMESPACE_SET, PRODUCT,
+    REMAINDER, SETTLE, TOUCH, UNPACK, WEIGH, WEIGH_ITEMS, WITHIN,
 };
 
 /// The place in the engine's cache of filters, of a filter that is not in it.
@@ -64,13 +66,13 @@ fn set_in_macro<'a>(old: &Instructions<'a>, at: u32) -> Vec<Instruction<'a>> {
 /// An instruction, with what counts its work before and after it.
 fn parts<'a>(instruction: &Instruction<'a>) -> Vec<Instruction<'a>> {
     let mut parts = match instruction {
-        Mul => charge(TIMES, 2),
         Slice => charge(TOUCH, 4),
         GetItem => charge(TOUCH, 2),
-        PushLoop(_) => charge(TOUCH, 1),
+        PushLoop(_) => charge(LOOP, 1),
         BuildMap(pairs) => charge(WEIGH, 2 * pairs),
         UnpackLists(count) | MergeKwargs(count) => charge(WEIGH_ITEMS, *count),
-        Eq | Ne | Lt | Lte | Gt | Gte | In | CompareAndPreserve(_) => charge(WEIGH, 2),
+        In => charge(WITHIN, 2),
+        Eq | Ne | CompareAndPreserve(_) => charge(WEIGH, 2),
         // The other tests without an argument read only the top level of their input.
         PerformTest(name, Some(count), _) if *count > 1 || matches!(*name, "lower" | "upper") => {
             charge(WEIGH, (*count).into())
@@ -82,6 +84,19 @@ fn parts<'a>(instruction: &Instruction<'a>) -> Vec<Instruction<'a>> {
     match instruction {
         StringConcat => parts.push(filter(CONCAT, 2)),
         Rem => parts.push(filter(REMAINDER, 2)),
+        Mul => parts.push(filter(PRODUCT, 2)),
+        Lt => parts.push(filter(LESS, 2)),
+        Lte => parts.push(filter(AT_MOST, 2)),
+        Gt => parts.push(filter(MORE, 2)),
+        Gte => parts.push(filter(AT_LEAST, 2)),
+        UnpackList(_) => parts.extend([filter(UNPACK, 1), instruction.clone()]),
+        GetAttr(name) if methods::is_method(name) => {
+            parts.extend([LoadConst(Value::from(*name)), filter(ATTRIBUTE, 2)]);
+        }
+        // What `{% call %}` passes on has no more arguments than it names.
+        BuildMacro(name, ..) if *name != "caller" => {
+            parts.extend([instruction.clone(), filter(MACRO, 1)]);
+        }
         // A value, which is counted when it is written. A safe string is not escaped.
         EmitRaw(raw) => {
             let raw = Value::from_safe_string((*raw).to_owned());

@@ -25,8 +25,8 @@ use crate::tools::{self, Piece, Splitter, Toolbox, call_id};
 use crate::updates::Updates;
 use crate::wire::{
     ChatChoice, ChatCompletion, ChatCompletionRequest, ChatLogprobs, ChatMessage, ChatTokenLogprob,
-    Content, ReplyMessage, ToolKind, TopLogprob, WireFinish, WireFunctionCall, WireToolCall,
-    WireUsage, WithFormat,
+    Content, ReplyMessage, SentToolCall, ToolKind, TopLogprob, WireFinish, WireFunctionCall,
+    WireToolCall, WireUsage, WithFormat,
 };
 
 const ASSISTANT: &str = "assistant";
@@ -94,14 +94,12 @@ pub(super) fn message(message: ChatMessage) -> Message {
         tool_calls: calls.map(tool_call).collect(),
         tool_call_id: message.tool_call_id,
         name: message.name,
-        ..Message::new(
-            message.role.into(),
-            message.content.map_or_else(String::new, Content::into_text),
-        )
+        content: message.content.map(Content::into_text),
+        ..Message::new(message.role.into(), "")
     }
 }
 
-fn tool_call(WireToolCall { id, function, .. }: WireToolCall) -> ToolCall {
+fn tool_call(SentToolCall { id, function, .. }: SentToolCall) -> ToolCall {
     tools::call(id, function.name, function.arguments)
 }
 

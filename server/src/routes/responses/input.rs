@@ -48,11 +48,14 @@ fn add(messages: &mut Vec<Message>, place: &str, item: &Value) -> Result<(), Api
         }
         "function_call" => {
             let InputCall { call_id, name, arguments, .. } = parse_at(place, item)?;
-            let call = tools::call(call_id, name, arguments);
+            let call = tools::call(call_id, name, arguments.into());
             match messages.last_mut() {
                 Some(message) if message.role == Role::Assistant => message.tool_calls.push(call),
-                _ => messages
-                    .push(Message { tool_calls: vec![call], ..Message::new(Role::Assistant, "") }),
+                _ => messages.push(Message {
+                    content: None,
+                    tool_calls: vec![call],
+                    ..Message::new(Role::Assistant, "")
+                }),
             }
         }
         "function_call_output" => {
