@@ -16,7 +16,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().generate))
+    cli::exit(run(&cli::parse::<Cli>().generate))
 }
 
 fn run(args: &GenerateArgs) -> cli::Result<()> {

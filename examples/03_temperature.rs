@@ -37,7 +37,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse()))
+    cli::exit(run(&cli::parse()))
 }
 
 fn run(cli: &Cli) -> cli::Result<()> {

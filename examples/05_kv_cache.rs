@@ -43,7 +43,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = cli::parse();
     cli::exit(if cli.compare {
         compare(&cli.generate)
     } else {

@@ -26,7 +26,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let Cli { paged, compare } = Cli::parse();
+    let Cli { paged, compare } = cli::parse();
     cli::exit(if compare {
         measure(&paged)
     } else {

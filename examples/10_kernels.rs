@@ -28,7 +28,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let Cli { kernels, bits } = Cli::parse();
+    let Cli { kernels, bits } = cli::parse();
     cli::exit(if bits {
         compare_bits(&kernels)
     } else {

@@ -25,7 +25,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let args = Cli::parse().gpu;
+    let args = cli::parse::<Cli>().gpu;
     cli::exit(if args.generate.score {
         cli::score_prompt(&args.generate)
     } else {

@@ -25,7 +25,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let Cli { quantized } = Cli::parse();
+    let Cli { quantized } = cli::parse();
     cli::exit(if quantized.generate.score {
         cli::score_prompt(&quantized.generate)
     } else {

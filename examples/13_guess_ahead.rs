@@ -23,7 +23,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let args = Cli::parse().guess;
+    let args = cli::parse::<Cli>().guess;
     cli::exit(if args.generate.score {
         cli::score_prompt(&args.generate)
     } else if args.acceptance {

@@ -23,7 +23,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse().args))
+    cli::exit(run(&cli::parse::<Cli>().args))
 }
 
 fn run(args: &OtherModelsArgs) -> cli::Result<()> {
@@ -35,6 +35,7 @@ fn run(args: &OtherModelsArgs) -> cli::Result<()> {
         match part {
             Part::Layers => report.layers()?,
             Part::Windows => {
+                report.begin_windows()?;
                 let run = |pattern: WindowPattern| {
                     let model = pattern.model(args.window)?;
                     Ok((pattern, long_text(&model, args.tokens)?))
@@ -43,10 +44,13 @@ fn run(args: &OtherModelsArgs) -> cli::Result<()> {
                 report.windows(runs.collect::<cli::Result<_>>()?)?;
             }
             Part::Experts => {
-                let runs = Mixture::ALL.into_iter().map(|mixture| experts(mixture, args.texts));
-                report.experts(runs.collect::<cli::Result<_>>()?)?;
+                for mixture in Mixture::ALL {
+                    report.begin_experts(mixture)?;
+                    report.experts(experts(mixture, args.texts)?)?;
+                }
+                report.expert_times()?;
             }
-            Part::Rope => report.ropes(),
+            Part::Rope => report.ropes()?,
         }
     }
     report.finish()

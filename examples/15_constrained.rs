@@ -19,7 +19,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let args = Cli::parse().constrained;
+    let args = cli::parse::<Cli>().constrained;
     cli::exit(if args.generate.score {
         cli::score_prompt(&args.generate)
     } else {

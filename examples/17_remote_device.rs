@@ -44,7 +44,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let args = Cli::parse();
+    let args: Cli = cli::parse();
     cli::exit(match args.serve {
         Some(address) => lend(address, args.token),
         None => measure(&args),

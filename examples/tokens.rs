@@ -35,7 +35,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cli::exit(run(&Cli::parse()))
+    cli::exit(run(&cli::parse()))
 }
 
 fn run(args: &Cli) -> cli::Result<()> {

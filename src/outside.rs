@@ -1,7 +1,14 @@
 //! Untrusted text in one-line error messages: names in files, responses of servers, messages of
 //! other crates. Such text may be long, have several lines, or contain terminal control sequences.
 
+#[cfg(test)]
+#[path = "../tests/common/foreign_words.rs"]
+pub(crate) mod foreign_words;
+mod json;
+
 use std::fmt::{Debug, Display, Write};
+
+pub use json::{expected_in_words, is_too_large, json_in_words};
 
 /// The most characters of one such text in an error.
 pub(crate) const LONGEST: usize = 240;
@@ -28,6 +35,22 @@ pub fn quoted(text: impl Debug) -> String {
     // Writing to a `String` cannot fail.
     let _ = write!(quoted, "{text:?}");
     short(quoted)
+}
+
+/// As [`short`], for what the system says of a failure: without the numbers that it has for failures,
+/// such as "(os error 20)".
+pub fn in_words(failure: impl Display) -> String {
+    let text = failure.to_string();
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let words = parts.fold(first, |words, part| {
+        let rest = part.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
+        match rest.strip_prefix(')') {
+            Some(rest) if rest.len() + 1 < part.len() => words + rest,
+            _ => words + " (os error " + part,
+        }
+    });
+    short(words)
 }
 
 /// The last `count` characters of an escaped text.
@@ -85,6 +108,20 @@ mod tests {
     #[test]
     fn lines_and_controls_are_escaped() {
         assert_eq!(short("a\nb\u{1b}[31mc\u{202e}"), "a\\nb\\u{1b}[31mc\\u{202e}");
+    }
+
+    #[test]
+    fn what_the_system_says_has_no_numbers() {
+        let error = std::io::Error::from_raw_os_error(2);
+        assert!(error.to_string().ends_with("(os error 2)"));
+        for (text, words) in [
+            (error.to_string(), "No such file or directory"),
+            ("a (os error 1): b (os error -7)".to_owned(), "a: b"),
+            ("a (os error ): b (os error x)".to_owned(), "a (os error ): b (os error x)"),
+            ("a (os error 5".to_owned(), "a (os error 5"),
+        ] {
+            assert_eq!(in_words(text), words);
+        }
     }
 
     #[test]

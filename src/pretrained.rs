@@ -10,7 +10,7 @@ use crate::constrained::{Automaton, Cancel, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
 use crate::grammar::{Grammar, Grammars};
 use crate::model::Model;
-use crate::tokenizer::{ChatOptions, Message, Tokenizer};
+use crate::tokenizer::{ChatOptions, Message, TextOptions, Tokenizer};
 pub use pooling::Pooling;
 
 /// A loaded model.
@@ -54,7 +54,7 @@ impl Pretrained {
     }
     // ANCHOR_END: prompt_ids
 
-    /// The token ids of a conversation, up to the start of the assistant's answer.
+    /// The token ids of a conversation, up to where the options say.
     ///
     /// # Errors
     /// Those of [`Tokenizer::encode_chat`]; a template that writes more than any context of this model
@@ -65,18 +65,13 @@ impl Pretrained {
         self.tokenizer.encode_written(&chat)
     }
 
-    /// As [`prompt_ids`](Self::prompt_ids), but the texts of special tokens are text: see
-    /// [`Tokenizer::encode_text`].
+    /// The token ids of a text, as the options say: none for an empty one, if no special tokens are added.
     ///
     /// # Errors
-    /// Those of [`prompt_ids`](Self::prompt_ids).
-    pub fn text_ids(&self, text: &str) -> Result<Vec<u32>> {
+    /// A text that no context of this model can hold.
+    pub fn text_ids(&self, text: &str, options: TextOptions) -> Result<Vec<u32>> {
         self.tokenizer.check_length(text, self.model.config().context_length)?;
-        let ids = self.tokenizer.encode_text(text)?;
-        if ids.is_empty() {
-            return self.prompt_ids("");
-        }
-        Ok(ids)
+        self.tokenizer.encode_as(text, options)
     }
 
     /// Compiles a grammar for this model. The latest are kept, with the masks that were computed.

@@ -7,6 +7,7 @@ mod bits;
 mod chart;
 mod chat;
 mod columns;
+mod command_line;
 mod comparison;
 mod constrained;
 mod error;
@@ -53,6 +54,7 @@ pub use bits::{SameBits, bits};
 pub use chart::{Chart, check_chart, draw};
 pub use chat::{ChatArgs, ChatArgument};
 pub use columns::Columns;
+pub use command_line::parse;
 pub use comparison::comparison;
 pub use constrained::{ConstrainedArgs, ConstrainedReport};
 pub use error::{Error, Result};
@@ -201,7 +203,6 @@ impl GenerateArgs {
 
 /// The flags that decide how each token is chosen.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Sampling")]
 pub struct SamplingArgs {
     /// 0 always takes the most likely token; higher is more random [default: 0.8]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]

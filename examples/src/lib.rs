@@ -5,4 +5,7 @@
 pub mod chart;
 pub mod cli;
 #[cfg(test)]
+#[path = "../../tests/common/foreign_words.rs"]
+mod foreign_words;
+#[cfg(test)]
 mod plain_line;

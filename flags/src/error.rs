@@ -116,9 +116,14 @@ fn is_usage(error: &LibraryError) -> bool {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(test)]
+#[path = "../../tests/common/foreign_words.rs"]
+mod foreign_words;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::foreign_words::assert_in_words;
     use super::*;
 
     proptest! {
@@ -137,6 +142,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// An error of each variant, those of the library with advice behind them.
+    #[test]
+    fn every_message_is_in_words() {
+        let name = || "org/name".to_owned();
+        let of_library: Vec<LibraryError> = vec![
+            DeviceError::NotCompiled { name: "cuda", feature: "cuda" }.into(),
+            RequestError::GrammarNotCompiled { kind: "a JSON schema", feature: "schema" }.into(),
+            DeviceError::Missing { name: "cuda", reason: "no driver".to_owned() }.into(),
+            DeviceError::DTypeUnsupported { name: "cuda", dtype: "f16" }.into(),
+            DeviceError::KvFormatUnsupported { format: "int8" }.into(),
+            DeviceError::QuantizedUnsupported { name: "cuda" }.into(),
+            DeviceError::ActivationsUnsupported { name: "cuda" }.into(),
+            LoadError::NothingQuantized.into(),
+            LoadError::WeightsTooLarge { origin: name(), bytes: 7 }.into(),
+            RequestError::DraftVocabulary { draft: 7, target: 9 }.into(),
+            RequestError::CacheTooLarge { tokens: 7, bytes: 9 }.into(),
+            ServiceError::KvPoolFull { budget: 9, in_use: 7, needed: 7 }.into(),
+            RequestError::KvPoolTooSmall { tokens: 9, capacity: 7 }.into(),
+            RequestError::NoChatTemplate.into(),
+            RequestError::ChatTemplate { origin: name(), message: "no user".to_owned() }.into(),
+        ];
+        let mut errors: Vec<Error> = of_library.into_iter().map(Error::from).collect();
+        errors.extend([
+            Error::UnusedDraft,
+            Error::NoDraft,
+            Error::HubNotCompiled { name: name() },
+        ]);
+        assert_in_words(&errors.iter().map(Error::to_string).collect::<Vec<_>>());
     }
 
     #[test]

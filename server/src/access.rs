@@ -24,7 +24,7 @@ pub(super) async fn log_and_count(
     next: Next,
 ) -> Response {
     let start = Instant::now();
-    let method = method_of(&request).to_owned();
+    let method = method_of(&request);
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("unknown", MatchedPath::as_str).to_owned();
     let id = request.extensions().get::<RequestId>();
@@ -41,14 +41,46 @@ pub(super) async fn log_and_count(
         completion_tokens = field::Empty,
         finish_reason = field::Empty,
     );
-    let response = next.run(request).instrument(span.clone()).await;
-    let status = response.status().as_u16();
-    span.record("status", status);
+    let mut line = Line { app, method, route, span, start, is_counted: false };
+    let response = next.run(request).instrument(line.span.clone()).await;
     if response.status() == StatusCode::NOT_FOUND {
-        span.record("path", short(path));
+        line.span.record("path", short(path));
     }
-    app.metrics().count_request(&RequestLabels { method, route, status });
-    response.map(|body| Body::new(Logged { body, span, start }))
+    line.count(response.status().as_u16());
+    response.map(|body| Body::new(Logged { body, line }))
+}
+
+/// The status of a request whose client has gone before there was an answer, as nginx has it in its log.
+const CLIENT_GONE: u16 = 499;
+
+/// A request's line of the log, which is written when this is dropped.
+struct Line {
+    app: App,
+    method: &'static str,
+    route: String,
+    span: Span,
+    start: Instant,
+    /// Whether its status is known, and counted.
+    is_counted: bool,
+}
+
+impl Line {
+    fn count(&mut self, status: u16) {
+        self.is_counted = true;
+        self.span.record("status", status);
+        let (method, route) = (self.method.to_owned(), self.route.clone());
+        self.app.metrics().count_request(&RequestLabels { method, route, status });
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if !self.is_counted {
+            self.count(CLIENT_GONE);
+        }
+        let ms = self.start.elapsed().as_secs_f64() * 1000.0;
+        tracing::info!(parent: &self.span, ms = format!("{ms:.1}"), "answered");
+    }
 }
 
 /// The method, if it is one that programs send. Each is a metric of its own, and whoever makes up
@@ -69,8 +101,7 @@ fn method_of(request: &Request) -> &'static str {
 /// A body that logs its request at its end.
 struct Logged {
     body: Body,
-    span: Span,
-    start: Instant,
+    line: Line,
 }
 
 impl HttpBody for Logged {
@@ -81,8 +112,8 @@ impl HttpBody for Logged {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Self { body, span, .. } = &mut *self;
-        span.in_scope(|| Pin::new(body).poll_frame(context))
+        let Self { body, line } = &mut *self;
+        line.span.in_scope(|| Pin::new(body).poll_frame(context))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -95,11 +126,8 @@ impl HttpBody for Logged {
 }
 
 impl Drop for Logged {
+    /// The body goes before the line, so that a request that was cancelled is logged as such.
     fn drop(&mut self) {
-        let ms = self.start.elapsed().as_secs_f64() * 1000.0;
-        // The body goes first, so that a request that was cancelled is logged as such.
-        let span = self.span.clone();
-        span.in_scope(|| drop(std::mem::take(&mut self.body)));
-        tracing::info!(parent: &self.span, ms = format!("{ms:.1}"), "answered");
+        self.line.span.in_scope(|| drop(std::mem::take(&mut self.body)));
     }
 }

@@ -1,6 +1,7 @@
 //! The connections that are open.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use slowburn::outside::in_words;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -20,8 +22,11 @@ use super::state::App;
 /// After the drain timeout, how long the streams have to say that they were ended.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// After a connection could not be accepted, because the process has too many open files perhaps.
+/// After a connection could not be accepted.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
+/// After another connection was told to end, so that this one can be accepted.
+const CLOSE_FIRST: Duration = Duration::from_millis(2);
 
 /// Refuses what comes over connections beyond the limits.
 pub(super) async fn limit_connections(
@@ -38,6 +43,12 @@ pub(super) async fn limit_connections(
         }
         Admission::Beyond(Limit::OfAll) => Err(ApiError::connections(settings.max_connections())),
     }
+}
+
+/// Whether there are too many open files, of this process or of the system.
+fn is_full(error: &io::Error) -> bool {
+    // EMFILE and ENFILE, for which there is no kind of its own.
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 /// The connections that are open.
@@ -68,8 +79,14 @@ impl Connections {
         match listener.accept().await {
             Ok((stream, client)) => self.serve(stream, client),
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                sleep(ACCEPT_AGAIN).await;
+                tracing::warn!(error = in_words(&error), "a connection could not be accepted");
+                // Its file is free in a moment.
+                let wait = if is_full(&error) && self.slots.close_idlest() {
+                    CLOSE_FIRST
+                } else {
+                    ACCEPT_AGAIN
+                };
+                sleep(wait).await;
             }
         }
     }

@@ -99,6 +99,14 @@ impl ApiError {
         )
     }
 
+    /// 400: the path has bytes that are no text.
+    pub(super) fn wrong_path() -> Self {
+        Self::bad_request(
+            "invalid_path",
+            "the path has bytes behind `%` that are not UTF-8: send the name of a model, as /v1/models has it",
+        )
+    }
+
     /// 404: no such model.
     pub(super) fn no_model(asked: &str, served: &str) -> Self {
         let asked = slowburn::outside::quoted(asked);
@@ -355,5 +363,75 @@ impl IntoResponse for ApiError {
             headers.insert(header, HeaderValue::from_static("false"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::foreign_words::assert_in_words;
+    use crate::{ConfigError, ServerError, SettingsError};
+
+    /// The answers that no field of a request is to blame for, and what ends the program at its start. What
+    /// is said of fields is in `json_words`, and what the library says is in its own list.
+    #[test]
+    fn every_message_is_in_words() {
+        let second = Duration::from_secs(1);
+        let answers = [
+            ApiError::forbidden_host("example.com"),
+            ApiError::wrong_host("no `Host` header"),
+            ApiError::wrong_host("more than one `Host` header"),
+            ApiError::wrong_host("a `Host` header that is no host"),
+            ApiError::wrong_path(),
+            ApiError::no_model("gpt-9", "ember"),
+            ApiError::no_route("/v2"),
+            ApiError::wrong_method("GET", "/v1/completions"),
+            ApiError::slow_request(second),
+            ApiError::too_large(2_000_000),
+            ApiError::not_json(),
+            ApiError::encoded("gzip"),
+            ApiError::connections_of_client(512),
+            ApiError::connections(1024),
+            ApiError::rate_limited(second),
+            ApiError::queue_full(7, 7),
+            ApiError::deadline(second),
+            ApiError::shutting_down(),
+            ApiError::internal("told nobody"),
+        ];
+        let mut messages: Vec<String> =
+            answers.iter().map(|answer| answer.detail.message.clone()).collect();
+
+        let of_system = || std::io::Error::from_raw_os_error(98);
+        let path = || PathBuf::from("server.toml");
+        let settings = || SettingsError::OpenWithoutKey { host: [0, 0, 0, 0].into() };
+        let of_start: [ServerError; 4] = [
+            settings().into(),
+            ServerError::Listen { address: ([127, 0, 0, 1], 8080).into(), source: of_system() },
+            ServerError::Runtime(of_system()),
+            ServerError::Signals(of_system()),
+        ];
+        messages.extend(of_start.iter().map(ServerError::to_string));
+        let hint = || " (is `port` meant?)".to_owned();
+        let of_settings = [
+            ConfigError::Io { path: path(), source: of_system() },
+            ConfigError::NotToml {
+                path: path(),
+                message: "port = x".parse::<toml::Table>().unwrap_err().to_string(),
+            },
+            ConfigError::Unknown { path: path(), name: "prot".to_owned(), hint: hint() },
+            ConfigError::UnknownVariable { name: "SLOWBURN_PROT".to_owned(), hint: hint() },
+            ConfigError::Kind {
+                path: path(),
+                name: "port".to_owned(),
+                expected: "true or false",
+            },
+            SettingsError::BudgetTooSmall { token_budget: 1, max_running: 2 }.into(),
+            SettingsError::RequestOverQueue { max_sequences: 2, max_waiting: 1 }.into(),
+            SettingsError::BurstOverRate { burst: 2, rate: 1 }.into(),
+        ];
+        messages.extend(of_settings.iter().map(ConfigError::to_string));
+        assert_in_words(&messages);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use slowburn::constrained::{Cancel, Constraint};
 use slowburn::grammar::{Grammar, Schema};
+use slowburn::outside::json_in_words;
 use tokio::time::timeout;
 
 use super::blocking::blocking;
@@ -291,7 +292,10 @@ fn of_structured(structured: StructuredOutputs) -> Result<Asked, ApiError> {
 fn schema(field: &'static str, json: Value) -> Result<Grammar, ApiError> {
     let schema = match json {
         Value::String(text) => serde_json::from_str(&text).map_err(|error| {
-            ApiError::invalid(field, format!("{field} is a text that is no JSON: {error}"))
+            ApiError::invalid(
+                field,
+                format!("{field} is a text that is no JSON: {}", json_in_words(error)),
+            )
         })?,
         json => json,
     };

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use garde::Validate;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use slowburn::outside::json_in_words;
 use tower_http::timeout::TimeoutError;
 
 use super::error::ApiError;
@@ -18,9 +19,7 @@ use super::json_words::wrong_field;
 use super::request_body::ShutDown;
 use super::state::App;
 use super::unsupported;
-use super::wire::{
-    ChatCompletionRequest, CompletionRequest, FormatOptions, ResponseRequest, SamplingOptions,
-};
+use super::wire::{CompletionRequest, FormatOptions, ResponseRequest, SamplingOptions};
 
 /// A JSON body that was parsed and validated.
 pub(super) struct ApiJson<T>(pub(super) T);
@@ -35,22 +34,19 @@ pub(super) struct FormattedJson<T>(
     pub(super) FormatOptions,
 );
 
-/// A request that can say what its answer must look like.
-pub(super) trait Formatted {
+/// A request for texts.
+pub(super) trait Generating {
     /// The fields that would be refused elsewhere, besides those of [`FormatOptions`].
     const HEEDED: &'static [&'static str];
 }
 
-impl Formatted for CompletionRequest {
-    const HEEDED: &'static [&'static str] = &[];
+impl Generating for CompletionRequest {
+    const HEEDED: &'static [&'static str] =
+        &["max_tokens", "n", "best_of", "echo", "add_special_tokens"];
 }
 
-impl Formatted for ResponseRequest {
-    const HEEDED: &'static [&'static str] = &["tools", "tool_choice"];
-}
-
-impl Formatted for ChatCompletionRequest {
-    const HEEDED: &'static [&'static str] = &["tools", "tool_choice", "tool_calls"];
+impl Generating for ResponseRequest {
+    const HEEDED: &'static [&'static str] = &["tools", "tool_choice", "max_output_tokens"];
 }
 
 impl<T> FromRequest<App> for ApiJson<T>
@@ -60,13 +56,13 @@ where
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        parse(&read_object(request, app, &[]).await?).map(ApiJson)
+        parse(&read_object(request, app, &unsupported::OF_GENERATION).await?).map(ApiJson)
     }
 }
 
 impl<T> FromRequest<App> for SampledJson<T>
 where
-    T: DeserializeOwned + Validate<Context = ()> + Formatted,
+    T: DeserializeOwned + Validate<Context = ()> + Generating,
 {
     type Rejection = ApiError;
 
@@ -78,7 +74,7 @@ where
 
 impl<T> FromRequest<App> for FormattedJson<T>
 where
-    T: DeserializeOwned + Validate<Context = ()> + Formatted,
+    T: DeserializeOwned + Validate<Context = ()> + Generating,
 {
     type Rejection = ApiError;
 
@@ -155,7 +151,7 @@ fn unreadable(error: &BytesRejection, limit: usize, patience: Duration) -> ApiEr
 fn object(body: &[u8], heeded: &[&str]) -> Result<Value, ApiError> {
     let wrong = |problem: String| ApiError::bad_request("invalid_json", problem);
     let mut value: Value = serde_json::from_slice(body)
-        .map_err(|error| wrong(format!("the body is not JSON: {error}")))?;
+        .map_err(|error| wrong(format!("the body is not JSON: {}", json_in_words(error))))?;
     if !value.is_object() {
         return Err(wrong("the body must be a JSON object".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! What is wrong with a field, in the words of JSON: the crates that find it speak of Rust's types.
 
 use serde_json::Value;
-use slowburn::outside::quoted;
+use slowburn::outside::{expected_in_words, is_too_large, quoted};
 
 use super::error::ApiError;
 
@@ -58,23 +58,7 @@ fn in_words(value: &Value) -> String {
 /// What the field should be.
 fn expected(problem: &str) -> String {
     if let Some((_, kind)) = problem.rsplit_once(", expected ") {
-        return match kind {
-            "a boolean" => "true or false".to_owned(),
-            "a string" | "string or map" => "a string".to_owned(),
-            "a sequence" => "a list".to_owned(),
-            "f32" | "f64" => "a number".to_owned(),
-            "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize"
-                if is_too_large(problem) =>
-            {
-                "a smaller whole number".to_owned()
-            }
-            "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
-            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of 0 or more".to_owned(),
-            "a map" => "an object".to_owned(),
-            kind if kind.starts_with("struct ") => "an object".to_owned(),
-            // The values of a field that has only some: "one of `system`, `user`".
-            kind => kind.replace('`', "\""),
-        };
+        return expected_in_words(kind, is_too_large(problem));
     }
     if let Some(least) = problem.strip_prefix("length is lower than ") {
         return format!("at least {least} long");
@@ -87,8 +71,234 @@ fn expected(problem: &str) -> String {
     }
 }
 
-/// Whether a whole number is greater than all of its type.
-fn is_too_large(problem: &str) -> bool {
-    let number = problem.strip_prefix("invalid value: integer `");
-    number.is_some_and(|number| !number.starts_with('-'))
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use garde::Validate;
+    use serde::de::DeserializeOwned;
+    use serde_json::json;
+    use utoipa::ToSchema;
+
+    use crate::foreign_words::assert_in_words;
+    use crate::json::parse;
+    use crate::wire::{
+        CandidatesRequest, ChatCompletionRequest, CompletionRequest, DetokenizeRequest,
+        EmbeddingsRequest, FormatOptions, GenerateBody, InputCall, InputCallOutput, InputMessage,
+        ResponseRequest, SamplingOptions, SglangRequest, SglangSampling, TemplateOptions,
+        TokenizeRequest,
+    };
+
+    use super::*;
+
+    /// What a person could have sent in the place of another value.
+    fn wrong_values() -> [Value; 14] {
+        [
+            json!(null),
+            json!(true),
+            json!(-7),
+            json!(0.5),
+            json!(1e30),
+            json!(u64::MAX),
+            json!("text"),
+            json!(""),
+            json!([]),
+            json!([[]]),
+            json!([-1]),
+            json!(["a", 1]),
+            json!({}),
+            json!({"-1": 0}),
+        ]
+    }
+
+    /// The places of all values within another one.
+    fn places(value: &Value, place: &str, all: &mut Vec<String>) {
+        all.push(place.to_owned());
+        match value {
+            Value::Object(fields) => {
+                fields
+                    .iter()
+                    .for_each(|(name, value)| places(value, &format!("{place}/{name}"), all));
+            }
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                items.for_each(|(index, item)| places(item, &format!("{place}/{index}"), all));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what is said of a request that is right but for one value. `whole` has all of its fields.
+    fn refusals<T>(whole: &Value, messages: &mut BTreeSet<String>)
+    where
+        T: DeserializeOwned + Validate<Context = ()> + ToSchema,
+    {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        for name in schema["properties"].as_object().unwrap().keys() {
+            assert!(whole.get(name).is_some(), "{}: {name} is not tried", T::name());
+        }
+        if let Err(error) = parse::<T>(whole) {
+            panic!("{}: {}", T::name(), error.body().error.message);
+        }
+        let mut all = Vec::new();
+        places(whole, "", &mut all);
+        let mut refused = 0;
+        for place in &all[1..] {
+            let mut without = whole.clone();
+            let (within, name) = place.rsplit_once('/').unwrap();
+            if let Some(Value::Object(fields)) = without.pointer_mut(within) {
+                fields.remove(name);
+            }
+            let wrong = wrong_values().into_iter().map(|value| {
+                let mut wrong = whole.clone();
+                *wrong.pointer_mut(place).unwrap() = value;
+                wrong
+            });
+            for request in wrong.chain([without]) {
+                if let Err(error) = parse::<T>(&request) {
+                    messages.insert(error.body().error.message);
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 0, "{}", T::name());
+    }
+
+    #[test]
+    fn every_refusal_of_a_field_is_in_words() {
+        let mut all = BTreeSet::new();
+        let tool = json!({
+            "type": "function",
+            "function": {"name": "f", "description": "x", "parameters": {}, "strict": true},
+        });
+        let flat_tool = json!({
+            "type": "function", "name": "f", "description": "x", "parameters": {}, "strict": true,
+        });
+        let messages = json!([
+            {
+                "role": "user", "content": [{"type": "text", "text": "x"}], "name": "me",
+                "tool_call_id": "1", "reasoning_content": "x", "reasoning": "x", "prefix": false,
+                "tool_calls": [
+                    {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+                ],
+            },
+            {"role": "user", "content": "x"},
+        ]);
+        refusals::<ChatCompletionRequest>(
+            &json!({
+                "model": "ember", "messages": messages, "max_completion_tokens": 1, "max_tokens": 1, "n": 1,
+                "stream": false, "stream_options": {"include_usage": true}, "logprobs": true,
+                "top_logprobs": 1, "tools": [tool],
+                "tool_choice": {"type": "function", "function": {"name": "f"}},
+                "parallel_tool_calls": true, "parse_special": true, "add_special_tokens": false,
+            }),
+            &mut all,
+        );
+        refusals::<TemplateOptions>(
+            &json!({
+                "add_generation_prompt": true, "continue_final_message": false,
+                "chat_template_kwargs": {"enable_thinking": true}, "documents": [{}],
+                "reasoning_effort": "low",
+            }),
+            &mut all,
+        );
+        refusals::<CompletionRequest>(
+            &json!({
+                "model": "ember", "prompt": ["x"], "max_tokens": 1, "n": 1, "best_of": 1, "stream": false,
+                "stream_options": {"include_usage": true}, "logprobs": 1, "echo": true,
+                "parse_special": true, "add_special_tokens": true,
+            }),
+            &mut all,
+        );
+        refusals::<SamplingOptions>(
+            &json!({
+                "temperature": 1, "top_p": 1, "top_k": 1, "min_p": 0, "typical_p": 1,
+                "repetition_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0,
+                "logit_bias": {"5": 1}, "seed": 1, "stop": ["x"], "stop_token_ids": [1],
+                "ignore_eos": true,
+            }),
+            &mut all,
+        );
+        for format in [
+            json!({"type": "json_schema", "json_schema": {"schema": {}}}),
+            json!({"type": "json_object"}),
+        ] {
+            refusals::<FormatOptions>(
+                &json!({
+                    "response_format": format, "guided_json": {}, "guided_regex": "x",
+                    "guided_choice": ["x"], "guided_grammar": "x",
+                    "structured_outputs": {
+                        "json": {}, "json_object": true, "regex": "x", "choice": ["x"], "grammar": "x",
+                    },
+                }),
+                &mut all,
+            );
+        }
+        refusals::<ResponseRequest>(
+            &json!({
+                "model": "ember", "input": "x", "instructions": "x", "max_output_tokens": 1,
+                "stream": false, "include": ["x"], "top_logprobs": 1, "tools": [flat_tool],
+                "tool_choice": {"type": "function", "name": "f"}, "parallel_tool_calls": true,
+                "metadata": {"a": "b"},
+            }),
+            &mut all,
+        );
+        let parts = json!([{"type": "input_text", "text": "x"}]);
+        refusals::<InputMessage>(
+            &json!({"type": "message", "role": "user", "content": parts}),
+            &mut all,
+        );
+        refusals::<InputCall>(
+            &json!({"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}),
+            &mut all,
+        );
+        refusals::<InputCallOutput>(
+            &json!({"type": "function_call_output", "call_id": "1", "output": "x"}),
+            &mut all,
+        );
+        refusals::<EmbeddingsRequest>(
+            &json!({
+                "model": "ember", "input": "x", "pooling": "mean", "encoding_format": "float",
+                "dimensions": 1,
+            }),
+            &mut all,
+        );
+        refusals::<GenerateBody>(
+            &json!({"prompt": "x", "max_tokens": 1, "stream": false, "logprobs": 1}),
+            &mut all,
+        );
+        refusals::<CandidatesRequest>(
+            &json!({
+                "prompt": "x", "count": 1, "temperature": 1, "top_k": 1, "top_p": 1, "min_p": 0,
+            }),
+            &mut all,
+        );
+        refusals::<SglangRequest>(
+            &json!({
+                "model": "ember", "text": "x", "input_ids": [1], "sampling_params": {}, "stream": false,
+                "rid": "x", "return_logprob": true, "top_logprobs_num": 1,
+                "return_text_in_logprobs": true,
+            }),
+            &mut all,
+        );
+        refusals::<SglangSampling>(
+            &json!({
+                "max_new_tokens": 1, "n": 1, "sampling_seed": 1, "json_schema": {}, "regex": "x",
+            }),
+            &mut all,
+        );
+        refusals::<TokenizeRequest>(
+            &json!({
+                "model": "ember", "text": "x", "prompt": "x", "messages": messages, "content": "x",
+                "add_special_tokens": true, "add_special": true, "parse_special": true,
+                "return_token_strs": true, "with_pieces": true,
+            }),
+            &mut all,
+        );
+        refusals::<DetokenizeRequest>(
+            &json!({"model": "ember", "ids": [1], "tokens": [1]}),
+            &mut all,
+        );
+        assert_in_words(&all.into_iter().collect::<Vec<_>>());
+    }
 }

@@ -21,7 +21,11 @@ mod auth;
 mod blocking;
 mod connection;
 mod connections;
+mod conversation;
 mod error;
+#[cfg(test)]
+#[path = "../../tests/common/foreign_words.rs"]
+mod foreign_words;
 mod formats;
 mod host;
 mod json;

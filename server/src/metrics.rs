@@ -123,6 +123,11 @@ impl Metrics {
         self.0.requests.get_or_create(labels).inc();
     }
 
+    /// Counts tokens of a text that is read for its vector, and belongs to no sequence.
+    pub(super) fn count_embedded(&self, tokens: usize) {
+        self.0.prompt_tokens.inc_by(tokens as u64);
+    }
+
     /// All metrics as text, with the current load of the engine.
     pub(super) fn text(&self, load: Option<&Load>) -> Result<String, std::fmt::Error> {
         if let Some(load) = load {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
 
+use slowburn::outside::in_words;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -25,16 +26,22 @@ pub enum ServerError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
 
-    #[error("cannot listen at {address}: {source}; is another server there? --port takes another")]
+    #[error(
+        "cannot listen at {address}: {source}; is another server there? --port takes another",
+        source = in_words(.source)
+    )]
     Listen {
         address: SocketAddr,
         source: io::Error,
     },
 
-    #[error("cannot start the threads of the server: {0}")]
+    #[error("cannot start the threads of the server: {reason}", reason = in_words(.0))]
     Runtime(#[source] io::Error),
 
-    #[error("cannot wait for signals, which would end the server: {0}")]
+    #[error(
+        "cannot wait for signals, which would end the server: {reason}",
+        reason = in_words(.0)
+    )]
     Signals(#[source] io::Error),
 
     #[error(transparent)]
@@ -124,7 +131,7 @@ fn load(app: &App) -> JoinHandle<slowburn_flags::Result<Service>> {
 ///
 /// # Errors
 /// Settings, an address or a model that cannot be used.
-pub fn serve(settings: Settings) -> Result<(), ServerError> {
+pub fn serve(mut settings: Settings) -> Result<(), ServerError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // The cores are for the model. A token is little work for the server.
         .worker_threads(2)
@@ -134,7 +141,7 @@ pub fn serve(settings: Settings) -> Result<(), ServerError> {
     let outcome = runtime.block_on(async {
         // Whoever reads the address may send a signal at once.
         let mut signals = Signals::listen().map_err(ServerError::Signals)?;
-        open_files::allow(&settings);
+        open_files::allow(&mut settings);
         let name = settings.served_name();
         let server = Server::bind(settings).await?;
         // Nobody has to read it.

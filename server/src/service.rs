@@ -11,7 +11,7 @@ use slowburn::inference::{
 };
 use slowburn::kernels::BLOCK;
 use slowburn::pretrained::Pretrained;
-use slowburn::tokenizer::{ChatOptions, Message};
+use slowburn::tokenizer::{ChatOptions, Message, TextOptions};
 use tokio::sync::Semaphore;
 
 use super::Settings;
@@ -41,6 +41,8 @@ pub(super) struct Service {
     pub(super) compile_turns: Arc<Semaphore>,
     /// The longest that a request may take.
     pub(super) request_timeout: Duration,
+    /// One request at a time finds the tokens of a text for their own sake.
+    pub(super) tokenizing_turn: Arc<Semaphore>,
 }
 
 /// How many grammars are compiled at a time.
@@ -75,6 +77,7 @@ impl Service {
             embedding_turn: Semaphore::new(1),
             compile_turns: Arc::new(Semaphore::new(COMPILE_TURNS)),
             request_timeout: settings.request_timeout.0,
+            tokenizing_turn: Arc::new(Semaphore::new(1)),
         })
     }
 
@@ -127,31 +130,32 @@ impl Service {
         Ok(blocking(move || service.pretrained.prompt_ids(&text)).await??)
     }
 
-    /// The token ids of a text. The texts of special tokens in it are special tokens or text.
-    pub(super) fn text_ids(&self, text: &str, parse_special: bool) -> Result<Vec<u32>> {
-        if parse_special {
-            self.pretrained.prompt_ids(text)
-        } else {
-            self.pretrained.text_ids(text)
+    /// The token ids of a text, as the options say. An empty one becomes the begin-of-sequence token.
+    pub(super) fn text_ids(&self, text: &str, options: TextOptions) -> Result<Vec<u32>> {
+        let ids = self.pretrained.text_ids(text, options)?;
+        if ids.is_empty() {
+            return self.pretrained.prompt_ids("");
         }
+        Ok(ids)
     }
 
     /// The token ids of a conversation. A model without a chat template, such as the bundled one,
     /// continues the texts of the messages, each on a line of its own. A template sees the tools, if it
-    /// knows any. The texts of special tokens in messages are text, unless they are to be parsed.
+    /// knows any.
     pub(super) fn chat_ids(
         &self,
         messages: &[Message],
         tools: &[Tool],
-        parse_special: bool,
+        mut options: ChatOptions,
     ) -> Result<Vec<u32>, ApiError> {
         let Pretrained { tokenizer, .. } = &*self.pretrained;
         if !tokenizer.has_chat_template() {
             let lines: Vec<String> = messages.iter().flat_map(tools::lines).collect();
-            return Ok(self.text_ids(&lines.join("\n"), parse_special)?);
+            let ChatOptions { parse_special, .. } = options;
+            let options = TextOptions { parse_special, ..TextOptions::default() };
+            return Ok(self.text_ids(&lines.join("\n"), options)?);
         }
-        let now = Some(Zoned::now().datetime());
-        let mut options = ChatOptions { now, parse_special, ..ChatOptions::default() };
+        options.now = Some(Zoned::now().datetime());
         if !tools.is_empty() {
             let tools = serde_json::to_value(tools).and_then(serde_json::from_value);
             options.variables.insert("tools".to_owned(), tools.map_err(ApiError::internal)?);
@@ -166,10 +170,10 @@ impl Service {
         field: &str,
         messages: Vec<Message>,
         tools: Vec<Tool>,
-        parse_special: bool,
+        options: ChatOptions,
     ) -> Result<Vec<u32>, ApiError> {
         let service = self.clone();
-        let ids = blocking(move || service.chat_ids(&messages, &tools, parse_special)).await?;
+        let ids = blocking(move || service.chat_ids(&messages, &tools, options)).await?;
         ids.map_err(|error| error.with_param(field))
     }
 }

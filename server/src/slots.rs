@@ -11,8 +11,11 @@ use tokio::sync::oneshot;
 use super::Settings;
 use super::rate_limit::network;
 
-/// Connections beyond the limits, which are told so, or ask how the server is.
-pub(super) const SURPLUS: usize = 64;
+/// How many connections there may be beyond a limit of so many. They are told so, or ask how the server
+/// is.
+pub(super) fn surplus(most: usize) -> usize {
+    most.clamp(8, 64)
+}
 
 /// A connection that is younger than this may be about to send its request.
 const MAY_BE_CLOSED_AFTER: Duration = Duration::from_millis(100);
@@ -100,6 +103,12 @@ impl Slots {
         Some((Slot { slots: self.clone(), id, admission }, told))
     }
 
+    /// Closes the connection that has waited longest for a request, of whatever client, because the system
+    /// has no room for another one. False if there is none.
+    pub(super) fn close_idlest(&self) -> bool {
+        self.table().has_room(0, Some(Instant::now()), |_| true)
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +129,7 @@ impl Table {
             return Some(Admission::Everything);
         };
         // These come to their end at once, so that none of them is too young.
-        let has_room = self.has_room(SURPLUS, Some(now), |entry| !is_full(entry));
+        let has_room = self.has_room(surplus(self.most), Some(now), |entry| !is_full(entry));
         has_room.then_some(Admission::Beyond(limit))
     }
 
@@ -252,7 +261,7 @@ mod tests {
         let (slots, start) = (Slots::of(2, 1), Instant::now());
         let full = [1, 2].map(|last| Arc::new(slots.take_at(client(last), start).unwrap().0));
         let _requests = full.each_ref().map(Slot::begin);
-        let beyond: Vec<Arc<Slot>> = connect(&slots, 1, SURPLUS, start)
+        let beyond: Vec<Arc<Slot>> = connect(&slots, 1, surplus(2), start)
             .into_iter()
             .map(|(slot, _)| Arc::new(slot))
             .collect();

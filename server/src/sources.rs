@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
-use slowburn::outside::short;
+use slowburn::outside::{in_words, quoted, short};
 use slowburn_flags::DEVICE_TOKEN;
 use toml::{Table, Value};
 
@@ -19,26 +19,31 @@ const PREFIX: &str = "SLOWBURN_";
 /// A file of settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("cannot read the settings in {path:?}: {source}")]
+    #[error(
+        "cannot read the settings in {path}: {source}",
+        path = quoted(.path), source = in_words(.source)
+    )]
     Io {
         path: PathBuf,
         source: std::io::Error,
     },
 
-    #[error("{path:?} is not TOML: {message}")]
+    #[error("{path} is not TOML: {message}", path = quoted(.path))]
     NotToml { path: PathBuf, message: String },
 
-    #[error("{path:?}: there is no setting `{name}`{hint}")]
+    #[error("{path}: there is no setting `{name}`{hint}", path = quoted(.path))]
     Unknown {
         path: PathBuf,
         name: String,
         hint: String,
     },
 
-    #[error("the environment variable `{name}` is no setting{hint}")]
+    #[error(
+        "the environment variable `{name}` is no setting{hint}: unset it, or see --help for those that there are"
+    )]
     UnknownVariable { name: String, hint: String },
 
-    #[error("{path:?}: the setting `{name}` must be {expected}")]
+    #[error("{path}: the setting `{name}` must be {expected}", path = quoted(.path))]
     Kind {
         path: PathBuf,
         name: String,

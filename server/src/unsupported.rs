@@ -1,5 +1,5 @@
-//! Fields of other servers that would change the answer, and that nothing here heeds: a request with
-//! one is refused. Fields that change no token (`user`, `store`, `metadata`) are ignored.
+//! Fields of other servers that would change the answer. Where a route reads none of that name, a
+//! request with one is refused. Fields that change no token (`user`, `store`, `metadata`) are ignored.
 
 use serde_json::{Map, Value};
 
@@ -8,49 +8,204 @@ use super::error::ApiError;
 /// A field, and the values that ask for nothing, as JSON. Null always does.
 pub(super) type Field = (&'static str, &'static [&'static str]);
 
-/// The fields of requests, whatever their route.
-const OF_REQUESTS: [Field; 34] = [
+/// The fields of requests, whatever their route. One that a route reads is not refused there.
+const OF_REQUESTS: [Field; 108] = [
+    // OpenAI.
     ("tools", &["[]"]),
     ("tool_choice", &[r#""none""#, r#""auto""#]),
     ("functions", &["[]"]),
     ("function_call", &[r#""none""#, r#""auto""#]),
     ("response_format", &[r#"{"type":"text"}"#]),
+    ("modalities", &[r#"["text"]"#]),
+    ("audio", &[]),
+    ("web_search_options", &[]),
+    ("suffix", &[r#""""#]),
+    ("echo", &["false"]),
+    ("n", &["1"]),
+    ("best_of", &["1"]),
+    ("max_tokens", &[]),
+    ("max_completion_tokens", &[]),
+    ("max_output_tokens", &[]),
+    ("reasoning_effort", &[]),
+    ("verbosity", &[r#""medium""#]),
+    // The body that Python's client makes has the fields of `extra_body` beside the others.
+    ("extra_body", &["{}"]),
+    // What an answer must look like.
     ("guided_json", &[]),
     ("guided_regex", &[]),
     ("guided_choice", &[]),
     ("guided_grammar", &[]),
+    ("guided_json_object", &["false"]),
+    ("guided_whitespace_pattern", &[]),
     ("structured_outputs", &[]),
     ("structural_tag", &[]),
     ("json_schema", &[]),
     ("grammar", &[r#""""#]),
     ("regex", &[]),
     ("ebnf", &[]),
-    ("modalities", &[r#"["text"]"#]),
-    ("audio", &[]),
-    ("web_search_options", &[]),
-    ("suffix", &[r#""""#]),
-    ("min_tokens", &["0"]),
-    ("bad_words", &["[]"]),
-    ("allowed_token_ids", &[]),
-    ("use_beam_search", &["false"]),
-    ("mirostat", &["0"]),
-    ("dry_multiplier", &["0"]),
-    ("xtc_probability", &["0"]),
-    ("dynatemp_range", &["0"]),
-    ("repeat_penalty", &["1"]),
+    ("format", &[r#""""#]),
+    // The chat template.
     ("chat_template", &[]),
     ("chat_template_kwargs", &["{}"]),
     ("add_generation_prompt", &["true"]),
     ("continue_final_message", &["false"]),
+    ("documents", &["[]"]),
+    ("enable_thinking", &[]),
+    ("thinking", &[]),
+    ("think", &[]),
+    ("thinking_budget", &[]),
+    ("thinking_token_budget", &[]),
+    ("thinking_budget_tokens", &["-1"]),
+    ("system", &[r#""""#]),
+    ("safe_prompt", &["false"]),
+    ("continue_", &["false"]),
+    // The prompt.
+    ("add_special_tokens", &["true"]),
+    ("prompt_embeds", &[]),
     ("truncate_prompt_tokens", &[]),
+    ("truncate", &[]),
+    ("prompt_truncate_len", &[]),
+    ("images", &["[]"]),
+    ("negative_prompt", &[r#""""#]),
+    ("lora", &["[]"]),
+    // The length, and the end.
+    ("max_new_tokens", &[]),
+    ("n_predict", &[]),
+    ("num_predict", &[]),
+    ("max_length", &[]),
+    ("min_tokens", &["0"]),
+    ("min_new_tokens", &["0"]),
+    ("min_length", &["0"]),
+    ("stop_sequences", &["[]"]),
+    ("stop_regex", &["[]"]),
+    ("custom_stopping_strings", &["[]"]),
     ("include_stop_str_in_output", &["false"]),
+    ("no_stop_trim", &["false"]),
+    ("ban_eos_token", &["false"]),
+    ("n_indent", &["0"]),
+    ("t_max_predict_ms", &["0", "-1"]),
+    // The sampler.
+    ("do_sample", &["true"]),
+    ("random_seed", &[]),
+    ("typical", &["1"]),
+    ("bad_words", &["[]"]),
+    ("banned_tokens", &["[]"]),
+    ("custom_token_bans", &[r#""""#]),
+    ("allowed_token_ids", &[]),
+    ("logits_processors", &["[]"]),
+    ("custom_logit_processor", &[]),
+    ("vllm_xargs", &["{}"]),
+    ("samplers", &[]),
+    ("sampler_priority", &["[]"]),
+    ("min_keep", &["0"]),
+    ("use_beam_search", &["false"]),
+    ("num_beams", &["1"]),
+    ("length_penalty", &["1"]),
+    ("penalty_alpha", &["0"]),
+    ("guidance_scale", &["1"]),
+    ("no_repeat_ngram_size", &["0"]),
+    ("repeat_penalty", &["1"]),
+    ("encoder_repetition_penalty", &["1"]),
+    ("mirostat", &["0"]),
+    ("mirostat_mode", &["0"]),
+    ("dry_multiplier", &["0"]),
+    ("xtc_probability", &["0"]),
+    ("dynatemp_range", &["0"]),
+    ("dynamic_temperature", &["false"]),
+    ("smoothing_factor", &["0"]),
+    ("top_a", &["0"]),
+    ("top_n_sigma", &["-1", "0"]),
+    ("nsigma", &["0"]),
+    ("tfs", &["1"]),
+    ("tfs_z", &["1"]),
+    ("epsilon_cutoff", &["0"]),
+    ("eta_cutoff", &["0"]),
+    // How the text is shown.
+    ("skip_special_tokens", &["true"]),
+    ("return_full_text", &["false"]),
+    // Objects that other servers take such fields from.
+    ("sampling_params", &["{}"]),
+    ("parameters", &["{}"]),
+    ("options", &["{}"]),
+];
+
+/// What a field is called here.
+const OTHER_NAMES: [(&str, &str); 13] = [
+    ("stop_sequences", "`stop`"),
+    ("custom_stopping_strings", "`stop`"),
+    ("repeat_penalty", "`repetition_penalty`"),
+    ("random_seed", "`seed`"),
+    ("typical", "`typical_p`"),
+    ("enable_thinking", "it in `chat_template_kwargs`"),
+    ("system", "a message with the role `system`"),
+    ("continue_", "`continue_final_message`"),
+    ("partial", "`prefix`"),
+    ("sampling_params", "its fields in the request itself"),
+    ("parameters", "its fields in the request itself"),
+    ("options", "its fields in the request itself"),
+    ("extra_body", "its fields in the request itself"),
+];
+
+/// The names of the greatest number of tokens. Each route reads some of them.
+const LIMITS: [&str; 7] = [
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "n_predict",
+    "num_predict",
+    "max_length",
+];
+
+/// The fields that count or bound generated texts: nothing, where none is generated.
+pub(super) const OF_GENERATION: [&str; 6] = [
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "n",
+    "best_of",
+];
+
+/// The fields of the sampler, for routes that read them elsewhere, or only some of them.
+pub(super) const OF_SAMPLERS: [Field; 13] = [
+    ("temperature", &[]),
+    ("top_p", &["1"]),
+    ("top_k", &["-1", "0"]),
+    ("min_p", &["0"]),
+    ("typical_p", &["1"]),
+    ("repetition_penalty", &["1"]),
+    ("frequency_penalty", &["0"]),
+    ("presence_penalty", &["0"]),
+    ("logit_bias", &["{}"]),
+    ("seed", &[]),
+    ("stop", &["[]"]),
+    ("stop_token_ids", &["[]"]),
+    ("ignore_eos", &["false"]),
+];
+
+/// The fields that say how a conversation is written, of a request and of its messages.
+pub(super) const OF_TEMPLATES: [&str; 8] = [
+    "add_generation_prompt",
+    "continue_final_message",
+    "chat_template_kwargs",
+    "documents",
+    "reasoning_effort",
+    "prefix",
+    "reasoning_content",
+    "reasoning",
 ];
 
 /// The fields of the messages of a chat.
-const OF_MESSAGES: [Field; 3] = [
+const OF_MESSAGES: [Field; 8] = [
     ("tool_calls", &["[]"]),
     ("function_call", &[]),
     ("audio", &[]),
+    ("images", &["[]"]),
+    ("prefix", &["false"]),
+    ("partial", &["false"]),
+    ("reasoning_content", &[r#""""#]),
+    ("reasoning", &[r#""""#]),
 ];
 
 /// The names of the fields of requests that are refused.
@@ -64,17 +219,27 @@ pub(super) fn check(request: &Value, heeded: &[&str]) -> Result<(), ApiError> {
     let Value::Object(fields) = request else {
         return Ok(());
     };
-    let unheeded = |fields: &[Field]| -> Vec<Field> {
-        fields.iter().copied().filter(|(name, _)| !heeded.contains(name)).collect()
-    };
-    check_fields(&unheeded(&OF_REQUESTS), fields, "")?;
+    check_part(fields, heeded, "")?;
     let messages = fields.get("messages").and_then(Value::as_array);
     for (index, message) in messages.into_iter().flatten().enumerate() {
         if let Value::Object(fields) = message {
-            check_fields(&unheeded(&OF_MESSAGES), fields, &format!("messages[{index}]."))?;
+            check_unheeded(&OF_MESSAGES, heeded, fields, &format!("messages[{index}]."))?;
         }
     }
     Ok(())
+}
+
+/// As [`check`], of an object in a request that has fields of requests. `within` is what comes before
+/// their names.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_part(
+    fields: &Map<String, Value>,
+    heeded: &[&str],
+    within: &str,
+) -> Result<(), ApiError> {
+    check_unheeded(&OF_REQUESTS, heeded, fields, within)
 }
 
 /// Refuses the first of the `unsupported` fields that asks for something. `within` is what comes
@@ -87,19 +252,40 @@ pub(super) fn check_fields(
     fields: &Map<String, Value>,
     within: &str,
 ) -> Result<(), ApiError> {
-    for (name, harmless) in unsupported {
+    check_unheeded(unsupported, &[], fields, within)
+}
+
+fn check_unheeded(
+    unsupported: &[Field],
+    heeded: &[&str],
+    fields: &Map<String, Value>,
+    within: &str,
+) -> Result<(), ApiError> {
+    for (name, harmless) in unsupported.iter().filter(|(name, _)| !heeded.contains(name)) {
         let asks = |value: &&Value| !value.is_null() && !harmless.contains(&&*value.to_string());
-        if fields.get(*name).filter(asks).is_some() {
-            let allowed = match harmless.first() {
-                Some(value) => format!("leave it out, or send {value}"),
-                None => "leave it out".to_owned(),
-            };
-            let field = format!("{within}{name}");
-            let message = format!("`{field}` is not supported here: {allowed}");
-            return Err(ApiError::unsupported(field, message));
+        if fields.get(*name).filter(asks).is_none() {
+            continue;
         }
+        let allowed = match (name_here(name, heeded), harmless.first()) {
+            (Some(here), _) => format!("send {here} instead"),
+            (None, Some(value)) => format!("leave it out, or send {value}"),
+            (None, None) => "leave it out".to_owned(),
+        };
+        let field = format!("{within}{name}");
+        let message = format!("`{field}` is not supported here: {allowed}");
+        return Err(ApiError::unsupported(field, message));
     }
     Ok(())
+}
+
+/// What to send in the place of a field.
+fn name_here(name: &str, heeded: &[&str]) -> Option<String> {
+    if LIMITS.contains(&name) {
+        let here = LIMITS.iter().find(|limit| heeded.contains(limit));
+        return here.map(|limit| format!("`{limit}`"));
+    }
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+    other.map(|(_, here)| (*here).to_owned())
 }
 
 #[cfg(test)]
@@ -116,12 +302,42 @@ mod tests {
     fn every_field_is_refused_by_its_name_unless_it_asks_for_nothing() {
         for (name, harmless) in OF_REQUESTS {
             let found = message(&json!({ "prompt": "x", name: { "some": ["thing"] } }));
-            let expected = format!("`{name}` is not supported here: leave it out");
-            assert!(found.unwrap().starts_with(&expected), "{name}");
+            let found = found.unwrap();
+            let advice = found.strip_prefix(&format!("`{name}` is not supported here: "));
+            let advice = advice.unwrap_or_else(|| panic!("{name}: {found}"));
+            assert!(advice.starts_with("leave it out") || advice.starts_with("send "), "{found}");
             let harmless = harmless.iter().map(|text| serde_json::from_str(text).unwrap());
             for value in harmless.chain([Value::Null]) {
                 assert_eq!(message(&json!({ "prompt": "x", name: value })), None);
             }
+        }
+    }
+
+    #[test]
+    fn a_field_with_another_name_here_says_which() {
+        let found = |fields: Value, heeded: &[&str]| {
+            check(&fields, heeded).unwrap_err().body().error.message
+        };
+        for (fields, heeded, here) in [
+            (json!({"n_predict": 5}), &["max_tokens"][..], "send `max_tokens` instead"),
+            (
+                json!({"max_tokens": 5}),
+                &["max_output_tokens"],
+                "send `max_output_tokens` instead",
+            ),
+            (json!({"max_new_tokens": 5}), &[], "leave it out"),
+            (json!({"stop_sequences": ["."]}), &[], "send `stop` instead"),
+            (
+                json!({"enable_thinking": false}),
+                &[],
+                "send it in `chat_template_kwargs` instead",
+            ),
+        ] {
+            assert!(found(fields, heeded).ends_with(here));
+        }
+        for (name, _) in OTHER_NAMES {
+            let is_listed = |fields: &[Field]| fields.iter().any(|(field, _)| *field == name);
+            assert!(is_listed(&OF_REQUESTS) || is_listed(&OF_MESSAGES), "{name}");
         }
     }
 

@@ -167,7 +167,10 @@ impl GenerationConfig {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "eos_token_id must be a token id, or a list of token ids"
+)]
 enum OneOrMany {
     One(i64),
     Many(Vec<i64>),

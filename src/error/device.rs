@@ -1,6 +1,6 @@
 //! Errors of devices and of what they compute.
 
-use crate::outside::short;
+use crate::outside::{in_words, short};
 
 /// What a device cannot do, or has computed wrongly.
 #[derive(Debug, thiserror::Error)]
@@ -29,14 +29,14 @@ pub enum DeviceError {
 
     #[error(
         "device `{name}` is compiled in but does not work on this machine ({reason}): check its driver, or take another device",
-        reason = short(.reason)
+        reason = in_words(.reason)
     )]
     Missing { name: &'static str, reason: String },
 
     #[error(
         "no device can be used at {address} ({reason}): lend one there by `17_remote_device --serve {address}`, and where that asks for a token, put it into SLOWBURN_DEVICE_TOKEN",
         address = short(.address),
-        reason = short(.reason)
+        reason = in_words(.reason)
     )]
     Unreachable { address: String, reason: String },
 
@@ -54,6 +54,6 @@ pub enum DeviceError {
     )]
     HiddenStates,
 
-    #[error("the device failed: {reason}", reason = short(.0))]
+    #[error("the device failed: {reason}", reason = in_words(.0))]
     Failed(String),
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::outside::{quoted, short};
+use crate::outside::{in_words, json_in_words, quoted, short};
 
 /// Why a model was not loaded: a file, what it holds, or the memory for it.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum LoadError {
     )]
     NothingQuantized,
 
-    #[error("cannot read {path}: {source}", path = quoted(.path), source = short(.source))]
+    #[error("cannot read {path}: {source}", path = quoted(.path), source = in_words(.source))]
     Io {
         path: PathBuf,
         source: std::io::Error,
@@ -30,7 +30,7 @@ pub enum LoadError {
 
     #[error(
         "{origin} is not the JSON that was expected: {source}",
-        origin = short(.origin), source = short(.source)
+        origin = short(.origin), source = short(json_in_words(.source))
     )]
     Json {
         origin: String,
@@ -205,7 +205,7 @@ pub enum LoadError {
 
     #[error(
         "{origin} is not a tokenizer that can be used: {message}",
-        origin = short(.origin), message = short(.message)
+        origin = short(.origin), message = short(json_in_words(.message))
     )]
     Tokenizer { origin: String, message: String },
 

@@ -90,10 +90,7 @@ pub enum RequestError {
         problem: &'static str,
     },
 
-    #[error(
-        "this {kind} cannot constrain a text: {problem}; change it",
-        problem = short(.problem)
-    )]
+    #[error("this {kind} cannot constrain a text: {problem}", problem = short(.problem))]
     Grammar { kind: &'static str, problem: String },
 
     #[error(

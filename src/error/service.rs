@@ -1,6 +1,6 @@
 //! Errors of a service that computes for several callers.
 
-use crate::outside::short;
+use crate::outside::{in_words, short};
 
 /// Why a service could not serve a request that is right by itself.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum ServiceError {
     },
 
     #[error(
-        "{what} panicked ({message}): what it was working for has ended, nothing else has",
+        "{what} failed on a fault in the program ({message}): what it was working for has ended, nothing else has; please report it",
         message = short(.message)
     )]
     Panicked { what: &'static str, message: String },
@@ -49,12 +49,15 @@ pub enum ServiceError {
     #[error("the inference was shut down: build another one")]
     ShutDown,
 
-    #[error("cannot start the thread of the model: {reason}", reason = short(.0))]
+    #[error(
+        "cannot start the thread of the model: {reason}; end other programs, or raise the limit on processes (`ulimit -u`, or that of the container)",
+        reason = in_words(.0)
+    )]
     Thread(std::io::Error),
 
     #[error(
         "cannot start the threads that compute: {reason}; end other programs, or raise the limit on processes (`ulimit -u`, or that of the container)",
-        reason = short(.reason)
+        reason = in_words(.reason)
     )]
     Threads { reason: String },
 }

@@ -8,6 +8,7 @@ use serde::de::Error as _;
 
 use super::*;
 use crate::outside::assert_one_plain_line;
+use crate::outside::foreign_words::assert_in_words;
 
 /// An error of each variant, with `text` wherever something comes from outside.
 fn every_error(text: &str) -> Vec<Error> {
@@ -233,6 +234,28 @@ fn is_listed(error: &Error) -> bool {
         | Error::Service(ServiceError::Threads { .. })
         | Error::Service(ServiceError::Thread(_)) => true,
     }
+}
+
+/// As a person meets them: with what a file, a request or the system would say.
+#[test]
+fn every_message_is_in_words() {
+    let of_system = io::Error::from_raw_os_error(20).to_string();
+    let of_json = serde_json::from_str::<Vec<u32>>("[-1]").unwrap_err();
+    let texts = ["model.safetensors", &of_system];
+    let mut messages: Vec<String> = every_error(texts[0]).iter().map(Error::to_string).collect();
+    for error in every_error(texts[1]) {
+        if let Error::Load(LoadError::Io { .. })
+        | Error::Device(
+            DeviceError::Missing { .. } | DeviceError::Unreachable { .. } | DeviceError::Failed(_),
+        )
+        | Error::Service(ServiceError::Thread(_) | ServiceError::Threads { .. }) = error
+        {
+            messages.push(error.to_string());
+        }
+    }
+    messages
+        .push(LoadError::Json { origin: "config.json".to_owned(), source: of_json }.to_string());
+    assert_in_words(&messages);
 }
 
 fn assert_plain(text: &str) {

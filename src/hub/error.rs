@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::outside::{quoted, short};
+use crate::outside::{in_words, quoted, short};
 
 /// An error of resolving or downloading a model.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum Error {
     #[error(
         "cannot reach {endpoint} ({reason}), and `{model}` is not whole in {cache}: connect to the network, or give the folder of a model",
         endpoint = short(.endpoint),
-        reason = short(.reason),
+        reason = in_words(.reason),
         model = short(.model),
         cache = quoted(.cache)
     )]
@@ -52,7 +52,7 @@ pub enum Error {
 
     #[error(
         "fetching {file} of `{model}` failed: {reason}; run the command again, it goes on where it stopped",
-        file = short(.file), model = short(.model), reason = short(.reason)
+        file = short(.file), model = short(.model), reason = in_words(.reason)
     )]
     Download {
         model: String,
@@ -108,6 +108,7 @@ mod tests {
 
     use super::*;
     use crate::outside::assert_one_plain_line;
+    use crate::outside::foreign_words::assert_in_words;
 
     /// One error of each variant, with `text` in place of all external text.
     fn every_error(text: &str) -> Vec<Error> {
@@ -143,6 +144,18 @@ mod tests {
             | Error::Variable { .. }
             | Error::Library(_) => true,
         }
+    }
+
+    #[test]
+    fn every_message_is_in_words() {
+        let refused = |mut error| {
+            if let Error::Offline { reason, .. } | Error::Download { reason, .. } = &mut error {
+                *reason = std::io::Error::from_raw_os_error(111).to_string();
+            }
+            error
+        };
+        let errors = every_error("org/name").into_iter().map(refused);
+        assert_in_words(&errors.map(|error| error.to_string()).collect::<Vec<_>>());
     }
 
     proptest! {

@@ -8,7 +8,10 @@ use crate::pretrained::Pretrained;
 /// A text, or token ids. In JSON: a string, or a list of numbers. If empty, the prompt is the
 /// begin-of-sequence token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a prompt must be a string, or a list of token ids"
+)]
 pub enum Prompt {
     Text(String),
     Ids(Vec<u32>),

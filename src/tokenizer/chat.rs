@@ -7,7 +7,7 @@ use std::str::FromStr;
 use jiff::civil::DateTime;
 use minijinja::Value;
 use minijinja::value::{Serde, ValueKind};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::config::{self, NamedTemplates, SpecialTokens};
 use super::{forms, jinja};
@@ -45,6 +45,21 @@ pub struct Message {
     /// The name of the author, such as that of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What an assistant thought before it answered. Templates see it as `reasoning_content`, `thinking`
+    /// and `reasoning`: each model has its own name for it.
+    #[serde(flatten, serialize_with = "by_all_names")]
+    pub reasoning: Option<String>,
+}
+
+/// The names under which templates look for a message's reasoning.
+const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
+
+fn by_all_names<S: Serializer>(
+    reasoning: &Option<String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let text = reasoning.as_ref();
+    serializer.collect_map(text.iter().flat_map(|text| REASONING.map(|name| (name, *text))))
 }
 
 impl Message {
@@ -56,6 +71,7 @@ impl Message {
             tool_calls: Vec::new(),
             tool_call_id: None,
             name: None,
+            reasoning: None,
         }
     }
 }
@@ -80,6 +96,18 @@ pub struct FunctionCall {
     pub arguments: serde_json::Value,
 }
 
+/// How a written conversation ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChatEnding {
+    /// With the beginning of the assistant's answer: what `add_generation_prompt` asks for.
+    #[default]
+    Answer,
+    /// With the last message, whole.
+    Message,
+    /// Inside the last message, so that the model goes on with it: `continue_final_message`.
+    Continued,
+}
+
 /// Further inputs of a template, besides the messages.
 #[derive(Debug, Clone, Default)]
 pub struct ChatOptions {
@@ -96,6 +124,8 @@ pub struct ChatOptions {
     /// Whether the texts of special tokens within the messages are special tokens, as in
     /// transformers. Otherwise they are text, and only the template writes special tokens.
     pub parse_special: bool,
+    /// How the conversation ends.
+    pub ending: ChatEnding,
 }
 
 /// The value of a template's variable: JSON, in which the fields of an object keep their order, as a
@@ -112,13 +142,19 @@ impl Variable {
     }
 }
 
+impl From<String> for Variable {
+    fn from(text: String) -> Self {
+        Self(Value::from(text))
+    }
+}
+
 impl FromStr for Variable {
     type Err = Infallible;
 
     /// The JSON of a text, or the text itself if it is none.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let json = serde_json::from_str(text).map(Self);
-        Ok(json.unwrap_or_else(|_| Self(Value::from(text))))
+        Ok(json.unwrap_or_else(|_| Self::from(text.to_owned())))
     }
 }
 
@@ -253,13 +289,13 @@ impl ChatTemplate {
         forms::choose(messages, render)
     }
 
-    /// Formats a conversation, up to the start of the assistant's answer. Where the options have
-    /// `tools`, even none of them, that is done by [`tool_source`](Self::tool_source), as in
-    /// transformers.
+    /// Formats a conversation, up to where [`ChatOptions::ending`] says. Where the options have `tools`,
+    /// even none of them, that is done by [`tool_source`](Self::tool_source), as in transformers.
     ///
     /// # Errors
     /// A template that is invalid, that refuses these messages, or that exceeds its limits; variables
-    /// that it cannot be given.
+    /// that it cannot be given; a last message that is to be continued, and that the template omits or
+    /// changes.
     pub fn render(
         &self,
         messages: &[Message],
@@ -275,10 +311,50 @@ impl ChatTemplate {
             check_variable(name, value)?;
             context.insert(name, value.0.clone());
         }
-        context.insert("messages", Value::from(Serde(messages)));
-        context.insert("add_generation_prompt", Value::from(true));
-        jinja::render(self.source_for(options)?, context, options.now).map_err(|message| {
+        let wrong = |message| {
             Error::Request(RequestError::ChatTemplate { origin: self.origin.clone(), message })
-        })
+        };
+        let is_answer = options.ending == ChatEnding::Answer;
+        context.insert("add_generation_prompt", Value::from(is_answer));
+        let source = self.source_for(options)?;
+        let render = |messages: &[Message]| {
+            let mut context = context;
+            context.insert("messages", Value::from(Serde(messages)));
+            jinja::render(source, context, options.now)
+        };
+        match options.ending {
+            ChatEnding::Answer | ChatEnding::Message => render(messages).map_err(wrong),
+            ChatEnding::Continued => continued(messages, render).map_err(wrong),
+        }
     }
+}
+
+/// Stands where the last message ends while a template writes it. The space shows whether the template
+/// removes white space there.
+const END: &str = "CONTINUE_FINAL_MESSAGE_TAG ";
+
+/// A conversation up to the end of its last message's text, as transformers finds it.
+fn continued(
+    messages: &[Message],
+    render: impl FnOnce(&[Message]) -> Result<String, String>,
+) -> Result<String, String> {
+    let mut messages = messages.to_vec();
+    let Some(last) = messages.last_mut() else {
+        return Err("there is no message to continue".to_owned());
+    };
+    let content = last.content.get_or_insert_default();
+    let text = content.clone();
+    content.push_str(END);
+    let mut written = render(&messages)?;
+    let end = written.rfind(END.trim_end()).filter(|_| written.contains(text.trim()));
+    let Some(end) = end else {
+        let problem = "it omits or changes the last message, so that its text cannot be continued";
+        return Err(problem.to_owned());
+    };
+    let keeps_space = written[end..].starts_with(END);
+    written.truncate(end);
+    if !keeps_space {
+        written.truncate(written.trim_end().len());
+    }
+    Ok(written)
 }

@@ -78,7 +78,10 @@ fn special_tokens(fields: &mut Map<String, Value>, origin: &str) -> Result<Speci
 
 /// A special token, as a string or as an object with matching options.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a special token must be a string, or an object with its text as `content`"
+)]
 enum SpecialToken {
     Text(String),
     Described { content: String },
@@ -95,7 +98,10 @@ impl SpecialToken {
 
 /// One template, or several by purpose.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "chat_template must be a string, or a list of objects with `name` and `template`"
+)]
 enum Templates {
     One(String),
     Named(Vec<Named>),

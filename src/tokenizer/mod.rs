@@ -12,13 +12,15 @@ mod stop_strings;
 mod token_bytes;
 
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use tokenizers::AddedToken;
 
 use crate::error::{Error, LoadError, RequestError, Result, ServiceError};
 use crate::{memory, panics};
 pub use chat::{
-    ChatOptions, ChatTemplate, FunctionCall, Message, Role, ToolCall, Variable, check_variable,
+    ChatEnding, ChatOptions, ChatTemplate, FunctionCall, Message, Role, ToolCall, Variable,
+    check_variable,
 };
 pub use config::SpecialTokens;
 use config::TokenizerConfig;
@@ -54,6 +56,23 @@ pub struct Tokenizer {
     special_tokens: SpecialTokens,
     chat_template: Option<ChatTemplate>,
     special_texts: SpecialTexts,
+    /// The bytes of the longest token, once somebody has asked.
+    longest: OnceLock<usize>,
+}
+
+/// How a text becomes token ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Whether to add the special tokens that `tokenizer.json` adds to a text.
+    pub add_special_tokens: bool,
+    /// Whether the texts of special tokens are special tokens. Otherwise they are text.
+    pub parse_special: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { add_special_tokens: true, parse_special: true }
+    }
 }
 
 /// How a token decodes.
@@ -93,6 +112,7 @@ impl Tokenizer {
             origin: origin.to_owned(),
             special_tokens: SpecialTokens::new(),
             chat_template: None,
+            longest: OnceLock::new(),
         })
     }
 
@@ -193,7 +213,19 @@ impl Tokenizer {
         self.encode_with(text, false)
     }
 
-    /// The ids of a conversation, up to the start of the assistant's answer. Messages of a developer
+    /// The ids of `text`, as the options say.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_as(&self, text: &str, options: TextOptions) -> Result<Vec<u32>> {
+        if options.parse_special {
+            self.encode_with(text, options.add_special_tokens)
+        } else {
+            self.encode_as_text(text, options.add_special_tokens)
+        }
+    }
+
+    /// The ids of a conversation, up to where the options say. Messages of a developer
     /// are those of the system for a template that does not know the role: see
     /// [`ChatTemplate::adapt`]. The text of a special token within a message is text, unless the
     /// options say otherwise.
@@ -229,21 +261,24 @@ impl Tokenizer {
         }
     }
 
-    /// Checks that a text could be at most `context` tokens, before it is encoded: that takes more
-    /// than a hundred times its memory.
+    /// Checks that a text could be at most `context` tokens, before it is encoded: that takes a
+    /// microsecond or more for each byte, and more than a hundred times the memory.
     ///
-    /// A text of up to a megabyte always passes: its tokens are counted then, which is more exact.
+    /// A text of up to 64 KiB always passes: its tokens are counted then, which is more exact.
     ///
     /// # Errors
     /// A text with more bytes than so many of the longest tokens have.
     pub(crate) fn check_length(&self, text: &str, context: usize) -> Result<()> {
+        const FEW_BYTES: usize = 64 << 10;
         let bytes = text.len();
-        if bytes <= MANY_BYTES {
+        if bytes <= FEW_BYTES {
             return Ok(());
         }
         // The entries of the vocabulary are at least as long as the texts they stand for.
-        let vocabulary = self.inner.get_vocab(true);
-        let longest = vocabulary.keys().map(String::len).max().unwrap_or(0);
+        let longest = *self.longest.get_or_init(|| {
+            let vocabulary = self.inner.get_vocab(true);
+            vocabulary.keys().map(String::len).max().unwrap_or(0)
+        });
         if bytes <= longest.saturating_mul(context) {
             return Ok(());
         }
@@ -328,15 +363,14 @@ fn byte_of(token: &str) -> Option<u8> {
     }
 }
 
-/// The length of a text from which on it is looked at before it is encoded.
-const MANY_BYTES: usize = 1 << 20;
-
 /// Checks that the memory is there that `tokenizers` takes for a long text.
 fn check_memory(text: &str) -> Result<()> {
+    /// Texts up to this length are not looked at.
+    const FEW_BYTES: usize = 1 << 20;
     /// For each byte of a text of one-byte tokens: measured, and rounded up.
     const BYTES_PER_BYTE: u128 = 160;
     let (bytes, memory) = (text.len(), text.len() as u128 * BYTES_PER_BYTE);
-    if bytes <= MANY_BYTES || memory::fits(memory) {
+    if bytes <= FEW_BYTES || memory::fits(memory) {
         Ok(())
     } else {
         Err(RequestError::TextTooLarge { bytes, memory }.into())
@@ -358,7 +392,7 @@ fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Re
     match panics::contain_quietly("tokenizers", call) {
         Ok(result) => result.map_err(|error| unusable(origin, error)),
         Err(Error::Service(ServiceError::Panicked { message, .. })) => {
-            Err(unusable(origin, format!("`tokenizers` panicked: {message}")))
+            Err(unusable(origin, format!("the crate `tokenizers` fails on it: {message}")))
         }
         Err(error) => Err(error),
     }

@@ -119,6 +119,7 @@ impl Message {
             tool_calls: self.tool_calls.iter().map(call).collect(),
             tool_call_id: self.tool_call_id.as_deref().map(map),
             name: self.name.as_deref().map(map),
+            reasoning: self.reasoning.as_deref().map(map),
         }
     }
 }
@@ -160,7 +161,7 @@ impl Tokenizer {
         self.encode_as_text(text, false)
     }
 
-    fn encode_as_text(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
+    pub(super) fn encode_as_text(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
         let mark = self.unused_mark(|mark| text.contains(mark))?;
         let marked = self.special_texts.marked(text, mark);
         if marked == text {

@@ -162,3 +162,45 @@ fn a_model_of_the_hub_asks_for_the_feature() {
         fail(name, &["--model", "hf:org/name"], 2, "add `--features hub`");
     }
 }
+
+#[test]
+fn words_without_a_flag_are_the_prompt() {
+    let text = |args: &[&str]| succeed(CACHED, &[args, &["--max-tokens", "5"]].concat());
+    let expected = text(&["--prompt", "The little dog"]);
+    assert_ne!(expected, text(&[]));
+    assert_eq!(text(&["The little dog"]), expected);
+    assert_eq!(text(&["The", "little", "dog"]), expected);
+    fail_in_clap(CACHED, &["The", "--prompt", "dog"], "--prompt");
+    fail_in_clap(CACHED, &["The", "--prompt-ids", "1"], "cannot be used with");
+}
+
+#[test]
+fn help_has_each_flag_under_the_heading_of_its_group() {
+    for name in EXAMPLES {
+        let help = succeed(name, &["--help"]);
+        // A heading begins its line, and what is below it does not.
+        let below = |heading: &str| -> String {
+            let lines = help.lines().skip_while(|line| *line != heading).skip(1);
+            lines.take_while(|line| line.is_empty() || line.starts_with(' ')).collect()
+        };
+        for (heading, flag) in [
+            ("Options:", "--prompt <"),
+            ("Options:", "--json"),
+            ("Options:", "--ignore-eos"),
+            ("Options:", "--max-tokens <"),
+            ("Sampling:", "--top-p <"),
+            ("Model:", "--kv-cache-bytes <"),
+            ("Chat:", "--system <"),
+        ] {
+            assert!(below(heading).contains(flag), "{name}: {heading} {flag}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_was_computed_no_speed_is_reported() {
+    let speeds = |args: &[&str]| run(CACHED, args).stderr.matches("tokens/s").count();
+    assert_eq!(speeds(&["--max-tokens", "0"]), 0);
+    assert_eq!(speeds(&["--max-tokens", "1"]), 1);
+    assert_eq!(speeds(&["--max-tokens", "9"]), 2);
+}

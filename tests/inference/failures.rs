@@ -122,7 +122,7 @@ fn a_device_that_fails_ends_what_is_in_the_batch_and_the_thread_goes_on() {
             assert_eq!(job.stream.iter().count(), 0);
             let error = job.join().unwrap_err();
             assert!(matches!(error, Error::Device(DeviceError::Failed(_))), "{error:?}");
-            assert!(error.to_string().contains("the model panicked"), "{error}");
+            assert!(error.to_string().contains("the model failed on a fault"), "{error}");
         }
         assert_idle(&inference);
         assert!(matches!(

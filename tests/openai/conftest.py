@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -98,13 +99,19 @@ def environment(more=None):
     return {**others, **(more or {})}
 
 
-def start(*flags, env=None):
+def start(*flags, env=None, files=None):
+    """`files` is how many may be open."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
     process = subprocess.Popen(
         [PROGRAM, "--port", "0", *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment(env),
+        preexec_fn=limit if files else None,
     )
     line = process.stdout.readline()
     assert line.startswith("serving "), line + process.stderr.read()

@@ -65,3 +65,17 @@ def test_idle_connections_of_one_client_are_its_own_loss(serve, open_files):
     assert server.client().completions.create(model="ember", prompt="Once", max_tokens=3)
     for connection in idle:
         connection.close()
+
+
+@linux
+def test_idle_connections_leave_room_where_few_files_may_be_open(serve):
+    server = serve(files=64)
+    address = urlsplit(server.url)
+    idle = [socket.create_connection((address.hostname, address.port), timeout=10) for _ in range(150)]
+    before = time.monotonic()
+    with server.http() as http:
+        assert http.get("/health").status_code == 200
+        assert http.get("/metrics").status_code == 200
+    assert time.monotonic() - before < 5
+    for connection in idle:
+        connection.close()

@@ -76,7 +76,7 @@ def test_the_limits_are_those_of_the_server(http, document, serve):
                 ("/v1/completions", "WithFormat_CompletionRequest", {"prompt": "x"}),
                 (
                     "/v1/chat/completions",
-                    "WithFormat_ChatCompletionRequest",
+                    "DescribedChat",
                     {"messages": [{"role": "user", "content": "x"}]},
                 ),
             ]:

@@ -243,17 +243,28 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
         ("min_tokens", 3, 0),
         ("repeat_penalty", 1.3, 1.0),
         ("chat_template", "{{ messages[0].content }}", None),
+        ("truncate_prompt_tokens", 5, None),
+        ("include_stop_str_in_output", True, False),
+        ("n_predict", 5, None),
+        ("max_new_tokens", 5, None),
+        ("stop_sequences", ["."], []),
+        ("length_penalty", 2.0, 1.0),
+        ("enable_thinking", False, None),
+        ("skip_special_tokens", False, True),
+        ("do_sample", False, True),
+    ]
+    templates = [
         ("chat_template_kwargs", {"enable_thinking": False}, {}),
         ("add_generation_prompt", False, True),
         ("continue_final_message", True, False),
-        ("truncate_prompt_tokens", 5, None),
-        ("include_stop_str_in_output", True, False),
+        ("documents", [{"text": "x"}], []),
+        ("reasoning_effort", "low", None),
     ]
     unsupported = {
-        "/v1/chat/completions": others,
-        "/v1/completions": tools + others,
-        "/generate": tools + others,
-    }.get(path, forms + tools + others)
+        "/v1/chat/completions": [("echo", True, False), *others],
+        "/v1/completions": tools + templates + others,
+        "/generate": [("echo", True, False), ("n", 2, 1), *tools, *templates, *others],
+    }.get(path, forms + tools + templates + [other for other in others if other[0] != "max_new_tokens"])
     for name, asks, asks_nothing in unsupported:
         detail = error_of(post(http, path, {**body, name: asks}), 400)
         assert detail["message"].startswith(f"`{name}` is not supported")

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use slowburn::outside::{quoted, short};
+use slowburn::outside::{in_words, quoted, short};
 
 /// An error of drawing a figure.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("a figure could not be drawn: {reason}", reason = short(.0))]
     Drawing(String),
 
-    #[error("cannot write {path}: {source}", path = quoted(.path), source = short(.source))]
+    #[error("cannot write {path}: {source}", path = quoted(.path), source = in_words(.source))]
     Write {
         path: PathBuf,
         source: std::io::Error,
@@ -59,6 +59,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::foreign_words::assert_in_words;
     use crate::plain_line::{assert_one_plain_line, hostile_texts};
 
     /// One error of each variant, with `text` in place of all external text.
@@ -89,6 +90,12 @@ mod tests {
             | Error::Drawing(_)
             | Error::Write { .. } => true,
         }
+    }
+
+    #[test]
+    fn every_message_is_in_words() {
+        let messages = every_error("chart.svg").iter().map(Error::to_string).collect::<Vec<_>>();
+        assert_in_words(&messages);
     }
 
     #[test]

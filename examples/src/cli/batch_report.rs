@@ -148,8 +148,8 @@ impl<'a> BatchReport<'a> {
         );
         let drafted = sum(&|i| generations[i].drafted);
         let line = accepted(drafted, sum(&|i| generations[i].accepted));
-        if !line.is_empty() {
-            let _ = writeln!(out, "\n{}", line.trim_end());
+        if let Some(line) = line {
+            let _ = writeln!(out, "\n{line}");
         }
         let share = 100.0 * padding as f64 / (prompt + padding).max(1) as f64;
         let _ = writeln!(

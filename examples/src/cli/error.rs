@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use slowburn::outside::{quoted, short};
+use slowburn::outside::{in_words, quoted};
 
 /// An error of an example.
 #[derive(Debug, thiserror::Error)]
@@ -28,14 +28,14 @@ pub enum Error {
     )]
     NoFigure,
 
-    #[error("cannot write {path}: {source}", path = quoted(.path), source = short(.source))]
+    #[error("cannot write {path}: {source}", path = quoted(.path), source = in_words(.source))]
     Write { path: PathBuf, source: io::Error },
 
-    #[error("cannot write the output: {reason}", reason = short(.0))]
+    #[error("cannot write the output: {reason}", reason = in_words(.0))]
     Output(io::Error),
 
     #[cfg(feature = "remote")]
-    #[error("cannot lend a device at {address}: {reason}", reason = short(.reason))]
+    #[error("cannot lend a device at {address}: {reason}", reason = in_words(.reason))]
     Lend {
         address: std::net::SocketAddr,
         reason: String,
@@ -83,6 +83,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::foreign_words::assert_in_words;
     use crate::plain_line::{assert_one_plain_line, hostile_texts};
 
     #[test]
@@ -100,6 +101,28 @@ mod tests {
                 assert_one_plain_line(&error);
             }
         }
+    }
+
+    #[test]
+    fn every_message_is_in_words() {
+        let of_system = || io::Error::from_raw_os_error(20);
+        let path = || PathBuf::from("prompts.txt");
+        let errors = [
+            Error::NoPrompts { path: path() },
+            Error::AllFormats,
+            Error::NoFigure,
+            Error::Write { path: path(), source: of_system() },
+            Error::Output(of_system()),
+            Error::ChartsNotCompiled,
+            #[cfg(feature = "remote")]
+            Error::Lend {
+                address: ([127, 0, 0, 1], 3000).into(),
+                reason: of_system().to_string(),
+            },
+            #[cfg(feature = "remote")]
+            Error::LendToAll { address: ([0, 0, 0, 0], 3000).into() },
+        ];
+        assert_in_words(&errors.map(|error| error.to_string()));
     }
 
     #[cfg(feature = "plot")]

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use slowburn::engine::SequenceId;
 use slowburn::generate::Event;
 
-use super::terminal::print;
+use super::terminal::{print, write};
 use super::{BOLD, Result};
 pub use experts::ExpertsRun;
 pub use shapes::{Mixture, WindowPattern};
@@ -103,12 +103,12 @@ pub fn check(events: Vec<(SequenceId, Event)>) -> Result<()> {
     Ok(())
 }
 
-/// What the parts found.
+/// What the parts found. Each is shown as soon as it is known, its title before.
 pub struct OtherModelsReport<'a> {
     args: &'a OtherModelsArgs,
     windows: Vec<(WindowPattern, Vec<WindowStep>)>,
     experts: Vec<ExpertsRun>,
-    text: String,
+    has_begun: bool,
     json: Map<String, Value>,
 }
 
@@ -119,70 +119,108 @@ impl<'a> OtherModelsReport<'a> {
             args,
             windows: Vec::new(),
             experts: Vec::new(),
-            text: String::new(),
+            has_begun: false,
             json: Map::new(),
         }
     }
 
-    fn part(&mut self, title: &str, name: &str, (text, json): (String, Value)) {
-        if !self.text.is_empty() {
-            self.text += "\n";
-        }
-        self.text += &format!("{BOLD}{title}{BOLD:#}\n\n{text}");
+    fn title(&mut self, title: &str) -> Result<()> {
+        let space = if std::mem::replace(&mut self.has_begun, true) {
+            "\n"
+        } else {
+            ""
+        };
+        self.show(&format!("{space}{BOLD}{title}{BOLD:#}\n\n"))
+    }
+
+    fn found(&mut self, name: &str, (text, json): (String, Value)) -> Result<()> {
         self.json.insert(name.to_owned(), json);
+        self.show(&text)
+    }
+
+    fn show(&self, text: &str) -> Result<()> {
+        if self.args.json { Ok(()) } else { write(text) }
     }
 
     /// What the layers of each config do.
     ///
     /// # Errors
-    /// A file that cannot be read, or asks for something that is not supported.
+    /// A file that cannot be read, or asks for something that is not supported; a closed standard output.
     pub fn layers(&mut self) -> Result<()> {
         let models = layers::models(&self.args.config)?;
-        self.part("What config.json says", "models", layers::text_and_json(&models));
+        self.title("What config.json says")?;
+        self.found("models", layers::text_and_json(&models))?;
         let (text, json) = sizes::text_and_json(&models);
         if json != json!([]) {
-            self.part("What a token reads, and what a text holds", "sizes", (text, json));
+            self.title("What a token reads, and what a text holds")?;
+            self.found("sizes", (text, json))?;
         }
         Ok(())
+    }
+
+    /// The title of [`windows`](Self::windows), whose steps take some time.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub fn begin_windows(&mut self) -> Result<()> {
+        let OtherModelsArgs { tokens, window, .. } = *self.args;
+        self.title(&format!("A text of {tokens} tokens, window {window}"))
     }
 
     /// The steps of a long text, with windows in some of the layers.
     ///
     /// # Errors
-    /// A model that cannot be measured, where times were asked for.
+    /// A model that cannot be measured, where times were asked for; a closed standard output.
     pub fn windows(&mut self, runs: Vec<(WindowPattern, Vec<WindowStep>)>) -> Result<()> {
-        let OtherModelsArgs { tokens, window, measure, .. } = *self.args;
-        let title = format!("A text of {tokens} tokens, window {window}");
-        self.part(&title, "windows", windows::text_and_json(&runs));
+        self.found("windows", windows::text_and_json(&runs))?;
         self.windows = runs;
-        if measure {
-            self.part("The time of a token", "window_times", times::windows()?);
+        if self.args.measure {
+            self.title("The time of a token")?;
+            self.found("window_times", times::windows()?)?;
         }
         Ok(())
+    }
+
+    /// The title of [`experts`](Self::experts), which are counted over many texts.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub fn begin_experts(&mut self, mixture: Mixture) -> Result<()> {
+        self.title(&experts::title(mixture))
     }
 
     /// The experts of batches.
     ///
     /// # Errors
-    /// As [`windows`](Self::windows).
-    pub fn experts(&mut self, runs: Vec<ExpertsRun>) -> Result<()> {
-        for run in &runs {
-            self.part(&run.title(), &run.name(), run.text_and_json());
-        }
-        self.experts = runs;
+    /// A closed standard output.
+    pub fn experts(&mut self, run: ExpertsRun) -> Result<()> {
+        self.found(&run.name(), run.text_and_json())?;
+        self.experts.push(run);
+        Ok(())
+    }
+
+    /// The times of batches, where they were asked for.
+    ///
+    /// # Errors
+    /// A model that cannot be measured; a closed standard output.
+    pub fn expert_times(&mut self) -> Result<()> {
         if self.args.measure {
-            self.part("Tokens a second", "expert_times", times::experts()?);
+            self.title("Tokens a second")?;
+            self.found("expert_times", times::experts()?)?;
         }
         Ok(())
     }
 
     /// The frequencies of RoPE.
-    pub fn ropes(&mut self) {
-        let title = "After how many positions a pair has turned round";
-        self.part(title, "ropes", ropes::text_and_json());
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub fn ropes(&mut self) -> Result<()> {
+        self.title("After how many positions a pair has turned round")?;
+        self.found("ropes", ropes::text_and_json())
     }
 
-    /// Prints all parts, as text or as one JSON object, and draws the figure that was asked for.
+    /// Prints all parts as one JSON object, if that was asked for, and draws the figure that was.
     ///
     /// # Errors
     /// A closed standard output; a figure that cannot be drawn.
@@ -190,7 +228,10 @@ impl<'a> OtherModelsReport<'a> {
         if let Some(path) = &self.args.chart {
             figure::draw(path, self.args.part, &self.windows, &self.experts)?;
         }
-        print(self.args.json, &Value::Object(self.json), &self.text)
+        if self.args.json {
+            print(true, &Value::Object(self.json), "")?;
+        }
+        Ok(())
     }
 }
 

@@ -154,15 +154,17 @@ fn text(args: &QuantizedArgs, reports: &[FormatReport]) -> String {
         widest.divergence.tokens, args.texts
     );
     for report in reports {
-        let same = report.story.tokens_as(&widest.story);
-        let note = match same == widest.story.ids.len() && same == report.story.ids.len() {
-            _ if report.format == widest.format => String::new(),
-            true => " (the same as in f32)".to_owned(),
-            false => format!(" (the same as in f32 for {same} tokens)"),
-        };
         let name = report.format.name();
+        let same = report.story.tokens_as(&widest.story);
         let text = report.story.text.replace('\n', " ");
-        let _ = writeln!(out, "{BOLD}{name}{BOLD:#}{note}: {}\n", text.trim());
+        let is_widest = report.format == widest.format;
+        let is_same = same == widest.story.ids.len() && same == report.story.ids.len();
+        let text = match (is_widest, is_same) {
+            (true, _) => format!(": {}", text.trim()),
+            (false, true) => ": the same text as in f32".to_owned(),
+            (false, false) => format!(" (the same as in f32 for {same} tokens): {}", text.trim()),
+        };
+        let _ = writeln!(out, "{BOLD}{name}{BOLD:#}{text}\n");
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -180,25 +180,37 @@ impl<'a> Report<'a> {
 
     fn summary(&self, generation: &Generation, prefill: Duration, decode: Duration) -> String {
         let (prompt, new) = (self.prompt.len(), generation.ids.len());
+        let mut lines = vec![format!(
+            "{prompt} prompt tokens, {new} new tokens ({})",
+            why(&generation.finish_reason)
+        )];
+        // Where nothing was asked for, nothing was computed, and there is no rate.
+        if self.prefill.is_some() {
+            lines.push(format!(
+                "prefill {:.1} ms ({:.0} tokens/s), time to first token {:.1} ms",
+                prefill.as_secs_f64() * 1e3,
+                prompt as f64 / prefill.as_secs_f64().max(1e-9),
+                self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
+            ));
+        }
         // The prefill yields the first token, decode steps the others.
-        let rate = new.saturating_sub(1) as f64 / decode.as_secs_f64().max(1e-9);
-        let prefill_rate = prompt as f64 / prefill.as_secs_f64().max(1e-9);
-        format!(
-            "\n  {prompt} prompt tokens, {new} new tokens ({})\n  \
-             prefill {:.1} ms ({prefill_rate:.0} tokens/s), time to first token {:.1} ms\n  \
-             decode {:.2} s ({rate:.0} tokens/s{})\n  {}\
-             KV cache {}, on {} in {}\n",
-            why(&generation.finish_reason),
-            prefill.as_secs_f64() * 1e3,
-            self.first_text.unwrap_or(prefill).as_secs_f64() * 1e3,
-            decode.as_secs_f64(),
-            self.launches_per_step(generation)
-                .map_or_else(String::new, |launches| format!(", {launches:.0} launches a step")),
-            accepted(generation.drafted, generation.accepted),
+        if new > 1 {
+            let launches = self.launches_per_step(generation);
+            lines.push(format!(
+                "decode {:.2} s ({:.0} tokens/s{})",
+                decode.as_secs_f64(),
+                (new - 1) as f64 / decode.as_secs_f64().max(1e-9),
+                launches.map_or_else(String::new, |count| format!(", {count:.0} launches a step")),
+            ));
+        }
+        lines.extend(accepted(generation.drafted, generation.accepted));
+        lines.push(format!(
+            "KV cache {}, on {} in {}",
             bytes(generation.kv_cache_bytes),
             self.device,
             self.pretrained.model.weight_formats().join(" and "),
-        )
+        ));
+        format!("\n  {}\n", lines.join("\n  "))
     }
 
     /// How many kernels a GPU was given for each step of decoding. None on the CPU, and with draft tokens,
@@ -223,15 +235,11 @@ impl<'a> Report<'a> {
     }
 }
 
-/// How many draft tokens were accepted, in words, as the beginning of a line. Empty without any.
-pub(super) fn accepted(drafted: usize, accepted: usize) -> String {
-    match drafted {
-        0 => String::new(),
-        _ => format!(
-            "{drafted} draft tokens, of which {accepted} were accepted ({:.0}%)\n  ",
-            100.0 * accepted as f64 / drafted as f64
-        ),
-    }
+/// How many draft tokens were accepted, in words. None without any.
+pub(super) fn accepted(drafted: usize, accepted: usize) -> Option<String> {
+    let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
+    (drafted > 0)
+        .then(|| format!("{drafted} draft tokens, of which {accepted} were accepted ({share:.0}%)"))
 }
 
 /// The finish reason in words.

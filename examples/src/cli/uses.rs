@@ -1,10 +1,13 @@
 //! The output of `07_streaming`: several uses of one inference in turn.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 use slowburn::inference::{Completion, TokenOutput};
 use slowburn::kv::KvPool;
 use slowburn::model::Model;
 
+use super::report::why;
 use super::{BOLD, DIM, GenerateArgs, Result, print, terminal};
 
 /// Shows each use as it runs, or all of them as one JSON object at the end.
@@ -128,14 +131,15 @@ fn object(outputs: &[TokenOutput], completion: &Completion) -> Value {
 
 fn summary(completion: &Completion) -> String {
     let Completion { finish_reason, usage, timings, .. } = completion;
-    let milliseconds = |time: Option<std::time::Duration>| match time {
-        Some(time) => format!("{:.1} ms", 1e3 * time.as_secs_f64()),
-        None => "none".to_owned(),
+    let milliseconds = |what: &str, time: Option<Duration>| match time {
+        Some(time) => format!("{what}{:.1} ms", 1e3 * time.as_secs_f64()),
+        None => String::new(),
     };
     format!(
-        "{DIM}{} tokens, ended by {finish_reason:?}; time to first token {}, per token {}{DIM:#}",
+        "{DIM}{} tokens ({}){}{}{DIM:#}",
         usage.completion_tokens,
-        milliseconds(timings.ttft),
-        milliseconds(timings.tpot),
+        why(finish_reason),
+        milliseconds("; time to first token ", timings.ttft),
+        milliseconds(", per token ", timings.tpot),
     )
 }

@@ -13,6 +13,7 @@ use crate::reply;
 use crate::request::generate_request;
 use crate::service::Service;
 use crate::state::App;
+use crate::unsupported::{Field, OF_SAMPLERS, check_fields};
 use crate::updates::Updates;
 use crate::wire::{Candidate, Candidates, CandidatesRequest, SamplingOptions};
 
@@ -27,6 +28,7 @@ pub(super) async fn candidates(
     ApiJson(body): ApiJson<CandidatesRequest>,
 ) -> Result<Json<Candidates>, ApiError> {
     let service = app.service()?.clone();
+    check_fields(&unread(), &body.other, "")?;
     let ids = service.prompt_ids(body.prompt.clone()).await?;
     check_room(&service, &ids)?;
     // The rules that need no more than log-probabilities: a repetition penalty scales logits.
@@ -64,6 +66,15 @@ pub(super) async fn candidates(
         vocab_size,
         entropy_bits: entropy_bits(&distribution),
     }))
+}
+
+/// The fields of other routes' samplers that would change the distribution.
+fn unread() -> Vec<Field> {
+    // These stop a text, or decide which token is drawn.
+    const HARMLESS: [&str; 4] = ["seed", "stop", "stop_token_ids", "ignore_eos"];
+    let read = |name| ["temperature", "top_k", "top_p", "min_p"].contains(&name);
+    let changes = |(name, _): &Field| !HARMLESS.contains(name) && !read(*name);
+    OF_SAMPLERS.into_iter().filter(changes).collect()
 }
 
 /// Checks that a token can follow the prompt: one that fills the context is no error where texts are

@@ -97,15 +97,15 @@ fn let_overlap(document: &mut Value) {
 const SEQUENCES: [&str; 4] = [
     "WithFormat_CompletionRequest/allOf/0/properties/n",
     "WithFormat_CompletionRequest/allOf/0/properties/best_of",
-    "WithFormat_ChatCompletionRequest/allOf/0/properties/n",
+    "DescribedChat/allOf/0/properties/n",
     "WithSampling_SglangSampling/allOf/0/properties/n",
 ];
 
 /// What bounds the tokens of an answer.
 const MAX_TOKENS: [&str; 6] = [
     "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
-    "WithFormat_ChatCompletionRequest/allOf/0/properties/max_tokens",
-    "WithFormat_ChatCompletionRequest/allOf/0/properties/max_completion_tokens",
+    "DescribedChat/allOf/0/properties/max_tokens",
+    "DescribedChat/allOf/0/properties/max_completion_tokens",
     "WithFormat_GenerateBody/allOf/0/properties/max_tokens",
     "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
     "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",

@@ -57,7 +57,7 @@ pub(super) async fn embed(
     let limit = app.settings().request_timeout.0;
     let asked = request.pooling.map(Pooling::from);
     let pooling = asked.or(service.pretrained.pooling).unwrap_or(Pooling::Mean);
-    let vectors = tokio::time::timeout(limit, vectors(&service, texts, pooling));
+    let vectors = tokio::time::timeout(limit, vectors(&app, &service, texts, pooling));
     let vectors = vectors.await.map_err(|_| too_slow(limit))??;
     let format = request.encoding_format.unwrap_or_default();
     let embedding = |(index, vector)| Embedding {
@@ -74,7 +74,12 @@ pub(super) async fn embed(
 }
 
 fn token_ids(service: &Service, input: EmbeddingInput) -> Result<Vec<Vec<u32>>, ApiError> {
-    let of_text = |text: String| service.pretrained.prompt_ids(&text);
+    let of_text = |text: String| -> slowburn::error::Result<Vec<u32>> {
+        let ids = service.pretrained.prompt_ids(&text)?;
+        // Before the next one is read: to find the tokens of a long text takes time.
+        service.pretrained.model.check_prompt(&ids)?;
+        Ok(ids)
+    };
     let texts = match input {
         EmbeddingInput::Text(text) => of_text(text).map(|ids| vec![ids]),
         EmbeddingInput::Texts(texts) => texts.into_iter().map(of_text).collect(),
@@ -97,6 +102,7 @@ fn wrong_input(error: slowburn::error::Error) -> ApiError {
 }
 
 async fn vectors(
+    app: &App,
     service: &Arc<Service>,
     texts: Vec<Vec<u32>>,
     pooling: Pooling,
@@ -105,7 +111,7 @@ async fn vectors(
     for ids in texts {
         // One text at a time holds keys and values, and the requests take turns.
         let _turn = service.embedding_turn.acquire().await.map_err(ApiError::internal)?;
-        vectors.push(vector(service, ids, pooling).await?);
+        vectors.push(vector(app, service, ids, pooling).await?);
     }
     Ok(vectors)
 }
@@ -113,11 +119,13 @@ async fn vectors(
 /// Reads a text in pieces, so that the batch takes a step between two of them, and nothing goes on
 /// for a client that has gone.
 async fn vector(
+    app: &App,
     service: &Arc<Service>,
     ids: Vec<u32>,
     pooling: Pooling,
 ) -> Result<Vec<f32>, ApiError> {
     let model = &service.pretrained.model;
+    let mut unread = ids.len();
     let mut embedder = Embedder::new(model, ids, pooling).map_err(wrong_input)?;
     loop {
         let service = service.clone();
@@ -128,6 +136,9 @@ async fn vector(
             })
         };
         let (rest, found) = blocking(read).await???;
+        let read = unread.min(CHUNK);
+        app.metrics().count_embedded(read);
+        unread -= read;
         if let Some(vector) = found {
             return Ok(vector);
         }

@@ -41,12 +41,16 @@ impl FromRequest<App> for AnyRequest {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = read_object(request, app, formats::FIELDS).await?;
+        const OWN: [&str; 1] = ["max_tokens"];
+        const OF_SGLANG: [&str; 1] = ["sampling_params"];
+        let heeded = [formats::FIELDS, &OWN, &OF_SGLANG].concat();
+        let body = read_object(request, app, &heeded).await?;
         let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         if !has("prompt") && (has("text") || has("input_ids")) {
-            unsupported::check(&body, &[])?;
+            unsupported::check(&body, &OF_SGLANG)?;
             return parse(&body).map(Self::Sglang);
         }
+        unsupported::check(&body, &[formats::FIELDS, &OWN].concat())?;
         Ok(Self::Own(parse(&body)?, parse(&body)?, parse(&body)?))
     }
 }

@@ -1,6 +1,7 @@
 //! The models of the server: it has one.
 
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 
 use super::refusals::Refusals;
@@ -18,13 +19,15 @@ pub(super) async fn list(State(app): State<App>) -> Result<Json<ModelList>, ApiE
 /// One model.
 #[utoipa::path(get, path = "/v1/models/{model}", operation_id = "get_model", params(("model" = String, Path)), responses(
     (status = 200, body = ModelObject),
+    (status = 400, body = ErrorBody, description = "The name is not UTF-8."),
     (status = 404, body = ErrorBody),
     Refusals,
 ))]
 pub(super) async fn one(
     State(app): State<App>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<ModelObject>, ApiError> {
+    let Path(name) = name.map_err(|_| ApiError::wrong_path())?;
     check_model(&app, Some(&name))?;
     model(&app).map(Json)
 }
@@ -32,9 +35,9 @@ pub(super) async fn one(
 /// One model, whose name has slashes, as names on the hub have one.
 pub(super) async fn one_with_slashes(
     app: State<App>,
-    Path((first, rest)): Path<(String, String)>,
+    name: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<ModelObject>, ApiError> {
-    one(app, Path(format!("{first}/{rest}"))).await
+    one(app, name.map(|Path((first, rest))| Path(format!("{first}/{rest}")))).await
 }
 
 fn model(app: &App) -> Result<ModelObject, ApiError> {

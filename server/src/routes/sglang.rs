@@ -17,7 +17,7 @@ use crate::request::{check_model, check_sequences, generate_request, with_seeds}
 use crate::service::Service;
 use crate::sse::{self, EventResult};
 use crate::state::App;
-use crate::unsupported::{Field, check_fields};
+use crate::unsupported::{Field, OF_SAMPLERS, check_fields, check_part};
 use crate::updates::{Update, Updates};
 use crate::wire::{
     SamplingOptions, SglangFinish, SglangGenerated, SglangLogprob, SglangMeta, SglangPrompt,
@@ -45,24 +45,22 @@ const UNSUPPORTED: &[Field] = &[
     ("bootstrap_host", &[]),
 ];
 
-/// What SGLang's sampler can do beyond this one.
-const UNSUPPORTED_SAMPLING: &[Field] = &[
-    ("ebnf", &[]),
-    ("structural_tag", &[]),
-    ("stop_regex", &["[]"]),
-    ("min_new_tokens", &["0"]),
-    ("no_stop_trim", &["false"]),
-    ("skip_special_tokens", &["true"]),
-    ("custom_params", &["{}"]),
-];
+/// What SGLang's sampler can do beyond others.
+const UNSUPPORTED_SAMPLING: &[Field] = &[("custom_params", &["{}"])];
+
+/// The fields of `sampling_params` that would be refused elsewhere.
+const HEEDED: [&str; 4] = ["max_new_tokens", "n", "json_schema", "regex"];
 
 /// Continues prompts.
 pub(super) async fn generate(app: App, request: SglangRequest) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
+    // They are in `sampling_params`, and without effect beside it.
+    check_fields(&OF_SAMPLERS, &request.other, "")?;
     let params = request.sampling_params.unwrap_or_default();
     check_fields(UNSUPPORTED_SAMPLING, &params, "sampling_params.")?;
+    check_part(&params, &HEEDED, "sampling_params.")?;
     let params = Value::Object(params);
     let SglangSampling { max_new_tokens, n, sampling_seed, json_schema, regex } = parse(&params)?;
     let options: SamplingOptions = parse(&params)?;
@@ -125,7 +123,7 @@ fn prompts(
         (Some(text), None) => {
             let (texts, is_list) = text.into_list();
             let ids: slowburn::error::Result<Vec<_>> =
-                texts.iter().map(|text| service.pretrained.prompt_ids(text)).collect();
+                texts.iter().map(|text| of_text(service, text)).collect();
             (
                 "text",
                 (ids.map_err(|error| ApiError::from(error).with_param("text"))?, is_list),
@@ -141,6 +139,13 @@ fn prompts(
         return Err(ApiError::invalid(name, format!("{name} is an empty list: give at least one")));
     }
     Ok((name, prompts, is_list))
+}
+
+fn of_text(service: &Service, text: &str) -> slowburn::error::Result<Vec<u32>> {
+    let ids = service.pretrained.prompt_ids(text)?;
+    // Before the next one is read: to find the tokens of a long text takes time.
+    service.pretrained.model.check_prompt(&ids)?;
+    Ok(ids)
 }
 
 /// The texts of a request, as they grow.

@@ -1,70 +1,102 @@
 //! Text to token ids, and back.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequest, Request, State};
+use serde_json::Value;
 use slowburn::error::{Error, RequestError};
+use slowburn::tokenizer::TextOptions;
 
-use super::chat::message;
+use super::chat::{check_no_special, message};
 use super::refusals::{BodyRefusals, Refusals};
 use crate::blocking::blocking;
+use crate::conversation;
 use crate::error::ApiError;
-use crate::json::ApiJson;
+use crate::json::{ApiJson, parse, read_object};
 use crate::request::check_model;
 use crate::service::Service;
 use crate::state::App;
-use crate::unsupported::{Field, check_fields};
+use crate::unsupported::{self, Field, OF_GENERATION, OF_TEMPLATES, check_fields};
 use crate::wire::{
-    DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
+    DescribedTokenize, DetokenizeRequest, Detokenized, Piece, TemplateOptions, TokenList,
+    TokenPiece, TokenizeRequest, Tokenized,
 };
 
 /// What other servers can do with a text.
 const UNSUPPORTED: &[Field] = &[("mm_processor_kwargs", &["{}"])];
 
-/// What other servers can do with token ids.
-const UNSUPPORTED_BACK: &[Field] = &[("skip_special_tokens", &["true"])];
+/// A request, with what only a conversation needs.
+pub(super) struct TokenizeBody {
+    request: TokenizeRequest,
+    template: TemplateOptions,
+}
+
+impl FromRequest<App> for TokenizeBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let of_any = [&OF_GENERATION[..], &["add_special_tokens"]].concat();
+        let of_chat = [&of_any[..], &OF_TEMPLATES].concat();
+        let body = read_object(request, app, &of_chat).await?;
+        if body.get("messages").is_none_or(Value::is_null) {
+            unsupported::check(&body, &of_any)?;
+        }
+        Ok(Self { request: parse(&body)?, template: parse(&body)? })
+    }
+}
 
 /// The token ids of a text or of a conversation.
-#[utoipa::path(post, path = "/tokenize", request_body = TokenizeRequest, responses(
+#[utoipa::path(post, path = "/tokenize", request_body = DescribedTokenize, responses(
     (status = 200, body = Tokenized),
     Refusals,
     BodyRefusals,
 ))]
 pub(super) async fn tokenize(
     State(app): State<App>,
-    ApiJson(request): ApiJson<TokenizeRequest>,
+    TokenizeBody { request, template }: TokenizeBody,
 ) -> Result<Json<Tokenized>, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
-    blocking(move || tokens(&service, request)).await?.map(Json)
+    // One at a time: many long texts at once would take all cores from the model.
+    let turn = service.tokenizing_turn.clone().acquire_owned().await.map_err(ApiError::internal)?;
+    let tokens = blocking(move || {
+        // Whoever asked may go meanwhile: then this goes on, and is still the only one.
+        let _turn = turn;
+        tokens(&service, request, template)
+    });
+    tokens.await?.map(Json)
 }
 
-fn tokens(service: &Service, request: TokenizeRequest) -> Result<Tokenized, ApiError> {
+fn tokens(
+    service: &Service,
+    request: TokenizeRequest,
+    template: TemplateOptions,
+) -> Result<Tokenized, ApiError> {
     let tokenizer = &service.pretrained.tokenizer;
     let parse_special = request.parse_special;
-    let encode = |text: &str, with_special: bool| {
-        let ids = match (parse_special.unwrap_or(true), with_special) {
-            (true, true) => tokenizer.encode(text),
-            (true, false) => tokenizer.encode_bare(text),
-            (false, true) => tokenizer.encode_text(text),
-            (false, false) => tokenizer.encode_bare_text(text),
-        };
-        ids.map_err(ApiError::from)
+    let encode = |field: &str, text: &str, add_special_tokens: bool| {
+        let parse_special = parse_special.unwrap_or(true);
+        let options = TextOptions { add_special_tokens, parse_special };
+        let ids = service.pretrained.text_ids(text, options);
+        ids.map_err(|error| ApiError::from(error).with_param(field))
     };
     let as_texts = request.text.is_some();
     let as_pieces = request.content.is_some() && request.with_pieces.unwrap_or(false);
     let with_special = request.add_special_tokens.unwrap_or(true);
     let TokenizeRequest { text, prompt, messages, content, .. } = request;
     let ids = match (text, prompt, messages, content) {
-        (Some(text), None, None, None) | (None, Some(text), None, None) => {
-            encode(&text, with_special)?
-        }
+        (Some(text), None, None, None) => encode("text", &text, with_special)?,
+        (None, Some(text), None, None) => encode("prompt", &text, with_special)?,
         (None, None, Some(messages), None) => {
+            check_no_special(request.add_special_tokens)?;
+            let parse_special = parse_special.unwrap_or(false);
+            let options = conversation::options(service, template, &messages, parse_special)?;
             let messages: Vec<_> = messages.into_iter().map(message).collect();
-            service.chat_ids(&messages, &[], parse_special.unwrap_or(false))?
+            let ids = service.chat_ids(&messages, &[], options);
+            ids.map_err(|error| error.with_param("messages"))?
         }
         (None, None, None, Some(content)) => {
-            encode(&content, request.add_special.unwrap_or(false))?
+            encode("content", &content, request.add_special.unwrap_or(false))?
         }
         _ => {
             let message =
@@ -111,7 +143,6 @@ pub(super) async fn detokenize(
 ) -> Result<Json<Detokenized>, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
-    check_fields(UNSUPPORTED_BACK, &request.other, "")?;
     let (name, ids) = match (request.ids, request.tokens) {
         (Some(ids), None) => ("ids", ids),
         (None, Some(tokens)) => ("tokens", tokens),

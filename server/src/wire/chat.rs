@@ -51,6 +51,8 @@ pub struct ChatCompletionRequest {
     /// Whether the texts of special tokens, such as `<|end|>`, are special tokens in the messages
     /// too. Default false: there they are text.
     pub parse_special: Option<bool>,
+    /// Only false: a chat template writes all special tokens itself.
+    pub add_special_tokens: Option<bool>,
 }
 
 /// One message of a conversation.
@@ -65,6 +67,21 @@ pub struct ChatMessage {
     pub tool_call_id: Option<String>,
     /// For templates that write it.
     pub name: Option<String>,
+    /// Of an assistant: what the model thought before it answered, for templates that write it.
+    pub reasoning_content: Option<String>,
+    /// The same, in the words of newer servers.
+    pub reasoning: Option<String>,
+    /// Of the last message, if it is the assistant's: go on with it instead of answering. The same as
+    /// `continue_final_message`. Default false.
+    pub prefix: Option<bool>,
+}
+
+impl ChatMessage {
+    /// What the model thought, if it thought anything.
+    pub(crate) fn reasoning(&self) -> Option<&str> {
+        let reasoning = self.reasoning_content.as_deref().or(self.reasoning.as_deref());
+        reasoning.filter(|text| !text.is_empty())
+    }
 }
 
 /// The author of a message, as far as the model's template knows it.

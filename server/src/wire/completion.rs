@@ -37,6 +37,9 @@ pub struct CompletionRequest {
     /// Whether the texts of special tokens, such as `<|end|>`, are special tokens in a prompt.
     /// Default true: whoever sends a prompt here may write what a chat template would.
     pub parse_special: Option<bool>,
+    /// Whether to add the special tokens that the model's tokenizer adds to a prompt, most often one at
+    /// its beginning. Default true.
+    pub add_special_tokens: Option<bool>,
 }
 
 /// The completions.

@@ -2,6 +2,7 @@
 
 use garde::Validate;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::WireUsage;
@@ -85,6 +86,9 @@ pub struct CandidatesRequest {
     /// Keep the tokens that are at least this share as likely as the most likely one.
     #[schema(minimum = 0, maximum = 1)]
     pub min_p: Option<f64>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub other: Map<String, Value>,
 }
 
 /// The most likely next tokens, best first.

@@ -15,13 +15,14 @@ mod prompt;
 mod response_items;
 mod responses;
 mod sglang;
+mod template;
 mod tokenize;
 mod tools;
 mod usage;
 
 pub use chat::{
     ChatChoice, ChatChunkChoice, ChatCompletion, ChatCompletionRequest, ChatMessage, Content,
-    Delta, ReplyMessage,
+    Delta, ReplyMessage, WireRole,
 };
 pub use completion::{Completion, CompletionChoice, CompletionRequest};
 pub use embeddings::{
@@ -49,6 +50,7 @@ pub use sglang::{
     SglangFinish, SglangGenerated, SglangLogprob, SglangMeta, SglangPrompt, SglangRequest,
     SglangSampling,
 };
+pub use template::{DescribedChat, DescribedTokenize, TemplateOptions};
 pub use tokenize::{
     DetokenizeRequest, Detokenized, Piece, TokenList, TokenPiece, TokenizeRequest, Tokenized,
 };

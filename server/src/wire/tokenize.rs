@@ -24,7 +24,8 @@ pub struct TokenizeRequest {
     pub messages: Option<Vec<ChatMessage>>,
     /// A text, in the words of llama.cpp.
     pub content: Option<String>,
-    /// Whether to add the special tokens that the model's tokenizer adds to a prompt. Default true.
+    /// Whether to add the special tokens that the model's tokenizer adds to a prompt. Default true; in
+    /// `messages` false, since a chat template writes its own.
     pub add_special_tokens: Option<bool>,
     /// The same for `content`. Default false.
     pub add_special: Option<bool>,
@@ -88,9 +89,6 @@ pub struct DetokenizeRequest {
     pub ids: Option<Vec<u32>>,
     /// The same, in the words of vLLM, SGLang and llama.cpp.
     pub tokens: Option<Vec<u32>>,
-    #[serde(flatten)]
-    #[schema(ignore)]
-    pub other: Map<String, Value>,
 }
 
 /// The text of token ids, without special tokens, under the name that each client looks for.

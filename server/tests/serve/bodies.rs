@@ -66,7 +66,7 @@ const PATHS: [&str; 9] = [
     "/detokenize",
 ];
 
-const FIELDS: [&str; 48] = [
+const FIELDS: [&str; 55] = [
     "model",
     "prompt",
     "prompt",
@@ -111,6 +111,13 @@ const FIELDS: [&str; 48] = [
     "ignore_eos",
     "response_format",
     "tools",
+    "add_special_tokens",
+    "add_generation_prompt",
+    "continue_final_message",
+    "chat_template_kwargs",
+    "documents",
+    "reasoning_effort",
+    "n_predict",
     "count",
     "user",
     "store",

@@ -123,3 +123,47 @@ fn draft_tokens_are_in_the_usage_and_the_metrics_and_change_no_text() {
         }
     });
 }
+
+/// How many requests for completions were answered with this status.
+fn answered(server: &TestServer, status: u16) -> f64 {
+    let labels = format!("method=\"POST\",route=\"{COMPLETIONS}\",status=\"{status}\"");
+    server.metrics().get(&format!("slowburn_http_requests_total{{{labels}}}"))
+}
+
+#[test]
+fn a_request_whose_client_goes_before_its_answer_is_counted() {
+    watch(|| {
+        let server = TestServer::start(&["--max-running", "1"]);
+        let long = json!({
+            "prompt": "Once upon a time", "n": 64, "max_tokens": 500, "ignore_eos": true, "stream": true,
+        });
+        let mut running = Connection::open_narrow(server.address).unwrap();
+        running.post(COMPLETIONS, &long.to_string()).unwrap();
+        assert_eq!(running.head().unwrap().status, 200);
+        let mut waiting = server.connect();
+        waiting.post(COMPLETIONS, r#"{"prompt": "One day"}"#).unwrap();
+        wait_until("it waits", || server.metrics().get("slowburn_sequences_waiting") == 64.0);
+        assert_eq!(answered(&server, 499), 0.0);
+        drop(waiting);
+        wait_until("it is counted", || answered(&server, 499) == 1.0);
+        assert_eq!(server.metrics().finished("cancelled"), 1.0);
+        // One whose answer had begun has the status that it began with.
+        drop(running);
+        wait_until("all are cancelled", || server.metrics().finished("cancelled") == 65.0);
+        assert_eq!((answered(&server, 499), answered(&server, 200)), (1.0, 1.0));
+    });
+}
+
+#[test]
+fn the_tokens_of_embedded_texts_are_tokens_of_prompts() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let texts = [" fox".repeat(400), "One day".to_owned()];
+        let (status, body) = server.ask("/v1/embeddings", &json!({ "input": texts }).to_string());
+        assert_eq!(status, 200, "{body}");
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let expected = answer["usage"]["prompt_tokens"].as_f64().unwrap();
+        assert!(expected > 400.0);
+        assert_eq!(tokens(&server.metrics()), [expected, 0.0, 0.0]);
+    });
+}

@@ -6,10 +6,13 @@ mod common;
 
 mod bodies;
 mod connections;
+mod conversations;
 mod counts;
 mod embeddings;
 mod ends;
 mod faults;
+#[path = "../../../tests/common/foreign_words.rs"]
+mod foreign_words;
 mod refusals;
 mod settings;
 mod tools;

@@ -4,23 +4,8 @@
 use crate::common::completions::COMPLETIONS;
 use crate::common::test_server::TestServer;
 use crate::common::watchdog::watch;
+use crate::foreign_words::{assert_in_words, foreign_word};
 use serde_json::{Value, json};
-
-/// Words of Rust, and of its crates.
-const FOREIGN: [&str; 12] = [
-    "usize",
-    "u32",
-    "u64",
-    "i64",
-    "f64",
-    "struct",
-    "variant",
-    "sequence",
-    "a map",
-    "integer `",
-    "floating point",
-    "length is",
-];
 
 const CHAT: &str = "/v1/chat/completions";
 const EMBEDDINGS: &str = "/v1/embeddings";
@@ -218,6 +203,15 @@ fn no_message_speaks_rust() {
             "stop",
             "stop_token_ids",
             "ignore_eos",
+            "add_special_tokens",
+            "response_format",
+            "guided_json",
+            "guided_regex",
+            "guided_choice",
+            "guided_grammar",
+            "structured_outputs",
+            "n_predict",
+            "length_penalty",
         ];
         let wrong = [
             json!(true),
@@ -247,11 +241,163 @@ fn no_message_speaks_rust() {
                     let answer: Value = serde_json::from_str(&answer).unwrap();
                     let message = answer["error"]["message"].as_str().unwrap();
                     assert!(message.contains(field), "{body}: {message}");
-                    let found = FOREIGN.iter().find(|word| message.contains(*word));
-                    assert_eq!(found, None, "{body}: {message}");
+                    assert_eq!(foreign_word(message), None, "{body}: {message}");
                 }
             }
         }
         assert!(refused > 300, "{refused}");
+    });
+}
+
+/// What is said where no field is to blame, or where a field is read beyond its JSON.
+#[test]
+fn other_refusals_are_in_words_too() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let chat = |fields: Value| {
+            let mut body = json!({"messages": [{"role": "user", "content": "x"}], "max_tokens": 1});
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            body.to_string()
+        };
+        let tool = |parameters: Value| json!([{"type": "function", "function": {"name": "f", "parameters": parameters}}]);
+        let mut messages = Vec::new();
+        for (path, body) in [
+            (COMPLETIONS, "{\"prompt\": ".to_owned()),
+            (COMPLETIONS, "[1]".to_owned()),
+            (COMPLETIONS, "{\"prompt\": \"\u{1}\"}".to_owned()),
+            (COMPLETIONS, "{\"prompt\": 1} x".to_owned()),
+            (COMPLETIONS, "[".repeat(1000)),
+            (COMPLETIONS, json!({"prompt": []}).to_string()),
+            (COMPLETIONS, json!({"prompt": [99999]}).to_string()),
+            (COMPLETIONS, json!({"prompt": "fox ".repeat(600)}).to_string()),
+            (COMPLETIONS, json!({"prompt": "fox ".repeat(60_000)}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "n": 65}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "best_of": 2, "n": 3}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "best_of": 2, "stream": true}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "top_k": -3}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "top_p": 0}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "temperature": -1}).to_string()),
+            (
+                COMPLETIONS,
+                json!({"prompt": "x", "stop": ["a", "b", "c", "d", "e"]}).to_string(),
+            ),
+            (COMPLETIONS, json!({"prompt": "x", "stop": [""]}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "logit_bias": {"5": 500}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "logit_bias": {"99999": 1}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "model": "gpt-9"}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_regex": "(a"}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_regex": "a{100000}"}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_choice": []}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": "{"}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": {"type": "x"}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": {"minimum": "x"}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": {"required": 3}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": {"$ref": "#/x"}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_json": {"pattern": "("}}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_grammar": "start: x"}).to_string()),
+            (
+                COMPLETIONS,
+                json!({"prompt": "x", "guided_grammar": "start: <|x|>"}).to_string(),
+            ),
+            (
+                COMPLETIONS,
+                json!({"prompt": "x", "guided_grammar": "start: <[1-x]>"}).to_string(),
+            ),
+            (COMPLETIONS, json!({"prompt": "x", "guided_grammar": "start: \"a"}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_grammar": ""}).to_string()),
+            (COMPLETIONS, json!({"prompt": "x", "guided_grammar": "root ::= x"}).to_string()),
+            (
+                COMPLETIONS,
+                json!({"prompt": "x", "guided_regex": "a", "guided_choice": ["b"]}).to_string(),
+            ),
+            (CHAT, chat(json!({"response_format": 3}))),
+            (CHAT, chat(json!({"response_format": {"type": "xml"}}))),
+            (CHAT, chat(json!({"response_format": {}}))),
+            (CHAT, chat(json!({"top_logprobs": 3}))),
+            (CHAT, chat(json!({"tools": 3}))),
+            (CHAT, chat(json!({"tools": [{"type": "search"}]}))),
+            (CHAT, chat(json!({"tools": tool(json!(3))}))),
+            (CHAT, chat(json!({"tools": tool(json!({"type": "array"}))}))),
+            (CHAT, chat(json!({"tools": tool(json!({"properties": 3}))}))),
+            (CHAT, chat(json!({"tool_choice": "required"}))),
+            (CHAT, chat(json!({"tool_choice": 3}))),
+            (
+                CHAT,
+                chat(
+                    json!({"tool_choice": {"type": "function", "function": {"name": "g"}}, "tools": tool(json!({}))}),
+                ),
+            ),
+            ("/v1/responses", json!({"input": 3}).to_string()),
+            ("/v1/responses", json!({"input": []}).to_string()),
+            ("/v1/responses", json!({"input": [{"type": "image"}]}).to_string()),
+            ("/v1/responses", json!({"input": [{"role": "user", "content": 3}]}).to_string()),
+            (
+                "/v1/responses",
+                json!({"input": "x", "text": {"format": {"type": "x"}}}).to_string(),
+            ),
+            ("/v1/responses", json!({"input": "x", "previous_response_id": "x"}).to_string()),
+            (EMBEDDINGS, json!({"input": []}).to_string()),
+            (EMBEDDINGS, json!({"input": "x", "dimensions": 3}).to_string()),
+            ("/generate", json!({"text": "x", "input_ids": [1]}).to_string()),
+            ("/generate", json!({"text": []}).to_string()),
+            ("/candidates", json!({"prompt": "x", "count": 0}).to_string()),
+            ("/tokenize", json!({}).to_string()),
+            ("/detokenize", json!({}).to_string()),
+            ("/v1/nothing", "{}".to_owned()),
+            ("/health", "{}".to_owned()),
+        ] {
+            let (status, answer) = server.ask(path, &body);
+            assert!((400..500).contains(&status), "{path} {body}: {status} {answer}");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            messages.push(answer["error"]["message"].as_str().unwrap().to_owned());
+        }
+        assert_in_words(&messages);
+    });
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_in_json() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        for path in ["/v1/models/%ff", "/v1/models/a/%ff", "/v1/models/%ff/b"] {
+            let mut connection = server.connect();
+            connection.get(path).unwrap();
+            let (head, body) = connection.answer().unwrap();
+            assert_eq!((head.status, head.header("content-type")), (400, Some("application/json")));
+            let body: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(body["error"]["code"], "invalid_path");
+        }
+    });
+}
+
+/// To find its tokens would take seconds.
+#[test]
+fn a_text_that_no_context_holds_is_refused_before_its_tokens_are_found() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        let text = "once upon a time ".repeat(120_000);
+        for (path, field) in [
+            ("/tokenize", "text"),
+            ("/tokenize", "prompt"),
+            ("/tokenize", "content"),
+            (COMPLETIONS, "prompt"),
+            (EMBEDDINGS, "input"),
+            ("/generate", "prompt"),
+            ("/generate", "text"),
+        ] {
+            let start = std::time::Instant::now();
+            let (message, param) = refusal(&server, path, &json!({ field: text }));
+            assert_eq!(param, field);
+            assert!(
+                message.contains("2040000 bytes") && message.contains("512 tokens"),
+                "{message}"
+            );
+            assert!(start.elapsed().as_secs_f64() < 2.0, "{path}: {:?}", start.elapsed());
+        }
+        let messages = json!([{"role": "user", "content": text}]);
+        for path in ["/tokenize", CHAT] {
+            let (_, param) = refusal(&server, path, &json!({ "messages": messages }));
+            assert_eq!(param, "messages");
+        }
     });
 }

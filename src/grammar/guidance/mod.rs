@@ -29,6 +29,7 @@ use self::reader::Reader;
 use super::schema::Schema;
 use crate::constrained::{Cancel, Constraint, Parser, Vocabulary};
 use crate::error::{Error, RequestError, Result};
+use crate::outside::json_in_words;
 use crate::{panics, priority};
 
 /// The most bytes of a schema or a grammar.
@@ -255,7 +256,7 @@ fn with_room<T: Send>(length: usize, call: impl FnOnce() -> T + Send) -> Result<
 fn contained<T, E: fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match panics::contain_quietly("llguidance", call) {
         Ok(result) => result.map_err(|error| line(&error)),
-        Err(panicked) => Err(panicked.to_string()),
+        Err(_) => Err(in_words("")),
     }
 }
 
@@ -264,7 +265,20 @@ fn contained<T, E: fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Result<
 fn line(error: &impl fmt::Display) -> String {
     let text = error.to_string();
     let text = text.rsplit_once("\nerror: ").map_or(&*text, |(_, problem)| problem);
-    text.lines().next().unwrap_or_default().to_owned()
+    in_words(text.lines().next().unwrap_or_default())
+}
+
+/// What `llguidance` says, without the names that Rust has for things.
+fn in_words(problem: &str) -> String {
+    // It fails on its own list of the special tokens that there are.
+    if problem.contains("missing special token prefix") {
+        return "it names a special token, and none can be in a grammar here: write the text that you want".to_owned();
+    }
+    if problem.is_empty() || problem.starts_with("panic: ") {
+        return "the crate `llguidance` fails on it, which is a fault there: write it in another way"
+            .to_owned();
+    }
+    json_in_words(problem.replace("Expected f64", "Expected a number"))
 }
 
 fn refused(kind: &'static str, problem: String) -> Error {

@@ -56,11 +56,6 @@ impl ExpertsRun {
         format!("experts_{}", self.mixture.count)
     }
 
-    pub(super) fn title(&self) -> String {
-        let Mixture { count, per_token, .. } = self.mixture;
-        format!("{count} experts, {per_token} for each token")
-    }
-
     /// How many experts of a layer a batch takes on average, over all batches that the texts make.
     pub(super) fn measured(&self, size: usize) -> f64 {
         let mut distinct = Vec::new();
@@ -138,6 +133,12 @@ impl ExpertsRun {
         );
         (out, json!({ "batches": rows, "least_share": least, "greatest_share": most }))
     }
+}
+
+/// What is counted, of a mixture.
+pub(super) fn title(mixture: Mixture) -> String {
+    let Mixture { count, per_token, .. } = mixture;
+    format!("{count} experts, {per_token} for each token")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod stream;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use slowburn::inference::{GenerateRequest, TokenOutput};
 use slowburn::tokenizer::{Message, ToolCall};
@@ -13,33 +13,78 @@ use uuid::Uuid;
 
 use self::stream::Encoder;
 use super::refusals::{BodyRefusals, Refusals, StreamEvent};
+use crate::conversation;
 use crate::error::ApiError;
-use crate::formats::Format;
-use crate::json::FormattedJson;
+use crate::formats::{self, Format};
+use crate::json::{parse, read_object};
 use crate::reply::{self, Reply};
 use crate::request::{check_model, check_sequences, generate_request, with_seeds};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
 use crate::tools::{self, Piece, Splitter, Toolbox, call_id};
+use crate::unsupported::OF_TEMPLATES;
 use crate::updates::Updates;
 use crate::wire::{
     ChatChoice, ChatCompletion, ChatCompletionRequest, ChatLogprobs, ChatMessage, ChatTokenLogprob,
-    Content, ReplyMessage, SentToolCall, ToolKind, TopLogprob, WireFinish, WireFunctionCall,
-    WireToolCall, WireUsage, WithFormat,
+    Content, DescribedChat, FormatOptions, ReplyMessage, SamplingOptions, SentToolCall,
+    TemplateOptions, ToolKind, TopLogprob, WireFinish, WireFunctionCall, WireToolCall, WireUsage,
 };
 
 const ASSISTANT: &str = "assistant";
 
+/// A request, in its parts.
+pub(super) struct ChatBody {
+    request: ChatCompletionRequest,
+    sampling: SamplingOptions,
+    format: FormatOptions,
+    template: TemplateOptions,
+}
+
+impl FromRequest<App> for ChatBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        const HEEDED: [&str; 7] = [
+            "tools",
+            "tool_choice",
+            "tool_calls",
+            "max_tokens",
+            "max_completion_tokens",
+            "n",
+            "add_special_tokens",
+        ];
+        let heeded = [&HEEDED[..], formats::FIELDS, &OF_TEMPLATES].concat();
+        let body = read_object(request, app, &heeded).await?;
+        let request: ChatCompletionRequest = parse(&body)?;
+        check_no_special(request.add_special_tokens)?;
+        Ok(Self {
+            request,
+            sampling: parse(&body)?,
+            format: parse(&body)?,
+            template: parse(&body)?,
+        })
+    }
+}
+
+/// Refuses special tokens besides those of the template.
+pub(super) fn check_no_special(add_special_tokens: Option<bool>) -> Result<(), ApiError> {
+    if add_special_tokens != Some(true) {
+        return Ok(());
+    }
+    let message = "add_special_tokens must be false for messages: a chat template writes all special tokens itself";
+    Err(ApiError::invalid("add_special_tokens", message))
+}
+
 /// Answers a conversation.
-#[utoipa::path(post, path = "/v1/chat/completions", operation_id = "chat", request_body = WithFormat<ChatCompletionRequest>, responses(
+#[utoipa::path(post, path = "/v1/chat/completions", operation_id = "chat", request_body = DescribedChat, responses(
     (status = 200, content((ChatCompletion = "application/json"), (StreamEvent = "text/event-stream"))),
     Refusals,
     BodyRefusals,
 ))]
 pub(super) async fn complete(
     State(app): State<App>,
-    FormattedJson(request, sampling, format): FormattedJson<ChatCompletionRequest>,
+    ChatBody { request, sampling, format, template }: ChatBody,
 ) -> Result<Response, ApiError> {
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
@@ -54,9 +99,10 @@ pub(super) async fn complete(
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel, ".function")?;
     let constraint = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
 
-    let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
     let parse_special = request.parse_special.unwrap_or(false);
-    let ids = service.conversation_ids("messages", messages, tools, parse_special).await?;
+    let options = conversation::options(&service, template, &request.messages, parse_special)?;
+    let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
+    let ids = service.conversation_ids("messages", messages, tools, options).await?;
     let max_tokens = match request.max_completion_tokens {
         None => ("max_tokens", request.max_tokens),
         newer => ("max_completion_tokens", newer),
@@ -89,10 +135,12 @@ fn check_top_logprobs(top: Option<usize>, wants_logprobs: bool) -> Result<(), Ap
 
 /// A message for the library.
 pub(super) fn message(message: ChatMessage) -> Message {
+    let reasoning = message.reasoning().map(str::to_owned);
     let calls = message.tool_calls.into_iter().flatten();
     Message {
         tool_calls: calls.map(tool_call).collect(),
         tool_call_id: message.tool_call_id,
+        reasoning,
         name: message.name,
         content: message.content.map(Content::into_text),
         ..Message::new(message.role.into(), "")

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use slowburn::inference::GenerateRequest;
 use slowburn::sampling::TokenLogprobs;
+use slowburn::tokenizer::TextOptions;
 use uuid::Uuid;
 
 use self::logprobs::{of_prompt, push_tokens, text_offsets};
@@ -72,8 +73,11 @@ pub(super) async fn complete(
 
     let constraint = formats::grammar(&service, Format::of(format)?).await?;
     let (input, of_prompts) = (request.prompt, service.clone());
-    let parse_special = request.parse_special.unwrap_or(true);
-    let prompts = blocking(move || prompts(&of_prompts, input, parse_special, is_echo)).await??;
+    let options = TextOptions {
+        add_special_tokens: request.add_special_tokens.unwrap_or(true),
+        parse_special: request.parse_special.unwrap_or(true),
+    };
+    let prompts = blocking(move || prompts(&of_prompts, input, options, is_echo)).await??;
     let mut sequences = Vec::new();
     for prompt in &prompts {
         let ids = ("prompt", prompt.ids.clone());
@@ -125,7 +129,7 @@ fn check(n: usize, best_of: usize, is_stream: bool) -> Result<(), ApiError> {
 fn prompts(
     service: &Service,
     input: PromptInput,
-    parse_special: bool,
+    options: TextOptions,
     is_echo: bool,
 ) -> Result<Vec<PromptText>, ApiError> {
     let pretrained = &service.pretrained;
@@ -138,8 +142,12 @@ fn prompts(
         };
         Ok(PromptText { ids, echo, offsets })
     };
-    let of_text =
-        |text: String| with_offsets(service.text_ids(&text, parse_special)?, text, parse_special);
+    let of_text = |text: String| {
+        let ids = service.text_ids(&text, options)?;
+        // Before the next one is read: to find the tokens of a long text takes time.
+        pretrained.model.check_prompt(&ids)?;
+        with_offsets(ids, text, options.parse_special)
+    };
     let of_ids = |ids: Vec<u32>| {
         if ids.is_empty() {
             return of_text(String::new());

@@ -17,6 +17,7 @@ use self::output::{Events, Output};
 use self::stream::Encoder;
 use super::chat::token_logprob;
 use super::refusals::{BodyRefusals, Refusals};
+use crate::conversation;
 use crate::error::ApiError;
 use crate::formats::Format;
 use crate::json::SampledJson;
@@ -64,7 +65,8 @@ pub(super) async fn respond(
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
     let constraint = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
     let messages = input::messages(request.instructions.as_deref(), request.input.take())?;
-    let ids = service.conversation_ids("input", messages, tools, false).await?;
+    let options = conversation::with_effort(&service, effort(&request.other)?)?;
+    let ids = service.conversation_ids("input", messages, tools, options).await?;
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
@@ -91,6 +93,15 @@ fn format(fields: &Map<String, Value>) -> Result<Option<Format>, ApiError> {
     let format = fields.get("text").and_then(|text| text.get("format"));
     let format = format.filter(|format| !format.is_null());
     format.map_or(Ok(None), Format::of_response)
+}
+
+/// What `reasoning.effort` asks for.
+fn effort(fields: &Map<String, Value>) -> Result<Option<String>, ApiError> {
+    match fields.get("reasoning").and_then(|reasoning| reasoning.get("effort")) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(effort)) => Ok(Some(effort.clone())),
+        Some(_) => Err(ApiError::invalid("reasoning.effort", "reasoning.effort must be a string")),
+    }
 }
 
 /// How many of the most likely tokens are asked for at each place; None where no log-probabilities are.
