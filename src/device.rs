@@ -106,13 +106,17 @@ impl OpenDevice {
             return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());
         }
         let Storage { precision, .. } = storage;
-        let dtype = precision.dtype();
-        if self.device.supports_dtype(dtype) {
-            return Ok(dtype);
+        if self.supports(precision) {
+            return Ok(precision.dtype());
         }
         Err(DeviceError::DTypeUnsupported { name: self.name, dtype: precision.name() }.into())
     }
     // ANCHOR_END: check
+
+    /// Whether the device takes weights in this format.
+    pub fn supports(&self, precision: Precision) -> bool {
+        self.device.supports_dtype(precision.dtype())
+    }
 
     fn is_gpu(&self) -> bool {
         self.adapter.as_ref().is_some_and(|adapter| adapter.is_gpu)

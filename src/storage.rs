@@ -5,9 +5,10 @@ use crate::kernels::{Activations, Quantized, Rounding};
 /// The type of the weights that are not quantized, and of keys and values unless they have a type of
 /// their own. On a GPU, activations have it too; on a CPU they are f32.
 ///
-/// Independent of the type in a file. F32 is the default for all files: it represents every f16 and
-/// bf16 number exactly, and CPUs compute fastest in it. The others halve the memory, on a CPU at
-/// the cost of speed: f16 is slower in prefill, bf16 everywhere.
+/// Independent of the type in a file:
+/// [`Pretrained::precision_of`](crate::pretrained::Pretrained::precision_of) says what that is. F32
+/// represents every f16 and bf16 number exactly. The others halve the memory and the bytes that each
+/// step reads.
 pub use crate::kernels::Format as Precision;
 
 /// How the weights of a model are stored in memory, whatever type its files hold.

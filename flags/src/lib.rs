@@ -19,4 +19,4 @@ pub use model_args::{ModelArgs, SimdChoice};
 pub use model_source::ModelSource;
 pub use speculate_args::{SpeculateArgs, SpeculateChoice};
 pub use text::{bytes, note};
-pub use values::{DEVICE_TOKEN, precision};
+pub use values::{DEVICE_TOKEN, Dtype, precision};

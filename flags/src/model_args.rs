@@ -10,7 +10,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::speculation::DraftModel;
 use slowburn::storage::{MatrixFormat, Storage};
 
-use crate::{Error, ModelSource, Result, bytes, note, values};
+use crate::{Dtype, Error, ModelSource, Result, bytes, note, values};
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
@@ -27,16 +27,16 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::DeviceParser, default_value = "auto")]
     pub device: DeviceChoice,
 
-    /// The storage format of weights, whatever the format of the files; also of keys and values,
-    /// without --kv-dtype
+    /// The storage format of weights, and also of keys and values, without --kv-dtype
     ///
-    /// A GPU also computes in this format; the CPU always computes in f32. f32 is the default even
-    /// for files in f16 and bf16: it holds each of their numbers exactly. The others take half the
-    /// memory, and half the bytes to read at each step.
+    /// auto is the format that the files have, if the device takes it; the model inside this program is
+    /// stored in f32. A GPU also computes in this format; the CPU always computes in f32, which holds
+    /// each number of the other formats exactly. These take half the memory, and half the bytes to read
+    /// at each step.
     ///
     /// Quantized weights of a GGUF file stay as they are.
-    #[arg(long, value_parser = values::precision(), default_value = Precision::F32.name())]
-    pub dtype: Precision,
+    #[arg(long, value_parser = values::dtype(), default_value = "auto")]
+    pub dtype: Dtype,
 
     /// Store the matrices of the layers as integers, in groups that share a scale: 4 or 7 times
     /// smaller than in f32. The embedding and the head are in int8 then, unless --quantize-embedding
@@ -139,10 +139,10 @@ impl ModelArgs {
         target: Pretrained,
     ) -> Result<(Pretrained, Model)> {
         let load = || {
-            let (device, storage) = (self.open()?, self.storage());
+            let (device, storage) = (self.open()?, |precision| self.storage(precision));
             let draft = match (draft, &self.source) {
-                (Some(draft), _) => draft.load(&device, storage)?,
-                (None, None) => Pretrained::bundled_draft(&device, storage)?,
+                (Some(draft), _) => draft.load(&device, self.dtype, storage)?,
+                (None, None) => Pretrained::bundled_draft(&device, storage(self.bundled()))?,
                 (None, Some(_)) => return Err(Error::NoDraft),
             };
             Ok(self.set_up(draft, &device)?.model)
@@ -161,8 +161,8 @@ impl ModelArgs {
 
     fn load_on(&self, device: &OpenDevice) -> Result<Pretrained> {
         let pretrained = match &self.source {
-            None => Pretrained::bundled(device, self.storage())?,
-            Some(source) => source.load(device, self.storage())?,
+            None => Pretrained::bundled(device, self.storage(self.bundled()))?,
+            Some(source) => source.load(device, self.dtype, |dtype| self.storage(dtype))?,
         };
         self.set_up(pretrained, device)
     }
@@ -176,7 +176,7 @@ impl ModelArgs {
         if pretrained.dequantized {
             note(&format!(
                 "note: the file's weights are quantized, and {device} computes with none: they were dequantized to {}\n",
-                self.dtype.name()
+                Precision::of(pretrained.model.dtype()).name()
             ));
         }
         if let Some(format) = self.kv_dtype {
@@ -189,10 +189,18 @@ impl ModelArgs {
         Ok(pretrained)
     }
 
+    /// The format of the bundled models.
+    fn bundled(&self) -> Precision {
+        match self.dtype {
+            Dtype::Auto => Precision::F32,
+            Dtype::Of(precision) => precision,
+        }
+    }
+
     /// How weights are stored.
-    fn storage(&self) -> Storage {
+    fn storage(&self, precision: Precision) -> Storage {
         Storage {
-            precision: self.dtype,
+            precision,
             layers: self.quantize,
             embedding: self.quantize_embedding,
             rounding: self.rounding,

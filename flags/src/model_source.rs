@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use slowburn::device::OpenDevice;
+use slowburn::device::{OpenDevice, Precision};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::Storage;
 
-use crate::Result;
+use crate::{Dtype, Result};
 
 /// The prefix of a model on the hub.
 const HUB_PREFIX: &str = "hf:";
@@ -32,15 +32,34 @@ impl From<OsString> for ModelSource {
 }
 
 impl ModelSource {
-    /// Loads the model, downloading it first if it is not in the cache.
+    /// Loads the model, downloading it first if it is not in the cache. `storage` says how weights are
+    /// stored whose format is as `dtype` says.
     ///
     /// # Errors
     /// A model that cannot be downloaded or loaded; a model on the hub without the feature `hub`.
-    pub fn load(&self, device: &OpenDevice, storage: Storage) -> Result<Pretrained> {
-        Ok(match self {
-            ModelSource::Path(path) => Pretrained::load(path, device, storage)?,
-            ModelSource::Hub(name) => Pretrained::load(&fetch(name)?, device, storage)?,
-        })
+    pub fn load(
+        &self,
+        device: &OpenDevice,
+        dtype: Dtype,
+        storage: impl FnOnce(Precision) -> Storage,
+    ) -> Result<Pretrained> {
+        let fetched;
+        let path = match self {
+            ModelSource::Path(path) => path,
+            ModelSource::Hub(name) => {
+                fetched = fetch(name)?;
+                &fetched
+            }
+        };
+        let precision = match dtype {
+            Dtype::Of(precision) => precision,
+            // What is wrong with files that cannot be read is what loading says.
+            Dtype::Auto => match Pretrained::precision_of(path) {
+                Ok(of_files) if device.supports(of_files) => of_files,
+                _ => Precision::F32,
+            },
+        };
+        Ok(Pretrained::load(path, device, storage(precision))?)
     }
 }
 

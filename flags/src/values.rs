@@ -78,7 +78,30 @@ fn named_device() -> impl TypedValueParser<Value = DeviceChoice> {
     ])
 }
 
-/// `--dtype`: `f32`, `f16` or `bf16`.
+/// `--dtype` of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dtype {
+    /// That of most numbers in the files, where the device takes it, and otherwise f32. The bundled
+    /// models are computed in f32.
+    Auto,
+    Of(Precision),
+}
+
+/// `--dtype` of a model: a format, or `auto`.
+pub(crate) fn dtype() -> impl TypedValueParser<Value = Dtype> {
+    one_of(&[
+        (
+            "auto",
+            Dtype::Auto,
+            "That of most numbers in the files, where the device takes it, otherwise f32",
+        ),
+        ("f32", Dtype::Of(Precision::F32), ""),
+        ("f16", Dtype::Of(Precision::F16), ""),
+        ("bf16", Dtype::Of(Precision::Bf16), ""),
+    ])
+}
+
+/// A `--dtype` that needs no files: `f32`, `f16` or `bf16`.
 pub fn precision() -> impl TypedValueParser<Value = Precision> {
     one_of(&[
         ("f32", Precision::F32, ""),

@@ -9,6 +9,7 @@ mod convert;
 pub(crate) mod folder;
 pub mod gguf;
 mod open_file;
+mod precision;
 pub mod safetensors;
 pub(crate) mod shards;
 mod weight_file;

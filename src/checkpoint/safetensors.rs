@@ -149,6 +149,14 @@ impl<'a> SafetensorsFile<'a> {
         })
     }
 
+    /// The type of each tensor of a supported type, and the number of its elements.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (DType, usize)> {
+        self.tensors.values().filter_map(|entry| {
+            let (dtype, (start, end)) = (entry.dtype()?, entry.data_offsets);
+            Some((dtype, (end - start) / dtype.size()))
+        })
+    }
+
     /// The names of all tensors.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)

@@ -9,8 +9,10 @@ use serde::Deserialize;
 use super::Weights;
 use super::folder::{not_a_model, read};
 use super::open_file::OpenFile;
+use super::precision::most;
 use super::safetensors::SafetensorsFile;
 use crate::error::{Error, LoadError, Result};
+use crate::storage::Precision;
 
 /// The weights in one file, or the index of their shards.
 pub(crate) const WHOLE: &str = "model.safetensors";
@@ -55,6 +57,15 @@ impl Shards {
             })?);
         }
         Ok(Self { origin, files, index })
+    }
+
+    /// The format of most numbers.
+    ///
+    /// # Errors
+    /// A damaged file.
+    pub(crate) fn precision(&self) -> Result<Precision> {
+        let files = self.files.iter().map(Shard::parse).collect::<Result<Vec<_>>>()?;
+        Ok(most(files.iter().flat_map(SafetensorsFile::types)))
     }
 
     /// Reads the headers of all files, and returns a source of their tensors.

@@ -139,7 +139,7 @@ fn tasks<'a>(
     let mut tasks = Vec::new();
     for sequence in sequences {
         let mut first = 0;
-        for queries in simd.passes(sequence.rows.len() * group) {
+        for queries in simd.tiles(sequence.rows.len() * group) {
             tasks.extend((0..n_kv_heads).map(|head| Task { sequence, head, first, queries }));
             first += queries;
         }

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut, from_bytes};
 
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
-use super::simd::Isa;
+use super::simd::{Isa, WIDTH};
 use int8::{Int8Keys, Int8Values};
 
 /// Positions in a block.
@@ -15,7 +15,7 @@ pub const BLOCK: usize = LANES;
 
 /// Lanes of a value panel: half those of a weight panel, so that a `head_dim` of 16, 48 or 80 needs
 /// no padding.
-pub(super) const VALUE_LANES: usize = 16;
+pub(super) const VALUE_LANES: usize = WIDTH;
 
 /// How keys and values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,14 +3,13 @@
 mod groups;
 mod packed;
 
-use std::array;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
-use super::microkernel::{LANES, product_of_two, product_streamed, single};
-use super::number::{Number, with_number};
+use super::microkernel::{LANES, panels_at_once, products};
+use super::number::{Format, Number, with_number};
 use super::panels::{PanelFormat, Panels};
 use super::quantized::with_groups;
 use super::simd::{Isa, Kernel, RowKernel, Simd};
@@ -119,43 +118,45 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
     }
 }
 
+/// Up to so many passes of rows widen weights in registers, each anew: to write a widened panel to
+/// memory and read it again costs more.
+const FEW_PASSES: usize = 6;
+
 impl Product<'_> {
     fn panels<N: Number>(&self, panels: Range<usize>, simd: Simd) {
-        if self.x.rows == 1 {
-            simd.dispatch(SingleRow { product: self, panels, sums: PhantomData::<Dense<N>> });
-        } else {
-            self.many_rows::<N>(panels, simd);
+        if N::FORMAT == Format::F32 || self.x.passes.len() <= FEW_PASSES {
+            self.few_passes::<Dense<N>>(panels, simd);
+            return;
         }
-    }
-
-    /// Each panel is widened once, for all passes, and stays in the cache from pass to pass.
-    fn many_rows<N: Number>(&self, panels: Range<usize>, simd: Simd) {
-        /// Up to this many rows, the product is memory-bound. The sums of 12 rows, which are one
-        /// pass, would not fit into the registers for two panels.
-        const FEW: usize = 11;
-        let weights = self.layer.weights;
-        let (mut room, mut other_room) = (Vec::new(), Vec::new());
-        let mut index = panels.start;
-        if self.x.rows <= FEW && !simd.has_halves() {
-            while index + 2 <= panels.end {
-                let first = weights.panel::<N>(index);
-                let first = simd.dispatch(Widen { panel: first, room: &mut room });
-                let second = weights.panel::<N>(index + 1);
-                let second = simd.dispatch(Widen { panel: second, room: &mut other_room });
-                for rows in &self.x.passes {
-                    let (panels, pass) = ([first, second], self.x.pass(rows));
-                    let rows = pass.rows;
-                    simd.dispatch_rows(rows, PassOfTwo { product: self, index, panels, pass });
-                }
-                index += 2;
-            }
-        }
-        for index in index..panels.end {
-            let panel = weights.panel::<N>(index);
+        let mut room = Vec::new();
+        for index in panels {
+            let panel = self.layer.weights.panel::<N>(index);
             let panel = simd.dispatch(Widen { panel, room: &mut room });
             for rows in &self.x.passes {
                 let pass = self.x.pass(rows);
-                simd.dispatch_rows(pass.rows, Pass { product: self, index, panel, pass });
+                simd.dispatch_rows(pass.rows, PassWidened { product: self, index, panel, pass });
+            }
+        }
+    }
+
+    /// Some panels at a time are multiplied by all passes, so that the later ones find them in the L2
+    /// cache.
+    fn few_passes<S: Sums>(&self, panels: Range<usize>, simd: Simd) {
+        /// The panels that a pass of few rows multiplies at a time.
+        const SOME: usize = 4;
+        const CACHE: usize = 512 << 10;
+        let (weights, passes) = (self.layer.weights, &self.x.passes);
+        let fit = CACHE / (LANES * weights.row_bytes()).max(1);
+        let some = if passes.len() == 1 {
+            panels.len()
+        } else {
+            fit.clamp(1, SOME)
+        };
+        for first in panels.clone().step_by(some) {
+            let panels = first..panels.end.min(first + some);
+            for rows in passes {
+                let (pass, panels, sums) = (self.x.pass(rows), panels.clone(), PhantomData::<S>);
+                simd.dispatch_rows(pass.rows, Pass { product: self, panels, pass, sums });
             }
         }
     }
@@ -179,45 +180,14 @@ impl Product<'_> {
     }
 }
 
-/// One row of some panels.
-struct SingleRow<'a, S> {
-    product: &'a Product<'a>,
-    panels: Range<usize>,
-    sums: PhantomData<S>,
-}
-
-/// How one row is multiplied with panels of a format.
+/// How panels of a format are multiplied.
 trait Sums {
     /// The sums of `P` panels, from `first` on, which are read concurrently.
-    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P];
-}
-
-impl<S: Sums> Kernel for SingleRow<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        let mut index = self.panels.start;
-        while index < self.panels.end {
-            index += match (self.panels.end - index, I::PANELS) {
-                (1, _) => self.several::<I, 1>(index),
-                (2, _) | (_, 2) => self.several::<I, 2>(index),
-                (3 | 5, _) => self.several::<I, 3>(index),
-                _ => self.several::<I, 4>(index),
-            };
-        }
-    }
-}
-
-impl<S: Sums> SingleRow<'_, S> {
-    /// Returns `P`.
-    #[inline(always)]
-    fn several<I: Isa, const P: usize>(&self, first: usize) -> usize {
-        for (i, sums) in S::of::<I, P>(self.product, first).iter().enumerate() {
-            self.product.store(0, first + i, sums);
-        }
-        P
-    }
+    fn of<I: Isa, const M: usize, const P: usize>(
+        weights: &Panels,
+        first: usize,
+        pass: &PackedPass<'_>,
+    ) -> [[[f32; LANES]; M]; P];
 }
 
 /// Sums over dense panels.
@@ -225,14 +195,67 @@ struct Dense<N>(PhantomData<N>);
 
 impl<N: Number> Sums for Dense<N> {
     #[inline(always)]
-    fn of<I: Isa, const P: usize>(product: &Product<'_>, first: usize) -> [[f32; LANES]; P] {
-        let Product { layer, x, .. } = product;
-        let panels = array::from_fn(|i| layer.weights.panel::<N>(first + i));
-        single::<I, N, P>(panels, &x.numbers[..x.n_in])
+    fn of<I: Isa, const M: usize, const P: usize>(
+        weights: &Panels,
+        first: usize,
+        pass: &PackedPass<'_>,
+    ) -> [[[f32; LANES]; M]; P] {
+        let mut panels = [weights.panel::<N>(first); P];
+        for p in 1..P {
+            panels[p] = weights.panel::<N>(first + p);
+        }
+        // Quantized layers of the same inputs may need room for whole groups.
+        let [_, n_in] = weights.shape();
+        products::<I, N, M, P>(panels, &pass.x.as_chunks().0[..n_in])
     }
 }
 
-/// Widens a panel to f32, into `room` unless it is f32 already.
+/// One pass of rows over some panels.
+struct Pass<'a, S> {
+    product: &'a Product<'a>,
+    panels: Range<usize>,
+    pass: PackedPass<'a>,
+    sums: PhantomData<S>,
+}
+
+impl<S: Sums> RowKernel for Pass<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa, const M: usize>(self) {
+        let mut index = self.panels.start;
+        while index < self.panels.end {
+            let left = self.panels.end - index;
+            // A single panel is read more slowly than two.
+            index += if const { panels_at_once::<I, M>() >= 4 } && left >= 4 && left != 5 {
+                self.several::<I, M, 4>(index)
+            } else if const { panels_at_once::<I, M>() >= 3 } && left >= 3 {
+                self.several::<I, M, 3>(index)
+            } else if const { panels_at_once::<I, M>() >= 2 } && left >= 2 {
+                self.several::<I, M, 2>(index)
+            } else {
+                self.several::<I, M, 1>(index)
+            };
+        }
+    }
+}
+
+impl<S: Sums> Pass<'_, S> {
+    /// Returns `P`.
+    #[inline(always)]
+    fn several<I: Isa, const M: usize, const P: usize>(&self, first: usize) -> usize {
+        let Self { product, pass, .. } = self;
+        let sums = S::of::<I, M, P>(product.layer.weights, first, pass);
+        for (panel, sums) in (first..).zip(&sums) {
+            for (row, sums) in sums.iter().enumerate() {
+                product.store(pass.first_row + row, panel, sums);
+            }
+        }
+        P
+    }
+}
+
+/// Widens a panel to f32, into `room`.
 struct Widen<'a, N> {
     panel: &'a [[N; LANES]],
     room: &'a mut Vec<[f32; LANES]>,
@@ -247,46 +270,23 @@ impl<'a, N: Number> Kernel for Widen<'a, N> {
     }
 }
 
-/// One pass of rows over one panel.
-struct Pass<'a> {
+/// One pass of rows over one widened panel.
+struct PassWidened<'a> {
     product: &'a Product<'a>,
     index: usize,
     panel: &'a [[f32; LANES]],
     pass: PackedPass<'a>,
 }
 
-impl RowKernel for Pass<'_> {
+impl RowKernel for PassWidened<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) {
-        let (x, _) = self.pass.x.as_chunks::<M>();
-        for (row, sums) in product_streamed::<I, M>(self.panel, x).iter().enumerate() {
+        let x = &self.pass.x.as_chunks().0[..self.panel.len()];
+        let [sums] = products::<I, f32, M, 1>([self.panel], x);
+        for (row, sums) in sums.iter().enumerate() {
             self.product.store(self.pass.first_row + row, self.index, sums);
-        }
-    }
-}
-
-/// One pass of rows over two adjacent panels.
-struct PassOfTwo<'a> {
-    product: &'a Product<'a>,
-    index: usize,
-    panels: [&'a [[f32; LANES]]; 2],
-    pass: PackedPass<'a>,
-}
-
-impl RowKernel for PassOfTwo<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa, const M: usize>(self) {
-        // Quantized layers of the same inputs may need room for whole groups.
-        let (x, _) = self.pass.x.as_chunks::<M>();
-        let x = &x[..self.product.x.n_in];
-        for (panel, sums) in product_of_two::<M>(self.panels, x).iter().enumerate() {
-            for (row, sums) in sums.iter().enumerate() {
-                self.product.store(self.pass.first_row + row, self.index + panel, sums);
-            }
         }
     }
 }

@@ -5,33 +5,65 @@
 //! Lanes run across outputs, never along `k`, so a sum is independent of the other rows, lanes and
 //! threads: its bits are always the same.
 
+use std::hint::black_box;
+
+use bytemuck::{Pod, cast_mut, cast_ref};
+
 use super::number::Number;
-use super::simd::{Isa, fma};
+use super::simd::{Isa, WIDTH};
 
 /// Outputs of a panel.
 pub const LANES: usize = 32;
 
+/// The vectors of a panel's outputs.
+pub(super) const VECTORS: usize = LANES / WIDTH;
+
 // ANCHOR: accumulate
-/// Adds to `acc`, `[rows][lanes]`, the product of a part of a panel with `M` rows of `x`.
+/// Adds to `acc` the products of `P` panels with `M` rows of `x`.
 ///
-/// `panel` is `[k][outputs]`, of which the outputs from `O` to `O + L` are taken; `x` is packed as
+/// A panel is `[k][outputs]`, of which `V` vectors are taken, from the `first` on; `x` is packed as
 /// `[k][rows]`, so that the numbers for one `k` are contiguous. `AHEAD` is how far ahead weights are
 /// prefetched, in `k`; 0 leaves that to the processor.
 #[inline(always)]
-fn accumulate<const O: usize, const L: usize, const M: usize, const AHEAD: usize>(
-    acc: &mut [[f32; L]; M],
-    panel: &[[f32; LANES]],
+pub(super) fn accumulate<
+    I: Isa,
+    N: Number,
+    const M: usize,
+    const P: usize,
+    const V: usize,
+    const AHEAD: usize,
+>(
+    acc: &mut [[[I::Vector; V]; M]; P],
+    panels: [&[[N; LANES]]; P],
+    first: usize,
     x: &[[f32; M]],
 ) {
-    for (weights, x) in panel.iter().zip(x) {
-        if AHEAD > 0 {
-            prefetch(std::ptr::from_ref(weights).wrapping_add(AHEAD));
-        }
-        let weights = part::<O, L>(weights);
-        for row in 0..M {
-            for lane in 0..L {
-                acc[row][lane] = fma(weights[lane], x[row], acc[row][lane]);
+    for k in 0..x.len() {
+        for p in 0..P {
+            let mut weights = [I::splat(0.0); V];
+            for v in 0..V {
+                let numbers = &vectors(&panels[p][k])[first + v];
+                if AHEAD > 0 {
+                    prefetch(std::ptr::from_ref(numbers).wrapping_add(AHEAD * VECTORS));
+                }
+                weights[v] = N::widen::<I>(numbers);
             }
+            multiply_add::<I, M, V>(&mut acc[p], weights, &x[k]);
+        }
+    }
+}
+
+/// Multiplies the weights of one `k` with `M` rows.
+#[inline(always)]
+pub(super) fn multiply_add<I: Isa, const M: usize, const V: usize>(
+    acc: &mut [[I::Vector; V]; M],
+    weights: [I::Vector; V],
+    x: &[f32; M],
+) {
+    for row in 0..M {
+        let x = I::splat(x[row]);
+        for v in 0..V {
+            acc[row][v] = I::fma(weights[v], x, acc[row][v]);
         }
     }
 }
@@ -43,121 +75,137 @@ pub(super) fn product<I: Isa, const M: usize>(
     panel: &[[f32; LANES]],
     x: &[[f32; M]],
 ) -> [[f32; LANES]; M] {
-    product_ahead::<I, M, 0>(panel, x)
+    let [sums] = in_parts::<I, f32, M, 1, 0>([panel], x);
+    sums
 }
 
-/// As [`product`], for panels that are read from memory one after the other.
+// ANCHOR: products
+/// The products of `P` panels with `M` rows of `x`. Reading several panels at once keeps more memory
+/// channels busy.
 ///
-/// The processor's own prefetching stops at the end of each 4 KiB. With the few rows of a batch,
-/// the next weights are wanted sooner than it starts again.
+/// The processor's own prefetching stops at the end of each 4 KiB. Where one panel is read after the
+/// other, by several rows, the next weights are wanted sooner than it starts again.
 #[inline(always)]
-pub(super) fn product_streamed<I: Isa, const M: usize>(
-    panel: &[[f32; LANES]],
+pub(super) fn products<I: Isa, N: Number, const M: usize, const P: usize>(
+    panels: [&[[N; LANES]]; P],
     x: &[[f32; M]],
-) -> [[f32; LANES]; M] {
-    /// 8 KiB ahead. Between 4 and 16 KiB made no difference.
+) -> [[[f32; LANES]; M]; P] {
+    /// 8 KiB of f32. Between 4 and 16 KiB made no difference.
     const AHEAD: usize = 64;
-    product_ahead::<I, M, AHEAD>(panel, x)
-}
-
-#[inline(always)]
-fn product_ahead<I: Isa, const M: usize, const AHEAD: usize>(
-    panel: &[[f32; LANES]],
-    x: &[[f32; M]],
-) -> [[f32; LANES]; M] {
-    let mut sums = [[0.0; LANES]; M];
-    if I::HALVES && M > 3 {
-        let (mut left, mut right) = ([[0.0; 16]; M], [[0.0; 16]; M]);
-        accumulate::<0, 16, M, AHEAD>(&mut left, panel, x);
-        accumulate::<16, 16, M, AHEAD>(&mut right, panel, x);
-        for row in 0..M {
-            sums[row][..16].copy_from_slice(&left[row]);
-            sums[row][16..].copy_from_slice(&right[row]);
-        }
+    // Slices of the length of `x`: with a bounds check in the loop, the compiler stores all sums to
+    // memory at each `k`.
+    let mut panels = panels;
+    for panel in &mut panels {
+        *panel = &panel[..x.len()];
+    }
+    if const { P == 1 && M > 1 } {
+        in_parts::<I, N, M, P, AHEAD>(panels, x)
     } else {
-        // An array of its own, copied in parts: the compiler keeps it in registers, where it would
-        // store all of `sums` to memory at each `k`.
-        let mut acc = [[0.0; LANES]; M];
-        accumulate::<0, LANES, M, AHEAD>(&mut acc, panel, x);
-        for row in 0..M {
-            sums[row][..16].copy_from_slice(&acc[row][..16]);
-            sums[row][16..].copy_from_slice(&acc[row][16..]);
+        in_parts::<I, N, M, P, 0>(panels, x)
+    }
+}
+// ANCHOR_END: products
+
+/// The sums of all 32 outputs at once, where they fit into the registers. Otherwise those of one half
+/// after the other, for so many `k` that the weights are still in the L1 cache for the second half.
+#[inline(always)]
+fn in_parts<I: Isa, N: Number, const M: usize, const P: usize, const AHEAD: usize>(
+    panels: [&[[N; LANES]]; P],
+    x: &[[f32; M]],
+) -> [[[f32; LANES]; M]; P] {
+    /// 16 KiB of f32.
+    const PART: usize = 128;
+    let mut sums = [[[0.0; LANES]; M]; P];
+    if const { VECTORS * M * P <= I::SUMS } {
+        let mut acc = [[[I::splat(0.0); VECTORS]; M]; P];
+        accumulate::<I, N, M, P, VECTORS, AHEAD>(&mut acc, panels, 0, x);
+        store::<I, M, P, VECTORS>(&acc, 0, &mut sums);
+        return sums;
+    }
+    // In memory from part to part: the compiler would keep all of them in registers, more than there are.
+    let sums_in_memory = black_box(&mut sums);
+    for (part, x) in x.chunks(PART).enumerate() {
+        let mut panels = panels;
+        for panel in &mut panels {
+            *panel = &panel[part * PART..][..x.len()];
+        }
+        for vector in 0..VECTORS {
+            let mut acc = load::<I, M, P>(sums_in_memory, vector);
+            accumulate::<I, N, M, P, 1, AHEAD>(&mut acc, panels, vector, x);
+            store::<I, M, P, 1>(&acc, vector, sums_in_memory);
         }
     }
     sums
 }
 
-/// The products of two panels with `M` rows. With few rows the product is memory-bound, and reading
-/// two panels at once keeps more memory channels busy.
+/// For how many panels, multiplied with `M` rows, there is room for sums in the registers.
+pub(super) const fn panels_at_once<I: Isa, const M: usize>() -> usize {
+    I::SUMS / (VECTORS * M)
+}
+
+/// As [`accumulate`], for one vector of outputs, and `x` stored as `[rows][S]`, from `k = start` on.
 #[inline(always)]
-pub(super) fn product_of_two<const M: usize>(
-    panels: [&[[f32; LANES]]; 2],
-    x: &[[f32; M]],
-) -> [[[f32; LANES]; M]; 2] {
-    // One slice for each panel, of the length of `x`: with a bounds check in the loop, the compiler
-    // stores all of `acc` to memory at each `k`.
-    let (first, second) = (&panels[0][..x.len()], &panels[1][..x.len()]);
-    let mut acc = [[[0.0; LANES]; M]; 2];
-    for k in 0..x.len() {
-        let weights = [&first[k], &second[k]];
-        for p in 0..2 {
-            for row in 0..M {
-                for lane in 0..LANES {
-                    acc[p][row][lane] = fma(weights[p][lane], x[k][row], acc[p][row][lane]);
-                }
-            }
+pub(super) fn accumulate_rows<I: Isa, const M: usize, const S: usize>(
+    sums: &mut [[f32; WIDTH]; M],
+    panel: &[[f32; WIDTH]],
+    x: &[[f32; S]; M],
+    start: usize,
+) {
+    assert!(start + panel.len() <= S);
+    let mut acc = [I::splat(0.0); M];
+    for row in 0..M {
+        acc[row] = I::load(&sums[row]);
+    }
+    for (k, weights) in (start..).zip(panel) {
+        let weights = I::load(weights);
+        for row in 0..M {
+            // Always `k`: with a bounds check in the loop, the compiler stores all of `acc` to
+            // memory at each `k`.
+            acc[row] = I::fma(weights, I::splat(x[row][k % S]), acc[row]);
+        }
+    }
+    for row in 0..M {
+        I::store(acc[row], &mut sums[row]);
+    }
+}
+
+/// The vectors of 32 outputs.
+#[inline(always)]
+pub(super) fn vectors<T: Pod>(lanes: &[T; LANES]) -> &[[T; WIDTH]; VECTORS] {
+    cast_ref(lanes)
+}
+
+/// Reads the sums of one vector of outputs.
+#[inline(always)]
+fn load<I: Isa, const M: usize, const P: usize>(
+    sums: &[[[f32; LANES]; M]; P],
+    vector: usize,
+) -> [[[I::Vector; 1]; M]; P] {
+    let mut acc = [[[I::splat(0.0)]; M]; P];
+    for p in 0..P {
+        for row in 0..M {
+            acc[p][row][0] = I::load(&vectors(&sums[p][row])[vector]);
         }
     }
     acc
 }
 
-/// As [`accumulate`], for `x` stored as `[rows][S]`, from `k = start` on.
+/// Writes the sums of `V` vectors of outputs, from the `first` on.
 #[inline(always)]
-pub(super) fn accumulate_rows<const L: usize, const M: usize, const S: usize>(
-    acc: &mut [[f32; L]; M],
-    panel: &[[f32; L]],
-    x: &[[f32; S]; M],
-    start: usize,
+fn store<I: Isa, const M: usize, const P: usize, const V: usize>(
+    acc: &[[[I::Vector; V]; M]; P],
+    first: usize,
+    sums: &mut [[[f32; LANES]; M]; P],
 ) {
-    assert!(start + panel.len() <= S);
-    for (k, weights) in (start..).zip(panel) {
-        for row in 0..M {
-            for lane in 0..L {
-                // Always `k`: with a bounds check in the loop, the compiler stores all of `acc` to
-                // memory at each `k`.
-                acc[row][lane] = fma(weights[lane], x[row][k % S], acc[row][lane]);
-            }
-        }
-    }
-}
-
-// ANCHOR: single
-/// The products of `P` panels with one row `x`, `[k]` (GEMV). Reading several panels at once keeps
-/// more memory channels busy.
-#[inline(always)]
-pub(super) fn single<I: Isa, N: Number, const P: usize>(
-    panels: [&[[N; LANES]]; P],
-    x: &[f32],
-) -> [[f32; LANES]; P] {
-    let mut acc = [[0.0; LANES]; P];
-    let panels = panels.map(|panel| &panel[..x.len()]);
-    for k in 0..x.len() {
-        for p in 0..P {
-            let weights = N::widen::<I, LANES>(&panels[p][k]);
-            for lane in 0..LANES {
-                acc[p][lane] = fma(weights[lane], x[k], acc[p][lane]);
-            }
-        }
-    }
-    // As in `product_ahead`: the compiler would store `acc` to memory at each `k`.
-    let mut sums = [[0.0; LANES]; P];
     for p in 0..P {
-        sums[p][..16].copy_from_slice(&acc[p][..16]);
-        sums[p][16..].copy_from_slice(&acc[p][16..]);
+        for row in 0..M {
+            let sums: &mut [[f32; WIDTH]; VECTORS] = cast_mut(&mut sums[p][row]);
+            for v in 0..V {
+                I::store(acc[p][row][v], &mut sums[first + v]);
+            }
+        }
     }
-    sums
 }
-// ANCHOR_END: single
 
 /// Asks for the weights at an address, which may lie behind the last panel.
 #[inline(always)]
@@ -174,13 +222,4 @@ pub(super) fn prefetch<T>(weights: *const T) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = weights;
-}
-
-#[inline(always)]
-fn part<const O: usize, const L: usize>(lanes: &[f32; LANES]) -> &[f32; L] {
-    const { assert!(O + L <= LANES) };
-    match lanes[O..].first_chunk::<L>() {
-        Some(part) => part,
-        None => unreachable!("the part lies inside, as was checked when this was compiled"),
-    }
 }

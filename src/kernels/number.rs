@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::simd::{Isa, widen_one_f16};
+use super::simd::{Isa, WIDTH, widen_one_bf16, widen_one_f16};
 
 /// The type in which numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,17 +56,20 @@ impl Format {
 pub(crate) trait Number: Pod + Send + Sync {
     const FORMAT: Format;
 
-    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L];
+    /// Reads 16 numbers, as f32, into registers.
+    fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector;
 
-    /// Widens a panel into `room`. An f32 panel is returned unchanged.
+    /// Widens a panel into `room`. An f32 panel is returned unchanged. `L` is a multiple of 16.
     #[inline(always)]
     fn widen_panel<'a, I: Isa, const L: usize>(
         numbers: &'a [[Self; L]],
         room: &'a mut Vec<[f32; L]>,
     ) -> &'a [[f32; L]] {
+        const { assert!(L.is_multiple_of(WIDTH)) };
         room.resize(numbers.len(), [0.0; L]);
-        for (widened, numbers) in room.iter_mut().zip(numbers) {
-            *widened = Self::widen::<I, L>(numbers);
+        let widened = room.as_flattened_mut().as_chunks_mut::<WIDTH>().0;
+        for (widened, numbers) in widened.iter_mut().zip(numbers.as_flattened().as_chunks().0) {
+            I::store(Self::widen::<I>(numbers), widened);
         }
         room
     }
@@ -82,8 +85,8 @@ impl Number for f32 {
     const FORMAT: Format = Format::F32;
 
     #[inline(always)]
-    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
-        *numbers
+    fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
+        I::load(numbers)
     }
 
     #[inline(always)]
@@ -109,7 +112,7 @@ impl Number for f16 {
     const FORMAT: Format = Format::F16;
 
     #[inline(always)]
-    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
+    fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
         I::widen_f16(numbers)
     }
 
@@ -126,15 +129,14 @@ impl Number for f16 {
 impl Number for bf16 {
     const FORMAT: Format = Format::Bf16;
 
-    /// A bf16 is the upper half of an f32.
     #[inline(always)]
-    fn widen<I: Isa, const L: usize>(numbers: &[Self; L]) -> [f32; L] {
-        numbers.map(Self::widen_one)
+    fn widen<I: Isa>(numbers: &[Self; WIDTH]) -> I::Vector {
+        I::widen_bf16(numbers)
     }
 
     #[inline(always)]
     fn widen_one(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
+        widen_one_bf16(self)
     }
 
     fn narrow(values: &[f32], to: &mut [Self]) {

@@ -113,7 +113,7 @@ impl Kernel for MultiplyAdd {
     fn run<I: Isa>(self) -> usize {
         // Enough independent sums to hide the latency of the FMA, and no more than fit into the
         // registers: 16 of up to 8 lanes, or 32 of 16 lanes.
-        if I::HALVES {
+        if I::SUMS < 12 {
             multiply_add::<3>()
         } else {
             multiply_add::<6>()

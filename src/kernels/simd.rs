@@ -2,7 +2,8 @@
 //!
 //! A kernel is written once, in plain Rust on arrays of lanes. [`Simd::dispatch`] calls it from a
 //! function that was compiled with the instructions of one set enabled; since the kernel is
-//! inlined there, the compiler turns its loops over lanes into that set's vector instructions.
+//! inlined there, the compiler turns its loops over lanes into that set's vector instructions. The
+//! microkernel leaves less to the compiler: what it keeps in registers is an [`Isa::Vector`].
 //! Lanes never exchange anything, so every set gives the same bits.
 
 #[cfg(target_arch = "aarch64")]
@@ -12,9 +13,12 @@ pub(super) mod x86;
 
 use std::fmt::{self, Display, Formatter};
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::quantized::IntegerProducts;
+
+/// The numbers of a vector.
+pub(super) const WIDTH: usize = 16;
 
 /// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,32 +48,45 @@ pub(super) trait Kernel {
 pub(super) trait RowKernel {
     type Output;
 
+    /// Whether it is compiled for every number of rows. Otherwise it is for those of
+    /// [`Simd::tiles`], which takes half the time.
+    const EVERY: bool = true;
+
     /// As [`Kernel::run`], it must be inlined.
     fn run<I: Isa, const M: usize>(self) -> Self::Output;
 }
 
 // ANCHOR: isa
-/// The properties of an instruction set that the kernels depend on.
+/// An instruction set, as the kernels see it.
 pub(super) trait Isa: Copy + IntegerProducts {
-    /// The numbers of rows that a pass of the microkernel may have, in rising order from 1. More
-    /// accumulators than registers would spill to memory, and each number adds a copy of the
-    /// kernels. 7 and 8 rows must not be among them: the compiler vectorises those across rows
-    /// instead of lanes, which is 20 times slower.
-    const PASSES: &'static [usize];
-    /// Whether more than 3 rows are computed in two halves of 16 lanes, to fit into the registers.
-    const HALVES: bool;
-    /// The panels that one row is multiplied with at a time, at most: 2 or 4. Their sums must fit into
-    /// the registers, beside the weights.
-    const PANELS: usize;
+    /// 16 numbers in registers: in one of AVX-512, two of AVX2, four of NEON.
+    type Vector: Copy;
+    /// The vectors of sums that fit into the registers, beside weights.
+    const SUMS: usize;
+    /// The rows that a pass of the microkernel has at most.
+    const ROWS: usize;
 
-    /// Calls `kernel` with a constant that equals `rows`, one of [`PASSES`](Self::PASSES).
+    /// Calls `kernel` with a constant that equals `rows`, from 1 to [`ROWS`](Self::ROWS).
     ///
     /// # Safety
     /// The processor must have these instructions.
     unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output;
 
-    /// Widens f16 to f32, exactly.
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L];
+    /// 16 times the same number.
+    fn splat(number: f32) -> Self::Vector;
+    fn load(numbers: &[f32; WIDTH]) -> Self::Vector;
+    fn store(vector: Self::Vector, numbers: &mut [f32; WIDTH]);
+
+    fn mul(a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `a * b + c`, as [`fma`].
+    fn fma(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+
+    // Each of these is exact.
+    fn widen_f16(halves: &[f16; WIDTH]) -> Self::Vector;
+    fn widen_bf16(halves: &[bf16; WIDTH]) -> Self::Vector;
+    fn widen_i8(integers: &[i8; WIDTH]) -> Self::Vector;
+    /// The nibbles that begin at `BIT` of each word, plus 16: [`nibble_plus_16`].
+    fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector;
 }
 // ANCHOR_END: isa
 
@@ -119,42 +136,44 @@ impl Simd {
         }
     }
 
-    /// [`Isa::PASSES`] and [`Isa::HALVES`].
-    fn properties(self) -> (&'static [usize], bool) {
-        struct Properties;
-        impl Kernel for Properties {
-            type Output = (&'static [usize], bool);
+    /// [`Isa::ROWS`]
+    fn most_rows(self) -> usize {
+        struct MostRows;
+        impl Kernel for MostRows {
+            type Output = usize;
 
             #[inline(always)]
             fn run<I: Isa>(self) -> Self::Output {
-                (I::PASSES, I::HALVES)
+                I::ROWS
             }
         }
-        self.dispatch(Properties)
+        self.dispatch(MostRows)
     }
 
-    /// Whether more than 3 rows are computed in two halves.
-    pub(super) fn has_halves(self) -> bool {
-        self.properties().1
-    }
-
-    /// Splits `rows` into passes of the microkernel.
+    /// Splits `rows` into passes of the microkernel: as many rows in each as it takes, since then
+    /// arithmetic hides the time that weights take to arrive, and the rest in the last one.
     pub(super) fn passes(self, rows: usize) -> Vec<usize> {
-        let (sizes, _) = self.properties();
+        let most = self.most_rows();
+        (0..rows).step_by(most).map(|first| most.min(rows - first)).collect()
+    }
+
+    /// Splits `rows` into tiles, of which there are fewer sizes than of [passes](Self::passes).
+    pub(super) fn tiles(self, rows: usize) -> Vec<usize> {
         let mut left = rows;
-        let mut passes = Vec::new();
+        let mut tiles = Vec::new();
         while left > 0 {
-            // Passes of about the same size: 4 and 4 are faster than 6 and 2.
+            // Tiles of about the same size: 4 and 4 are faster than 6 and 2.
             let wanted = match left {
                 5 => 3,
                 7 | 8 | 11 => 4,
                 left => left,
             };
-            let pass = sizes.iter().rfind(|size| **size <= wanted).copied().unwrap_or(1);
-            passes.push(pass);
-            left -= pass;
+            let most = wanted.min(self.most_rows());
+            let tile = (1..=most).rev().find(|size| is_tile(*size)).unwrap_or(1);
+            tiles.push(tile);
+            left -= tile;
         }
-        passes
+        tiles
     }
 
     // ANCHOR: dispatch
@@ -232,6 +251,12 @@ pub(super) fn fma(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
+/// bf16 to f32: a bf16 is the upper half of an f32.
+#[inline(always)]
+pub(super) fn widen_one_bf16(half: bf16) -> f32 {
+    f32::from_bits(u32::from(half.to_bits()) << 16)
+}
+
 /// f16 to f32 without a conversion instruction. Shifted into the exponent and mantissa of an f32,
 /// the number is too small by a factor of 2^112; the multiplication by that is exact, also for a
 /// subnormal f16. Infinities and NaNs get the greatest exponent.
@@ -246,16 +271,38 @@ pub(super) fn widen_one_f16(half: u16) -> f32 {
     f32::from_bits(value | (bits & 0x8000) << 16)
 }
 
-/// `PASSES`, and `with_rows` by a function that was compiled with the instructions enabled.
+// ANCHOR: nibble
+/// The nibble that begins at a bit of a word, plus 16.
+///
+/// An f32 from 16 to 31 has the number's lowest four integer bits at the top of its mantissa, below
+/// the exponent of 16. So a nibble that is moved there, below that exponent, is the number
+/// 16 + nibble: one shift and one logical operation, where a conversion takes longer.
+#[inline(always)]
+pub(super) fn nibble_plus_16(word: u32, bit: u32) -> f32 {
+    let moved = if bit <= ONE_OF_16 {
+        word << (ONE_OF_16 - bit)
+    } else {
+        word >> (bit - ONE_OF_16)
+    };
+    f32::from_bits(moved & (15 << ONE_OF_16) | 16.0_f32.to_bits())
+}
+
+/// The bit of the mantissa that counts as 1, in a number from 16 to 31.
+const ONE_OF_16: u32 = 19;
+// ANCHOR_END: nibble
+
+/// `ROWS`, and `with_rows` by a function that was compiled with the instructions enabled.
 macro_rules! passes {
     ($function:ident: $($rows:literal)+) => {
-        const PASSES: &'static [usize] = &[$($rows),+];
+        const ROWS: usize = [$($rows),+].len();
 
         #[inline(always)]
         unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
             match rows {
                 // SAFETY: the caller says that the processor has the instructions.
-                $($rows => unsafe { $function::<K, $rows>(kernel) },)+
+                $($rows if const { K::EVERY || is_tile($rows) } => unsafe {
+                    $function::<K, $rows>(kernel)
+                },)+
                 rows => unreachable!("no pass has {rows} rows"),
             }
         }
@@ -265,6 +312,12 @@ macro_rules! passes {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use passes;
 
+/// Whether [`Simd::tiles`] has tiles of so many rows.
+const fn is_tile(rows: usize) -> bool {
+    matches!(rows, 1 | 2 | 3 | 4 | 6 | 12)
+}
+
+/// Arrays, whose loops the compiler makes of whatever instructions the target always has.
 #[derive(Clone, Copy)]
 struct Scalar;
 
@@ -275,12 +328,70 @@ unsafe fn scalar_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
 impl IntegerProducts for Scalar {}
 
 impl Isa for Scalar {
+    type Vector = [f32; WIDTH];
+    const SUMS: usize = 8;
     passes!(scalar_rows: 1);
-    const HALVES: bool = false;
-    const PANELS: usize = 4;
 
     #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        halves.map(|half| widen_one_f16(half.to_bits()))
+    fn splat(number: f32) -> Self::Vector {
+        [number; WIDTH]
     }
+
+    #[inline(always)]
+    fn load(numbers: &[f32; WIDTH]) -> Self::Vector {
+        *numbers
+    }
+
+    #[inline(always)]
+    fn store(vector: Self::Vector, numbers: &mut [f32; WIDTH]) {
+        *numbers = vector;
+    }
+
+    #[inline(always)]
+    fn mul(a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        let mut products = a;
+        for lane in 0..WIDTH {
+            products[lane] = a[lane] * b[lane];
+        }
+        products
+    }
+
+    #[inline(always)]
+    fn fma(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        let mut sums = c;
+        for lane in 0..WIDTH {
+            sums[lane] = fma(a[lane], b[lane], c[lane]);
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn widen_f16(halves: &[f16; WIDTH]) -> Self::Vector {
+        each(halves, |half| widen_one_f16(half.to_bits()))
+    }
+
+    #[inline(always)]
+    fn widen_bf16(halves: &[bf16; WIDTH]) -> Self::Vector {
+        each(halves, widen_one_bf16)
+    }
+
+    #[inline(always)]
+    fn widen_i8(integers: &[i8; WIDTH]) -> Self::Vector {
+        each(integers, f32::from)
+    }
+
+    #[inline(always)]
+    fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector {
+        each(words, |word| nibble_plus_16(word, BIT))
+    }
+}
+
+/// A loop, since the compiler keeps `map` of an array as a call.
+#[inline(always)]
+fn each<T: Copy>(numbers: &[T; WIDTH], widen: impl Fn(T) -> f32) -> [f32; WIDTH] {
+    let mut widened = [0.0; WIDTH];
+    for (widened, number) in widened.iter_mut().zip(numbers) {
+        *widened = widen(*number);
+    }
+    widened
 }

@@ -1,6 +1,6 @@
 //! Loads a model and its tokenizer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::{DType, Device};
 
@@ -13,7 +13,7 @@ use crate::device::OpenDevice;
 use crate::error::{LoadError, Result};
 use crate::grammar::Grammars;
 use crate::model::{Model, ModelConfig};
-use crate::storage::Storage;
+use crate::storage::{Precision, Storage};
 use crate::tokenizer::{ChatTemplate, Tokenizer};
 
 /// The folder with templates beside the default one, each a file by its name.
@@ -104,13 +104,21 @@ impl Pretrained {
     /// weights that do not fit into memory; a system that refuses to start threads.
     pub fn load(path: &Path, device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
         let storage = storage.into();
-        let is_gguf = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("gguf"));
-        if is_gguf && !path.is_dir() {
-            Self::load_gguf(path, device, storage)
-        } else if let Some(file) = find_in_folder(path)? {
-            Self::load_gguf(&file, device, storage)
-        } else {
-            Self::load_folder(path, device, storage)
+        match gguf_file(path)? {
+            Some(file) => Self::load_gguf(&file, device, storage),
+            None => Self::load_folder(path, device, storage),
+        }
+    }
+
+    /// The format that most numbers have in the files that [`load`](Self::load) reads. Quantized weights
+    /// of a GGUF file count as f32.
+    ///
+    /// # Errors
+    /// Weights that are missing or damaged.
+    pub fn precision_of(path: &Path) -> Result<Precision> {
+        match gguf_file(path)? {
+            Some(file) => Ok(GgufFile::open(&file)?.precision()),
+            None => Shards::open(path)?.precision(),
         }
     }
 
@@ -266,6 +274,19 @@ fn read_named_templates(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
         Ok(source.map(|source| (name, source)))
     };
     names.into_iter().filter_map(|name| read(name).transpose()).collect()
+}
+
+/// The GGUF file that `path` is, or that is the model of this folder.
+///
+/// # Errors
+/// A folder that cannot be read, or has several.
+fn gguf_file(path: &Path) -> Result<Option<PathBuf>> {
+    let is_gguf = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("gguf"));
+    if is_gguf && !path.is_dir() {
+        Ok(Some(path.to_owned()))
+    } else {
+        find_in_folder(path)
+    }
 }
 
 /// Checks that every id of the tokenizer's own vocabulary has a row in the embedding matrix. A token

@@ -82,6 +82,32 @@ fn json_is_one_object_that_tells_all() {
     }
 }
 
+/// Without `--dtype`, a checkpoint is in the format of its files, and so are its keys and values.
+#[cfg(feature = "flex")]
+#[test]
+fn a_checkpoint_is_loaded_in_its_own_format() {
+    let folder = fixture("models/gemma3");
+    let model = [
+        "--device",
+        "cpu",
+        "--prompt",
+        "one",
+        "--model",
+        folder.to_str().unwrap(),
+    ];
+    let report = |flags: &[&str]| succeed_in_json(CACHED, &[&SHORT[..], &model, flags].concat());
+    let usual = report(&[]);
+    assert_eq!((&usual["dtype"], &usual["weight_formats"]), (&json!("bf16"), &json!(["bf16"])));
+    let same = ["dtype", "weight_formats", "kv_cache_bytes", "logits_hash"];
+    for flags in [["--dtype", "auto"], ["--dtype", "bf16"]] {
+        let other = report(&flags);
+        assert!(same.iter().all(|key| usual[key] == other[key]), "{flags:?}");
+    }
+    let f32 = report(&["--dtype", "f32"]);
+    assert_eq!((&f32["dtype"], &f32["weight_formats"]), (&json!("f32"), &json!(["f32"])));
+    assert!(f32["kv_cache_bytes"].as_u64() > usual["kv_cache_bytes"].as_u64());
+}
+
 #[cfg(feature = "flex")]
 #[test]
 fn quantized_weights_are_named() {

@@ -9,6 +9,22 @@ use super::*;
 use crate::common::go_on;
 
 #[test]
+fn the_format_of_a_checkpoint_is_that_of_its_numbers() {
+    for (name, expected) in [
+        ("gemma3", Precision::Bf16),
+        ("phi3", Precision::F16),
+        ("qwen3", Precision::F32), // in several files
+    ] {
+        let folder = fixture(&format!("models/{name}"));
+        assert_eq!(Pretrained::precision_of(&folder).unwrap(), expected, "{name}");
+    }
+    let folder = copy_of(&fixture("models/qwen3"));
+    std::fs::remove_file(folder.path().join(SHARD)).unwrap();
+    let error = Pretrained::precision_of(folder.path()).unwrap_err();
+    assert!(matches!(error, Error::Load(LoadError::ShardMissing { .. })), "{error:?}");
+}
+
+#[test]
 fn a_truncated_shard() {
     for cut in [1, 100, 100_000] {
         let error = refused(|folder| {

@@ -9,7 +9,7 @@ use slowburn::device::Precision;
 use slowburn::generate::Divergence;
 use slowburn::kernels::{Activations, KvFormat, Quantized};
 use slowburn::pretrained::Pretrained;
-use slowburn_flags::bytes;
+use slowburn_flags::{Dtype, bytes};
 
 use super::terminal::print;
 use super::{BOLD, Error, GenerateArgs, Result};
@@ -32,7 +32,7 @@ impl QuantizedArgs {
     /// As [`GenerateArgs::load`]; a format that the command line chooses.
     pub fn load(&self, format: WeightFormat) -> Result<Pretrained> {
         let mut args = self.generate.clone();
-        if args.model.dtype != Precision::F32 || args.model.quantize.is_some() {
+        if args.model.dtype != Dtype::Auto || args.model.quantize.is_some() {
             return Err(Error::AllFormats);
         }
         let (precision, quantized) = match format {
@@ -41,7 +41,7 @@ impl QuantizedArgs {
             WeightFormat::Int8 => (Precision::F32, Some(Quantized::Int8)),
             WeightFormat::Int4 => (Precision::F32, Some(Quantized::Int4)),
         };
-        (args.model.dtype, args.model.quantize) = (precision, quantized);
+        (args.model.dtype, args.model.quantize) = (Dtype::Of(precision), quantized);
         args.model.quantize_embedding = quantized.and(self.generate.model.quantize_embedding);
         if quantized.is_none() {
             args.model.activations = Activations::F32;

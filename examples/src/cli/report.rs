@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use slowburn::device::{self, OpenDevice};
+use slowburn::device::{self, OpenDevice, Precision};
 use slowburn::generate::{self, FinishReason, Generation, Score};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::TokenLogprobs;
@@ -169,7 +169,7 @@ impl<'a> Report<'a> {
             logits_hash: generation.logits_hash.as_deref(),
             device: self.device.name,
             launches_per_step: self.launches_per_step(generation),
-            dtype: self.args.model.dtype.name(),
+            dtype: Precision::of(self.pretrained.model.dtype()).name(),
             weight_formats: self.pretrained.model.weight_formats(),
             prompt_logprobs: self.echo.as_ref().map(|score| score.tokens.as_slice()),
             logprobs: self.args.logprobs.map(|_| generation.logprobs.as_slice()),

@@ -7,8 +7,10 @@ use burn::tensor::TensorData;
 use super::file::GgufFile;
 use super::metadata::Value;
 use super::tensor::{StoredTensor, TensorInfo};
+use crate::checkpoint::precision::most;
 use crate::error::{LoadError, Result};
 use crate::memory;
+use crate::storage::Precision;
 
 impl<'a> GgufFile<'a> {
     /// Reads the header of a file in memory. `origin` names the file in errors.
@@ -39,6 +41,12 @@ impl<'a> GgufFile<'a> {
     /// The names and types of the tensors, by name.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &TensorInfo)> {
         self.tensors.iter().map(|(name, info)| (name.as_str(), info))
+    }
+
+    /// The format of most numbers. Those in blocks count as f32, which they become where they are not
+    /// kept.
+    pub(crate) fn precision(&self) -> Precision {
+        most(self.tensors.values().map(|info| (info.kind.dtype(), info.numbers)))
     }
 
     /// The type and the shape of a tensor.

@@ -25,6 +25,7 @@ pub(super) struct Attend<'a> {
 
 impl RowKernel for Attend<'_> {
     type Output = Means;
+    const EVERY: bool = false;
 
     #[inline(always)]
     fn run<I: Isa, const M: usize>(self) -> Means {
@@ -149,16 +150,16 @@ impl Attend<'_> {
                 };
                 for query in 0..M - 1 {
                     let before = within(visible[query].start..shared.start.min(visible[query].end));
-                    accumulate_row(&mut acc[query], values, before, &scores[query], from);
+                    accumulate_row::<I>(&mut acc[query], values, before, &scores[query], from);
                 }
                 let all = within(shared.clone());
                 if !all.is_empty() {
                     let start = from + all.start;
-                    accumulate_rows::<VALUE_LANES, M, SPAN>(&mut acc, &values[all], scores, start);
+                    accumulate_rows::<I, M, SPAN>(&mut acc, &values[all], scores, start);
                 }
                 for query in 1..M {
                     let after = within(shared.end.max(visible[query].start)..visible[query].end);
-                    accumulate_row(&mut acc[query], values, after, &scores[query], from);
+                    accumulate_row::<I>(&mut acc[query], values, after, &scores[query], from);
                 }
             }
             for (query, acc) in acc.iter().enumerate() {
@@ -172,7 +173,7 @@ impl Attend<'_> {
 
 /// Adds the values at `positions` of a tile that begins at `from` to the sum of one query.
 #[inline(always)]
-fn accumulate_row(
+fn accumulate_row<I: Isa>(
     acc: &mut [f32; VALUE_LANES],
     values: &[[f32; VALUE_LANES]],
     positions: Range<usize>,
@@ -182,7 +183,7 @@ fn accumulate_row(
     if !positions.is_empty() {
         let start = from + positions.start;
         let (acc, scores) = (array::from_mut(acc), array::from_ref(scores));
-        accumulate_rows::<VALUE_LANES, 1, SPAN>(acc, &values[positions], scores, start);
+        accumulate_rows::<I, 1, SPAN>(acc, &values[positions], scores, start);
     }
 }
 

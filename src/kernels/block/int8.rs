@@ -7,8 +7,10 @@ use bytemuck::{Pod, Zeroable};
 use half::f16;
 
 use super::{BLOCK, VALUE_LANES};
+use crate::kernels::microkernel::vectors;
+use crate::kernels::number::Number;
 use crate::kernels::quantized::{Quantized, Rounding, quantize};
-use crate::kernels::simd::Isa;
+use crate::kernels::simd::{Isa, WIDTH};
 
 /// Numbers of a position that share a scale.
 const GROUP: usize = VALUE_LANES;
@@ -66,10 +68,11 @@ pub fn widen_keys<'a, I: Isa>(
 ) -> &'a [[f32; BLOCK]] {
     room.resize(head_dim, [0.0; BLOCK]);
     for (group, room) in groups.iter().zip(room.chunks_mut(GROUP)) {
-        let scales = I::widen_f16(&group.scales);
+        let scales = vectors(&group.scales);
         for (keys, integers) in room.iter_mut().zip(&group.integers) {
-            for lane in 0..BLOCK {
-                keys[lane] = scales[lane] * f32::from(integers[lane]);
+            let (keys, _) = keys.as_chunks_mut::<WIDTH>();
+            for ((keys, integers), scales) in keys.iter_mut().zip(vectors(integers)).zip(scales) {
+                I::store(scaled::<I>(I::widen_f16(scales), integers), keys);
             }
         }
     }
@@ -83,11 +86,14 @@ pub fn widen_values<'a, I: Isa>(
     room: &'a mut Vec<[f32; VALUE_LANES]>,
 ) -> &'a [[f32; VALUE_LANES]] {
     room.resize(BLOCK, [0.0; VALUE_LANES]);
-    let scales = I::widen_f16(&panel.scales);
-    for ((values, integers), scale) in room.iter_mut().zip(&panel.integers).zip(scales) {
-        for lane in 0..VALUE_LANES {
-            values[lane] = scale * f32::from(integers[lane]);
-        }
+    for ((values, integers), scale) in room.iter_mut().zip(&panel.integers).zip(&panel.scales) {
+        I::store(scaled::<I>(I::splat(scale.widen_one()), integers), values);
     }
     room
+}
+
+/// `scale * integer`
+#[inline(always)]
+fn scaled<I: Isa>(scales: I::Vector, integers: &[i8; WIDTH]) -> I::Vector {
+    I::mul(scales, I::widen_i8(integers))
 }

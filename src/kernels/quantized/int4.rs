@@ -3,8 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup};
-use crate::kernels::simd::Isa;
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup, widen_f16};
+use crate::kernels::microkernel::{multiply_add, vectors};
+use crate::kernels::simd::{Isa, WIDTH, nibble_plus_16};
 
 /// Integers in the 32 bits of one output.
 pub(super) const NIBBLES: usize = 8;
@@ -50,58 +51,88 @@ impl Nibbles {
     /// The `k`-th nibbles, plus 16.
     #[inline(always)]
     fn plus_16(&self, k: usize) -> [f32; LANES] {
-        moved(&self.0[k / NIBBLES], 4 * (k % NIBBLES))
+        let mut numbers = [0.0; LANES];
+        for (number, word) in numbers.iter_mut().zip(&self.0[k / NIBBLES]) {
+            *number = nibble_plus_16(*word, 4 * (k % NIBBLES) as u32);
+        }
+        numbers
     }
 
     /// [`plus_16`](Self::plus_16) for all `k`.
     #[inline(always)]
-    fn unpack_plus_16(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        let (words, _) = integers.as_chunks_mut::<NIBBLES>();
-        for (nibbles, integers) in self.0.iter().zip(words) {
-            // Eight calls and no loop: the compiler then knows by how much it shifts. It did not
-            // unroll the loop, and made of it code that is several times slower.
-            integers[0] = moved(nibbles, 0);
-            integers[1] = moved(nibbles, 4);
-            integers[2] = moved(nibbles, 8);
-            integers[3] = moved(nibbles, 12);
-            integers[4] = moved(nibbles, 16);
-            integers[5] = moved(nibbles, 20);
-            integers[6] = moved(nibbles, 24);
-            integers[7] = moved(nibbles, 28);
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        let (of_words, _) = integers.as_chunks_mut::<NIBBLES>();
+        for (words, integers) in self.0.iter().zip(of_words) {
+            // Eight calls and no loop: each shifts by a constant.
+            widen::<I, 0>(words, &mut integers[0]);
+            widen::<I, 4>(words, &mut integers[1]);
+            widen::<I, 8>(words, &mut integers[2]);
+            widen::<I, 12>(words, &mut integers[3]);
+            widen::<I, 16>(words, &mut integers[4]);
+            widen::<I, 20>(words, &mut integers[5]);
+            widen::<I, 24>(words, &mut integers[6]);
+            widen::<I, 28>(words, &mut integers[7]);
         }
     }
 }
 
-// ANCHOR: integers
-/// The nibbles that begin at `bit`, plus 16.
-///
-/// An f32 from 16 to 31 has the number's lowest four integer bits at the top of its mantissa, below
-/// the exponent of 16. So a nibble that is moved there, below that exponent, is the number
-/// 16 + nibble: one shift and one logical operation, where a conversion takes longer.
+/// The nibbles that begin at `BIT`, plus 16.
 #[inline(always)]
-fn moved(nibbles: &[u32; LANES], bit: usize) -> [f32; LANES] {
-    const SIXTEEN: u32 = 16.0_f32.to_bits();
-    /// The bit of the mantissa that counts as 1, in a number from 16 to 31.
-    const ONE: usize = 19;
-    let mut numbers = [0.0; LANES];
-    for (number, nibbles) in numbers.iter_mut().zip(nibbles) {
-        let moved = if bit <= ONE {
-            nibbles << (ONE - bit)
-        } else {
-            nibbles >> (bit - ONE)
-        };
-        *number = f32::from_bits(moved & (15 << ONE) | SIXTEEN);
+fn widen<I: Isa, const BIT: u32>(words: &[u32; LANES], integers: &mut [f32; LANES]) {
+    let (integers, _) = integers.as_chunks_mut::<WIDTH>();
+    for (words, integers) in vectors(words).iter().zip(integers) {
+        I::store(I::widen_nibbles::<BIT>(words), integers);
     }
-    numbers
 }
-// ANCHOR_END: integers
+
+/// [`PackedGroups::multiply`], by the nibbles of each word.
+#[inline(always)]
+fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+    nibbles: [&Nibbles; P],
+    first: usize,
+    x: &[[f32; M]; GROUP],
+    sums: &mut [[[I::Vector; V]; M]; P],
+) {
+    let (words_of_x, _) = x.as_chunks::<NIBBLES>();
+    for (word, x) in words_of_x.iter().enumerate() {
+        let mut words = [&[[0; WIDTH]; LANES / WIDTH]; P];
+        for p in 0..P {
+            words[p] = vectors(&nibbles[p].0[word]);
+        }
+        // Eight calls and no loop: each shifts by a constant.
+        add::<I, M, P, V, 0>(words, first, &x[0], sums);
+        add::<I, M, P, V, 4>(words, first, &x[1], sums);
+        add::<I, M, P, V, 8>(words, first, &x[2], sums);
+        add::<I, M, P, V, 12>(words, first, &x[3], sums);
+        add::<I, M, P, V, 16>(words, first, &x[4], sums);
+        add::<I, M, P, V, 20>(words, first, &x[5], sums);
+        add::<I, M, P, V, 24>(words, first, &x[6], sums);
+        add::<I, M, P, V, 28>(words, first, &x[7], sums);
+    }
+}
+
+/// Adds the products of the nibbles that begin at `BIT`.
+#[inline(always)]
+fn add<I: Isa, const M: usize, const P: usize, const V: usize, const BIT: u32>(
+    words: [&[[u32; WIDTH]; LANES / WIDTH]; P],
+    first: usize,
+    x: &[f32; M],
+    sums: &mut [[[I::Vector; V]; M]; P],
+) {
+    for p in 0..P {
+        let mut integers = [I::splat(0.0); V];
+        for v in 0..V {
+            integers[v] = I::widen_nibbles::<BIT>(&words[p][first + v]);
+        }
+        multiply_add::<I, M, V>(&mut sums[p], integers, x);
+    }
+}
 
 impl PackedGroups for Int4 {
     const FORMAT: GroupFormat = GroupFormat::Int4;
 
     /// 8 for the stored nibbles, and 16 for the conversion.
     const OFFSET: f32 = 24.0;
-    const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
         let scales = groups.each_ref().map(|group| f16::from_f32(group.scales[0]));
@@ -114,13 +145,28 @@ impl PackedGroups for Int4 {
     }
 
     #[inline(always)]
-    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.nibbles.unpack_plus_16(integers);
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.nibbles.unpack::<I>(integers);
+    }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        _: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let mut nibbles = [&groups[0].nibbles; P];
+        for p in 0..P {
+            nibbles[p] = &groups[p].nibbles;
+        }
+        multiply::<I, M, P, V>(nibbles, first, x, sums);
     }
 
     #[inline(always)]
     fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
-        I::widen_f16(&self.scales)
+        widen_f16::<I>(&self.scales)
     }
 
     #[inline(always)]
@@ -144,7 +190,6 @@ impl PackedGroups for Int4Min {
 
     /// For the conversion.
     const OFFSET: f32 = 16.0;
-    const FEW_PASSES: usize = 1;
 
     fn pack(groups: &[Group; LANES]) -> Self {
         let scales = groups.each_ref().map(|group| group.scales[0]);
@@ -158,8 +203,23 @@ impl PackedGroups for Int4Min {
     }
 
     #[inline(always)]
-    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        self.nibbles.unpack_plus_16(integers);
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.nibbles.unpack::<I>(integers);
+    }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        _: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let mut nibbles = [&groups[0].nibbles; P];
+        for p in 0..P {
+            nibbles[p] = &groups[p].nibbles;
+        }
+        multiply::<I, M, P, V>(nibbles, first, x, sums);
     }
 
     #[inline(always)]

@@ -3,8 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup};
-use crate::kernels::simd::Isa;
+use super::{GROUP, Group, GroupFormat, LANES, PackedGroups, RoundedGroup, widen_f16};
+use crate::kernels::microkernel::{multiply_add, vectors};
+use crate::kernels::simd::{Isa, WIDTH};
 
 // ANCHOR: int8
 /// For each `k` the integers of 32 outputs.
@@ -57,6 +58,39 @@ impl Integers {
         }
         numbers
     }
+
+    /// [`get`](Self::get) for all `k`.
+    #[inline(always)]
+    fn unpack<I: Isa>(&self, numbers: &mut [[f32; LANES]; GROUP]) {
+        let (numbers, _) = numbers.as_flattened_mut().as_chunks_mut::<WIDTH>();
+        let (integers, _) = self.0.as_flattened().as_chunks::<WIDTH>();
+        for (numbers, integers) in numbers.iter_mut().zip(integers) {
+            I::store(I::widen_i8(integers), numbers);
+        }
+    }
+}
+
+/// [`PackedGroups::multiply`]
+#[inline(always)]
+fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+    integers: [&[[i8; LANES]]; P],
+    first: usize,
+    x: &[[f32; M]],
+    sums: &mut [[[I::Vector; V]; M]; P],
+) {
+    let mut integers = integers;
+    for integers in &mut integers {
+        *integers = &integers[..x.len()];
+    }
+    for k in 0..x.len() {
+        for p in 0..P {
+            let mut numbers = [I::splat(0.0); V];
+            for v in 0..V {
+                numbers[v] = I::widen_i8(&vectors(&integers[p][k])[first + v]);
+            }
+            multiply_add::<I, M, V>(&mut sums[p], numbers, &x[k]);
+        }
+    }
 }
 
 impl PackedGroups for Int8 {
@@ -73,8 +107,29 @@ impl PackedGroups for Int8 {
     }
 
     #[inline(always)]
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.integers.unpack::<I>(integers);
+    }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        part: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
+        let mut integers: [&[_]; P] = [&[]; P];
+        for p in 0..P {
+            integers[p] = &groups[p].integers.0[of_part.clone()];
+        }
+        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
+    }
+
+    #[inline(always)]
     fn scales<I: Isa>(&self, _: usize) -> [f32; LANES] {
-        I::widen_f16(&self.scales)
+        widen_f16::<I>(&self.scales)
     }
 
     #[inline(always)]
@@ -105,6 +160,27 @@ impl PackedGroups for Int8Min {
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
         self.integers.get(k)
+    }
+
+    #[inline(always)]
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.integers.unpack::<I>(integers);
+    }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        part: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
+        let mut integers: [&[_]; P] = [&[]; P];
+        for p in 0..P {
+            integers[p] = &groups[p].integers.0[of_part.clone()];
+        }
+        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
     }
 
     #[inline(always)]
@@ -145,6 +221,27 @@ impl PackedGroups for Int8Halves {
     #[inline(always)]
     fn integers(&self, k: usize) -> [f32; LANES] {
         self.integers.get(k)
+    }
+
+    #[inline(always)]
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]) {
+        self.integers.unpack::<I>(integers);
+    }
+
+    #[inline(always)]
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        part: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    ) {
+        let of_part = part * GROUP / Self::PARTS..(part + 1) * GROUP / Self::PARTS;
+        let mut integers: [&[_]; P] = [&[]; P];
+        for p in 0..P {
+            integers[p] = &groups[p].integers.0[of_part.clone()];
+        }
+        multiply::<I, M, P, V>(integers, first, &x[of_part], sums);
     }
 
     #[inline(always)]

@@ -13,12 +13,14 @@ mod round;
 
 use bytemuck::Pod;
 
-use super::microkernel::LANES;
-use super::simd::Isa;
+use half::f16;
+
+use super::microkernel::{LANES, vectors};
+use super::simd::{Isa, WIDTH};
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
 pub(super) use integers::{IntegerProducts, ROWS, RoundedGroup, rounded, single_rounded};
-pub(super) use product::{Unpacked, few_rows, in_registers, rows, single};
+pub(super) use product::{Unpacked, products, unpacked};
 pub use round::{Rounding, quantize};
 
 /// Calls a function that is generic over [`PackedGroups`] with the type for a [`GroupFormat`].
@@ -153,10 +155,6 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     /// Added to each integer by [`integers`](Self::integers), because that is faster.
     const OFFSET: f32 = 0.0;
 
-    /// For up to so many passes of rows, it is faster to unpack a panel in each of them than to
-    /// unpack it once, into memory that is larger than the L1 cache. Measured.
-    const FEW_PASSES: usize = 2;
-
     /// Parts of a group that have a scale of their own: 1, or 2 halves.
     const PARTS: usize = 1;
 
@@ -167,12 +165,18 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
     fn integers(&self, k: usize) -> [f32; LANES];
 
     /// [`integers`](Self::integers) for all `k`.
-    #[inline(always)]
-    fn unpack(&self, integers: &mut [[f32; LANES]; GROUP]) {
-        for (k, integers) in integers.iter_mut().enumerate() {
-            *integers = self.integers(k);
-        }
-    }
+    fn unpack<I: Isa>(&self, integers: &mut [[f32; LANES]; GROUP]);
+
+    /// Adds to `sums` the products of a part of `P` groups, their integers plus
+    /// [`OFFSET`](Self::OFFSET), with `M` rows of `x`, for the vectors of outputs from `first` on.
+    /// Integers are converted in registers.
+    fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
+        groups: [&Self; P],
+        first: usize,
+        part: usize,
+        x: &[[f32; M]; GROUP],
+        sums: &mut [[[I::Vector; V]; M]; P],
+    );
 
     /// The scales of a part of the group.
     fn scales<I: Isa>(&self, part: usize) -> [f32; LANES];
@@ -200,6 +204,17 @@ pub(super) trait PackedGroups: Pod + Send + Sync {
         let scale = self.scale(k * Self::PARTS / GROUP, output);
         scale * integer - self.mins().map_or(0.0, |mins| mins[output])
     }
+}
+
+/// The scales of 32 outputs.
+#[inline(always)]
+fn widen_f16<I: Isa>(halves: &[f16; LANES]) -> [f32; LANES] {
+    let mut scales = [0.0; LANES];
+    let (vectors_of_scales, _) = scales.as_chunks_mut::<WIDTH>();
+    for (scales, halves) in vectors_of_scales.iter_mut().zip(vectors(halves)) {
+        I::store(I::widen_f16(halves), scales);
+    }
+    scales
 }
 
 // ANCHOR: sum_group

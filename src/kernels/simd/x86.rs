@@ -1,10 +1,10 @@
 //! The instruction sets of x86-64.
 
-use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
+use std::arch::x86_64::*;
 
-use half::f16;
+use half::{bf16, f16};
 
-use super::{Isa, Kernel, RowKernel, passes};
+use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, passes};
 
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
 pub fn avx512<K: Kernel>(kernel: K) -> K::Output {
@@ -41,61 +41,210 @@ pub struct Avx512Vnni;
 #[derive(Clone, Copy)]
 pub struct Avx2;
 
-impl Isa for Avx512 {
-    passes!(avx512_rows: 1 2 3 4 6 12);
-    const HALVES: bool = false;
-    const PANELS: usize = 4;
+/// The operations that AVX-512 has on one register.
+///
+/// Where the compiler is asked for such a function, it inlines it into one that has the instructions
+/// enabled.
+macro_rules! in_one_register {
+    () => {
+        type Vector = __m512;
+        const SUMS: usize = 24;
 
-    #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        widen_f16(halves)
-    }
+        // SAFETY, of all of these: both sets are named only by functions compiled with AVX-512, which
+        // run only where the processor has it. As many numbers are read and written as the arrays have.
+
+        #[inline(always)]
+        fn splat(number: f32) -> __m512 {
+            unsafe { _mm512_set1_ps(number) }
+        }
+
+        #[inline(always)]
+        fn load(numbers: &[f32; WIDTH]) -> __m512 {
+            unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
+        }
+
+        #[inline(always)]
+        fn store(vector: __m512, numbers: &mut [f32; WIDTH]) {
+            unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), vector) }
+        }
+
+        #[inline(always)]
+        fn mul(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_mul_ps(a, b) }
+        }
+
+        #[inline(always)]
+        fn fma(a: __m512, b: __m512, c: __m512) -> __m512 {
+            unsafe {
+                if FUSED {
+                    _mm512_fmadd_ps(a, b, c)
+                } else {
+                    _mm512_add_ps(_mm512_mul_ps(a, b), c)
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn widen_f16(halves: &[f16; WIDTH]) -> __m512 {
+            unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(halves.as_ptr().cast())) }
+        }
+
+        #[inline(always)]
+        fn widen_bf16(halves: &[bf16; WIDTH]) -> __m512 {
+            unsafe {
+                let words = _mm512_cvtepu16_epi32(_mm256_loadu_si256(halves.as_ptr().cast()));
+                _mm512_castsi512_ps(_mm512_slli_epi32::<16>(words))
+            }
+        }
+
+        #[inline(always)]
+        fn widen_i8(integers: &[i8; WIDTH]) -> __m512 {
+            unsafe {
+                let words = _mm512_cvtepi8_epi32(_mm_loadu_si128(integers.as_ptr().cast()));
+                _mm512_cvtepi32_ps(words)
+            }
+        }
+
+        #[inline(always)]
+        fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> __m512 {
+            unsafe {
+                let words = _mm512_loadu_si512(words.as_ptr().cast());
+                // The shift by a count in a register is as fast, and the compiler makes one by a
+                // constant of it.
+                let moved = if BIT <= ONE_OF_16 {
+                    _mm512_sll_epi32(words, _mm_cvtsi32_si128((ONE_OF_16 - BIT) as i32))
+                } else {
+                    _mm512_srl_epi32(words, _mm_cvtsi32_si128((BIT - ONE_OF_16) as i32))
+                };
+                let nibble = _mm512_and_si512(moved, _mm512_set1_epi32(15 << ONE_OF_16));
+                let sixteen = _mm512_set1_epi32(16.0_f32.to_bits() as i32);
+                _mm512_castsi512_ps(_mm512_or_si512(nibble, sixteen))
+            }
+        }
+    };
+}
+
+impl Isa for Avx512 {
+    in_one_register!();
+    passes!(avx512_rows: 1 2 3 4 5 6 7 8 9 10 11 12);
 }
 
 impl Isa for Avx512Vnni {
-    const PASSES: &'static [usize] = Avx512::PASSES;
-    const HALVES: bool = Avx512::HALVES;
-    const PANELS: usize = Avx512::PANELS;
+    in_one_register!();
+    const ROWS: usize = Avx512::ROWS;
 
     #[inline(always)]
     unsafe fn with_rows<K: RowKernel>(rows: usize, kernel: K) -> K::Output {
         // SAFETY: the processor has all of AVX-512 that `Avx512` asks for, and VNNI.
         unsafe { Avx512::with_rows(rows, kernel) }
     }
-
-    #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        widen_f16(halves)
-    }
 }
 
+/// In two registers, since one has eight lanes.
 impl Isa for Avx2 {
-    passes!(avx2_rows: 1 2 3 4 6);
-    const HALVES: bool = true;
-    const PANELS: usize = 4;
+    type Vector = [__m256; 2];
+    const SUMS: usize = 6;
+    passes!(avx2_rows: 1 2 3 4 5 6);
+
+    // SAFETY, of all of these: as above, with AVX2, FMA and F16C.
 
     #[inline(always)]
-    fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-        widen_f16(halves)
+    fn splat(number: f32) -> Self::Vector {
+        [unsafe { _mm256_set1_ps(number) }; 2]
     }
-}
 
-/// By F16C's instruction: the arithmetic in `widen_one_f16` compiles to six, which cost more
-/// than reading the weights.
-#[inline(always)]
-fn widen_f16<const L: usize>(halves: &[f16; L]) -> [f32; L] {
-    const { assert!(L.is_multiple_of(8)) };
-    let mut values = [0.0; L];
-    let (eights, _) = halves.as_chunks::<8>();
-    let (results, _) = values.as_chunks_mut::<8>();
-    for (eight, result) in eights.iter().zip(results) {
-        // SAFETY: `Avx512` and `Avx2` are named only by functions compiled with F16C, which
-        // run only where the processor has it. Both pointers are to arrays of 16 and 32
-        // bytes, and need not be aligned; an `f16` is its 16 bits.
+    #[inline(always)]
+    fn load(numbers: &[f32; WIDTH]) -> Self::Vector {
+        let numbers = numbers.as_ptr();
+        unsafe { [_mm256_loadu_ps(numbers), _mm256_loadu_ps(numbers.add(8))] }
+    }
+
+    #[inline(always)]
+    fn store(vector: Self::Vector, numbers: &mut [f32; WIDTH]) {
+        let numbers = numbers.as_mut_ptr();
         unsafe {
-            let eight = _mm_loadu_si128(eight.as_ptr().cast::<__m128i>());
-            _mm256_storeu_ps(result.as_mut_ptr(), _mm256_cvtph_ps(eight));
+            _mm256_storeu_ps(numbers, vector[0]);
+            _mm256_storeu_ps(numbers.add(8), vector[1]);
         }
     }
-    values
+
+    #[inline(always)]
+    fn mul(a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
+    }
+
+    #[inline(always)]
+    fn fma(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        unsafe {
+            if FUSED {
+                [
+                    _mm256_fmadd_ps(a[0], b[0], c[0]),
+                    _mm256_fmadd_ps(a[1], b[1], c[1]),
+                ]
+            } else {
+                [
+                    _mm256_add_ps(_mm256_mul_ps(a[0], b[0]), c[0]),
+                    _mm256_add_ps(_mm256_mul_ps(a[1], b[1]), c[1]),
+                ]
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn widen_f16(halves: &[f16; WIDTH]) -> Self::Vector {
+        let halves: *const __m128i = halves.as_ptr().cast();
+        unsafe {
+            [
+                _mm256_cvtph_ps(_mm_loadu_si128(halves)),
+                _mm256_cvtph_ps(_mm_loadu_si128(halves.add(1))),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn widen_bf16(halves: &[bf16; WIDTH]) -> Self::Vector {
+        let halves: *const __m128i = halves.as_ptr().cast();
+        unsafe {
+            let first = _mm256_cvtepu16_epi32(_mm_loadu_si128(halves));
+            let second = _mm256_cvtepu16_epi32(_mm_loadu_si128(halves.add(1)));
+            [
+                _mm256_castsi256_ps(_mm256_slli_epi32::<16>(first)),
+                _mm256_castsi256_ps(_mm256_slli_epi32::<16>(second)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn widen_i8(integers: &[i8; WIDTH]) -> Self::Vector {
+        let integers = integers.as_ptr();
+        unsafe {
+            let first = _mm256_cvtepi8_epi32(_mm_loadl_epi64(integers.cast()));
+            let second = _mm256_cvtepi8_epi32(_mm_loadl_epi64(integers.add(8).cast()));
+            [_mm256_cvtepi32_ps(first), _mm256_cvtepi32_ps(second)]
+        }
+    }
+
+    #[inline(always)]
+    fn widen_nibbles<const BIT: u32>(words: &[u32; WIDTH]) -> Self::Vector {
+        let words = words.as_ptr();
+        unsafe {
+            [
+                eight_nibbles::<BIT>(_mm256_loadu_si256(words.cast())),
+                eight_nibbles::<BIT>(_mm256_loadu_si256(words.add(8).cast())),
+            ]
+        }
+    }
+}
+
+/// [`Isa::widen_nibbles`] of eight words.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn eight_nibbles<const BIT: u32>(words: __m256i) -> __m256 {
+    let moved = if BIT <= ONE_OF_16 {
+        _mm256_sll_epi32(words, _mm_cvtsi32_si128((ONE_OF_16 - BIT) as i32))
+    } else {
+        _mm256_srl_epi32(words, _mm_cvtsi32_si128((BIT - ONE_OF_16) as i32))
+    };
+    let nibble = _mm256_and_si256(moved, _mm256_set1_epi32(15 << ONE_OF_16));
+    _mm256_castsi256_ps(_mm256_or_si256(nibble, _mm256_set1_epi32(16.0_f32.to_bits() as i32)))
 }

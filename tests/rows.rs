@@ -1,0 +1,130 @@
+//! What one more row costs a linear layer: at most the instructions that a row takes alone. So a batch never
+//! becomes slower than its parts when a row joins.
+//!
+//! The instructions are counted by stepping through them one by one, so the counts repeat exactly, whatever else
+//! the machine does. That needs `ptrace`, and a process with one thread: there is no test harness here.
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "flex"))]
+mod counted {
+    use slowburn::kernels::{
+        self, Activations, Arena, Cpu, Format, Layer, Panels, Quantized, Rounding, Simd,
+        StoredMatrix,
+    };
+
+    /// Four panels, and one group of inputs: few enough that all instructions are counted in seconds.
+    const SHAPE: [usize; 2] = [128, 32];
+    const MOST_ROWS: usize = 32;
+
+    /// A layer in each format, with its name.
+    fn layers() -> Vec<(String, Panels)> {
+        let numbers: Vec<u8> = (0..SHAPE[0] * SHAPE[1])
+            .flat_map(|i| (i as f32 * 0.618).fract().to_le_bytes())
+            .collect();
+        let stored = StoredMatrix {
+            format: Format::F32,
+            length: numbers.len(),
+            is_transposed: false,
+            read: &|range, use_bytes| {
+                use_bytes(&numbers[range]);
+                Ok(())
+            },
+        };
+        let mut arena = Arena::new(0);
+        let mut layers = Vec::new();
+        for format in [Format::F32, Format::F16, Format::Bf16] {
+            let panels = Panels::pack(&stored, SHAPE, format, &mut arena).unwrap();
+            layers.push((format.name().to_owned(), panels));
+        }
+        for format in [Quantized::Int8, Quantized::Int4] {
+            for (activations, name) in [(Activations::F32, ""), (Activations::Int8, "-int8")] {
+                let rounding = Rounding::Nearest;
+                let panels = Panels::quantize(&stored, SHAPE, format, rounding, &mut arena);
+                let panels = panels.unwrap().with_activations(activations);
+                layers.push((format.name().to_owned() + name, panels));
+            }
+        }
+        layers
+    }
+
+    /// Runs `work` in a copy of this process, and counts its instructions. None where the system does not
+    /// allow that.
+    fn instructions(work: impl Fn()) -> Option<u64> {
+        // SAFETY: this process has one thread, so the copy may do all that it may. It ends by `_exit`, and
+        // never returns from here.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0, "{}", std::io::Error::last_os_error());
+        let null = std::ptr::null_mut::<libc::c_void>();
+        if child == 0 {
+            work(); // what is done once only
+            // SAFETY: these affect this process alone.
+            unsafe {
+                if libc::ptrace(libc::PTRACE_TRACEME, 0, null, null) != 0 {
+                    libc::_exit(1);
+                }
+                libc::raise(libc::SIGSTOP);
+                work();
+                libc::raise(libc::SIGSTOP);
+                libc::_exit(0);
+            }
+        }
+        // The number of the signal that it stopped with, or none where it ended.
+        let stopped = || {
+            let mut status = 0;
+            // SAFETY: `child` is a child of this process, and `status` is a number of this function.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!(waited, child);
+            libc::WIFSTOPPED(status).then(|| libc::WSTOPSIG(status))
+        };
+        let mut count = 0;
+        stopped()?;
+        loop {
+            // SAFETY: `child` has asked to be traced, and is stopped.
+            let stepped = unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, null, null) };
+            assert_eq!(stepped, 0, "{}", std::io::Error::last_os_error());
+            match stopped() {
+                Some(libc::SIGTRAP) => count += 1,
+                Some(libc::SIGSTOP) => break,
+                other => panic!("the work ended by itself: {other:?}"),
+            }
+        }
+        // SAFETY: as above.
+        unsafe { libc::kill(child, libc::SIGKILL) };
+        assert_eq!(stopped(), None);
+        Some(count)
+    }
+
+    pub fn run() {
+        let layers = layers();
+        for simd in Simd::available().into_iter().filter(|simd| *simd != Simd::Scalar) {
+            let cpu = Cpu::new(simd, 1).unwrap();
+            for (name, weights) in &layers {
+                let mut counts = vec![0];
+                for rows in 1..=MOST_ROWS {
+                    let x = vec![0.5; rows * SHAPE[1]];
+                    let layer = Layer { weights, bias: None };
+                    let work = || cpu.enter(|| drop(kernels::linear([layer], &x, rows)));
+                    let Some(count) = instructions(work) else {
+                        println!("this system allows no ptrace: nothing is counted");
+                        return;
+                    };
+                    assert!(
+                        rows == 1 || count <= counts[rows - 1] + counts[1],
+                        "{simd}, {name}: {rows} rows take {count} instructions, one less {}, one alone {}",
+                        counts[rows - 1],
+                        counts[1]
+                    );
+                    counts.push(count);
+                }
+                println!("{simd:8} {name:10} {:?}", &counts[1..]);
+            }
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64", feature = "flex"))]
+fn main() {
+    counted::run();
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64", feature = "flex")))]
+fn main() {}
