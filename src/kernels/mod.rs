@@ -4,6 +4,11 @@
 //! panels. Each output is summed in one order, in a lane of its own, so the bits of a result depend
 //! only on its inputs: not on the other rows, the threads or the instruction set.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over rows, panels and vectors, with constant ends: the compiler unrolls them"
+)]
+
 mod arena;
 mod attention;
 mod block;
