@@ -4,7 +4,7 @@ use std::arch::aarch64::*;
 
 use half::{bf16, f16};
 
-use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, passes};
+use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, is_tile, passes};
 
 #[target_feature(enable = "neon,dotprod")]
 pub fn neon_dot<K: Kernel>(kernel: K) -> K::Output {

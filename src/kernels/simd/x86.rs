@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, passes};
+use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, is_tile, passes};
 
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
 pub fn avx512<K: Kernel>(kernel: K) -> K::Output {
