@@ -77,6 +77,8 @@ fn flags_of<A: Args>() -> Vec<Id> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
     use crate::cli::GenerateArgs;
 
