@@ -70,20 +70,34 @@ impl Budget {
         }
         self.spend(LOOK)?;
         check_depth(depth)?;
-        if value.downcast_object_ref::<Range>().is_some() {
-            self.spend_times(value.len().unwrap_or(0), LOOK as usize)?;
-        }
         let mut bytes: u64 = 32;
-        for (key, item) in pairs(value) {
-            bytes += self.weigh_inside(&key, depth + 1)? + self.weigh_inside(&item, depth + 1)?;
-        }
-        for item in objects::held(value).into_iter().flatten() {
+        for item in self.inside(value)? {
             bytes += self.weigh_inside(&item, depth + 1)?;
         }
-        for item in items(value)? {
-            bytes += self.weigh_inside(&item?, depth + 1)?;
-        }
         Ok(bytes)
+    }
+
+    /// What is directly in a value: keys and entries of a map, items of a list. It is a function of its
+    /// own, since those that call themselves for each level of a value need frames that are small.
+    #[inline(never)]
+    fn inside(&self, value: &Value) -> Result<Vec<Value>, Error> {
+        if let Some(held) = objects::held(value) {
+            if value.downcast_object_ref::<Range>().is_some() {
+                self.spend_times(value.len().unwrap_or(0), LOOK as usize)?;
+            }
+            return Ok(held);
+        }
+        match value.kind() {
+            ValueKind::Map => {
+                let map = value.as_object().and_then(|map| map.try_iter_pairs());
+                Ok(map.into_iter().flatten().flat_map(<[Value; 2]>::from).collect())
+            }
+            ValueKind::Seq | ValueKind::Iterable => {
+                let item = |item: Result<Value, Error>| self.spend(1).and(item);
+                value.try_iter()?.checked().map(item).collect()
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The same for several values.
@@ -123,35 +137,29 @@ impl Budget {
         if value.downcast_object_ref::<Namespace>().is_some() {
             return Ok(None);
         }
-        if let Some(held) = objects::held(value) {
-            for item in held {
-                self.settled(&item, depth + 1)?;
-            }
-            return Ok(None);
-        }
-        for (key, item) in pairs(value) {
-            self.settled(&key, depth + 1)?;
-            self.settled(&item, depth + 1)?;
-        }
-        if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
-            return Ok(None);
-        }
-        let is_list = value.downcast_object_ref::<Vec<Value>>().is_some();
-        let mut changed = !is_list && !value.is_tuple();
-        let mut new = Vec::new();
-        for item in items(value)? {
-            let item = item?;
+        let mut new = self.inside(value)?;
+        let mut changed = is_lazy(value);
+        for item in &mut new {
             self.spend(KEEP)?;
-            let settled = self.settled(&item, depth + 1)?;
-            changed |= settled.is_some();
-            new.push(settled.unwrap_or(item));
+            if let Some(settled) = self.settled(item, depth + 1)? {
+                *item = settled;
+                changed = true;
+            }
         }
-        Ok(match (changed, value.is_tuple()) {
-            (false, _) => None,
-            (true, true) => Some(Value::from(Tuple::from(new))),
-            (true, false) => Some(Value::from(new)),
-        })
+        let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable);
+        Ok((changed && is_list && objects::held(value).is_none()).then(|| {
+            if value.is_tuple() {
+                Value::from(Tuple::from(new))
+            } else {
+                Value::from(new)
+            }
+        }))
     }
+}
+
+/// Whether a list is made anew each time that it is read.
+fn is_lazy(value: &Value) -> bool {
+    value.downcast_object_ref::<Vec<Value>>().is_none() && !value.is_tuple()
 }
 
 pub(super) fn refuse(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
@@ -171,18 +179,4 @@ fn check_depth(depth: usize) -> Result<(), Error> {
     } else {
         Err(refuse(format!("its lists lie more than {MAX_DEPTH} deep in each other")))
     }
-}
-
-/// The entries of a map; empty for other values.
-fn pairs(value: &Value) -> impl Iterator<Item = (Value, Value)> {
-    let map = value.as_object().filter(|_| value.kind() == ValueKind::Map);
-    map.and_then(|map| map.try_iter_pairs()).into_iter().flatten()
-}
-
-/// The items of a list; empty for other values.
-fn items(value: &Value) -> Result<impl Iterator<Item = Result<Value, Error>>, Error> {
-    let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
-        && objects::held(value).is_none();
-    let items = is_list.then(|| value.try_iter()).transpose()?;
-    Ok(items.into_iter().flat_map(|items| items.checked()))
 }
