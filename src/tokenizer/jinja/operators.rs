@@ -62,7 +62,8 @@ pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     add_charge(env, budget, WITHIN, |budget, operands| {
         budget.weigh_all(operands).and_then(|()| check_in(operands))
     });
-    let orders: [(&str, fn(Ordering) -> bool); 4] = [
+    type Order = (&'static str, fn(Ordering) -> bool);
+    let orders: [Order; 4] = [
         (LESS, Ordering::is_lt),
         (AT_MOST, Ordering::is_le),
         (MORE, Ordering::is_gt),

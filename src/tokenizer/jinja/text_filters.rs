@@ -1,5 +1,7 @@
 //! Jinja's filters of texts.
 
+use std::slice;
+
 use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
@@ -99,7 +101,7 @@ fn formatted(budget: &Budget, values: &[Value]) -> Result<Value, Error> {
         ([], Some(named)) => {
             let names = named.args().map(|name| Ok((name.to_owned(), named.get::<Value>(name)?)));
             let names = Value::from_pairs(names.collect::<Result<Vec<(String, Value)>, Error>>()?);
-            format::printf(budget, &text, &[names.clone()], Some(&names))
+            format::printf(budget, &text, slice::from_ref(&names), Some(&names))
         }
         _ => Err(refuse("`format` takes values by place or by name, and not both")),
     }
