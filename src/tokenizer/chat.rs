@@ -285,7 +285,13 @@ impl ChatTemplate {
             .iter()
             .map(|message| Message { role: role(message), ..message.clone() })
             .collect();
-        let render = |messages: &[Message]| self.render(messages, special_tokens, options);
+        // Whether a form loses nothing is seen in whole messages.
+        let ending = match options.ending {
+            ChatEnding::Continued => ChatEnding::Message,
+            ending => ending,
+        };
+        let options = ChatOptions { ending, ..options.clone() };
+        let render = |messages: &[Message]| self.render(messages, special_tokens, &options);
         forms::choose(messages, render)
     }
 
@@ -342,7 +348,10 @@ fn continued(
     let Some(last) = messages.last_mut() else {
         return Err("there is no message to continue".to_owned());
     };
-    let content = last.content.get_or_insert_default();
+    // As in transformers: what is not there cannot be continued.
+    let Some(content) = &mut last.content else {
+        return Err("the last message has no text to continue".to_owned());
+    };
     let text = content.clone();
     content.push_str(END);
     let mut written = render(&messages)?;
