@@ -146,7 +146,7 @@ mod tests {
             ),
             (
                 r#"{"is": {}}"#,
-                "an object was found instead of true or false at line 1 column 8",
+                "an object was found instead of true or false at line 1 column 7",
             ),
             (
                 r#"{"tagged": 1}"#,

@@ -35,7 +35,7 @@ const FOREIGN: [&str; 36] = [
     "floating point",
     "a sequence",
     "a map",
-    "length is",
+    "invalid length",
     "; change it",
     "{:?}",
 ];

@@ -150,8 +150,8 @@ pub(super) fn is_printable(c: char) -> bool {
     }
     // Rust escapes the same characters, and one that extends the character before only at the start
     // of a text.
-    let escaped = format!("{:?}", String::from_iter(['a', c]));
-    !escaped.starts_with("\"a\\")
+    let text = String::from_iter(['a', c]);
+    text.escape_debug().nth(1) == Some(c)
 }
 
 /// A float as in Python's `repr`: with an exponent below 1e-4 and from 1e16 on.
