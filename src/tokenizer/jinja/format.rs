@@ -356,7 +356,7 @@ mod tests {
         let budget = Budget::new();
         for format in ["%12345d", "%.12345d", "%99999s", "%(a)12345d"] {
             let named = Value::from_pairs([("a", 1)]);
-            printf(&budget, format, &[named.clone()], Some(&named)).unwrap_err();
+            printf(&budget, format, std::slice::from_ref(&named), Some(&named)).unwrap_err();
         }
         for format in ["{:12345}", "{:.12345f}", "{0:{1}}", "{:.1234%}"] {
             let args = [Value::from(1.5), Value::from(100_000)];
