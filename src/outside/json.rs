@@ -131,39 +131,24 @@ mod tests {
     #[test]
     fn types_of_rust_become_words_of_json() {
         for (json, words) in [
-            ("{}", "the field `name` is missing at line 1 column 2"),
-            (
-                r#"{"size": -1}"#,
-                "-1 was found instead of a whole number of 0 or more at line 1 column 11",
-            ),
+            ("{}", "the field `name` is missing"),
+            (r#"{"size": -1}"#, "-1 was found instead of a whole number of 0 or more"),
             (
                 r#"{"size": 4294967296}"#,
-                "4294967296 was found instead of a smaller whole number at line 1 column 19",
+                "4294967296 was found instead of a smaller whole number",
             ),
-            (
-                r#"{"share": "x"}"#,
-                "the string \"x\" was found instead of a number at line 1 column 13",
-            ),
-            (
-                r#"{"is": {}}"#,
-                "an object was found instead of true or false at line 1 column 7",
-            ),
-            (
-                r#"{"tagged": 1}"#,
-                "1 was found instead of an object with a \"type\" at line 1 column 12",
-            ),
-            (
-                r#"{"some": "x"}"#,
-                "a value has none of the forms that are allowed there at line 1 column 12",
-            ),
-            (
-                r#"{"pair": [1]}"#,
-                "a length of 1 was found instead of a list at line 1 column 12",
-            ),
-            (r#"{"name": null}"#, "null was found instead of a string at line 1 column 13"),
-            (r#"{"name": "#, "the text ends in the middle of a value at line 1 column 9"),
+            (r#"{"share": "x"}"#, "the string \"x\" was found instead of a number"),
+            (r#"{"is": {}}"#, "an object was found instead of true or false"),
+            (r#"{"tagged": 1}"#, "1 was found instead of an object with a \"type\""),
+            (r#"{"some": "x"}"#, "a value has none of the forms that are allowed there"),
+            (r#"{"pair": [1]}"#, "a length of 1 was found instead of a list"),
+            (r#"{"name": null}"#, "null was found instead of a string"),
+            (r#"{"name": "#, "the text ends in the middle of a value"),
         ] {
-            assert_eq!(problem(json), words, "{json}");
+            let found = problem(json);
+            // The place is serde's.
+            let (found, _) = found.rsplit_once(" at line 1 column ").unwrap();
+            assert_eq!(found, words, "{json}");
         }
     }
 

@@ -18,7 +18,8 @@ fn no_prompt_starts_from_the_begin_of_sequence_token() {
 #[test]
 fn no_prompt_and_no_token_to_begin_with_exits_with_2() {
     let folder = copy_with_config(&llama_gqa(), |config| {
-        config.as_object_mut().unwrap().remove("bos_token_id");
+        // Without the field it would be 1, as in transformers.
+        config["bos_token_id"] = Value::Null;
     });
     write(folder.path(), "generation_config.json", b"{}");
     for prompt in [["--prompt", ""], ["--prompt-ids", ""]] {
