@@ -67,42 +67,26 @@ mod avx512 {
         }
     }
 
-    /// The compiler keeps `map` as a call, of a function without these instructions.
     #[inline(always)]
-    fn widen<const MAP: bool>(weights: &[u16; LANES]) -> [f32; LANES] {
-        let wide = |weight: u16| f32::from_bits(u32::from(weight) << 16);
-        if MAP {
-            return weights.map(wide);
-        }
-        let mut widened = [0.0; LANES];
-        for (widened, weight) in widened.iter_mut().zip(weights) {
-            *widened = wide(*weight);
-        }
-        widened
+    fn widen(weights: &[u16; LANES]) -> [f32; LANES] {
+        weights.map(|weight| f32::from_bits(u32::from(weight) << 16))
     }
 
     /// Passes of 12 rows over panels of bf16, each panel widened anew in every pass, or once for
     /// all of them.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-    fn widened<const ONCE: bool, const MAP: bool>(
-        panels: &[[u16; LANES]],
-        passes: &[Vec<[f32; 12]>],
-    ) {
+    fn widened<const ONCE: bool>(panels: &[[u16; LANES]], passes: &[Vec<[f32; 12]>]) {
         let mut room = vec![[0.0; LANES]; K];
         for panel in panels.chunks_exact(K) {
             if ONCE {
                 for (wide, weights) in room.iter_mut().zip(panel) {
-                    *wide = widen::<MAP>(weights);
+                    *wide = widen(weights);
                 }
             }
             for x in passes {
                 let mut acc = [[0.0; LANES]; 12];
                 for (k, x) in x.iter().enumerate() {
-                    let weights = if ONCE {
-                        room[k]
-                    } else {
-                        widen::<MAP>(&panel[k])
-                    };
+                    let weights = if ONCE { room[k] } else { widen(&panel[k]) };
                     add_rows(&mut acc, &weights, x);
                 }
                 black_box(acc);
@@ -148,15 +132,11 @@ mod avx512 {
 
         let halves = vec![[0x3f00_u16; LANES]; K * PANELS];
         let passes = vec![vec![[0.25_f32; 12]; K]; 10];
-        // SAFETY: as above, for all three.
-        let each = || unsafe { widened::<false, true>(black_box(&halves), &passes) };
-        let once = || unsafe { widened::<true, true>(black_box(&halves), &passes) };
-        let by_loop = || unsafe { widened::<false, false>(black_box(&halves), &passes) };
+        // SAFETY: as above, for both.
+        let each = || unsafe { widened::<false>(black_box(&halves), &passes) };
+        let once = || unsafe { widened::<true>(black_box(&halves), &passes) };
         criterion.bench_function("bf16 widened/in each pass", |bencher| bencher.iter(each));
         criterion.bench_function("bf16 widened/once", |bencher| bencher.iter(once));
-        criterion.bench_function("bf16 widened/in each pass, by a loop", |bencher| {
-            bencher.iter(by_loop)
-        });
     }
 }
 

@@ -139,7 +139,12 @@ fn a_schema_is_kept_or_the_feature_is_named_that_it_needs() {
                 assert!(outcome.stderr.contains("(add `--features schema` to the cargo command)"));
             }
         }
-        fail(name, &["--json-schema", file("{").path().to_str().unwrap()], 1, "ends in the middle");
+        fail(
+            name,
+            &["--json-schema", file("{").path().to_str().unwrap()],
+            1,
+            "ends in the middle",
+        );
         fail(name, &["--lark", "no/such/file"], 1, "no/such/file");
         // What was cut off would be called wrong.
         let long = file(&format!("[{}]", "1,".repeat(1 << 19)));

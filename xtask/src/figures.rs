@@ -61,7 +61,7 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
             sittings.faults(name, text, &timed_files(), read)
         }));
     }
-    let pages = all.into_values().collect();
+    let pages = unbroken(&all.into_values().collect::<String>());
     let mut book = Book { folder, pages, check: args.check, wrong };
     let is_wanted = |output: &&Output| match args.only.as_str() {
         "" if args.sitting => output.timed,
@@ -89,6 +89,12 @@ pub fn run(args: &FiguresArgs) -> Result<()> {
     Ok(())
 }
 
+/// A text in which each command is in one line. A page breaks those that are too long for it.
+fn unbroken(text: &str) -> String {
+    let lines: Vec<&str> = text.split("\\\n").collect();
+    lines.iter().map(|line| line.trim_matches(' ')).collect::<Vec<_>>().join(" ")
+}
+
 /// The pages and their results, and what is wrong with them.
 struct Book {
     /// `book/src`.
@@ -105,7 +111,7 @@ impl Book {
     /// or cannot run on this machine.
     fn run(&mut self, output: &Output, root: &Path) -> Result<Option<String>> {
         for command in [Some(output.command), output.server].into_iter().flatten() {
-            if !self.pages.contains(command) {
+            if !self.pages.contains(&unbroken(command)) {
                 self.wrong.push(format!("no page shows `{command}`"));
             }
         }

@@ -262,11 +262,11 @@ const OUTPUTS: &[Output] = &[
     printed("quantization-outlier.md", "cargo xtask quantization outlier"),
     printed(
         "quantized-greedy.txt",
-        r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+ \(the same[^:]*'",
+        r"cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 | grep -oE '^[a-z0-9]+(: the same| \(the same)[^:]*'",
     ),
     printed(
         "quantized-greedy-evening.txt",
-        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+ \\(the same[^:]*'",
+        "cargo run --release --example 12_quantized -- --temperature 0 --max-tokens 250 --prompt \"In the evening\" | grep -oE '^[a-z0-9]+(: the same| \\(the same)[^:]*'",
     ),
     printed("quantization-twice.md", "cargo xtask quantization twice"),
     timed("guess-ahead.txt", "cargo run --release --example 13_guess_ahead"),
