@@ -27,9 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &OtherModelsArgs) -> cli::Result<()> {
-    if let Some(file) = &args.chart {
-        cli::check_chart(file)?;
-    }
+    args.check_figure()?;
     let mut report = OtherModelsReport::new(args);
     for part in args.parts() {
         match part {

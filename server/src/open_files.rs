@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn connections_and_other_files_fit_into_the_limit() {
-        for (files, connections) in [(0, 1), (16, 1), (64, 16), (256, 128), (1024, 896)] {
+        for (files, connections) in [(0, 1), (16, 4), (64, 16), (256, 128), (1024, 896)] {
             assert_eq!(most_connections(files), connections, "{files}");
         }
     }

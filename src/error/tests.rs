@@ -26,7 +26,7 @@ fn every_error(text: &str) -> Vec<Error> {
         Error::Device(DeviceError::NotCompiled { name: "this", feature: "this" }),
         Error::Device(DeviceError::Missing { name: "this", reason: text.to_owned() }),
         Error::Device(DeviceError::Unreachable {
-            address: text.to_owned(),
+            address: "gpu.example:3000".to_owned(),
             reason: text.to_owned(),
         }),
         Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),

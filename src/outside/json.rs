@@ -72,8 +72,14 @@ pub fn expected_in_words(kind: &str, is_too_large: bool) -> String {
         kind if kind.starts_with("struct ") => "an object",
         kind if kind.starts_with("internally tagged enum ") => "an object with a `type`",
         kind if kind.starts_with("adjacently tagged enum ") => "an object with a `type`",
+        "variant identifier" => "a string",
         kind if kind.starts_with("enum ") => "a string",
-        kind if kind.starts_with("tuple ") || kind.starts_with("an array of length") => "a list",
+        kind if ["tuple ", "a tuple of size", "an array of length"]
+            .iter()
+            .any(|list| kind.starts_with(list)) =>
+        {
+            "a list"
+        }
         // Words of a type of this project's, or the values of a field that has only some.
         kind => kind,
     };

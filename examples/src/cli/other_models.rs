@@ -17,7 +17,7 @@ use slowburn::engine::SequenceId;
 use slowburn::generate::Event;
 
 use super::terminal::{print, write};
-use super::{BOLD, Result};
+use super::{BOLD, Error, Result, check_chart};
 pub use experts::ExpertsRun;
 pub use shapes::{Mixture, WindowPattern};
 pub use windows::WindowStep;
@@ -73,6 +73,21 @@ pub enum Part {
 }
 
 impl OtherModelsArgs {
+    /// Whether the figure can be drawn that was asked for, before anything is printed.
+    ///
+    /// # Errors
+    /// A part without a figure; a file that cannot be written or drawn.
+    pub fn check_figure(&self) -> Result<()> {
+        let Some(file) = &self.chart else {
+            return Ok(());
+        };
+        check_chart(file)?;
+        match self.part {
+            Some(Part::Layers) | None => Err(Error::NoFigure),
+            Some(Part::Windows | Part::Experts | Part::Rope) => Ok(()),
+        }
+    }
+
     /// The parts to show.
     pub fn parts(&self) -> Vec<Part> {
         match self.part {
