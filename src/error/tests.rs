@@ -244,8 +244,7 @@ fn every_message_is_in_words() {
     let texts = ["model.safetensors", &of_system];
     let mut messages: Vec<String> = every_error(texts[0]).iter().map(Error::to_string).collect();
     for error in every_error(texts[1]) {
-        if let Error::Load(LoadError::Io { .. })
-        | Error::Device(
+        if let Error::Device(
             DeviceError::Missing { .. } | DeviceError::Unreachable { .. } | DeviceError::Failed(_),
         )
         | Error::Service(ServiceError::Thread(_) | ServiceError::Threads { .. }) = error
@@ -253,6 +252,8 @@ fn every_message_is_in_words() {
             messages.push(error.to_string());
         }
     }
+    let source = io::Error::from_raw_os_error(20);
+    messages.push(LoadError::Io { path: "model.safetensors".into(), source }.to_string());
     messages
         .push(LoadError::Json { origin: "config.json".to_owned(), source: of_json }.to_string());
     assert_in_words(&messages);

@@ -30,7 +30,7 @@ const FOREIGN: [&str; 36] = [
     "panicked",
     "EOF",
     "os error",
-    "::",
+    "std::",
     "integer `",
     "floating point",
     "expected a sequence",
