@@ -4,7 +4,7 @@
 //! templates are written for just that; others read arguments as an object, and add up texts. What a
 //! template cannot take makes it fail, or is lost in what it writes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Message, ToolCall};
 use crate::error::Result;
@@ -65,7 +65,7 @@ pub(super) fn choose(
         for &has_content in if lacks_content { other } else { same } {
             for &turns_arguments in if has_calls { other } else { same } {
                 let form = Form { has_content, turns_arguments, shortens_ids };
-                let text = render(&form.apply(&messages, Some(&probe())));
+                let text = render(&form.apply(&messages, true));
                 let nones = text.as_ref().map_or(0, |text| text.matches("None").count());
                 let quality = (judge(text.ok().as_deref(), calls), usize::MAX - nones);
                 let is_perfect = quality == (Written::Whole, usize::MAX);
@@ -73,39 +73,69 @@ pub(super) fn choose(
                     best = Some((quality, form));
                 }
                 if is_perfect {
-                    return form.apply(&messages, None);
+                    return form.apply(&messages, false);
                 }
             }
         }
     }
     match best {
-        Some((_, form)) => form.apply(&messages, None),
+        Some((_, form)) => form.apply(&messages, false),
         None => messages,
     }
 }
 
-const NEEDLE: &str = "needle";
+/// What stands for texts and for numbers in the arguments of a call on trial, so that they are found
+/// again in what a template writes.
+fn needles(call: usize) -> (String, usize) {
+    (format!("needle_{call}_"), 730_511_894 + call)
+}
 
-/// Arguments that are found again in what a template writes.
-fn probe() -> Value {
-    json!({ NEEDLE: 1 })
+/// Arguments on trial: with the names of the call's own, for templates that look for these, and one
+/// more, for templates that write all.
+fn probe(arguments: &Value, call: usize) -> Value {
+    let (needle, number) = needles(call);
+    let of_text = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    let mut probe = match arguments {
+        Value::String(text) => of_text(text),
+        arguments => arguments.as_object().cloned().unwrap_or_default(),
+    };
+    for value in probe.values_mut() {
+        match value {
+            Value::String(text) => text.clone_from(&needle),
+            Value::Number(value) => *value = number.into(),
+            _ => {}
+        }
+    }
+    probe.insert(needle, number.into());
+    Value::Object(probe)
 }
 
 fn judge(text: Option<&str>, calls: usize) -> Written {
-    match text {
-        None => Written::Failed,
-        Some(text) if text.matches(NEEDLE).count() < calls => Written::Lost,
-        Some(text) if text.contains("\\\"needle") || text.contains("'needle'") => Written::Garbled,
-        Some(_) => Written::Whole,
+    let Some(text) = text else {
+        return Written::Failed;
+    };
+    let is_found = |call| {
+        let (needle, number) = needles(call);
+        text.contains(&needle) || text.contains(&number.to_string())
+    };
+    if !(0..calls).all(is_found) {
+        Written::Lost
+    } else if text.contains("\\\"needle_") || text.contains("'needle_") {
+        Written::Garbled
+    } else {
+        Written::Whole
     }
 }
 
 impl Form {
-    /// Messages in this form, with other arguments on trial.
-    fn apply(self, messages: &[Message], probe: Option<&Value>) -> Vec<Message> {
-        let call = |call: &ToolCall| {
+    /// Messages in this form, with [`probe`]s as arguments on trial.
+    fn apply(self, messages: &[Message], is_trial: bool) -> Vec<Message> {
+        let mut calls = 0;
+        let mut call = |call: &ToolCall| {
             let mut call = call.clone();
-            call.function.arguments = self.arguments(&call.function.arguments, probe);
+            let trial = is_trial.then_some(calls);
+            calls += 1;
+            call.function.arguments = self.arguments(&call.function.arguments, trial);
             call.id = self.id(&call.id);
             call
         };
@@ -113,7 +143,7 @@ impl Form {
             let empty = self.has_content.then(String::new);
             Message {
                 content: message.content.clone().or(empty),
-                tool_calls: message.tool_calls.iter().map(call).collect(),
+                tool_calls: message.tool_calls.iter().map(&mut call).collect(),
                 tool_call_id: message.tool_call_id.as_deref().map(|id| self.id(id)),
                 ..message.clone()
             }
@@ -133,24 +163,29 @@ impl Form {
         short_id(hash.into())
     }
 
-    fn arguments(self, arguments: &Value, probe: Option<&Value>) -> Value {
+    fn arguments(self, arguments: &Value, trial: Option<usize>) -> Value {
         // None are an object without any.
         let is_empty =
             arguments.is_null() || arguments.as_str().is_some_and(|text| text.trim().is_empty());
         let nothing = Value::from("{}");
         let arguments = if is_empty { &nothing } else { arguments };
-        let new = probe.unwrap_or(arguments);
+        let is_text = arguments.is_string();
+        if let Some(call) = trial {
+            let probe = probe(arguments, call);
+            return if is_text == self.turns_arguments {
+                probe
+            } else {
+                probe.to_string().into()
+            };
+        }
         match (arguments, self.turns_arguments) {
-            (Value::String(text), true) => match (probe, serde_json::from_str(text)) {
-                (Some(probe), _) => probe.clone(),
-                (None, Ok(object @ Value::Object(_))) => object,
+            (_, false) => arguments.clone(),
+            (Value::String(text), true) => match serde_json::from_str(text) {
+                Ok(object @ Value::Object(_)) => object,
                 // A text that is no JSON, as where a call was cut off.
-                (None, _) => arguments.clone(),
+                _ => arguments.clone(),
             },
-            (Value::String(_), false) if probe.is_some() => Value::from(new.to_string()),
-            (Value::String(_), false) => arguments.clone(),
-            (_, true) => Value::from(new.to_string()),
-            (_, false) => new.clone(),
+            (_, true) => arguments.to_string().into(),
         }
     }
 }

@@ -65,6 +65,9 @@ fn a_template_gets_calls_in_a_form_that_it_can_take() {
             "{% if f.arguments is mapping %}{{ f.arguments | tojson }}{% endif %}",
             r#"{"n": 1.0, "a": "é"}"#,
         ),
+        // By the names of its fields.
+        ("{{ f.name }}({{ f.arguments.a }})", "feed(é)"),
+        ("{{ f.arguments['n'] }}", "1.0"),
     ] {
         for arguments in [&text, &object] {
             let found = write_call(&with(body), arguments.clone());

@@ -97,15 +97,15 @@ fn let_overlap(document: &mut Value) {
 const SEQUENCES: [&str; 4] = [
     "WithFormat_CompletionRequest/allOf/0/properties/n",
     "WithFormat_CompletionRequest/allOf/0/properties/best_of",
-    "DescribedChat/allOf/0/properties/n",
+    "ChatCompletionRequest/properties/n",
     "WithSampling_SglangSampling/allOf/0/properties/n",
 ];
 
 /// What bounds the tokens of an answer.
 const MAX_TOKENS: [&str; 6] = [
     "WithFormat_CompletionRequest/allOf/0/properties/max_tokens",
-    "DescribedChat/allOf/0/properties/max_tokens",
-    "DescribedChat/allOf/0/properties/max_completion_tokens",
+    "ChatCompletionRequest/properties/max_tokens",
+    "ChatCompletionRequest/properties/max_completion_tokens",
     "WithFormat_GenerateBody/allOf/0/properties/max_tokens",
     "WithSampling_ResponseRequest/allOf/0/properties/max_output_tokens",
     "WithSampling_SglangSampling/allOf/0/properties/max_new_tokens",
@@ -181,6 +181,7 @@ fn limit(document: &mut Value, paths: &[&str], most: u64) {
 /// Adds keywords to the schema at `path`.
 fn extend(document: &mut Value, path: &str, keywords: Value) {
     let schema = document.pointer_mut(&format!("/components/schemas/{path}"));
+    debug_assert!(schema.is_some(), "there is no schema {path}");
     if let (Some(Value::Object(schema)), Value::Object(keywords)) = (schema, keywords) {
         schema.extend(keywords);
     }
