@@ -1,6 +1,7 @@
 //! From the fields of a request that say which texts are allowed to a grammar.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value};
 use slowburn::constrained::{Cancel, Constraint};
@@ -62,6 +63,7 @@ pub(super) async fn compile(
         blocking(move || {
             // Until the work has ended, whoever waits for it.
             let _turn = turn;
+            of_work.has_compiled.store(true, Ordering::Relaxed);
             of_work.pretrained.constraint_unless(&grammar, &cancel)
         })
         .await

@@ -27,6 +27,7 @@ mod error;
 #[path = "../../tests/common/foreign_words.rs"]
 mod foreign_words;
 mod formats;
+mod free_memory;
 mod host;
 mod json;
 mod json_words;

@@ -14,7 +14,7 @@ use super::connections::{Connections, LAST_WORDS};
 use super::service::Service;
 use super::signals::Signals;
 use super::state::App;
-use super::{Settings, SettingsError, open_files};
+use super::{Settings, SettingsError, free_memory, open_files};
 
 /// The most connections that may wait to be accepted. The system has a limit of its own, and takes
 /// the smaller one.
@@ -86,6 +86,7 @@ impl Server {
         let connections = Connections::new(&app);
         let mut loading = load(&app);
         let mut shutdown = pin!(shutdown);
+        let mut tidying = pin!(free_memory::give_back(app.clone()));
         loop {
             tokio::select! {
                 () = &mut shutdown => break,
@@ -94,6 +95,7 @@ impl Server {
                     Err(panic) => std::panic::resume_unwind(panic.into_panic()),
                 },
                 () = connections.accept(&listener) => {}
+                () = &mut tidying => {}
             }
         }
         drop(listener);
