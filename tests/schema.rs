@@ -528,6 +528,46 @@ fn what_is_too_large_too_deep_or_too_much_work_is_refused() {
     }
 }
 
+/// What the parser, and the automata below it, say of their own limits would help nobody.
+#[test]
+fn a_limit_of_the_parser_is_told_in_words() {
+    let pretrained = bundled(&device());
+    let letters = |i: u8| format!("/(.*{}.*)/", char::from(b'a' + i));
+    let intersected = (0..10).map(letters).collect::<Vec<_>>().join(" & ");
+    let kind = |i: usize| {
+        let kind = json!({"const": format!("kind {i}")});
+        let of_it = format!("x{i}");
+        json!({"type": "object", "properties": {of_it: {"type": "integer"}, "kind": kind}, "required": ["kind"]})
+    };
+    let kinds: Vec<Value> = (0..100).map(kind).collect();
+    for (grammar, told) in [
+        (Grammar::Lark(format!("start: WORD\nWORD: {intersected}")), "intersect fewer"),
+        (schema(json!({"allOf": kinds})), "combine fewer"),
+    ] {
+        let found = problem(&grammar, &pretrained);
+        assert!(found.contains(told), "{grammar:?}: {found}");
+    }
+    let found = pretrained.constraint(&Grammar::Regex(r"\w{1000}".to_owned()));
+    assert!(matches!(found, Err(Error::Request(RequestError::GrammarTooLarge { .. }))));
+}
+
+#[test]
+fn an_object_may_have_thousands_of_properties_that_may_be_left_out() {
+    let pretrained = bundled(&device());
+    let properties: serde_json::Map<_, _> =
+        (0..3000).map(|i| (format!("p{i}"), json!({"type": "integer"}))).collect();
+    let object = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let constraint = pretrained.constraint(&schema(object)).unwrap();
+    for (text, is_allowed) in [
+        ("{}", true),
+        (r#"{"p2999":1}"#, true),
+        (r#"{"p7":1,"p2998":2}"#, true),
+        (r#"{"p3000":1}"#, false),
+    ] {
+        assert_eq!(allows(&constraint, &pretrained, text), is_allowed, "{text}");
+    }
+}
+
 /// Each definition has the next one twice, beside a constraint, which takes a copy: these are 2^30.
 fn doubled() -> Value {
     let definition = |i: usize| {

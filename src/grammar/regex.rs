@@ -87,12 +87,15 @@ fn unusable(problem: impl ToString) -> Error {
 }
 
 fn refused(error: &dense::BuildError) -> Error {
-    if error.is_size_limit_exceeded() {
-        return Error::Request(RequestError::GrammarTooLarge { limit: MEMORY });
-    }
     let mut cause: &dyn std::error::Error = error;
+    let mut is_too_large = error.is_size_limit_exceeded();
     while let Some(source) = cause.source() {
         cause = source;
+        let nfa = cause.downcast_ref::<thompson::BuildError>();
+        is_too_large |= nfa.is_some_and(|error| error.size_limit().is_some());
+    }
+    if is_too_large {
+        return Error::Request(RequestError::GrammarTooLarge { limit: MEMORY });
     }
     let text = cause.to_string();
     // That of the parser has the pattern first, in lines of its own.

@@ -199,6 +199,10 @@ fn factory(vocabulary: &Vocabulary) -> Result<ParserFactory, String> {
     factory.quiet();
     *factory.limits_mut() = ParserLimits {
         max_lexer_states: 20_000,
+        // An object of a thousand properties that may be left out has four items for each of them. What
+        // takes so long that others would wait is done beside the model's thread.
+        max_items_in_row: 20_000,
+        step_max_items: 500_000,
         verbose_errors: false,
         ..ParserLimits::default()
     };
@@ -268,6 +272,30 @@ fn line(error: &impl fmt::Display) -> String {
     in_words(text.lines().next().unwrap_or_default())
 }
 
+/// What `llguidance` says of a limit of its own, and what that means.
+const TOO_MUCH: [(&str, &str); 8] = [
+    ("lexer precomputation failed", EXPRESSIONS),
+    ("(grammar) too big", EXPRESSIONS),
+    ("fuel exhausted", EXPRESSIONS),
+    ("too many expressions", EXPRESSIONS),
+    ("too many states", EXPRESSIONS),
+    (
+        "Unable to determine if regex is empty",
+        "it takes too much work to find out whether any text satisfies all of its parts: combine fewer of them",
+    ),
+    (
+        "schema too large",
+        "it is too large once its references and alternatives are written out: combine fewer of them",
+    ),
+    (
+        "Current row has",
+        "there are too many ways to go on at one place: give fewer alternatives, require more of the properties, \
+         or let rules repeat on their left",
+    ),
+];
+const EXPRESSIONS: &str =
+    "its regular expressions take too much work: repeat fewer times, and intersect fewer of them";
+
 /// What `llguidance` says, without the names that Rust has for things.
 fn in_words(problem: &str) -> String {
     // It fails on its own list of the special tokens that there are.
@@ -277,6 +305,11 @@ fn in_words(problem: &str) -> String {
     if problem.is_empty() || problem.starts_with("panic: ") {
         return "the crate `llguidance` fails on it, which is a fault there: write it in another way"
             .to_owned();
+    }
+    for (said, meant) in TOO_MUCH {
+        if problem.contains(said) {
+            return meant.to_owned();
+        }
     }
     json_in_words(problem.replace("Expected f64", "Expected a number"))
 }
