@@ -27,7 +27,8 @@ pub struct Pretrained {
     /// kernels of this crate compute with quantized ones.
     pub dequantized: bool,
     /// What was wrong with the files and did no harm to the weights, in a sentence each: special tokens
-    /// that the vocabulary does not have, and that there are not.
+    /// that the vocabulary does not have, and that there are not; and which parts of a model that reads
+    /// pictures or sound were skipped.
     pub warnings: Vec<String>,
     /// How a text becomes one vector, where the files say it: those of models that were trained for
     /// embeddings do.

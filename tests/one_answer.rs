@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 16] = [
+const MODELS: [&str; 19] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -37,6 +37,9 @@ const MODELS: [&str; 16] = [
     "llama-dynamic",
     "phi3-longrope",
     "gemma3-softcaps",
+    "olmo3",
+    "granite",
+    "ministral3",
 ];
 
 /// What a model is stored in: weights, and keys and values.

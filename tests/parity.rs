@@ -10,8 +10,8 @@ use slowburn::generate::{self, FinishReason, Loop};
 use slowburn::model::{Input, Logits, Model};
 
 /// One for each family, and for each way to store weights: f32, bf16 and f16, in one file and
-/// in shards. The last four have what a config may ask for besides: scalings of RoPE, and soft caps.
-const MODELS: [&str; 15] = [
+/// in shards. Five have what a config may ask for besides: scalings of RoPE, and soft caps.
+const MODELS: [&str; 18] = [
     "llama-gqa",
     "llama3-scaled",
     "qwen2",
@@ -27,6 +27,9 @@ const MODELS: [&str; 15] = [
     "llama-dynamic",
     "phi3-longrope",
     "gemma3-softcaps",
+    "olmo3",
+    "granite",
+    "ministral3",
 ];
 
 /// How far a logit may be from the reference, as a share of the largest logit of its position: on the CPU,

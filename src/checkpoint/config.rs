@@ -4,7 +4,11 @@ mod experts;
 mod file;
 mod gemma3;
 mod gpt2;
+mod granite;
 mod llama;
+mod ministral3;
+mod nested;
+mod olmo3;
 mod phi3;
 mod rope;
 mod smollm3;
@@ -27,18 +31,22 @@ impl ModelConfig {
     pub fn from_json(json: &[u8], origin: &str) -> Result<Self> {
         let kind: Kind = parse(json, origin)?;
         kind.check_supported(origin)?;
+        if let Some(text) = nested::text(&kind.model_type, json, origin)? {
+            return Self::from_json(text.as_bytes(), origin);
+        }
         let mut config = match kind.model_type.as_str() {
             "llama" | "mistral" | "qwen2" | "qwen3" => llama::read(&kind.model_type, json, origin)?,
+            "ministral3" => ministral3::read(json, origin)?,
             "gemma3_text" => gemma3::read(json, origin)?,
+            "olmo3" => olmo3::read(json, origin)?,
+            "granite" => granite::read(json, origin)?,
             "smollm3" => smollm3::read(json, origin)?,
             "phi3" => phi3::read(json, origin)?,
             "qwen3_moe" => experts::read_qwen3(json, origin)?,
             "mixtral" => experts::read_mixtral(json, origin)?,
             "gpt2" => gpt2::read(json, origin)?,
             other => {
-                let known = "`llama`, `mistral`, `mixtral`, `qwen2`, `qwen3`, `qwen3_moe`, \
-                             `gemma3_text`, `smollm3`, `phi3` or `gpt2`";
-                return Err(unsupported(origin, "model_type", other, known));
+                return Err(unsupported(origin, "model_type", other, known_instead_of(other)));
             }
         };
         config.check_sizes(origin)?;
@@ -90,6 +98,21 @@ impl ModelConfig {
     }
 }
 
+/// What is supported, instead of a model that is not: of families of today, with what they lack here.
+fn known_instead_of(model_type: &str) -> &'static str {
+    match model_type {
+        "lfm2" | "lfm2_moe" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text"
+        | "qwen3_next" => {
+            "a model all of whose layers keep keys and values (some layers of this one keep a state \
+             instead, which is not implemented)"
+        }
+        _ => {
+            "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
+             `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite` or `gpt2`"
+        }
+    }
+}
+
 /// The fields of a `config.json` that decide how the rest is read, or whether.
 #[derive(Debug, Deserialize)]
 struct Kind {
@@ -125,16 +148,17 @@ impl Kind {
     /// The ids that transformers assumes where a file has no such field, if the vocabulary has them.
     fn add_special_ids(&self, config: &mut ModelConfig) {
         let (bos, eos) = match self.model_type.as_str() {
-            "llama" | "mistral" | "mixtral" => (1, 2),
-            "gemma3_text" => (2, 1),
-            "smollm3" => (128_000, 128_001),
-            "phi3" => (1, 32_000),
-            "gpt2" => (50_256, 50_256),
+            "llama" | "mistral" | "mixtral" | "ministral3" | "granite" => (Some(1), 2),
+            "gemma3_text" => (Some(2), 1),
+            "smollm3" => (Some(128_000), 128_001),
+            "phi3" => (Some(1), 32_000),
+            "olmo3" => (None, 50_279),
+            "gpt2" => (Some(50_256), 50_256),
             _ => return,
         };
         let exists = |id: &u32| (*id as usize) < config.vocab_size;
         if self.bos_token_id.is_none() {
-            config.bos_token_id = Some(bos).filter(exists);
+            config.bos_token_id = bos.filter(exists);
         }
         if self.eos_token_id.is_none() {
             config.eos_token_ids = Some(eos).filter(exists).into_iter().collect();

@@ -5,6 +5,7 @@ mod loaded;
 mod memory;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use burn::module::Param;
 use burn::tensor::{AllocationProperty, Bytes, DType, Device, Distribution, Tensor, TensorData};
@@ -176,7 +177,16 @@ impl<'a> Weights<'a> {
             return Vec::new();
         };
         let untaken = files.untaken.borrow();
-        untaken.iter().filter(|name| !model.can_do_without(name)).cloned().collect()
+        let is_unknown = |name: &&String| !model.can_do_without(name) && other_part(name).is_none();
+        untaken.iter().filter(is_unknown).cloned().collect()
+    }
+
+    /// The parts of a model that reads more than text, other than the one that was loaded.
+    pub(crate) fn other_parts(&self) -> BTreeSet<&'static str> {
+        let Source::Files(files) = &self.source else {
+            return BTreeSet::new();
+        };
+        files.untaken.borrow().iter().filter_map(|name| other_part(name)).collect()
     }
 
     /// Uploads a converted tensor to the device.
@@ -247,6 +257,20 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// The part of a model that a tensor is of, in a checkpoint with parts that read pictures or sound.
+fn other_part(name: &str) -> Option<&'static str> {
+    const PARTS: [&str; 6] = [
+        "vision_tower",
+        "multi_modal_projector",
+        "audio_tower",
+        "embed_vision",
+        "embed_audio",
+        "visual",
+    ];
+    let (part, _) = name.strip_prefix("model.").unwrap_or(name).split_once('.')?;
+    PARTS.into_iter().find(|known| *known == part)
+}
+
 impl TensorSource for Weights<'_> {
     // ANCHOR: matrix
     fn matrix(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Weight> {
@@ -304,12 +328,12 @@ impl TensorSource for Weights<'_> {
         Ok(bytemuck::pod_collect_to_vec(&bytes))
     }
 
-    fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str {
+    fn prefix(&self, prefixes: &[&'static str], name: &str) -> &'static str {
         let Source::Files(files) = &self.source else {
             return prefixes[0];
         };
-        let has = |prefix: &&str| files.has(&format!("{prefix}{name}"));
-        prefixes.into_iter().find(has).unwrap_or(prefixes[0])
+        let has = |prefix: &&&str| files.has(&format!("{prefix}{name}"));
+        prefixes.iter().find(has).unwrap_or(&prefixes[0])
     }
 
     fn shares(&self, head: &str, embedding: &str, shape: [usize; 2]) -> Result<bool> {

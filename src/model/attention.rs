@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::config::{LlamaConfig, ModelConfig};
+use super::config::{LlamaConfig, ModelConfig, QkNorm};
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
@@ -31,12 +31,21 @@ pub struct Attention {
 impl LlamaConfig {
     /// How attention of layer `index` scores, in heads of this size.
     pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring {
-        let scalar = self.query_scalar.map_or(head_dim as f32, |scalar| scalar as f32);
+        let plain = Scoring::new(head_dim);
         Scoring {
-            scale: 1.0 / scalar.sqrt(),
+            scale: self.attention_scale.map_or(plain.scale, |scale| scale as f32),
             softcap: self.attention_softcap.map(|cap| cap as f32),
             window: self.layer(index).window,
         }
+    }
+
+    /// The length of the weights of a norm of queries or keys, `[heads * head_dim]`, where the model
+    /// has these norms.
+    pub(super) fn qk_norm_length(&self, heads: usize, head_dim: usize) -> Option<usize> {
+        Some(match self.qk_norm? {
+            QkNorm::Head => head_dim,
+            QkNorm::Projection => heads * head_dim,
+        })
     }
 }
 
@@ -54,13 +63,11 @@ impl Attention {
         let linear = |(part, role): (&str, Role), shape, bias| {
             Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
         };
-        let norm = |part: &str| {
-            if llama.qk_norm {
-                let name = format!("{name}.{part}");
-                RmsNorm::load_in(weights, &name, config.head_dim, config, llama).map(Some)
-            } else {
-                Ok(None)
-            }
+        let norm = |part: &str, heads| {
+            let length = llama.qk_norm_length(heads, config.head_dim);
+            let name = format!("{name}.{part}");
+            let load = |length| RmsNorm::load_in(weights, &name, length, config, llama);
+            length.map(load).transpose()
         };
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
@@ -73,8 +80,8 @@ impl Attention {
             k_proj,
             v_proj,
             o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
-            q_norm: norm("q_norm")?,
-            k_norm: norm("k_norm")?,
+            q_norm: norm("q_norm", config.n_heads)?,
+            k_norm: norm("k_norm", config.n_kv_heads)?,
             head_dim: config.head_dim,
             scoring: llama.scoring(layer, config.head_dim),
         })
@@ -103,8 +110,8 @@ impl Attention {
     // ANCHOR_END: forward
 
     /// Queries and keys after their norms, where the model has these.
-    pub(super) fn norm_heads(&self, q: Tensor<4>, k: Tensor<4>) -> (Tensor<4>, Tensor<4>) {
-        (normed(&self.q_norm, q), normed(&self.k_norm, k))
+    pub(super) fn norm_heads(&self, qk: [Tensor<4>; 2]) -> [Tensor<4>; 2] {
+        normed([&self.q_norm, &self.k_norm], qk)
     }
 }
 

@@ -65,7 +65,8 @@ impl Activation {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
-    /// `mixtral`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`.
+    /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
+    /// `olmo3`, `granite`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -87,8 +88,8 @@ pub struct LlamaConfig {
     pub o_bias: bool,
     /// Whether the feed-forward network has biases.
     pub mlp_bias: bool,
-    /// Whether each head's queries and keys are normalized by an RMSNorm (QK-norm).
-    pub qk_norm: bool,
+    /// Whether queries and keys are normalized by an RMSNorm (QK-norm).
+    pub qk_norm: Option<QkNorm>,
     /// Whether a norm multiplies by `1 + weight`, with weights around 0, instead of by `weight`.
     pub one_plus_norms: bool,
     /// Whether the checkpoint has the query, key and value projections as one matrix, and the gate and
@@ -96,12 +97,25 @@ pub struct LlamaConfig {
     pub fused: bool,
     /// What embeddings are multiplied by.
     pub embedding_scale: Option<f64>,
-    /// The number by whose square root scores are divided: `head_dim`, where it is none.
-    pub query_scalar: Option<f64>,
+    /// What scores are multiplied by: `1 / sqrt(head_dim)`, where it is none.
+    pub attention_scale: Option<f64>,
+    /// What attention and the feed-forward network add to the residual stream is multiplied by this.
+    pub residual_scale: Option<f64>,
+    /// What logits are multiplied by.
+    pub logit_scale: Option<f64>,
     /// Bounds the scores of attention: `cap * tanh(score / cap)`.
     pub attention_softcap: Option<f64>,
     /// Bounds the logits in the same way.
     pub logit_softcap: Option<f64>,
+}
+
+/// What the RMSNorm of queries and keys takes as one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QkNorm {
+    /// Each head.
+    Head,
+    /// All heads of a position.
+    Projection,
 }
 
 // ANCHOR: layer_config
@@ -126,6 +140,8 @@ pub enum Norms {
     Before,
     /// Before each of them and after it, ahead of the residual connection.
     Around,
+    /// Only after each of them, ahead of the residual connection.
+    After,
 }
 
 /// What transforms each position after attention.
@@ -177,6 +193,18 @@ pub struct RopeConfig {
     /// What cosines and sines are multiplied by (`attention_factor`): 1, but for scalings that also
     /// sharpen attention.
     pub attention_factor: f64,
+    /// How queries grow with their position. None: not at all.
+    pub query_growth: Option<QueryGrowth>,
+}
+
+/// Sharpens attention far into a text (Llama 4): the query at position `p` is multiplied by
+/// `1 + beta * ln(1 + floor(p / original_context))`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueryGrowth {
+    /// How fast it grows (`llama_4_scaling_beta`).
+    pub beta: f64,
+    /// Positions before this one are multiplied by 1 (`original_max_position_embeddings`).
+    pub original_context: f64,
 }
 
 impl RopeConfig {
@@ -187,6 +215,7 @@ impl RopeConfig {
             rotated: None,
             scaling: RopeScaling::None,
             attention_factor: 1.0,
+            query_growth: None,
         }
     }
 }
@@ -243,14 +272,22 @@ impl LlamaConfig {
             qkv_bias: false,
             o_bias: false,
             mlp_bias: false,
-            qk_norm: false,
+            qk_norm: None,
             one_plus_norms: false,
             fused: false,
             embedding_scale: None,
-            query_scalar: None,
+            attention_scale: None,
+            residual_scale: None,
+            logit_scale: None,
             attention_softcap: None,
             logit_softcap: None,
         }
+    }
+
+    /// What scores are multiplied by where they are divided by the square root of `scalar`. Taken in
+    /// f32, as [`Scoring::new`](crate::kernels::Scoring::new) takes it.
+    pub(crate) fn inverse_root(scalar: f64) -> f64 {
+        f64::from(1.0 / (scalar as f32).sqrt())
     }
 
     // ANCHOR: layer

@@ -17,6 +17,17 @@ use super::rope::{Ropes, Rotation};
 use super::source::{Role, Source};
 use crate::error::Result;
 
+/// What stands before the names of a decoder's tensors: nothing, or the modules around it. In a model that
+/// reads more than text, that is one of several parts.
+pub(super) const PREFIXES: [&str; 4] = [
+    "model.",
+    "",
+    "model.language_model.",
+    "language_model.model.",
+];
+/// As [`PREFIXES`], of its head.
+pub(super) const HEAD_PREFIXES: [&str; 2] = ["", "language_model."];
+
 /// A Llama-style decoder. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
 pub struct Decoder {
@@ -26,6 +37,7 @@ pub struct Decoder {
     /// None where the head is tied to the embedding matrix.
     lm_head: Option<Linear>,
     embedding_scale: Option<f64>,
+    logit_scale: Option<f64>,
     #[module(skip)]
     logit_softcap: Option<f32>,
 }
@@ -34,14 +46,18 @@ pub struct Decoder {
 /// network transforms each position. Both have a residual connection.
 #[derive(Module, Debug)]
 pub(super) struct Block {
-    pub(super) input_layernorm: RmsNorm,
+    /// Most models norm what attention reads.
+    pub(super) input_layernorm: Option<RmsNorm>,
     pub(super) self_attn: Attention,
-    /// What attention adds is normed too, in some models.
+    /// Some models norm what attention adds.
     pub(super) attention_output_norm: Option<RmsNorm>,
-    pub(super) post_attention_layernorm: RmsNorm,
+    /// As before attention.
+    pub(super) post_attention_layernorm: Option<RmsNorm>,
     pub(super) mlp: Network,
     /// As after attention.
     pub(super) mlp_output_norm: Option<RmsNorm>,
+    /// What both parts add is multiplied by this, in some models.
+    residual_scale: Option<f64>,
     /// Which of the rotations queries and keys take, if any.
     pub(super) rope: Option<usize>,
 }
@@ -64,7 +80,7 @@ impl Decoder {
     /// A tensor that is missing or has another shape or type.
     pub fn load(weights: &dyn Source, config: &ModelConfig, llama: &LlamaConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
-        let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
+        let prefix = weights.prefix(&PREFIXES, "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
         let layer = |i| {
             let name = name(&format!("layers.{i}"));
@@ -77,9 +93,11 @@ impl Decoder {
             lm_head: if config.tied_head {
                 None
             } else {
-                Some(Linear::load(weights, "lm_head", [vocab, d_model], Role::Embedding, false)?)
+                let head = format!("{}lm_head", weights.prefix(&HEAD_PREFIXES, "lm_head.weight"));
+                Some(Linear::load(weights, &head, [vocab, d_model], Role::Embedding, false)?)
             },
             embedding_scale: llama.embedding_scale,
+            logit_scale: llama.logit_scale,
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
         })
     }
@@ -107,7 +125,7 @@ impl Decoder {
             let rotation = layer.rope.map(|rope| &rotations[rope]);
             layer.forward(&mut x, rotation, i, pass);
         }
-        x.normed(&self.norm)
+        x.normed(Some(&self.norm))
     }
 
     /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
@@ -116,17 +134,13 @@ impl Decoder {
             Some(head) => head.forward(hidden),
             None => self.embed_tokens.tied_head().forward(hidden),
         };
-        capped(logits, self.logit_softcap)
+        capped(scaled(logits, self.logit_scale), self.logit_softcap)
     }
     // ANCHOR_END: hidden
 
     /// The embeddings of token ids: `[batch, seq]` -> `[batch, seq, d_model]`.
     pub(super) fn embed(&self, ids: Tensor<2, Int>) -> Tensor<3> {
-        let x = self.embed_tokens.forward(ids);
-        match self.embedding_scale {
-            Some(scale) => x * scale,
-            None => x,
-        }
+        scaled(self.embed_tokens.forward(ids), self.embedding_scale)
     }
 }
 
@@ -146,7 +160,7 @@ impl Block {
         let names = layer.norms.names();
         let optional = |part: Option<&str>| part.map(norm).transpose();
         Ok(Self {
-            input_layernorm: norm("input_layernorm")?,
+            input_layernorm: optional(names.before_attention)?,
             self_attn: Attention::load(
                 weights,
                 &format!("{name}.self_attn"),
@@ -155,9 +169,10 @@ impl Block {
                 index,
             )?,
             attention_output_norm: optional(names.after_attention)?,
-            post_attention_layernorm: norm(names.before_mlp)?,
+            post_attention_layernorm: optional(names.before_mlp)?,
             mlp: Network::load(weights, name, config, llama, &layer.mlp)?,
             mlp_output_norm: optional(names.after_mlp)?,
+            residual_scale: llama.residual_scale,
             rope: llama.rope_of(index),
         })
     }
@@ -171,19 +186,32 @@ impl Block {
         layer: usize,
         pass: &mut Pass<'_>,
     ) {
-        let normed = x.normed(&self.input_layernorm);
+        let normed = x.normed(self.input_layernorm.as_ref());
         let attended = self.self_attn.forward(normed, rotation, layer, pass);
-        x.add(normed_output(&self.attention_output_norm, attended));
-        let normed = x.normed(&self.post_attention_layernorm);
-        x.add(normed_output(&self.mlp_output_norm, self.mlp.forward(normed)));
+        x.add(self.added(&self.attention_output_norm, attended));
+        let normed = x.normed(self.post_attention_layernorm.as_ref());
+        x.add(self.added(&self.mlp_output_norm, self.mlp.forward(normed)));
     }
     // ANCHOR_END: block
+
+    /// What a part adds, after its norm where it has one.
+    pub(super) fn added(&self, norm: &Option<RmsNorm>, output: Tensor<3>) -> Tensor<3> {
+        scaled(applied(norm, output), self.residual_scale)
+    }
 }
 
-/// What a part of a block adds, after its norm where it has one.
-pub(super) fn normed_output(norm: &Option<RmsNorm>, x: Tensor<3>) -> Tensor<3> {
+/// The norm of `x`, where there is one.
+pub(super) fn applied(norm: &Option<RmsNorm>, x: Tensor<3>) -> Tensor<3> {
     match norm {
         Some(norm) => norm.forward(x),
+        None => x,
+    }
+}
+
+/// `x` times a number, in models that have it.
+fn scaled(x: Tensor<3>, scale: Option<f64>) -> Tensor<3> {
+    match scale {
+        Some(scale) => x * scale,
         None => x,
     }
 }
@@ -214,26 +242,34 @@ impl Network {
     }
 }
 
-/// What a checkpoint calls the norms of a layer, but for the one before attention.
+/// What a checkpoint calls the norms of a layer, as far as it has them.
+#[derive(Default)]
 pub(super) struct NormNames {
+    pub(super) before_attention: Option<&'static str>,
     pub(super) after_attention: Option<&'static str>,
-    pub(super) before_mlp: &'static str,
+    pub(super) before_mlp: Option<&'static str>,
     pub(super) after_mlp: Option<&'static str>,
 }
 
 impl Norms {
     pub(super) fn names(self) -> NormNames {
+        let after = NormNames {
+            after_attention: Some("post_attention_layernorm"),
+            after_mlp: Some("post_feedforward_layernorm"),
+            ..NormNames::default()
+        };
         match self {
             Self::Before => NormNames {
-                after_attention: None,
-                before_mlp: "post_attention_layernorm",
-                after_mlp: None,
+                before_attention: Some("input_layernorm"),
+                before_mlp: Some("post_attention_layernorm"),
+                ..NormNames::default()
             },
             Self::Around => NormNames {
-                after_attention: Some("post_attention_layernorm"),
-                before_mlp: "pre_feedforward_layernorm",
-                after_mlp: Some("post_feedforward_layernorm"),
+                before_attention: Some("input_layernorm"),
+                before_mlp: Some("pre_feedforward_layernorm"),
+                ..after
             },
+            Self::After => after,
         }
     }
 }

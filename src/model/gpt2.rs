@@ -19,6 +19,9 @@ use super::source::{Role, Source};
 use crate::error::Result;
 use crate::kernels::Scoring;
 
+/// What stands before the names of its tensors.
+pub(super) const PREFIXES: [&str; 2] = ["transformer.", ""];
+
 /// A GPT-2. Its fields are named as in a Hugging Face checkpoint.
 #[derive(Module, Debug)]
 pub struct Gpt2 {
@@ -66,7 +69,7 @@ impl Gpt2 {
     /// A tensor that is missing or has another shape or type.
     pub fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
-        let prefix = weights.prefix(["transformer.", ""], "wte.weight");
+        let prefix = weights.prefix(&PREFIXES, "wte.weight");
         let name = |part: &str| format!("{prefix}{part}");
         let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
         Ok(Self {

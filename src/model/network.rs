@@ -5,9 +5,9 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
 #[cfg(feature = "cube")]
 use super::MostLikely;
 use super::config::{Family, ModelConfig};
-use super::decoder::Decoder;
+use super::decoder::{self, Decoder};
 use super::encoder::Encoder;
-use super::gpt2::Gpt2;
+use super::gpt2::{self, Gpt2};
 use super::host::{Host, Stop};
 use super::pass::Pass;
 use super::rope::Ropes;
@@ -50,12 +50,14 @@ pub(super) enum Architecture {
 /// A tensor that has another shape, or is stored in a type that is not read.
 pub(super) fn shares_head(weights: &dyn Source, config: &ModelConfig) -> Result<bool> {
     let (prefixes, name) = match &config.family {
-        Family::Llama(_) => (["model.", ""], "embed_tokens.weight"),
-        Family::Gpt2 => (["transformer.", ""], "wte.weight"),
+        Family::Llama(_) => (&decoder::PREFIXES[..], "embed_tokens.weight"),
+        Family::Gpt2 => (&gpt2::PREFIXES[..], "wte.weight"),
         Family::Encoder => return Ok(true),
     };
     let embedding = format!("{}{name}", weights.prefix(prefixes, name));
-    weights.shares("lm_head.weight", &embedding, [config.vocab_size, config.d_model])
+    let head = weights.prefix(&decoder::HEAD_PREFIXES, "lm_head.weight");
+    let head = format!("{head}lm_head.weight");
+    weights.shares(&head, &embedding, [config.vocab_size, config.d_model])
 }
 
 /// What a forward pass returns of the requested tokens.

@@ -27,12 +27,18 @@ impl Residual {
         }
     }
 
-    /// The norm of the sum, `[batch, seq, d_model]`.
-    pub(super) fn normed(&mut self, norm: &RmsNorm) -> Tensor<3> {
-        let Some(added) = self.added.take() else {
-            return norm.forward(self.sum.clone());
+    /// The norm of the sum, where there is one: `[batch, seq, d_model]`.
+    pub(super) fn normed(&mut self, norm: Option<&RmsNorm>) -> Tensor<3> {
+        let (sum, added) = (self.sum.clone(), self.added.take());
+        let [sum, normed] = match (added, norm) {
+            (None, Some(norm)) => return norm.forward(sum),
+            (None, None) => return sum,
+            (Some(added), Some(norm)) => norm.add(sum, added),
+            (Some(added), None) => {
+                let sum = sum + added;
+                [sum.clone(), sum]
+            }
         };
-        let [sum, normed] = norm.add(self.sum.clone(), added);
         self.sum = sum;
         normed
     }

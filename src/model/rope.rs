@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use burn::tensor::{DType, Device, Tensor, TensorData, s};
 
-use super::config::{LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
+use super::config::{LlamaConfig, ModelConfig, QueryGrowth, RopeConfig, RopeScaling};
 use super::norm::RmsNorm;
 #[cfg(feature = "cube")]
 use crate::{cube::rope as on_gpu, device::has_cubes};
@@ -22,6 +22,7 @@ pub struct Rope {
     frequencies: Vec<f64>,
     /// What cosines and sines are multiplied by.
     factor: f64,
+    query_growth: Option<QueryGrowth>,
 }
 
 /// The cosines and sines that rotate the queries and keys at some positions.
@@ -31,6 +32,8 @@ pub struct Rope {
 pub struct Rotation {
     /// The cosines, and then the sines: `[2, seq, rotated / 2]`. One tensor is one copy to the device.
     table: Tensor<3>,
+    /// What queries are multiplied by besides, `[1, seq, 1, 1]`, where they grow with their position.
+    growth: Option<Tensor<4>>,
 }
 
 impl Rope {
@@ -42,6 +45,7 @@ impl Rope {
         Self {
             frequencies: (0..rotated / 2).map(scaled).collect(),
             factor: rope.attention_factor,
+            query_growth: rope.query_growth,
         }
     }
 
@@ -54,7 +58,14 @@ impl Rope {
     pub fn rotation(&self, positions: &[usize], device: &Device) -> Rotation {
         let shape = [2, positions.len(), self.frequencies.len()];
         let table = TensorData::new(self.tables(positions).concat(), shape);
-        Rotation { table: Tensor::from_data(table, (device, DType::F32)) }
+        let growth = self.growth(positions).map(|growth| {
+            let growth = TensorData::new(growth, [1, positions.len(), 1, 1]);
+            Tensor::from_data(growth, (device, DType::F32))
+        });
+        Rotation {
+            table: Tensor::from_data(table, (device, DType::F32)),
+            growth,
+        }
     }
 
     /// The cosines and the sines of the angles at each of `positions`, both `[seq, rotated / 2]`.
@@ -67,6 +78,16 @@ impl Rope {
             });
             values.collect()
         })
+    }
+
+    /// What the query at each of `positions` is multiplied by, `[seq]`, where queries grow.
+    pub(super) fn growth(&self, positions: &[usize]) -> Option<Vec<f32>> {
+        let QueryGrowth { beta, original_context } = self.query_growth?;
+        let at = |&position: &usize| {
+            let contexts = (position as f64 / original_context).floor();
+            (1.0 + beta * libm::log(1.0 + contexts)) as f32
+        };
+        Some(positions.iter().map(at).collect())
     }
 }
 
@@ -160,6 +181,15 @@ impl Rotation {
     }
     // ANCHOR_END: rotate
 
+    /// Queries as they grow with their position, `[batch, seq, n_heads, head_dim]`.
+    fn grown(&self, q: Tensor<4>) -> Tensor<4> {
+        let dtype = q.dtype();
+        match self.growth.clone() {
+            Some(growth) => (q.cast(DType::F32) * growth).cast(dtype),
+            None => q,
+        }
+    }
+
     /// The two halves of what is rotated, and the rest of each head.
     fn halves(&self, x: Tensor<4>) -> (Tensor<4>, Tensor<4>, Option<Tensor<4>>) {
         let ([_, _, half], [_, _, _, head_dim]) = (self.table.dims(), x.dims());
@@ -177,34 +207,40 @@ pub(super) fn turned(
     rotation: Option<&Rotation>,
 ) -> [Tensor<4>; 2] {
     #[cfg(feature = "cube")]
-    if let Some(Rotation { table }) = rotation
-        && has_cubes(&table.device())
+    if let Some(rotation) = rotation
+        && has_cubes(&rotation.table.device())
     {
-        let table = table.clone();
-        return match norms {
-            [Some(q_norm), Some(k_norm)] => {
+        let table = rotation.table.clone();
+        let [_, _, _, head_dim] = qk[0].dims();
+        let [q, k] = match norms {
+            // The kernel knows norms of heads.
+            [Some(q_norm), Some(k_norm)] if q_norm.weight.dims() == [head_dim] => {
                 let weights = [q_norm.weight.val(), k_norm.weight.val()];
                 on_gpu::norm_and_rotate(qk, table, weights, q_norm.eps())
             }
-            _ => on_gpu::rotate(qk, table),
+            _ => on_gpu::rotate(normed(norms, qk), table),
         };
+        return [rotation.grown(q), k];
     }
+    rotated(rotation, normed(norms, qk))
+}
+
+/// Queries and keys after their norms, where the model has these: of each head, or of all heads
+/// together.
+pub(super) fn normed(norms: [&Option<RmsNorm>; 2], qk: [Tensor<4>; 2]) -> [Tensor<4>; 2] {
     let [q, k] = qk;
-    [(q, norms[0]), (k, norms[1])].map(|(x, norm)| rotated(rotation, normed(norm, x)))
+    [(norms[0], q), (norms[1], k)].map(|(norm, x)| {
+        let Some(norm) = norm else { return x };
+        let ([batch, seq, heads, head_dim], [length]) = (x.dims(), norm.weight.dims());
+        let vectors = x.reshape([batch, seq, heads * head_dim / length, length]);
+        norm.forward(vectors).reshape([batch, seq, heads, head_dim])
+    })
 }
 
-/// Queries or keys after their norm, where the model has one.
-pub(super) fn normed(norm: &Option<RmsNorm>, x: Tensor<4>) -> Tensor<4> {
-    match norm {
-        Some(norm) => norm.forward(x),
-        None => x,
-    }
-}
-
-/// Queries or keys after RoPE, where the layer has it.
-pub(super) fn rotated(rotation: Option<&Rotation>, x: Tensor<4>) -> Tensor<4> {
+/// Queries and keys after RoPE, where the layer has it.
+pub(super) fn rotated(rotation: Option<&Rotation>, [q, k]: [Tensor<4>; 2]) -> [Tensor<4>; 2] {
     match rotation {
-        Some(rotation) => rotation.apply(x),
-        None => x,
+        Some(rotation) => [rotation.grown(rotation.apply(q)), rotation.apply(k)],
+        None => [q, k],
     }
 }

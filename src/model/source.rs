@@ -72,7 +72,7 @@ pub trait Source {
 
     /// The first of `prefixes` under which a tensor called `name` exists, or else `prefixes[0]`:
     /// the same model is published with and without the name of its outermost module.
-    fn prefix(&self, prefixes: [&'static str; 2], name: &str) -> &'static str;
+    fn prefix(&self, prefixes: &[&'static str], name: &str) -> &'static str;
 
     /// Whether the head called `head` may share the matrix called `embedding`: there is no such head,
     /// or it has the same numbers. Both have the shape `[out, in]`.

@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor, s};
 
 use super::attention::{merge_heads, split_heads};
 use super::config::{Family, ModelConfig};
-use super::decoder::{Block, Decoder, Network, normed_output};
+use super::decoder::{Block, Decoder, Network, applied};
 use super::host::{Llama, Stop};
 use super::network::to_host;
 use super::pass::Pass;
@@ -219,22 +219,22 @@ impl Block {
         config: &ModelConfig,
     ) -> Result<(Tensor<3>, LayerTrace)> {
         let attention = &self.self_attn;
-        let attention_input = self.input_layernorm.forward(x.clone());
+        let attention_input = applied(&self.input_layernorm, x.clone());
         let projections = [&attention.q_proj, &attention.k_proj, &attention.v_proj];
         let [q, k, v] = projections
             .map(|linear| split_heads(linear.forward(attention_input.clone()), attention.head_dim));
-        let (q, k) = attention.norm_heads(q, k);
-        let [rotated_q, rotated_k] = [&q, &k].map(|x| rotated(rotation, x.clone()));
+        let [q, k] = attention.norm_heads([q, k]);
+        let [rotated_q, rotated_k] = rotated(rotation, [q.clone(), k.clone()]);
         let (turned_q, turned_k) = (rotated_q.clone(), rotated_k.clone());
         let mixed = pass.attend(layer, turned_q, turned_k, v.clone(), attention.scoring);
         let mixed = merge_heads(mixed);
         let attended = attention.o_proj.forward(mixed.clone());
-        let attended = normed_output(&self.attention_output_norm, attended);
+        let attended = self.added(&self.attention_output_norm, attended);
         let after_attention = x + attended.clone();
 
-        let feed_forward_input = self.post_attention_layernorm.forward(after_attention.clone());
+        let feed_forward_input = applied(&self.post_attention_layernorm, after_attention.clone());
         let (mut trace, feed_forward) = self.mlp.trace(feed_forward_input.clone())?;
-        let feed_forward = normed_output(&self.mlp_output_norm, feed_forward);
+        let feed_forward = self.added(&self.mlp_output_norm, feed_forward);
         let output = after_attention.clone() + feed_forward.clone();
         let rotated_query = last(&merge_heads(rotated_q))?;
         let keys = to_host(merge_heads(rotated_k.clone()))?;
@@ -398,6 +398,9 @@ mod tests {
             "llama-yarn",
             "phi3-longrope",
             "gemma3-softcaps",
+            "olmo3",
+            "granite",
+            "ministral3",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

@@ -176,7 +176,7 @@ impl Pretrained {
         let weights = weights.stored_as(storage).batch_invariant(device.batch_invariant);
         let pooling = Pooling::from_gguf(file)?;
         let loaded = Self::from_parts(config, tokenizer, &weights)?;
-        Ok(Self { warnings: file.warnings()?, pooling, ..loaded })
+        Ok(Self { pooling, ..loaded.warned_of(file.warnings()?) })
     }
 
     fn from_files(files: &Files<'_>, device: &OpenDevice, storage: Storage) -> Result<Self> {
@@ -215,7 +215,7 @@ impl Pretrained {
         let weights = (files.weights)(&device.device, dtype)?.stored_as(storage);
         let weights = weights.batch_invariant(device.batch_invariant);
         let loaded = Self::from_parts(config, tokenizer, &weights)?;
-        Ok(Self { warnings, pooling, ..loaded })
+        Ok(Self { pooling, ..loaded.warned_of(warnings) })
     }
 
     fn from_parts(
@@ -228,15 +228,27 @@ impl Pretrained {
         weights.check_activations()?;
         let unused = weights.unused(&model);
         let dequantized = weights.were_dequantized();
+        let parts = Vec::from_iter(weights.other_parts()).join("`, `");
+        let skipped =
+            format!("`{parts}` are skipped: of this model only the part of text is loaded");
         Ok(Self {
             model,
             tokenizer,
             unused,
             dequantized,
-            warnings: Vec::new(),
+            warnings: if parts.is_empty() {
+                Vec::new()
+            } else {
+                vec![skipped]
+            },
             pooling: None,
             grammars: Grammars::default(),
         })
+    }
+
+    fn warned_of(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
     }
 }
 

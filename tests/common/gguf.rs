@@ -38,6 +38,16 @@ impl Meta {
         Self::Raw(2, number.to_le_bytes().to_vec())
     }
 
+    /// An array of bools.
+    pub fn flags(flags: &[bool]) -> Self {
+        let count = (flags.len() as u64).to_le_bytes();
+        let flags = flags.iter().map(|flag| u8::from(*flag));
+        Self::Raw(
+            9,
+            [&7_u32.to_le_bytes()[..], &count].concat().into_iter().chain(flags).collect(),
+        )
+    }
+
     pub fn i32(number: i32) -> Self {
         Self::Raw(5, number.to_le_bytes().to_vec())
     }

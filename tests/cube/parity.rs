@@ -16,7 +16,7 @@ use crate::{cube, cubes};
 const TOLERANCE: f32 = 1e-4;
 
 /// One of each family, with windows, soft caps and experts.
-const MODELS: [&str; 10] = [
+const MODELS: [&str; 13] = [
     "llama-gqa",
     "qwen2",
     "qwen3",
@@ -27,6 +27,9 @@ const MODELS: [&str; 10] = [
     "phi3-longrope",
     "qwen3-moe",
     "mixtral",
+    "olmo3",
+    "granite",
+    "ministral3",
 ];
 
 /// Whole and in chunks, and for the tokens that follow.

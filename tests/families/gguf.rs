@@ -78,7 +78,7 @@ fn tensors(name: &str, architecture: &str, config: &Value) -> BTreeMap<String, N
             numbers.iter_mut().for_each(|number| *number += 1.0);
         }
         let is_turned = name.contains(".q_proj.") || name.contains(".k_proj.");
-        if is_turned && ["llama", "smollm3"].contains(&architecture) {
+        if is_turned && ["llama", "smollm3", "granite", "mistral3"].contains(&architecture) {
             numbers = interleaved(&numbers, shape[0] as usize, head_dim);
         }
         if name.contains(".experts.") {
@@ -146,7 +146,7 @@ fn number(number: u32) -> Meta {
 /// The same weights give the same bits from both formats.
 #[test]
 fn files_of_these_families_give_the_bits_of_their_folders() {
-    let files: [(&str, &str, Metadata<'_>); 9] = [
+    let files: [(&str, &str, Metadata<'_>); 12] = [
         (
             "gemma3",
             "gemma3",
@@ -225,6 +225,39 @@ fn files_of_these_families_give_the_bits_of_their_folders() {
             ],
         ),
         ("llama-dynamic", "llama", &[("rope.dimension_count", number(8))]),
+        (
+            "olmo3",
+            "olmo2",
+            &[
+                ("attention.sliding_window", number(8)),
+                // A flag for each layer.
+                ("attention.sliding_window_pattern", Meta::flags(&[true, true, true, false])),
+                ("rope.freq_base", Meta::F32(5e5)),
+            ],
+        ),
+        (
+            "granite",
+            "granite",
+            &[
+                ("rope.dimension_count", number(16)),
+                ("embedding_scale", Meta::F32(6.0)),
+                ("attention.scale", Meta::F32(0.1)),
+                ("residual_scale", Meta::F32(0.4)),
+                ("logit_scale", Meta::F32(4.0)),
+            ],
+        ),
+        (
+            "ministral3",
+            "mistral3",
+            &[
+                ("rope.dimension_count", number(16)),
+                ("rope.scaling.type", Meta::Text("yarn".to_owned())),
+                ("rope.scaling.factor", Meta::F32(4.0)),
+                ("rope.scaling.original_context_length", number(16)),
+                ("rope.scaling.yarn_log_multiplier", Meta::F32(1.0)),
+                ("attention.temperature_scale", Meta::F32(0.1)),
+            ],
+        ),
     ];
     for (name, architecture, metadata) in files {
         let model = from_gguf(&in_gguf(name, architecture, metadata), name);

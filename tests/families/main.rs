@@ -193,6 +193,35 @@ fn longrope_divides_frequencies_by_its_factors() {
     assert_ne!(with(1.5, 2.0), plain);
 }
 
+/// A model of several parts has the config of its text in `text_config`, and the tensors of its text under
+/// longer names.
+#[test]
+fn the_part_of_text_is_loaded_and_others_are_skipped() {
+    let expected = logits(&load("ministral3", &device()).model);
+    for [text, head] in [
+        ["model.language_model.", "lm_head."],
+        ["language_model.model.", "language_model.lm_head."],
+    ] {
+        let folder = copy_with_config(&fixture("models/ministral3"), |config| {
+            *config = json!({
+                "model_type": "mistral3", "tie_word_embeddings": false,
+                "text_config": config.take(), "vision_config": {"hidden_size": 8},
+            });
+        });
+        edit_checkpoint(&folder.path().join("model.safetensors"), |checkpoint| {
+            checkpoint.rename(|name| match name.strip_prefix("model.") {
+                Some(rest) => format!("{text}{rest}"),
+                None => name.replace("lm_head.", head),
+            });
+            checkpoint.add("vision_tower.patch_conv.weight", "F32", &[1], &[0; 4]);
+        });
+        let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+        assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
+        assert!(pretrained.warnings[0].contains("`vision_tower`"), "{:?}", pretrained.warnings);
+        assert_eq!(logits(&pretrained.model), expected, "{text}");
+    }
+}
+
 /// Caps that no score reaches bound nothing; low ones change the answer.
 #[test]
 fn soft_caps_bound_scores_and_logits() {

@@ -107,7 +107,7 @@ fn each_family_has_its_biases_and_norms() {
         });
         let config = read(&with("llama-gqa", &changes)).unwrap();
         let llama = llama_of(&config);
-        (llama.qkv_bias, llama.o_bias, llama.mlp_bias, llama.qk_norm)
+        (llama.qkv_bias, llama.o_bias, llama.mlp_bias, llama.qk_norm.is_some())
     };
     assert_eq!(traits("llama", false, false), (false, false, false, false));
     assert_eq!(traits("llama", true, true), (true, true, true, false));
@@ -185,6 +185,34 @@ fn what_is_not_computed_is_refused_by_name() {
             json!({"model_type": "two\nlines"}),
             "model_type",
             "\"two\\nlines\"",
+        ),
+        // Layers that keep a state.
+        ("llama-gqa", json!({"model_type": "lfm2"}), "model_type", "\"lfm2\""),
+        (
+            "llama-gqa",
+            json!({"model_type": "qwen3_5_text"}),
+            "model_type",
+            "\"qwen3_5_text\"",
+        ),
+        ("llama-gqa", json!({"model_type": "mistral3"}), "text_config", "null"),
+        (
+            "llama-gqa",
+            json!({"model_type": "mistral3", "text_config": {"model_type": "mistral3"}}),
+            "model_type",
+            "\"mistral3\"",
+        ),
+        ("granite", json!({"residual_multiplier": 0}), "residual_multiplier", "0.0"),
+        (
+            "ministral3",
+            json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+            "llama_4_scaling_beta",
+            "null",
+        ),
+        (
+            "olmo3",
+            json!({"sliding_window": null, "layer_types": "absent"}),
+            "sliding_window",
+            "null",
         ),
         ("llama-gqa", json!({"hidden_act": "mish"}), "hidden_act", "\"mish\""),
         (

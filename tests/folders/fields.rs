@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 10] = [
+const FAMILIES: [(&str, &str); 13] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -22,6 +22,9 @@ const FAMILIES: [(&str, &str); 10] = [
     ("gemma3_text", "gemma3"),
     ("smollm3", "smollm3"),
     ("phi3", "phi3"),
+    ("granite", "granite"),
+    ("olmo3", "olmo3"),
+    ("ministral3", "ministral3"),
     ("gpt2", "gpt2"),
 ];
 
@@ -72,7 +75,10 @@ fn base(family: &str) -> Value {
         "phi3" => {
             json!({"rope_type": "longrope", "short_factor": vec![1.5; 8], "long_factor": vec![2.5; 8]})
         }
-        "gemma3_text" => json!({"full_attention": yarn, "sliding_attention": {}}),
+        "gemma3_text" | "olmo3" => json!({"full_attention": yarn, "sliding_attention": {}}),
+        "ministral3" => {
+            json!({"rope_type": "yarn", "factor": 4.0, "llama_4_scaling_beta": 0.1})
+        }
         _ => yarn,
     };
     config["rope_parameters"] = rope;
@@ -84,7 +90,7 @@ fn base(family: &str) -> Value {
     if family == "gemma3_text" {
         config["sliding_window_pattern"] = 2.into();
     }
-    if family != "llama" {
+    if !["llama", "granite"].contains(&family) {
         config["sliding_window"] = 7.into();
         config["use_sliding_window"] = true.into();
         config["max_window_layers"] = 1.into();
@@ -100,7 +106,7 @@ fn values(field: &str, family: &str, layers: usize) -> Vec<Value> {
         "model_type" => vec!["mamba".into()],
         "bos_token_id" | "eos_token_id" | "pad_token_id" => vec![7.into()],
         "hidden_act" | "hidden_activation" | "activation_function" => vec!["gelu".into()],
-        "rope_parameters" if family == "gemma3_text" => {
+        "rope_parameters" if ["gemma3_text", "olmo3"].contains(&family) => {
             vec![json!({"full_attention": {"rope_theta": 777.0}})]
         }
         "rope_parameters" | "rope_scaling" => {

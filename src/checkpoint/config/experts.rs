@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::llama::{Defaults, LlamaFile};
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
-use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp};
+use crate::model::config::{ExpertNames, Experts, LayerConfig, Mlp, QkNorm};
 
 /// The fields about experts.
 #[derive(Debug, Deserialize)]
@@ -52,7 +52,7 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
         layers,
         qkv_bias: attention_bias,
         o_bias: attention_bias,
-        qk_norm: true,
+        qk_norm: Some(QkNorm::Head),
         ..LlamaConfig::plain(rope)
     };
     file.model(llama, (head_dim, context), origin)

@@ -9,7 +9,7 @@ use super::rope::RopeFields;
 use super::{LlamaConfig, ModelConfig, parse, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
-use crate::model::config::{LayerConfig, Mlp, Norms};
+use crate::model::config::{LayerConfig, Mlp, Norms, QkNorm};
 
 /// The fields that only this family has, or reads otherwise.
 #[derive(Debug, Deserialize)]
@@ -29,8 +29,9 @@ struct Gemma3File {
     sliding_window_pattern: Option<usize>,
 }
 
+/// The RoPE of each type of layer.
 #[derive(Debug, Default, Deserialize)]
-struct RopesFile {
+pub(super) struct RopesFile {
     full_attention: Option<RopeFields>,
     sliding_attention: Option<RopeFields>,
 }
@@ -72,14 +73,15 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
         value.map(|value| positive(Some(value), field, origin)).transpose()
     };
     let scalar = own.query_pre_attn_scalar.unwrap_or(256.0);
+    let scalar = positive(Some(scalar), "query_pre_attn_scalar", origin)?;
     let llama = LlamaConfig {
         layers,
         qkv_bias: attention_bias,
         o_bias: attention_bias,
-        qk_norm: true,
+        qk_norm: Some(QkNorm::Head),
         one_plus_norms: true,
         embedding_scale: Some((file.hidden_size as f64).sqrt()),
-        query_scalar: Some(positive(Some(scalar), "query_pre_attn_scalar", origin)?),
+        attention_scale: Some(LlamaConfig::inverse_root(scalar)),
         attention_softcap: cap(own.attn_logit_softcapping, "attn_logit_softcapping")?,
         logit_softcap: cap(own.final_logit_softcapping, "final_logit_softcapping")?,
         ..LlamaConfig::plain(full)
@@ -93,7 +95,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
 
 /// The fields about RoPE of the layers that attend to the whole sequence, and of those with a window.
 /// `rope_scaling` is about the former, and has precedence.
-fn ropes(
+pub(super) fn ropes(
     parameters: Option<RopesFile>,
     scaling: Option<RopeFields>,
     origin: &str,

@@ -9,7 +9,7 @@ use super::{Family, LlamaConfig, ModelConfig, OneOrMany};
 use super::{parse, token_id, unsupported};
 use crate::error::Result;
 use crate::model::activation::Activation;
-use crate::model::config::{LayerConfig, RopeConfig};
+use crate::model::config::{LayerConfig, QkNorm, RopeConfig};
 
 /// The window that transformers assumes where the file has no `sliding_window`.
 const DEFAULT_WINDOW: usize = 4096;
@@ -87,7 +87,7 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         qkv_bias,
         o_bias,
         mlp_bias,
-        qk_norm,
+        qk_norm: qk_norm.then_some(QkNorm::Head),
         ..LlamaConfig::plain(rope)
     };
     file.model(llama, (head_dim, context), origin)
@@ -99,11 +99,13 @@ pub(super) struct Defaults {
     pub(super) theta: f64,
     /// Whether a part of each head may be left as it is.
     pub(super) partial: bool,
+    /// Whether queries grow with their position.
+    pub(super) grows: bool,
 }
 
 impl Default for Defaults {
     fn default() -> Self {
-        Self { head_dim: 0, theta: 10_000.0, partial: false }
+        Self { head_dim: 0, theta: 10_000.0, partial: false, grows: false }
     }
 }
 
@@ -166,7 +168,7 @@ impl LlamaFile {
     }
 
     /// Rejects windows, for a family that has none.
-    fn check_full_attention(&self, origin: &str) -> Result<()> {
+    pub(super) fn check_full_attention(&self, origin: &str) -> Result<()> {
         let full = "attention over the whole sequence (no sliding window)";
         if let Some(Some(window)) = self.sliding_window
             && self.use_sliding_window != Some(false)
@@ -290,7 +292,12 @@ impl LlamaFile {
             context: self.max_position_embeddings,
             original: self.original_max_position_embeddings,
         };
-        Ok((file.config(shape, origin)?, file.context(shape)))
+        let query_growth = match defaults.grows {
+            true => Some(file.query_growth(shape, origin)?),
+            false => None,
+        };
+        let rope = RopeConfig { query_growth, ..file.config(shape, origin)? };
+        Ok((rope, file.context(shape)))
     }
 
     /// As [`rope`](Self::rope), with its fields taken from elsewhere.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::file::{given, positive};
 use super::unsupported;
 use crate::error::{Error, LoadError, Result};
-use crate::model::config::{RopeConfig, RopeScaling};
+use crate::model::config::{QueryGrowth, RopeConfig, RopeScaling};
 
 /// What a file says of the RoPE of its layers, or of some of them, as it is written there.
 pub(super) type RopeFields = Map<String, Value>;
@@ -33,6 +33,7 @@ pub(super) struct RopeFile {
     truncate: Option<Option<bool>>,
     short_factor: Option<Vec<f32>>,
     long_factor: Option<Vec<f32>>,
+    llama_4_scaling_beta: Option<f64>,
 }
 
 /// What the scalings depend on, besides their own fields.
@@ -104,6 +105,14 @@ impl RopeFile {
 
     fn positive_original(&self, shape: RopeShape, origin: &str) -> Result<f64> {
         positive(Some(self.original(shape)), "original_max_position_embeddings", origin)
+    }
+
+    /// How queries grow, in a family where they do.
+    pub(super) fn query_growth(&self, shape: RopeShape, origin: &str) -> Result<QueryGrowth> {
+        Ok(QueryGrowth {
+            beta: positive(self.llama_4_scaling_beta, "llama_4_scaling_beta", origin)?,
+            original_context: self.positive_original(shape, origin)?,
+        })
     }
 
     fn llama3(&self, shape: RopeShape, origin: &str) -> Result<RopeScaling> {

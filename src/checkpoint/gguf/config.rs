@@ -9,7 +9,7 @@ use super::tensor_type::TensorType;
 use super::tokenizer::SpecialIds;
 use crate::error::{Error, LoadError, Result};
 use crate::model::activation::Activation;
-use crate::model::config::{Family, LlamaConfig, ModelConfig, RopeConfig, RopeScaling};
+use crate::model::config::{Family, LlamaConfig, ModelConfig, QkNorm, RopeConfig, RopeScaling};
 
 /// The tensor of RoPE's factors: each frequency is divided by its own.
 pub(super) const ROPE_FACTORS: &str = "rope_freqs.weight";
@@ -21,6 +21,7 @@ pub(super) const LONG_FACTORS: &str = "rope_factors_long.weight";
 const ORIGINAL_CONTEXT: &str = "rope.scaling.original_context_length";
 const SCALING_TYPE: &str = "rope.scaling.type";
 const SCALING_FACTOR: &str = "rope.scaling.factor";
+const YARN_LOG_MULTIPLIER: &str = "rope.scaling.yarn_log_multiplier";
 /// The older name of [`SCALING_FACTOR`].
 const SCALE_LINEAR: &str = "rope.scale_linear";
 
@@ -37,13 +38,18 @@ pub(super) enum Architecture {
     Gemma3,
     SmolLm3,
     Phi3,
+    /// OLMo 3, and OLMo 2.
+    Olmo2,
+    Granite,
+    /// Ministral 3.
+    Mistral3,
     Gpt2,
 }
 
 impl Architecture {
     pub(super) fn of(file: &GgufFile<'_>) -> Result<Self> {
-        const KNOWN: &str = "`llama`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, `smollm3`, \
-                             `phi3` or `gpt2`";
+        const KNOWN: &str = "`llama`, `mistral3`, `qwen2`, `qwen3`, `qwen3moe`, `gemma3`, \
+                             `smollm3`, `phi3`, `olmo2`, `granite` or `gpt2`";
         let metadata = &file.metadata;
         Ok(match metadata.text(ARCHITECTURE)? {
             Some("llama") => Self::Llama,
@@ -53,6 +59,9 @@ impl Architecture {
             Some("gemma3") => Self::Gemma3,
             Some("smollm3") => Self::SmolLm3,
             Some("phi3") => Self::Phi3,
+            Some("olmo2") => Self::Olmo2,
+            Some("granite") => Self::Granite,
+            Some("mistral3") => Self::Mistral3,
             Some("gpt2") => Self::Gpt2,
             Some(other) => {
                 return Err(LoadError::Unsupported {
@@ -77,6 +86,9 @@ impl Architecture {
             Self::Gemma3 => "gemma3",
             Self::SmolLm3 => "smollm3",
             Self::Phi3 => "phi3",
+            Self::Olmo2 => "olmo2",
+            Self::Granite => "granite",
+            Self::Mistral3 => "mistral3",
             Self::Gpt2 => "gpt2",
         }
     }
@@ -84,8 +96,8 @@ impl Architecture {
 
 /// Whether the file has the rows of queries and keys in the order of interleaved RoPE.
 pub(super) fn interleaves_heads(file: &GgufFile<'_>) -> Result<bool> {
-    let architecture = Architecture::of(file)?;
-    Ok(matches!(architecture, Architecture::Llama | Architecture::SmolLm3))
+    use Architecture::{Granite, Llama, Mistral3, SmolLm3};
+    Ok(matches!(Architecture::of(file)?, Llama | SmolLm3 | Granite | Mistral3))
 }
 
 impl ModelConfig {
@@ -148,19 +160,26 @@ impl Keys<'_> {
         let rotated = self.check_heads(architecture, head_dim)?;
         let has = |tensor: &str| file.holds(&format!("blk.0.{tensor}"));
         let rope = RopeConfig { rotated, ..self.rope(rotated.unwrap_or(head_dim), file)? };
+        let has_norms = matches!(architecture, Architecture::Qwen3 | Architecture::Qwen3Moe)
+            || has("attn_q_norm.weight");
         // Some biases are fixed by the architecture; for others, the file decides.
         let llama = LlamaConfig {
             qkv_bias: architecture == Architecture::Qwen2 || has("attn_q.bias"),
             o_bias: has("attn_output.bias"),
             mlp_bias: has("ffn_gate.bias"),
-            qk_norm: matches!(architecture, Architecture::Qwen3 | Architecture::Qwen3Moe)
-                || has("attn_q_norm.weight"),
+            qk_norm: has_norms.then_some(match architecture {
+                Architecture::Olmo2 => QkNorm::Projection,
+                _ => QkNorm::Head,
+            }),
             ..LlamaConfig::plain(rope)
         };
         let llama = match architecture {
             Architecture::Gemma3 => self.gemma3(llama, d_model, head_dim)?,
             Architecture::SmolLm3 => self.smollm3(llama)?,
             Architecture::Phi3 => self.phi3(llama)?,
+            Architecture::Olmo2 => self.olmo2(llama)?,
+            Architecture::Granite => self.granite(llama)?,
+            Architecture::Mistral3 => self.mistral3(llama)?,
             Architecture::Llama => self.experts(self.windows(llama)?)?,
             _ => self.experts(llama)?,
         };
@@ -224,13 +243,13 @@ impl Keys<'_> {
 
     /// Rejects what this crate does not implement.
     fn check_supported(&self, architecture: Architecture) -> Result<()> {
-        use Architecture::{Gemma3, Llama, Phi3, Qwen3Moe};
+        use Architecture::{Gemma3, Llama, Mistral3, Olmo2, Phi3, Qwen3Moe};
         let has_experts = matches!(architecture, Llama | Qwen3Moe);
-        let has_windows = matches!(architecture, Llama | Gemma3 | Phi3);
+        let has_windows = matches!(architecture, Llama | Gemma3 | Phi3 | Olmo2);
         for (key, is_supported, expected) in [
             ("expert_count", has_experts, "0, a model without experts"),
             ("attention.sliding_window", has_windows, "0, attention over the whole sequence"),
-            ("rope.scaling.yarn_log_multiplier", false, "0"),
+            (YARN_LOG_MULTIPLIER, architecture == Mistral3, "0"),
         ] {
             let number = self.metadata.number(&self.key(key))?;
             if !is_supported && number.is_some_and(|number| number != 0.0) {
@@ -293,7 +312,10 @@ impl Keys<'_> {
                     original_context: self.original_context()?,
                     truncate: true,
                 };
-                let usual = 1.0 + 0.1 * libm::log(factor.max(1.0));
+                // `mscale` is 1 in these files, and `mscale_all_dim` this number.
+                let all = self.metadata.number(&self.key(YARN_LOG_MULTIPLIER))?.unwrap_or(0.0);
+                let mscale = |scale: f64| 1.0 + 0.1 * scale * libm::log(factor.max(1.0));
+                let usual = mscale(1.0) / mscale(all);
                 let sharpest = self.positive("rope.scaling.yarn_attn_factor", Some(usual))?;
                 RopeConfig { scaling, attention_factor: sharper * sharpest, ..plain }
             }
@@ -318,7 +340,7 @@ impl Keys<'_> {
         }
     }
 
-    fn original_context(&self) -> Result<f64> {
+    pub(super) fn original_context(&self) -> Result<f64> {
         let context = self.size("context_length")? as f64;
         self.positive(ORIGINAL_CONTEXT, Some(context))
     }
@@ -361,6 +383,14 @@ impl Keys<'_> {
         match self.metadata.size(&self.key(key))? {
             Some(size) if size == 0 || size > i32::MAX as usize => Err(self.wrong(key, SIZE)),
             size => Ok(size),
+        }
+    }
+
+    /// A number above 0, where there is one.
+    pub(super) fn optional_positive(&self, key: &str) -> Result<Option<f64>> {
+        match self.metadata.number(&self.key(key))? {
+            Some(_) => self.positive(key, None).map(Some),
+            None => Ok(None),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::config::Keys;
 use crate::error::Result;
 use crate::model::config::{
-    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, RopeConfig,
+    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, QueryGrowth, RopeConfig,
 };
 
 /// Files do not say at what base layers with a window rotate.
@@ -46,16 +46,12 @@ impl Keys<'_> {
             LAYERS_OF_27B => d_model as f64 / heads as f64,
             _ => head_dim as f64,
         };
-        let cap = |key: &str| match self.metadata.number(&self.key(key))? {
-            Some(_) => self.positive(key, None).map(Some),
-            None => Ok(None),
-        };
         Ok(LlamaConfig {
             layers: (0..pattern).map(layer).collect(),
             embedding_scale: Some((d_model as f64).sqrt()),
-            query_scalar: Some(scalar),
-            attention_softcap: cap("attn_logit_softcapping")?,
-            logit_softcap: cap("final_logit_softcapping")?,
+            attention_scale: Some(LlamaConfig::inverse_root(scalar)),
+            attention_softcap: self.optional_positive("attn_logit_softcapping")?,
+            logit_softcap: self.optional_positive("final_logit_softcapping")?,
             ..llama
         })
     }
@@ -70,6 +66,48 @@ impl Keys<'_> {
 
     pub(super) fn phi3(&self, llama: LlamaConfig) -> Result<LlamaConfig> {
         Ok(LlamaConfig { fused: true, ..self.windows(llama)? })
+    }
+
+    /// Layers with a window rotate without the scaling of the others. A file of OLMo 2 has no window.
+    pub(super) fn olmo2(&self, llama: LlamaConfig) -> Result<LlamaConfig> {
+        let (window, key) = (self.window()?, "attention.sliding_window_pattern");
+        let slides = match self.metadata.flags(&self.key(key))? {
+            Some(flags) if flags.len() != self.size("block_count")? => {
+                return Err(self.wrong(key, "a flag for each layer"));
+            }
+            Some(flags) => flags.to_vec(),
+            None => vec![true, true, true, false],
+        };
+        let layer = |slides: bool| {
+            let window = window.filter(|_| slides);
+            let unscaled = |rope: RopeConfig| match window {
+                Some(_) => RopeConfig::new(rope.theta),
+                None => rope,
+            };
+            let rope = llama.layers[0].rope.clone().map(unscaled);
+            LayerConfig { window, rope, norms: Norms::After, mlp: Mlp::Dense }
+        };
+        Ok(LlamaConfig { layers: slides.into_iter().map(layer).collect(), ..llama })
+    }
+
+    pub(super) fn granite(&self, llama: LlamaConfig) -> Result<LlamaConfig> {
+        let divisor = self.optional_positive("logit_scale")?;
+        Ok(LlamaConfig {
+            embedding_scale: self.optional_positive("embedding_scale")?,
+            attention_scale: self.optional_positive("attention.scale")?,
+            residual_scale: self.optional_positive("residual_scale")?,
+            logit_scale: divisor.map(|divisor| 1.0 / divisor),
+            ..llama
+        })
+    }
+
+    pub(super) fn mistral3(&self, mut llama: LlamaConfig) -> Result<LlamaConfig> {
+        let beta = self.optional_positive("attention.temperature_scale")?;
+        if let (Some(beta), Some(rope)) = (beta, &mut llama.layers[0].rope) {
+            let original_context = self.original_context()?;
+            rope.query_growth = Some(QueryGrowth { beta, original_context });
+        }
+        Ok(llama)
     }
 
     /// The same window in all layers. llama.cpp's converter writes none for a Mistral, and so the file

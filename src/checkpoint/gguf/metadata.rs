@@ -21,6 +21,7 @@ pub enum Value {
     Texts(Vec<String>),
     Floats(Vec<f32>),
     Integers(Vec<i32>),
+    Flags(Vec<bool>),
     /// An array of any other type, without its elements: no key that this crate reads has one.
     OtherArray,
     /// A text, or an array of texts, that is not UTF-8.
@@ -41,17 +42,7 @@ impl Value {
             Kind::I64 => Self::Signed(i64::from_le_bytes(cursor.array()?)),
             Kind::F32 => Self::Float(as_written(f32::from_le_bytes(cursor.array()?))),
             Kind::F64 => Self::Float(f64::from_le_bytes(cursor.array()?)),
-            Kind::Bool => {
-                let at = cursor.position();
-                match cursor.array()? {
-                    [0] => Self::Bool(false),
-                    [1] => Self::Bool(true),
-                    [other] => {
-                        let problem = format!("the bool at byte {at} is {other}, not 0 or 1");
-                        return Err(cursor.damaged(problem));
-                    }
-                }
-            }
+            Kind::Bool => Self::Bool(read_flag(cursor)?),
             Kind::Text => cursor.text_or_none()?.map_or(Self::NotUtf8, Self::Text),
             Kind::Array => Self::read_array(cursor)?,
         })
@@ -79,6 +70,14 @@ impl Value {
                 let bytes = cursor.bytes(4 * count)?;
                 let (numbers, _) = bytes.as_chunks();
                 Ok(Self::Integers(numbers.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect()))
+            }
+            Kind::Bool => {
+                // One by one: the count may be any number.
+                let mut flags = Vec::new();
+                for _ in 0..count {
+                    flags.push(read_flag(cursor)?);
+                }
+                Ok(Self::Flags(flags))
             }
             _ => {
                 skip_elements(cursor, kind, count, 1)?;
@@ -116,6 +115,22 @@ impl Value {
             _ => None,
         }
     }
+
+    fn flags(&self) -> Option<&[bool]> {
+        match self {
+            Self::Flags(flags) => Some(flags),
+            _ => None,
+        }
+    }
+}
+
+fn read_flag(cursor: &mut Cursor<'_>) -> Result<bool> {
+    let at = cursor.position();
+    match cursor.array()? {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        [other] => Err(cursor.damaged(format!("the bool at byte {at} is {other}, not 0 or 1"))),
+    }
 }
 
 impl Display for Value {
@@ -129,6 +144,7 @@ impl Display for Value {
             Self::Texts(texts) => write!(out, "an array of {} texts", texts.len()),
             Self::Floats(numbers) => write!(out, "an array of {} floats", numbers.len()),
             Self::Integers(numbers) => write!(out, "an array of {} integers", numbers.len()),
+            Self::Flags(flags) => write!(out, "an array of {} bools", flags.len()),
             Self::OtherArray => write!(out, "an array"),
             Self::NotUtf8 => write!(out, "text that is not UTF-8"),
         }
@@ -315,6 +331,10 @@ impl Metadata {
 
     pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>> {
         self.optional(key, Value::integers, "an array of 32-bit integers")
+    }
+
+    pub(super) fn flags(&self, key: &str) -> Result<Option<&[bool]>> {
+        self.optional(key, Value::flags, "an array of bools")
     }
 
     /// An error that says what was expected instead of the value of `key`.

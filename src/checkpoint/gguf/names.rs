@@ -41,7 +41,7 @@ const LLAMA: Names = Names {
     ],
 };
 
-/// With norms after attention and after the feed-forward network.
+/// With norms after attention and after the feed-forward network. OLMo has no others.
 const GEMMA3: Names = Names {
     parts: &[
         ("input_layernorm", "attn_norm"),
@@ -96,7 +96,7 @@ impl Names {
     pub(super) fn of(architecture: Architecture) -> &'static Self {
         match architecture {
             Architecture::Gpt2 => &GPT2,
-            Architecture::Gemma3 => &GEMMA3,
+            Architecture::Gemma3 | Architecture::Olmo2 => &GEMMA3,
             Architecture::Phi3 => &PHI3,
             _ => &LLAMA,
         }

@@ -4,6 +4,7 @@ use super::{Linear, Stop, Watch, add, bend_of, embedding, head, linear};
 use crate::error::Result;
 use crate::kernels::{Bend, Panels, Scoring, recorded};
 use crate::model::config::ModelConfig;
+use crate::model::gpt2::PREFIXES;
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source};
 
@@ -55,7 +56,7 @@ struct Scratch {
 impl Gpt2 {
     pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
-        let prefix = weights.prefix(["transformer.", ""], "wte.weight");
+        let prefix = weights.prefix(&PREFIXES, "wte.weight");
         let name = |part: &str| format!("{prefix}{part}");
         let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
         let embedding = |name: &str, rows| weights.panels(name, [rows, d_model], Role::Embedding);

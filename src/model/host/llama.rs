@@ -6,6 +6,7 @@ use super::{Linear, Stop, Watch, add, embedding, head, linear};
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::config::{LlamaConfig, Mlp, ModelConfig};
+use crate::model::decoder::{HEAD_PREFIXES, PREFIXES};
 use crate::model::pass::Pass;
 use crate::model::rope::Ropes;
 use crate::model::source::{Role, Source, parts};
@@ -14,11 +15,12 @@ use crate::model::source::{Role, Source, parts};
 #[derive(Debug)]
 pub(in crate::model) struct Llama {
     embedding: Panels,
-    embedding_scale: Option<f32>,
+    embedding_scale: Option<f64>,
     blocks: Vec<Block>,
     norm: RmsNorm,
     /// None where the head is tied to the embedding matrix.
     head: Option<Panels>,
+    logit_scale: Option<f64>,
     logit_softcap: Option<f32>,
     ropes: Ropes,
     head_dim: usize,
@@ -27,7 +29,8 @@ pub(in crate::model) struct Llama {
 /// A transformer block.
 #[derive(Debug)]
 struct Block {
-    attention_norm: RmsNorm,
+    /// Most models norm what attention reads.
+    attention_norm: Option<RmsNorm>,
     query: Linear,
     key: Linear,
     value: Linear,
@@ -37,12 +40,15 @@ struct Block {
     /// Which of the angles queries and keys are rotated by, if any.
     rope: Option<usize>,
     scoring: Scoring,
-    /// What attention adds is normed too, in some models.
+    /// Some models norm what attention adds.
     attention_output_norm: Option<RmsNorm>,
-    feed_forward_norm: RmsNorm,
+    /// As before attention.
+    feed_forward_norm: Option<RmsNorm>,
     feed_forward: FeedForward,
     /// As after attention.
     feed_forward_output_norm: Option<RmsNorm>,
+    /// What both parts add is multiplied by this, in some models.
+    residual_scale: Option<f64>,
 }
 
 /// What transforms each position.
@@ -67,6 +73,8 @@ struct Angles {
     cos: Vec<f32>,
     /// `[seq, rotated / 2]`
     sin: Vec<f32>,
+    /// What queries are multiplied by besides, `[seq]`, where they grow with their position.
+    growth: Option<Vec<f32>>,
 }
 
 /// The vectors of a block, `[seq, width]`. All blocks of a pass use the same memory.
@@ -88,7 +96,7 @@ impl Llama {
         llama: &LlamaConfig,
     ) -> Result<Self> {
         let shape = [config.vocab_size, config.d_model];
-        let prefix = weights.prefix(["model.", ""], "embed_tokens.weight");
+        let prefix = weights.prefix(&PREFIXES, "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
         let block = |i| {
             let name = name(&format!("layers.{i}"));
@@ -96,14 +104,17 @@ impl Llama {
         };
         Ok(Self {
             embedding: weights.panels(&name("embed_tokens.weight"), shape, Role::Embedding)?,
-            embedding_scale: llama.embedding_scale.map(|scale| scale as f32),
+            embedding_scale: llama.embedding_scale,
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             norm: RmsNorm::load(weights, &name("norm"), config.d_model, config, llama)?,
             head: if config.tied_head {
                 None
             } else {
-                Some(weights.panels("lm_head.weight", shape, Role::Embedding)?)
+                let head = weights.prefix(&HEAD_PREFIXES, "lm_head.weight");
+                let head = format!("{head}lm_head.weight");
+                Some(weights.panels(&head, shape, Role::Embedding)?)
             },
+            logit_scale: llama.logit_scale,
             logit_softcap: llama.logit_softcap.map(|cap| cap as f32),
             head_dim: config.head_dim,
             ropes: Ropes::of(config, llama), // after the weights, whose sizes were checked
@@ -118,8 +129,10 @@ impl Llama {
         watch: &mut Watch<'_>,
     ) -> Vec<f32> {
         let (seq, positions) = (row.len(), pass.positions());
-        let tables = self.ropes.iter().map(|rope| rope.tables(&positions));
-        let angles = tables.map(|[cos, sin]| Angles { seq, head_dim: self.head_dim, cos, sin });
+        let angles = self.ropes.iter().map(|rope| {
+            let ([cos, sin], growth) = (rope.tables(&positions), rope.growth(&positions));
+            Angles { seq, head_dim: self.head_dim, cos, sin, growth }
+        });
         let angles: Vec<Angles> = angles.collect();
         let mut x = self.embed(row);
         let mut scratch = Scratch::default();
@@ -134,15 +147,14 @@ impl Llama {
     /// The embeddings of token ids: `[seq, d_model]`.
     pub(in crate::model) fn embed(&self, row: &[u32]) -> Vec<f32> {
         let mut x = embedding(&self.embedding, row);
-        if let Some(scale) = self.embedding_scale {
-            x.iter_mut().for_each(|x| *x *= scale);
-        }
+        scale(&mut x, self.embedding_scale);
         x
     }
 
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
     pub(in crate::model) fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
         let mut logits = head(self.head.as_ref().unwrap_or(&self.embedding), hidden, rows);
+        scale(&mut logits, self.logit_scale);
         if let Some(cap) = self.logit_softcap {
             recorded::cap(&mut logits, cap);
         }
@@ -166,26 +178,30 @@ impl Block {
         };
         let norm =
             |part: &str, d| RmsNorm::load(weights, &format!("{name}.{part}"), d, config, llama);
-        let head_norm = |part: &str| llama.qk_norm.then(|| norm(part, head_dim)).transpose();
+        let qk_norm = |part: &str, heads| {
+            let length = llama.qk_norm_length(heads, head_dim);
+            length.map(|length| norm(part, length)).transpose()
+        };
         let names = layer.norms.names();
         let optional = |part: Option<&str>| part.map(|part| norm(part, d_model)).transpose();
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
         // In the order of the decoder, so that random weights are the same.
         Ok(Self {
-            attention_norm: norm("input_layernorm", d_model)?,
+            attention_norm: optional(names.before_attention)?,
             query: linear(q, [d_q, d_model], llama.qkv_bias)?,
             key: linear(k, [d_kv, d_model], llama.qkv_bias)?,
             value: linear(v, [d_kv, d_model], llama.qkv_bias)?,
             output: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
-            query_norm: head_norm("self_attn.q_norm")?,
-            key_norm: head_norm("self_attn.k_norm")?,
+            query_norm: qk_norm("self_attn.q_norm", config.n_heads)?,
+            key_norm: qk_norm("self_attn.k_norm", config.n_kv_heads)?,
             rope: llama.rope_of(index),
             scoring: llama.scoring(index, head_dim),
             attention_output_norm: optional(names.after_attention)?,
-            feed_forward_norm: norm(names.before_mlp, d_model)?,
+            feed_forward_norm: optional(names.before_mlp)?,
             feed_forward: FeedForward::load(weights, name, config, llama, &layer.mlp)?,
             feed_forward_output_norm: optional(names.after_mlp)?,
+            residual_scale: llama.residual_scale,
         })
     }
 
@@ -201,39 +217,43 @@ impl Block {
         watch: &mut Watch<'_>,
     ) {
         let Scratch { normed, q, k, v, gated, added } = scratch;
-        let seq = x.len() / self.attention_norm.weight.len();
+        let [_, d_model] = self.query.weights.shape();
+        let seq = x.len() / d_model;
 
         normed.clone_from(x);
-        self.attention_norm.apply(normed);
+        norm(&self.attention_norm, normed);
         watch(Stop::AttentionInput, normed);
         linear([&self.query, &self.key, &self.value], normed, seq, [q, k, v]);
-        norm_output(&self.query_norm, q);
-        norm_output(&self.key_norm, k);
+        norm(&self.query_norm, q);
+        norm(&self.key_norm, k);
         watch(Stop::Query, q);
         watch(Stop::Key, k);
         watch(Stop::Value, v);
         if let Some(angles) = angles {
             angles.rotate(q);
             angles.rotate(k);
+            angles.grow(q);
         }
         watch(Stop::RotatedQuery, q);
         watch(Stop::RotatedKey, k);
         let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring);
         watch(Stop::Mixed, &mixed);
         linear([&self.output], &mixed, seq, [added]);
-        norm_output(&self.attention_output_norm, added);
+        norm(&self.attention_output_norm, added);
+        scale(added, self.residual_scale);
         watch(Stop::Attention, added);
         add(x, added);
         watch(Stop::AfterAttention, x);
 
         normed.clone_from(x);
-        self.feed_forward_norm.apply(normed);
+        norm(&self.feed_forward_norm, normed);
         watch(Stop::FeedForwardInput, normed);
         match &self.feed_forward {
             FeedForward::Dense(network) => network.forward(normed, seq, added, gated, watch),
             FeedForward::Experts(experts) => experts.forward(normed, seq, added, gated, watch),
         }
-        norm_output(&self.feed_forward_output_norm, added);
+        norm(&self.feed_forward_output_norm, added);
+        scale(added, self.residual_scale);
         watch(Stop::FeedForward, added);
         add(x, added);
         watch(Stop::Output, x);
@@ -262,9 +282,16 @@ impl FeedForward {
 }
 
 /// Applies a norm where there is one.
-fn norm_output(norm: &Option<RmsNorm>, x: &mut [f32]) {
+fn norm(norm: &Option<RmsNorm>, x: &mut [f32]) {
     if let Some(norm) = norm {
         norm.apply(x);
+    }
+}
+
+/// Multiplies by a number where there is one.
+fn scale(x: &mut [f32], scale: Option<f64>) {
+    if let Some(scale) = scale {
+        x.iter_mut().for_each(|x| *x *= scale as f32);
     }
 }
 
@@ -293,5 +320,13 @@ impl Angles {
     /// Rotates queries or keys, `[seq, heads * head_dim]`.
     fn rotate(&self, x: &mut [f32]) {
         recorded::rotate(x, self.seq, self.head_dim, &self.cos, &self.sin);
+    }
+
+    /// Multiplies queries, `[seq, n_heads * head_dim]`, where they grow with their position.
+    fn grow(&self, q: &mut [f32]) {
+        let width = q.len() / self.seq;
+        for (q, growth) in q.chunks_exact_mut(width).zip(self.growth.iter().flatten()) {
+            q.iter_mut().for_each(|q| *q *= growth);
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use slowburn::LoadError;
 use slowburn::model::ModelConfig;
 use slowburn::model::config::{
-    Activation, Family, LayerConfig, LlamaConfig, Mlp, Norms, RopeConfig, RopeScaling,
+    Activation, Family, LayerConfig, LlamaConfig, Mlp, Norms, QkNorm, RopeConfig, RopeScaling,
 };
 
 use crate::cli::Result;
@@ -79,6 +79,7 @@ fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {
     let norms = match layer.norms {
         Norms::Before => "before",
         Norms::Around => "around",
+        Norms::After => "after",
     };
     [
         layer.window.map_or("all".to_owned(), |window| window.to_string()),
@@ -102,10 +103,14 @@ fn rope_in_words(rope: &RopeConfig, config: &ModelConfig) -> String {
 
 /// What all layers of a model have in common that a plain Llama does not.
 fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
-    let scalar = llama.query_scalar.filter(|scalar| *scalar != config.head_dim as f64);
+    let scale = llama.attention_scale.filter(|scale| {
+        // That of heads of this size.
+        (scale * (config.head_dim as f64).sqrt() - 1.0).abs() > 1e-6
+    });
     let has = [
         (llama.qkv_bias, "biases of q, k and v"),
-        (llama.qk_norm, "norms of q and k"),
+        (llama.qk_norm == Some(QkNorm::Head), "norms of q and k"),
+        (llama.qk_norm == Some(QkNorm::Projection), "norms of all heads of q and of k"),
         (llama.one_plus_norms, "norms times 1 + w"),
         (llama.fused, "fused matrices"),
         (config.activation != Activation::Silu, "a GELU gate"),
@@ -114,7 +119,9 @@ fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
     let has = has.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_owned());
     let numbers = [
         llama.embedding_scale.map(|scale| format!("embeddings x {scale:.2}")),
-        scalar.map(|scalar| format!("scores divided by sqrt({scalar})")),
+        scale.map(|scale| format!("scores x {scale:.4}")),
+        llama.residual_scale.map(|scale| format!("what is added x {scale}")),
+        llama.logit_scale.map(|scale| format!("logits x {scale}")),
         llama.attention_softcap.map(|cap| format!("scores capped at {cap}")),
         llama.logit_softcap.map(|cap| format!("logits capped at {cap}")),
     ];
