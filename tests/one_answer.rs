@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 19] = [
+const MODELS: [&str; 20] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -40,6 +40,7 @@ const MODELS: [&str; 19] = [
     "olmo3",
     "granite",
     "ministral3",
+    "gpt-oss",
 ];
 
 /// What a model is stored in: weights, and keys and values.

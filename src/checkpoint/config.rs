@@ -4,6 +4,7 @@ mod experts;
 mod file;
 mod gemma3;
 mod gpt2;
+mod gpt_oss;
 mod granite;
 mod llama;
 mod ministral3;
@@ -40,6 +41,7 @@ impl ModelConfig {
             "gemma3_text" => gemma3::read(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
             "granite" => granite::read(json, origin)?,
+            "gpt_oss" => gpt_oss::read(json, origin)?,
             "smollm3" => smollm3::read(json, origin)?,
             "phi3" => phi3::read(json, origin)?,
             "qwen3_moe" => experts::read_qwen3(json, origin)?,
@@ -108,7 +110,7 @@ fn known_instead_of(model_type: &str) -> &'static str {
         }
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
-             `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite` or `gpt2`"
+             `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss` or `gpt2`"
         }
     }
 }
@@ -128,7 +130,9 @@ struct Kind {
 
 impl Kind {
     fn check_supported(&self, origin: &str) -> Result<()> {
-        if let Some(value) = &self.quantization_config {
+        let is_read =
+            |value: &&Value| self.model_type == "gpt_oss" && value["quant_method"] == "mxfp4";
+        if let Some(value) = self.quantization_config.as_ref().filter(|value| !is_read(value)) {
             let plain = "a checkpoint of plain F32, F16 or BF16 weights, without this field,";
             return Err(unsupported(origin, "quantization_config", value.clone(), plain));
         }

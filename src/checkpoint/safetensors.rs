@@ -68,7 +68,7 @@ struct Entry {
 
 /// A tensor of a file, as it is stored.
 pub struct StoredTensor<'a> {
-    /// The type of each number: F32, F16 or BF16.
+    /// The type of each number: F32, F16 or BF16, or U8 for bytes.
     pub dtype: DType,
     /// The size of the numbers, in bytes.
     pub length: usize,
@@ -172,6 +172,23 @@ impl<'a> SafetensorsFile<'a> {
     /// # Errors
     /// A tensor that is missing, has another shape, or is not stored as F32, F16 or BF16.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        self.tensor_of(name, shape, Entry::dtype)
+    }
+
+    /// As [`tensor`](Self::tensor), of bytes (U8), such as the blocks of quantized weights.
+    ///
+    /// # Errors
+    /// A tensor that is missing, has another shape, or is not stored as U8.
+    pub(crate) fn bytes(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        self.tensor_of(name, shape, |entry| (entry.dtype == "U8").then_some(DType::U8))
+    }
+
+    fn tensor_of(
+        &self,
+        name: &str,
+        shape: &[usize],
+        dtype: impl Fn(&Entry) -> Option<DType>,
+    ) -> Result<StoredTensor<'_>> {
         let (origin, tensor) = (self.origin.clone(), name.to_owned());
         let Some((name, entry)) = self.tensors.get_key_value(name) else {
             return Err(LoadError::TensorMissing { origin, tensor }.into());
@@ -180,7 +197,7 @@ impl<'a> SafetensorsFile<'a> {
             let (found, expected) = (entry.shape.clone(), shape.to_vec());
             return Err(LoadError::TensorShape { origin, tensor, found, expected }.into());
         }
-        let Some(dtype) = entry.dtype() else {
+        let Some(dtype) = dtype(entry) else {
             let found = entry.dtype.clone();
             return Err(LoadError::TensorDType { origin, tensor, found }.into());
         };

@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use burn::tensor::DType;
 
+use super::convert;
 use super::gguf::{self, GgufWeights};
 use super::safetensors::{self, SafetensorsFile};
 use crate::error::Result;
 use crate::kernels::{Group, GroupFormat};
+use crate::model::Columns;
 
 /// A file of weights, with tensors by their names in a Hugging Face checkpoint.
 pub(super) enum WeightFile<'a> {
@@ -71,6 +73,18 @@ impl WeightFile<'_> {
         };
         Ok(StoredTensor { stored, part: None })
     }
+
+    /// The tensor of bytes called `name`, which must have this `shape`.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub(super) fn bytes_of(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let stored = match self {
+            Self::Safetensors(file) => Stored::Safetensors(file.bytes(name, shape)?),
+            Self::Gguf(file) => Stored::Gguf(file.tensor(name, shape)?),
+        };
+        Ok(StoredTensor { stored, part: None })
+    }
 }
 
 /// A tensor of a file, or some of its rows, as numbers in F32, F16 or BF16.
@@ -82,6 +96,11 @@ pub(super) struct StoredTensor<'a> {
 enum Stored<'a> {
     Safetensors(safetensors::StoredTensor<'a>),
     Gguf(gguf::StoredTensor<'a>),
+    /// In memory, in another order than in the file.
+    Turned {
+        dtype: DType,
+        bytes: Vec<u8>,
+    },
 }
 
 /// Some rows of a matrix.
@@ -101,9 +120,31 @@ impl StoredTensor<'_> {
         self
     }
 
+    /// These columns of one of several matrices, as the rows of a matrix `[n_out, n_in]`.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub(super) fn columns(&self, columns: Columns, [n_out, n_in]: [usize; 2]) -> Result<Self> {
+        let Columns { index, first, step, .. } = columns;
+        let (dtype, mut buffer) = (self.dtype(), Vec::new());
+        let size = dtype.size();
+        let row = n_out * step * size;
+        let matrix = self.bytes(index * n_in * row..(index + 1) * n_in * row, &mut buffer)?;
+        let numbers = matrix.chunks_exact(size).skip(first).step_by(step);
+        let picked: Vec<u8> = numbers.flatten().copied().collect();
+        let bytes = convert::transposed(&picked, dtype, n_out).to_vec();
+        Ok(Self::turned(dtype, bytes))
+    }
+
+    /// Numbers that were read and put into another order.
+    pub(super) fn turned(dtype: DType, bytes: Vec<u8>) -> Self {
+        Self { stored: Stored::Turned { dtype, bytes }, part: None }
+    }
+
     /// The type of each number.
     pub(super) fn dtype(&self) -> DType {
         match &self.stored {
+            Stored::Turned { dtype, .. } => *dtype,
             Stored::Safetensors(tensor) => tensor.dtype,
             Stored::Gguf(tensor) => tensor.dtype(),
         }
@@ -115,13 +156,14 @@ impl StoredTensor<'_> {
             (Some(part), _) => part.length,
             (None, Stored::Safetensors(tensor)) => tensor.length,
             (None, Stored::Gguf(tensor)) => tensor.length(),
+            (None, Stored::Turned { bytes, .. }) => bytes.len(),
         }
     }
 
     /// The format of panels that holds what is stored in quantized blocks.
     pub(super) fn group_format(&self) -> Option<GroupFormat> {
         match &self.stored {
-            Stored::Safetensors(_) => None,
+            Stored::Safetensors(_) | Stored::Turned { .. } => None,
             Stored::Gguf(tensor) => tensor.group_format(),
         }
     }
@@ -132,7 +174,7 @@ impl StoredTensor<'_> {
     /// As [`bytes`](Self::bytes).
     pub(super) fn read_groups(&self, row: usize, groups: &mut [Group]) -> Result<()> {
         match &self.stored {
-            Stored::Safetensors(_) => Ok(()),
+            Stored::Safetensors(_) | Stored::Turned { .. } => Ok(()),
             Stored::Gguf(tensor) => {
                 let first = self.part.as_ref().map_or(0, |part| part.first);
                 tensor.read_groups(first + row, groups)
@@ -156,6 +198,7 @@ impl StoredTensor<'_> {
         match &self.stored {
             Stored::Safetensors(tensor) => tensor.bytes(range, buffer),
             Stored::Gguf(tensor) => tensor.bytes(range, buffer),
+            Stored::Turned { bytes, .. } => Ok(&bytes[range]),
         }
     }
 }

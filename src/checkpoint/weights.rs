@@ -3,6 +3,7 @@
 mod files;
 mod loaded;
 mod memory;
+mod mxfp4;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -120,7 +121,7 @@ impl<'a> Weights<'a> {
     fn format_of(&self, role: Role, has_blocks: bool) -> Option<MatrixFormat> {
         let storage = self.storage?;
         match role {
-            Role::Layer | Role::Part { .. } | Role::Transposed => {
+            Role::Layer | Role::Part { .. } | Role::Columns(_) | Role::Transposed => {
                 storage.layers.map(MatrixFormat::Quantized)
             }
             Role::Router => None,
@@ -309,21 +310,21 @@ impl TensorSource for Weights<'_> {
         Ok(panels.with_activations(self.activations()))
     }
 
-    fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>> {
+    fn vector(&self, name: &str, length: usize, role: Role) -> Result<Param<Tensor<1>>> {
         let Source::Files(files) = &self.source else {
             return Ok(Param::from_tensor(self.random_tensor(name, [length])));
         };
         let mut bytes = BytesMut::new();
-        convert::append(&files.find(name, &[length])?, self.dtype, &mut bytes)?;
+        convert::append(&files.find_vector(name, length, role)?, self.dtype, &mut bytes)?;
         Ok(self.upload(bytes, [length]))
     }
 
-    fn numbers(&self, name: &str, length: usize) -> Result<Vec<f32>> {
+    fn numbers(&self, name: &str, length: usize, role: Role) -> Result<Vec<f32>> {
         let Source::Files(files) = &self.source else {
             return to_host(self.random_tensor(name, [length]));
         };
         let mut bytes = BytesMut::new();
-        convert::append(&files.find(name, &[length])?, DType::F32, &mut bytes)?;
+        convert::append(&files.find_vector(name, length, role)?, DType::F32, &mut bytes)?;
         self.loaded.borrow_mut().bytes += bytes.len();
         Ok(bytemuck::pod_collect_to_vec(&bytes))
     }

@@ -39,7 +39,9 @@ const SHARED: usize = 16 * 1024 / 4;
 /// How scores are made, and where the plan has what.
 struct Launch {
     shape: Shape,
-    scoring: Scoring,
+    scoring: Scoring<'static>,
+    /// In f32, `[n_heads]`, where heads have sinks.
+    sinks: Option<CubeTensor>,
     /// Where the tiles begin in the numbers of the plan.
     tiles_at: usize,
     tiles: usize,
@@ -63,13 +65,15 @@ fn parts(head_dim: usize) -> usize {
 }
 
 /// Attention of the queries, `[rows, n_heads * head_dim]`, to the keys and values in the slots of a layer.
-/// Returns the shape of `q`.
+/// Returns the shape of `q`. `sinks` are `[n_heads]`, where heads have them; those of `scoring` are of the
+/// CPU.
 pub(crate) fn attend(
     q: Tensor<2>,
     slots: &Tensor<1>,
     plan: &Plan,
     slot: SlotShape,
-    scoring: Scoring,
+    scoring: Scoring<'_>,
+    sinks: Option<Tensor<1>>,
 ) -> Tensor<2> {
     let shape = Shape {
         slot,
@@ -79,7 +83,13 @@ pub(crate) fn attend(
         capped: scoring.softcap.is_some(),
     };
     let Plan { rows: tiles_at, tiles, spans, .. } = *plan;
-    let launch = Launch { shape, scoring, tiles_at, tiles };
+    let launch = Launch {
+        shape,
+        scoring: Scoring { sinks: None, ..scoring },
+        sinks: sinks.map(|sinks| into_cube(sinks.cast(DType::F32))),
+        tiles_at,
+        tiles,
+    };
     let (q, slots) = (into_contiguous(into_cube(q)), into_cube(slots.clone()));
     let plan = into_cube(plan.numbers.clone());
     from_cube(match spans {
@@ -89,7 +99,7 @@ pub(crate) fn attend(
 }
 
 fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Launch) -> CubeTensor {
-    let Launch { shape, scoring, tiles_at, tiles } = launch;
+    let Launch { shape, scoring, sinks, tiles_at, tiles } = launch;
     let out = empty_like(&q);
     let cubes = tiles * shape.slot.n_kv_heads;
     let (count, dim) = cubes_of(&q, cubes);
@@ -103,6 +113,7 @@ fn attend_whole(q: CubeTensor, slots: CubeTensor, plan: CubeTensor, launch: Laun
             q.clone().into_tensor_arg(),
             slots.clone().into_tensor_arg(),
             plan.into_tensor_arg(),
+            sinks.map(CubeTensor::into_tensor_arg).into(),
             out.clone().into_tensor_arg(),
             tiles_at,
             cubes,
@@ -124,7 +135,7 @@ fn attend_spans(
     launch: Launch,
     spans: usize,
 ) -> CubeTensor {
-    let Launch { shape, scoring, tiles_at, tiles } = launch;
+    let Launch { shape, scoring, sinks, tiles_at, tiles } = launch;
     let out = empty_like(&q);
     let cubes = spans * shape.slot.n_kv_heads;
     let partials = empty(&q, [cubes * shape.partial()], DType::F32);
@@ -161,6 +172,7 @@ fn attend_spans(
             address_type([&out, &partials]),
             partials.into_tensor_arg(),
             plan.into_tensor_arg(),
+            sinks.map(CubeTensor::into_tensor_arg).into(),
             out.clone().into_tensor_arg(),
             tiles_at,
             numbers,
@@ -185,7 +197,7 @@ fn cubes_of(tensor: &CubeTensor, cubes: usize) -> (CubeCount, CubeDim) {
 }
 
 /// How many positions a query attends to, such that adding to it overflows in no kernel.
-fn window(scoring: Scoring) -> usize {
+fn window(scoring: Scoring<'_>) -> usize {
     scoring.window.map_or(i32::MAX as usize, |window| window.min(i32::MAX as usize))
 }
 

@@ -42,7 +42,11 @@ fn gate_numbers<T: Float>(
         terminate!();
     }
     let active = activated(f32::cast_from(gate[ABSOLUTE_POS]), activation);
-    output[ABSOLUTE_POS] = T::cast_from(active * f32::cast_from(up[ABSOLUTE_POS]));
+    let mut factor = f32::cast_from(up[ABSOLUTE_POS]);
+    if comptime!(activation == Activation::ClampedSilu) {
+        factor = f32::max(f32::min(factor, Activation::CLAMP), -Activation::CLAMP) + 1.0;
+    }
+    output[ABSOLUTE_POS] = T::cast_from(active * factor);
 }
 
 /// The greatest argument of `exp` here, and of `tanh`: beyond it `exp` is infinite, which shaders may take
@@ -61,6 +65,10 @@ fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
             let inner = root * (x + 0.044_715 * x * x * x);
             let below = f32::min(inner, 10.0);
             0.5 * x * (1.0 + f32::tanh(f32::max(below, -10.0)))
+        }
+        Activation::ClampedSilu => {
+            let x = f32::min(x, Activation::CLAMP);
+            x / (1.0 + f32::exp(f32::min(-x * Activation::SHARPNESS, MOST)))
         }
     }
 }
@@ -82,6 +90,7 @@ mod tests {
                 let root = (2.0 / std::f64::consts::PI).sqrt();
                 0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
             }
+            Activation::ClampedSilu => x.min(7.0) / (1.0 + (-1.702 * x.min(7.0)).exp()),
         }
     }
 
@@ -90,17 +99,27 @@ mod tests {
     fn a_gate_is_activated_and_multiplied() {
         let steps = (-40..=40).map(|i| i as f32 / 4.0);
         let gate: Vec<f32> = steps.chain([-200.0, -100.0, 100.0, 200.0]).collect();
-        let up: Vec<f32> = (0..gate.len()).map(|i| 0.5 + (i % 7) as f32).collect();
+        let up: Vec<f32> = (0..gate.len()).map(|i| (i % 19) as f32 - 9.5).collect();
         for device in devices() {
-            for activation in [Activation::Silu, Activation::Gelu, Activation::GeluTanh] {
+            for activation in [
+                Activation::Silu,
+                Activation::Gelu,
+                Activation::GeluTanh,
+                Activation::ClampedSilu,
+            ] {
                 let [x, y] = [&gate, &up].map(|values| {
                     let data = TensorData::new(values.clone(), [1, 1, values.len()]);
                     Tensor::<3>::from_data(data, (&device, DType::F32))
                 });
                 let found = gated(x, y, activation).try_into_vec_as::<f32>().unwrap();
                 let numbers = gate.iter().zip(&up);
-                let expected =
-                    numbers.map(|(&x, &y)| reference(f64::from(x), activation) * f64::from(y));
+                let expected = numbers.map(|(&x, &y)| {
+                    let y = match activation {
+                        Activation::ClampedSilu => f64::from(y).clamp(-7.0, 7.0) + 1.0,
+                        _ => f64::from(y),
+                    };
+                    reference(f64::from(x), activation) * y
+                });
                 close(&found, &expected.collect::<Vec<_>>(), 1e-5);
             }
         }

@@ -27,22 +27,25 @@ pub struct Queries<'a> {
 
 /// How scores are made, and which positions a query attends to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scoring {
+pub struct Scoring<'a> {
     /// What the product of a query and a key is multiplied by.
     pub scale: f32,
     /// Bounds a score: `cap * tanh(score / cap)`.
     pub softcap: Option<f32>,
     /// How many positions a query attends to, up to its own and with it. None: all of them.
     pub window: Option<usize>,
+    /// For each head a score that takes part in the softmax and has no value (attention sink): `[n_heads]`.
+    pub sinks: Option<&'a [f32]>,
 }
 
-impl Scoring {
+impl Scoring<'_> {
     /// Scores divided by `sqrt(head_dim)`, over all positions.
     pub fn new(head_dim: usize) -> Self {
         Self {
             scale: 1.0 / (head_dim as f32).sqrt(),
             softcap: None,
             window: None,
+            sinks: None,
         }
     }
 }
@@ -65,7 +68,7 @@ pub fn attention(
     n_heads: usize,
     layer: usize,
     layout: BlockLayout,
-    scoring: Scoring,
+    scoring: Scoring<'_>,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
     let in_order = |one: &Queries<'_>, next: &Queries<'_>| {
@@ -117,7 +120,7 @@ struct Heads<'a> {
     group: usize,
     layer: usize,
     layout: BlockLayout,
-    scoring: Scoring,
+    scoring: Scoring<'a>,
 }
 
 /// A tile of queries of one key/value head: all query heads of its group at one position, then at
@@ -199,10 +202,14 @@ impl Heads<'_> {
     /// The range of a query of the task in `q`.
     #[inline(always)]
     fn range(&self, task: &Task<'_>, query: usize) -> Range<usize> {
-        let query = task.first + query;
-        let row = task.sequence.rows.start + query / self.group;
-        let head = task.head * self.group + query % self.group;
-        let start = row * self.width + head * self.layout.head_dim;
+        let row = task.sequence.rows.start + (task.first + query) / self.group;
+        let start = row * self.width + self.head(task, query) * self.layout.head_dim;
         start..start + self.layout.head_dim
+    }
+
+    /// The query head of a query of the task.
+    #[inline(always)]
+    fn head(&self, task: &Task<'_>, query: usize) -> usize {
+        task.head * self.group + (task.first + query) % self.group
     }
 }

@@ -4,16 +4,22 @@ use std::ops::Range;
 
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
-use super::exp::{gelu, gelu_tanh, silu, tanh};
+use super::exp::{gelu, gelu_tanh, sharp_silu, silu, tanh};
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
 
 /// The activation function between two linear layers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bend {
     Silu,
     Gelu,
     GeluTanh,
+    /// `x * sigmoid(sharpness * x)` for an `x` of at most `limit`. What it multiplies is clamped to `limit` in
+    /// both directions, and 1 is added.
+    ClampedSilu {
+        limit: f32,
+        sharpness: f32,
+    },
 }
 
 /// Divides each row of `x`, `[rows, d]`, by its root mean square, and scales it by `weight`.
@@ -216,20 +222,30 @@ impl Kernel for Bent<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) {
         match self.bend {
-            Bend::Silu => bend_each(self.x, self.times, silu),
-            Bend::Gelu => bend_each(self.x, self.times, gelu),
-            Bend::GeluTanh => bend_each(self.x, self.times, gelu_tanh),
+            Bend::Silu => bend_each(self.x, self.times, silu, |times| times),
+            Bend::Gelu => bend_each(self.x, self.times, gelu, |times| times),
+            Bend::GeluTanh => bend_each(self.x, self.times, gelu_tanh, |times| times),
+            Bend::ClampedSilu { limit, sharpness } => {
+                let clamped = |x: f32| sharp_silu(x.min(limit), sharpness);
+                bend_each(self.x, self.times, clamped, |times| times.clamp(-limit, limit) + 1.0);
+            }
         }
     }
 }
 
+/// `function` of each `x`, times what `factor` makes of the number in `times`.
 #[inline(always)]
-fn bend_each(x: &mut [f32], times: Option<&[f32]>, function: impl Fn(f32) -> f32) {
+fn bend_each(
+    x: &mut [f32],
+    times: Option<&[f32]>,
+    function: impl Fn(f32) -> f32,
+    factor: impl Fn(f32) -> f32,
+) {
     match times {
         None => x.iter_mut().for_each(|x| *x = function(*x)),
         Some(times) => {
             for (x, times) in x.iter_mut().zip(times) {
-                *x = function(*x) * times;
+                *x = function(*x) * factor(*times);
             }
         }
     }

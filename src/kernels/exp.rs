@@ -54,6 +54,12 @@ pub(super) fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
 }
 
+/// `x * sigmoid(sharpness * x)`
+#[inline(always)]
+pub(super) fn sharp_silu(x: f32, sharpness: f32) -> f32 {
+    x / (1.0 + exp(-sharpness * x))
+}
+
 /// `tanh(x)`, to within 2e-7 of its value: near 0 its Taylor polynomial, where `1 - exp(-2x)` would
 /// lose digits.
 #[inline(always)]

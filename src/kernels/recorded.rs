@@ -80,7 +80,7 @@ pub fn attention(
     n_heads: usize,
     layer: usize,
     layout: BlockLayout,
-    scoring: Scoring,
+    scoring: Scoring<'_>,
     sequences: &[Queries<'_>],
 ) -> Vec<f32> {
     let cost = |sequence| attention_cost(sequence, n_heads, layout, scoring.window);

@@ -14,15 +14,24 @@ impl Activation {
             Self::Silu => activation::silu(x),
             Self::Gelu => activation::gelu(x),
             Self::GeluTanh => activation::gelu_approximate(x),
+            Self::ClampedSilu => {
+                let x = x.clamp_max(Self::CLAMP);
+                x.clone() * activation::sigmoid(x * Self::SHARPNESS)
+            }
         }
     }
 
-    /// `activation(gate) * up`, elementwise: all `[batch, seq, d_ff]`. On a GPU in one launch.
+    /// `activation(gate) * up`, elementwise, with an `up` that is clamped first where the gate is: all
+    /// `[batch, seq, d_ff]`. On a GPU in one launch.
     pub(super) fn gated(self, gate: Tensor<3>, up: Tensor<3>) -> Tensor<3> {
         #[cfg(feature = "cube")]
         if has_cubes(&gate.device()) {
             return on_gpu::gated(gate, up, self);
         }
+        let up = match self {
+            Self::ClampedSilu => up.clamp(-Self::CLAMP, Self::CLAMP) + 1.0,
+            _ => up,
+        };
         self.forward(gate) * up
     }
 }

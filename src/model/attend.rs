@@ -1,26 +1,27 @@
 //! Scaled dot-product attention on Burn's tensors.
 
-use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax};
+use burn::tensor::{Bool, DType, Device, Tensor, activation::softmax, s};
 
 // ANCHOR: attend
 /// Scaled dot-product attention: `softmax(q k^T / sqrt(head_dim)) v`.
 ///
 /// `q` is `[batch, n_heads, seq, head_dim]`; `k` and `v` are
 /// `[batch, n_kv_heads, total, head_dim]`; `mask` is `[seq, total]`, true where a query must not
-/// attend to a key. A `softcap` bounds the scores, in models that ask for it. Returns
-/// `[batch, n_heads, seq, head_dim]`.
+/// attend to a key. A `softcap` bounds the scores, and `sinks`, `[n_heads]`, are scores that belong to no
+/// key, in models that ask for it. Returns `[batch, n_heads, seq, head_dim]`.
 pub fn attend(
     q: Tensor<4>,
     k: Tensor<4>,
     v: Tensor<4>,
     mask: Option<&Tensor<2, Bool>>,
     softcap: Option<f32>,
+    sinks: Option<&Tensor<1>>,
 ) -> Tensor<4> {
     let shape = q.dims();
-    attention_weights(q, k, mask, softcap).matmul(v).reshape(shape)
+    attention_weights(q, k, mask, softcap, sinks).matmul(v).reshape(shape)
 }
 
-/// The weights by which each query takes up the values, which sum to 1:
+/// The weights by which each query takes up the values, which sum to 1, or to less with a sink:
 /// `[batch, n_kv_heads, group * seq, total]`.
 ///
 /// Keys and values are not repeated for the query heads that share them. Instead, the query heads
@@ -30,6 +31,7 @@ pub fn attention_weights(
     k: Tensor<4>,
     mask: Option<&Tensor<2, Bool>>,
     softcap: Option<f32>,
+    sinks: Option<&Tensor<1>>,
 ) -> Tensor<4> {
     let [batch, n_heads, seq, head_dim] = q.dims();
     let [_, n_kv_heads, total, _] = k.dims();
@@ -50,7 +52,15 @@ pub fn attention_weights(
             hidden.reshape([batch, n_kv_heads, group * seq, total])
         }
     };
-    softmax(scores.cast(DType::F32), 3).cast(dtype)
+    let scores = scores.cast(DType::F32);
+    let Some(sinks) = sinks else {
+        return softmax(scores, 3).cast(dtype);
+    };
+    let sinks = sinks.clone().cast(DType::F32).reshape([1, n_kv_heads, group, 1]);
+    let sinks = sinks.expand([batch, n_kv_heads, group, seq]);
+    let sinks = sinks.reshape([batch, n_kv_heads, group * seq, 1]);
+    let weights = softmax(Tensor::cat(vec![scores, sinks], 3), 3);
+    weights.slice(s![.., .., .., ..total]).cast(dtype)
 }
 // ANCHOR_END: attend
 

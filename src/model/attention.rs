@@ -1,6 +1,6 @@
 //! Grouped-query attention, as in the Llama family.
 
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
 use super::config::{LlamaConfig, ModelConfig, QkNorm};
@@ -23,19 +23,22 @@ pub struct Attention {
     pub(super) o_proj: Linear,
     q_norm: Option<RmsNorm>,
     k_norm: Option<RmsNorm>,
+    /// `[n_heads]`, where heads have sinks.
+    pub(super) sinks: Option<Param<Tensor<1>>>,
     pub(super) head_dim: usize,
     #[module(skip)]
-    pub(super) scoring: Scoring,
+    pub(super) scoring: Scoring<'static>,
 }
 
 impl LlamaConfig {
     /// How attention of layer `index` scores, in heads of this size.
-    pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring {
+    pub fn scoring(&self, index: usize, head_dim: usize) -> Scoring<'static> {
         let plain = Scoring::new(head_dim);
         Scoring {
             scale: self.attention_scale.map_or(plain.scale, |scale| scale as f32),
             softcap: self.attention_softcap.map(|cap| cap as f32),
             window: self.layer(index).window,
+            sinks: None, // these are weights
         }
     }
 
@@ -69,6 +72,7 @@ impl Attention {
             let load = |length| RmsNorm::load_in(weights, &name, length, config, llama);
             length.map(load).transpose()
         };
+        let sinks = || weights.vector(&format!("{name}.sinks"), config.n_heads, Role::Layer);
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
         let mut q_proj = linear(q, [d_q, d_model], llama.qkv_bias)?;
@@ -82,6 +86,7 @@ impl Attention {
             o_proj: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
             q_norm: norm("q_norm", config.n_heads)?,
             k_norm: norm("k_norm", config.n_kv_heads)?,
+            sinks: llama.sinks.then(sinks).transpose()?,
             head_dim: config.head_dim,
             scoring: llama.scoring(layer, config.head_dim),
         })
@@ -104,10 +109,15 @@ impl Attention {
         // Their norms, in models that have them, and RoPE.
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
-        let mixed = pass.attend(layer, q, k, v, self.scoring);
+        let mixed = pass.attend(layer, [q, k, v], self.scoring, self.sinks());
         self.o_proj.forward(merge_heads(mixed))
     }
     // ANCHOR_END: forward
+
+    /// The sinks, `[n_heads]`, where heads have them.
+    pub(super) fn sinks(&self) -> Option<Tensor<1>> {
+        self.sinks.as_ref().map(Param::val)
+    }
 
     /// Queries and keys after their norms, where the model has these.
     pub(super) fn norm_heads(&self, qk: [Tensor<4>; 2]) -> [Tensor<4>; 2] {

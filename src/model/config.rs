@@ -44,9 +44,17 @@ pub enum Activation {
     Gelu,
     /// The `tanh` approximation of GELU: close to [`Self::Gelu`], but not equal.
     GeluTanh,
+    /// `x * sigmoid(1.702 x)` for an `x` of at most 7. What it gates is clamped to 7 in both directions, and 1
+    /// is added to that (gpt-oss).
+    ClampedSilu,
 }
 
 impl Activation {
+    /// What [`ClampedSilu`](Self::ClampedSilu) clamps to.
+    pub const CLAMP: f32 = 7.0;
+    /// What [`ClampedSilu`](Self::ClampedSilu) multiplies by, within the sigmoid.
+    pub const SHARPNESS: f32 = 1.702;
+
     /// The names that [`from_name`](Self::from_name) accepts.
     pub const NAMES: &'static str = "`silu`, `gelu`, `gelu_new` or `gelu_pytorch_tanh`";
 
@@ -66,7 +74,7 @@ impl Activation {
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
-    /// `olmo3`, `granite`.
+    /// `olmo3`, `granite`, `gpt_oss`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -88,6 +96,8 @@ pub struct LlamaConfig {
     pub o_bias: bool,
     /// Whether the feed-forward network has biases.
     pub mlp_bias: bool,
+    /// Whether each head has a score that takes part in its softmax, and no value (attention sink).
+    pub sinks: bool,
     /// Whether queries and keys are normalized by an RMSNorm (QK-norm).
     pub qk_norm: Option<QkNorm>,
     /// Whether a norm multiplies by `1 + weight`, with weights around 0, instead of by `weight`.
@@ -165,6 +175,8 @@ pub struct Experts {
     pub d_ff: usize,
     /// Whether the weights of those that a token takes are scaled so that their sum is 1.
     pub renormalized: bool,
+    /// Whether router and experts have biases.
+    pub bias: bool,
     /// What the checkpoint calls their tensors.
     pub names: ExpertNames,
 }
@@ -179,6 +191,9 @@ pub enum ExpertNames {
     BlockSparse,
     /// As `Mlp`, with the matrices of all experts in one tensor, `mlp.experts.up_proj`.
     Stacked,
+    /// As `Stacked`, with the matrices as `[in, out]`, and gate and up in turns in `mlp.experts.gate_up_proj`. The
+    /// router is `mlp.router`.
+    Interleaved,
 }
 
 /// The frequencies of RoPE.
@@ -272,6 +287,7 @@ impl LlamaConfig {
             qkv_bias: false,
             o_bias: false,
             mlp_bias: false,
+            sinks: false,
             qk_norm: None,
             one_plus_norms: false,
             fused: false,

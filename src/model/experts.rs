@@ -7,7 +7,7 @@ use burn::tensor::{DType, IndexingUpdateOp, Tensor, activation::softmax, s};
 use super::config::{self, ExpertNames, ModelConfig};
 use super::feed_forward::FeedForward;
 use super::linear::Linear;
-use super::source::{Role, Source};
+use super::source::{Columns, Role, Source};
 use crate::error::Result;
 
 /// The experts of a layer, and the router that chooses among them.
@@ -28,8 +28,8 @@ impl Experts {
     ) -> Result<Self> {
         let (router, networks) = experts.load(
             (layer, config.d_model),
-            |name, shape| Linear::load(weights, name, shape, Role::Router, false),
-            |places| FeedForward::load_from(weights, places, config, experts.d_ff, false),
+            |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
+            |places| FeedForward::load_from(weights, places, config, experts.d_ff, experts.bias),
         )?;
         Ok(Self {
             router,
@@ -80,6 +80,7 @@ impl ExpertNames {
         match self {
             Self::Mlp | Self::Stacked => "mlp.gate",
             Self::BlockSparse => "block_sparse_moe.gate",
+            Self::Interleaved => "mlp.router",
         }
     }
 }
@@ -105,6 +106,7 @@ impl config::Experts {
         let names = match self.names {
             ExpertNames::Mlp | ExpertNames::Stacked => ["gate_proj", "up_proj", "down_proj"],
             ExpertNames::BlockSparse => ["w1", "w3", "w2"],
+            ExpertNames::Interleaved => ["gate_up_proj", "gate_up_proj", "down_proj"],
         };
         std::array::from_fn(|i| {
             let (name, rows) = (names[i], rows[i]);
@@ -116,6 +118,11 @@ impl config::Experts {
                 }
                 ExpertNames::Stacked => {
                     let role = Role::Part { first: index * rows, total: self.count * rows };
+                    (format!("{layer}.mlp.experts.{name}"), role)
+                }
+                ExpertNames::Interleaved => {
+                    let [first, step] = [[0, 2], [1, 2], [0, 1]][i];
+                    let role = Role::Columns(Columns { index, count: self.count, first, step });
                     (format!("{layer}.mlp.experts.{name}"), role)
                 }
             }

@@ -157,7 +157,8 @@ impl Attention {
             let columns = i * d_model..(i + 1) * d_model;
             split_heads(qkv.clone().slice(s![.., .., columns]), self.head_dim)
         };
-        let mixed = pass.attend(layer, part(0), part(1), part(2), Scoring::new(self.head_dim));
+        let qkv = [part(0), part(1), part(2)];
+        let mixed = pass.attend(layer, qkv, Scoring::new(self.head_dim), None);
         self.c_proj.forward(merge_heads(mixed))
     }
 }

@@ -19,7 +19,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Loads `name.weight`, `[out, in]`, and `name.bias` where `bias` is true.
+    /// Loads the matrix, `[out, in]`, and the bias where `bias` is true.
     pub(super) fn load(
         weights: &dyn Source,
         name: &str,
@@ -27,8 +27,9 @@ impl Linear {
         role: Role,
         bias: bool,
     ) -> Result<Self> {
-        let weight = weights.matrix(&format!("{name}.weight"), shape, role)?;
-        let bias = bias.then(|| weights.vector(&format!("{name}.bias"), shape[0]));
+        let [matrix, vector] = role.names(name);
+        let weight = weights.matrix(&matrix, shape, role)?;
+        let bias = bias.then(|| weights.vector(&vector, shape[0], role));
         Ok(Self { weight, bias: bias.transpose()? })
     }
 

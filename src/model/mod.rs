@@ -46,7 +46,7 @@ pub use logits::{Logits, MostLikely};
 pub(crate) use network::to_host;
 use network::{Network, Output};
 use pass::Pass;
-pub use source::{Role, Source};
+pub use source::{Columns, Role, Source};
 pub use trace::{LayerTrace, Trace};
 
 /// A network that is ready to run, with its weights on a device.

@@ -162,6 +162,21 @@ impl Network {
         }
     }
 
+    /// The sinks of the heads of each layer, `[n_heads]`; none in a model without.
+    ///
+    /// # Errors
+    /// A device that fails.
+    pub(super) fn sinks(&self) -> Result<Vec<Vec<f32>>> {
+        match self {
+            Self::Host(Host::Llama(llama)) => Ok(llama.sinks()),
+            Self::Tensors { architecture: Architecture::Llama { decoder, .. }, device } => {
+                let sinks = decoder.layers.iter().filter_map(|layer| layer.self_attn.sinks());
+                in_one_queue(device, || sinks.map(to_host).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// The weights of the experts, `[seq, experts]`, in each layer that has some, on the CPU.
     pub(super) fn routing(&self, row: &[u32], pass: &mut Pass<'_>) -> Vec<Vec<f32>> {
         let mut routing = Vec::new();

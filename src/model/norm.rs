@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor};
 
 use super::config::{LlamaConfig, ModelConfig};
-use super::source::Source;
+use super::source::{Role, Source};
 #[cfg(feature = "cube")]
 use crate::cube::norm as on_gpu;
 #[cfg(feature = "cube")]
@@ -23,7 +23,7 @@ pub struct RmsNorm {
 
 impl RmsNorm {
     pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
-        let weight = weights.vector(&format!("{name}.weight"), d)?;
+        let weight = weights.vector(&format!("{name}.weight"), d, Role::Layer)?;
         Ok(Self { weight, eps })
     }
 
@@ -100,8 +100,8 @@ pub struct LayerNorm {
 impl LayerNorm {
     pub(super) fn load(weights: &dyn Source, name: &str, d: usize, eps: f64) -> Result<Self> {
         Ok(Self {
-            weight: weights.vector(&format!("{name}.weight"), d)?,
-            bias: weights.vector(&format!("{name}.bias"), d)?,
+            weight: weights.vector(&format!("{name}.weight"), d, Role::Layer)?,
+            bias: weights.vector(&format!("{name}.bias"), d, Role::Layer)?,
             eps,
         })
     }

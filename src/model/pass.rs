@@ -76,23 +76,24 @@ impl<'a> Pass<'a> {
 
     /// Attention within each sequence: appends keys and values to its KV cache at `layer`; its
     /// queries then attend to all that the cache holds. `q` is `[batch, seq, n_heads, head_dim]`,
-    /// `k` and `v` are `[batch, seq, n_kv_heads, head_dim]`; returns the shape of `q`.
+    /// `k` and `v` are `[batch, seq, n_kv_heads, head_dim]`; returns the shape of `q`. `sinks` are `[n_heads]`,
+    /// where heads have them.
     pub(super) fn attend(
         &mut self,
         layer: usize,
-        q: Tensor<4>,
-        k: Tensor<4>,
-        v: Tensor<4>,
-        scoring: Scoring,
+        qkv: [Tensor<4>; 3],
+        scoring: Scoring<'_>,
+        sinks: Option<Tensor<1>>,
     ) -> Tensor<4> {
         if let Some(seen) = &mut self.seen {
+            let [q, k, _] = &qkv;
             seen.push([q.clone(), k.clone()]);
         }
         #[cfg(feature = "cube")]
         if self.has_slots() {
-            return self.attend_in_slots(layer, [q, k, v], scoring);
+            return self.attend_in_slots(layer, qkv, scoring, sinks);
         }
-        self.attend_in_tensors(layer, [q, k, v], scoring)
+        self.attend_in_tensors(layer, qkv, scoring, sinks)
     }
 
     // ANCHOR: attend
@@ -101,7 +102,8 @@ impl<'a> Pass<'a> {
         &mut self,
         layer: usize,
         qkv: [Tensor<4>; 3],
-        scoring: Scoring,
+        scoring: Scoring<'_>,
+        sinks: Option<Tensor<1>>,
     ) -> Tensor<4> {
         let device = qkv[0].device();
         let [q, k, v] = qkv.map(|x| x.swap_dims(1, 2)); // [batch, heads, seq, head_dim]
@@ -120,7 +122,7 @@ impl<'a> Pass<'a> {
                 None => (part(&k), part(&v)),
             };
             let mask = window_mask(columns.len(), *start, scoring.window, &device);
-            attend(part(&q), k, v, mask.as_ref(), scoring.softcap)
+            attend(part(&q), k, v, mask.as_ref(), scoring.softcap, sinks.as_ref())
         });
         Tensor::cat(mixed.collect(), 2).swap_dims(1, 2)
     }
@@ -141,7 +143,8 @@ impl<'a> Pass<'a> {
         &mut self,
         layer: usize,
         qkv: [Tensor<4>; 3],
-        scoring: Scoring,
+        scoring: Scoring<'_>,
+        sinks: Option<Tensor<1>>,
     ) -> Tensor<4> {
         let [[_, seq, n_heads, head_dim], [_, _, n_kv_heads, _], _] =
             qkv.each_ref().map(Tensor::dims);
@@ -165,7 +168,7 @@ impl<'a> Pass<'a> {
         });
         let (slots, shape) = (slab.layer(layer), slab.shape());
         cube::blocks::append(&slots, k, v, plan.places(), shape);
-        let mixed = cube::attention::attend(q, &slots, plan, shape, scoring);
+        let mixed = cube::attention::attend(q, &slots, plan, shape, scoring, sinks);
         mixed.reshape([1, seq, n_heads, head_dim])
     }
     // ANCHOR_END: attend_in_slots
@@ -180,7 +183,7 @@ impl<'a> Pass<'a> {
         q: &[f32],
         k: &[f32],
         v: &[f32],
-        scoring: Scoring,
+        scoring: Scoring<'_>,
     ) -> Vec<f32> {
         let seq = self.segments.last().map_or(0, |segment| segment.columns.end);
         let width = k.len() / seq;

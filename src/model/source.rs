@@ -18,12 +18,37 @@ pub enum Role {
     /// The rows from `first` on of a linear layer that is stored with others as one tensor, of `total`
     /// rows.
     Part { first: usize, total: usize },
+    /// Columns of one of several linear layers that are stored as one tensor.
+    Columns(Columns),
     /// The linear layer that chooses experts: it is small, and never quantized.
     Router,
     /// A linear layer that a checkpoint may store as `[in, out]`.
     Transposed,
     /// An embedding, with a row for each token or position, or the head.
     Embedding,
+}
+
+/// Columns of one of several matrices that are stored as one tensor, `[count, in, step * out]`, or of their
+/// vectors, `[count, step * out]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    /// The number of the matrix.
+    pub index: usize,
+    pub count: usize,
+    /// The first of the columns.
+    pub first: usize,
+    /// From one of the columns to the next.
+    pub step: usize,
+}
+
+impl Role {
+    /// What the matrix and the bias of a linear layer of this name are called.
+    pub(super) fn names(self, layer: &str) -> [String; 2] {
+        match self {
+            Self::Columns(_) => [layer.to_owned(), format!("{layer}_bias")],
+            _ => [format!("{layer}.weight"), format!("{layer}.bias")],
+        }
+    }
 }
 
 // ANCHOR: parts
@@ -57,18 +82,19 @@ pub trait Source {
     /// As [`matrix`](Self::matrix).
     fn panels(&self, name: &str, shape: [usize; 2], role: Role) -> Result<Panels>;
 
-    /// The vector called `name`, as a tensor on the device.
+    /// The vector called `name`, as a tensor on the device. `role` is that of the matrix that it is the
+    /// bias of.
     ///
     /// # Errors
     /// As [`matrix`](Self::matrix).
-    fn vector(&self, name: &str, length: usize) -> Result<Param<Tensor<1>>>;
+    fn vector(&self, name: &str, length: usize, role: Role) -> Result<Param<Tensor<1>>>;
 
     /// As [`vector`](Self::vector), for the CPU kernels: in f32, whatever the type of the matrices.
     /// Vectors are small, and the arithmetic is in f32.
     ///
     /// # Errors
     /// As [`matrix`](Self::matrix).
-    fn numbers(&self, name: &str, length: usize) -> Result<Vec<f32>>;
+    fn numbers(&self, name: &str, length: usize, role: Role) -> Result<Vec<f32>>;
 
     /// The first of `prefixes` under which a tensor called `name` exists, or else `prefixes[0]`:
     /// the same model is published with and without the name of its outermost module.

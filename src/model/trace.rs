@@ -75,8 +75,10 @@ impl Model {
     /// As [`forward`](Self::forward).
     pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
         let layers = self.watched(ids, |pass| self.network.queries_and_keys(ids, pass))?;
+        let sinks = self.network.sinks()?;
         let of_layer = |(layer, [q, k]): (usize, [Vec<f32>; 2])| {
-            let scoring = scoring_of(&self.config, layer);
+            let sinks = sinks.get(layer).map(Vec::as_slice);
+            let scoring = Scoring { sinks, ..scoring_of(&self.config, layer) };
             let mut heads = vec![Vec::new(); self.config.n_heads];
             for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
                 let seen = &k[..k.len() / ids.len() * (position + 1)];
@@ -139,7 +141,7 @@ impl Llama {
             };
             *layer.at(stop) = last(x);
             if stop == Stop::RotatedKey {
-                let scoring = scoring_of(config, layers.len() - 1);
+                let scoring = self.scoring(layers.len() - 1);
                 if let Some(layer) = layers.last_mut() {
                     layer.weights = weights_of(config, scoring, &layer.rotated_query, x);
                 }
@@ -226,7 +228,8 @@ impl Block {
         let [q, k] = attention.norm_heads([q, k]);
         let [rotated_q, rotated_k] = rotated(rotation, [q.clone(), k.clone()]);
         let (turned_q, turned_k) = (rotated_q.clone(), rotated_k.clone());
-        let mixed = pass.attend(layer, turned_q, turned_k, v.clone(), attention.scoring);
+        let qkv = [turned_q, turned_k, v.clone()];
+        let mixed = pass.attend(layer, qkv, attention.scoring, attention.sinks());
         let mixed = merge_heads(mixed);
         let attended = attention.o_proj.forward(mixed.clone());
         let attended = self.added(&self.attention_output_norm, attended);
@@ -238,8 +241,10 @@ impl Block {
         let output = after_attention.clone() + feed_forward.clone();
         let rotated_query = last(&merge_heads(rotated_q))?;
         let keys = to_host(merge_heads(rotated_k.clone()))?;
+        let sinks = attention.sinks().map(to_host).transpose()?;
+        let scoring = Scoring { sinks: sinks.as_deref(), ..attention.scoring };
         trace = LayerTrace {
-            weights: weights_of(config, attention.scoring, &rotated_query, &keys),
+            weights: weights_of(config, scoring, &rotated_query, &keys),
             attention_input: last(&attention_input)?,
             query: last(&merge_heads(q))?,
             key: last(&merge_heads(k))?,
@@ -270,7 +275,7 @@ impl Network {
         };
         let [gate, up] =
             [&network.gate_proj, &network.up_proj].map(|linear| linear.forward(x.clone()));
-        let gated = network.activation.forward(gate.clone()) * up.clone();
+        let gated = network.activation.gated(gate.clone(), up.clone());
         let trace = LayerTrace {
             gate: last(&gate)?,
             up: last(&up)?,
@@ -282,7 +287,7 @@ impl Network {
 }
 
 /// How a layer scores.
-fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring {
+fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
     match &config.family {
         Family::Llama(llama) => llama.scoring(layer, config.head_dim),
         Family::Gpt2 | Family::Encoder => Scoring::new(config.head_dim),
@@ -291,7 +296,12 @@ fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring {
 
 /// What a query attends to: for each head, a weight for each of the positions in `keys`,
 /// `[seq, n_kv_heads * head_dim]`. `q` is `[n_heads * head_dim]`.
-fn weights_of(config: &ModelConfig, scoring: Scoring, q: &[f32], keys: &[f32]) -> Vec<Vec<f32>> {
+fn weights_of(
+    config: &ModelConfig,
+    scoring: Scoring<'_>,
+    q: &[f32],
+    keys: &[f32],
+) -> Vec<Vec<f32>> {
     let &ModelConfig { n_kv_heads, head_dim, .. } = config;
     let seq = keys.len() / (n_kv_heads * head_dim);
     let hidden = seq.saturating_sub(scoring.window.unwrap_or(seq)); // behind the window
@@ -309,9 +319,10 @@ fn weights_of(config: &ModelConfig, scoring: Scoring, q: &[f32], keys: &[f32]) -
         };
         let keys = keys.chunks_exact(n_kv_heads * head_dim).enumerate();
         let scores: Vec<f32> = keys.map(score).collect();
-        let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sink = scoring.sinks.map_or(f32::NEG_INFINITY, |sinks| sinks[head]);
+        let greatest = scores.iter().copied().fold(sink, f32::max);
         let weights: Vec<f32> = scores.iter().map(|score| (score - greatest).exp()).collect();
-        let sum: f32 = weights.iter().sum();
+        let sum: f32 = weights.iter().sum::<f32>() + (sink - greatest).exp();
         weights.iter().map(|weight| weight / sum).collect()
     };
     q.chunks_exact(head_dim).enumerate().map(of_head).collect()
@@ -401,6 +412,7 @@ mod tests {
             "olmo3",
             "granite",
             "ministral3",
+            "gpt-oss",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

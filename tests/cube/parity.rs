@@ -16,7 +16,7 @@ use crate::{cube, cubes};
 const TOLERANCE: f32 = 1e-4;
 
 /// One of each family, with windows, soft caps and experts.
-const MODELS: [&str; 13] = [
+const MODELS: [&str; 14] = [
     "llama-gqa",
     "qwen2",
     "qwen3",
@@ -30,6 +30,7 @@ const MODELS: [&str; 13] = [
     "olmo3",
     "granite",
     "ministral3",
+    "gpt-oss",
 ];
 
 /// Whole and in chunks, and for the tokens that follow.

@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 13] = [
+const FAMILIES: [(&str, &str); 14] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -25,6 +25,7 @@ const FAMILIES: [(&str, &str); 13] = [
     ("granite", "granite"),
     ("olmo3", "olmo3"),
     ("ministral3", "ministral3"),
+    ("gpt_oss", "gpt-oss"),
     ("gpt2", "gpt2"),
 ];
 

@@ -35,14 +35,19 @@ fn kept_in_int8(group: &[f32]) -> Vec<f32> {
 
 /// Attention as its formula says, in f64.
 fn attend(q: &[f32], keys: &[Vec<f32>], values: &[Vec<f32>]) -> Vec<f64> {
+    attend_beside(f64::NEG_INFINITY, q, keys, values)
+}
+
+/// As [`attend`], with a sink of this score.
+fn attend_beside(sink: f64, q: &[f32], keys: &[Vec<f32>], values: &[Vec<f32>]) -> Vec<f64> {
     let dot = |a: &[f32], b: &[f32]| {
         let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
         products.sum::<f64>() / (a.len() as f64).sqrt()
     };
     let scores: Vec<f64> = keys.iter().map(|key| dot(q, key)).collect();
-    let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let greatest = scores.iter().copied().fold(sink, f64::max);
     let weights: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
-    let sum: f64 = weights.iter().sum();
+    let sum = weights.iter().sum::<f64>() + (sink - greatest).exp();
     let mean = |i: usize| {
         let terms = weights.iter().zip(values).map(|(w, value)| w / sum * f64::from(value[i]));
         terms.sum()
@@ -149,6 +154,39 @@ fn a_window_reads_its_tiles_only() {
             for (found, expected) in found.iter().zip(expected) {
                 assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
             }
+        }
+    }
+}
+
+/// Below all scores, among them, and so far above that nothing is left: the same on every machine.
+#[test]
+fn a_sink_takes_its_part_of_the_weights() {
+    let mut numbers = Numbers::new(13, false);
+    let mut block = Block::new(ONE_HEAD);
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for position in 0..20 {
+        let (key, value) = (numbers.take(16), numbers.take(16));
+        block.write(0, position, &key, &value);
+        keys.push(key);
+        values.push(value);
+    }
+    let sinks = [-1000.0, 0.5, 1000.0];
+    let scoring = Scoring { sinks: Some(&sinks), ..Scoring::new(16) };
+    let q = numbers.take(20 * 3 * 16);
+    let run = |cpu: &Cpu| {
+        let queries = Queries { blocks: vec![&block], first_block: 0, start: 0, rows: 0..20 };
+        cpu.enter(|| kernels::attention(&q, 3, 0, ONE_HEAD, scoring, &[queries]))
+    };
+    let cpus = cpus();
+    let reference = run(&cpus[0]);
+    for cpu in &cpus {
+        assert_eq!(bits(&run(cpu)), bits(&reference), "{cpu:?}");
+    }
+    for (i, found) in reference.chunks(16).enumerate() {
+        let (sink, seen) = (f64::from(sinks[i % 3]), ..=i / 3);
+        let expected = attend_beside(sink, &q[i * 16..][..16], &keys[seen], &values[seen]);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
         }
     }
 }

@@ -125,7 +125,8 @@ fn norms_rotations_and_bends_are_the_same_everywhere() {
                     if d % 2 == 0 {
                         all.push(change(&|x| kernels::rotate(x, rows, d, &cos, &sin)));
                     }
-                    for bend in [Bend::Silu, Bend::Gelu, Bend::GeluTanh] {
+                    let clamped = Bend::ClampedSilu { limit: 0.7, sharpness: 1.702 };
+                    for bend in [Bend::Silu, Bend::Gelu, Bend::GeluTanh, clamped] {
                         all.push(change(&|x| kernels::bend(x, bend)));
                         all.push(change(&|x| kernels::bend_times(x, &up, bend)));
                     }

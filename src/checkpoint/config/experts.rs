@@ -29,6 +29,7 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
         per_token: own.num_experts_per_tok.unwrap_or(8),
         d_ff: own.moe_intermediate_size.unwrap_or(768),
         renormalized: own.norm_topk_prob.unwrap_or(false),
+        bias: false,
         names: ExpertNames::Mlp,
     };
     experts.check("num_experts", origin)?;
@@ -67,6 +68,7 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
         per_token: own.num_experts_per_tok.unwrap_or(2),
         d_ff: file.intermediate_size,
         renormalized: true,
+        bias: false,
         names: ExpertNames::BlockSparse,
     };
     experts.check("num_local_experts", origin)?;
@@ -80,7 +82,7 @@ pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
 }
 
 impl Experts {
-    fn check(&self, count: &'static str, origin: &str) -> Result<()> {
+    pub(super) fn check(&self, count: &'static str, origin: &str) -> Result<()> {
         /// Many times what the largest models have.
         const MOST: usize = 10_000;
         if self.count == 0 || self.count > MOST {
@@ -92,7 +94,7 @@ impl Experts {
         }
         if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
             let field = match self.names {
-                ExpertNames::BlockSparse => "intermediate_size",
+                ExpertNames::BlockSparse | ExpertNames::Interleaved => "intermediate_size",
                 ExpertNames::Mlp | ExpertNames::Stacked => "moe_intermediate_size",
             };
             return Err(unsupported(origin, field, self.d_ff, "a size from 1 to 2^31 - 1"));

@@ -145,6 +145,7 @@ impl Keys<'_> {
                 None => self.size("feed_forward_length")?,
             },
             renormalized: true,
+            bias: false,
             names: ExpertNames::Stacked,
         });
         Ok(llama)

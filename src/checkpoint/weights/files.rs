@@ -3,10 +3,13 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use burn::tensor::{DType, bf16};
+
+use super::mxfp4;
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
 use crate::error::{LoadError, Result};
 use crate::kernels::Arena;
-use crate::model::Role;
+use crate::model::{Columns, Role};
 
 pub(super) struct Files<'a> {
     /// The name of the checkpoint, for errors that concern no single file.
@@ -67,12 +70,36 @@ impl<'a> Files<'a> {
             let whole = self.find(name, &[total, n_in])?;
             return Ok(whole.rows(first, [n_out, n_in]));
         }
+        if let Role::Columns(columns) = role {
+            if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(mxfp4::GROUP) {
+                return self.find_mxfp4(name, [n_out, n_in], columns);
+            }
+            let shape = [columns.count, n_in, columns.step * n_out];
+            return self.find(name, &shape)?.columns(columns, [n_out, n_in]);
+        }
         let shape = if self.has_transposed(role) {
             [n_in, n_out]
         } else {
             [n_out, n_in]
         };
         self.find(name, &shape)
+    }
+
+    /// Looks up a vector, the bias of a matrix of this role, and marks it as used.
+    pub(super) fn find_vector(
+        &self,
+        name: &str,
+        length: usize,
+        role: Role,
+    ) -> Result<StoredTensor<'_>> {
+        match role {
+            Role::Part { first, total } => Ok(self.find(name, &[total])?.rows(first, [length, 1])),
+            Role::Columns(columns) => {
+                let all = self.find(name, &[columns.count, columns.step * length])?;
+                all.columns(columns, [length, 1])
+            }
+            _ => self.find(name, &[length]),
+        }
     }
 
     /// Whether two matrices have the same numbers in the same type. Both are marked as used.
@@ -96,13 +123,48 @@ impl<'a> Files<'a> {
 
     /// Looks up a tensor, and marks it as used.
     pub(super) fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        self.find_by(name, |file| file.tensor(name, shape))
+    }
+
+    /// As [`find`](Self::find), in the way that `read` says.
+    fn find_by<'b>(
+        &'b self,
+        name: &str,
+        read: impl FnOnce(&'b WeightFile<'a>) -> Result<StoredTensor<'b>>,
+    ) -> Result<StoredTensor<'b>> {
         let Some(&file) = self.file_of.get(name) else {
             let in_file = self.files.first().map(|file| file.name_in_file(name));
             let tensor = in_file.unwrap_or_else(|| name.to_owned());
             return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
         };
-        let stored = self.files[file].tensor(name, shape)?;
+        let stored = read(&self.files[file])?;
         self.untaken.borrow_mut().remove(name);
         Ok(stored)
+    }
+
+    /// Rows of one of several matrices that are stored in blocks of MXFP4: their numbers as bf16, which
+    /// holds each of them.
+    fn find_mxfp4(
+        &self,
+        name: &str,
+        [n_out, n_in]: [usize; 2],
+        columns: Columns,
+    ) -> Result<StoredTensor<'_>> {
+        let Columns { index, count, first, step } = columns;
+        let (rows, groups) = (step * n_out, n_in / mxfp4::GROUP);
+        let part = |kind: &str, shape: &[usize]| {
+            let name = format!("{name}_{kind}");
+            let all = self.find_by(&name, |file| file.bytes_of(&name, shape))?;
+            let (matrix, mut buffer) = (all.length() / count, Vec::new());
+            all.bytes(index * matrix..(index + 1) * matrix, &mut buffer).map(<[u8]>::to_vec)
+        };
+        let scales = part("scales", &[count, rows, groups])?;
+        let blocks = part("blocks", &[count, rows, groups, mxfp4::BYTES])?;
+        let rows = scales.chunks_exact(groups).zip(blocks.chunks_exact(groups * mxfp4::BYTES));
+        let bytes = rows.skip(first).step_by(step).flat_map(|(scales, blocks)| {
+            let blocks = blocks.chunks_exact(mxfp4::BYTES);
+            scales.iter().zip(blocks).flat_map(|(scale, block)| mxfp4::numbers(*scale, block))
+        });
+        Ok(StoredTensor::turned(DType::BF16, bytes.flat_map(bf16::to_le_bytes).collect()))
     }
 }

@@ -14,6 +14,7 @@ pub(super) fn attend_whole<T: Float, K: Numeric>(
     q: &Buffer<T>,
     slots: &Buffer<K>,
     plan: &Buffer<u32>,
+    sinks: ComptimeOption<&Buffer<f32>>,
     out: &mut Buffer<T>,
     tiles_at: usize,
     cubes: usize,
@@ -74,7 +75,31 @@ pub(super) fn attend_whole<T: Float, K: Numeric>(
     }
     // ANCHOR_END: spans
 
+    for i in range_stepped(unit, tile.count, units) {
+        total[i] += sink_weight(sinks, &tile, i, greatest[i]);
+    }
+    sync_cube();
     leave(out, &tile, &sums, &total);
+}
+
+/// What a query gives to the sink of its head, relative to its greatest score: nothing where heads have none.
+#[cube]
+fn sink_weight(
+    sinks: ComptimeOption<&Buffer<f32>>,
+    tile: &Tile,
+    number: usize,
+    greatest: f32,
+) -> f32 {
+    /// Beyond it `exp` is infinite, which shaders may take for any number.
+    const MOST: f32 = 80.0;
+    let heads = comptime!(tile.shape.slot.n_kv_heads * tile.shape.group);
+    let head = tile.query(number) / comptime!(tile.shape.slot.head_dim) % heads;
+    #[comptime]
+    let weight = match sinks {
+        ComptimeOption::Some(sinks) => f32::min(sinks[head] - greatest, MOST).exp(),
+        ComptimeOption::None => 0.0f32,
+    };
+    weight
 }
 
 /// Writes what the queries of a tile take up: the parts of their sums together, divided by their weights.
@@ -148,6 +173,7 @@ pub(super) fn attend_span<T: Float, K: Numeric>(
 pub(super) fn merge<T: Float>(
     partials: &Buffer<f32>,
     plan: &Buffer<u32>,
+    sinks: ComptimeOption<&Buffer<f32>>,
     out: &mut Buffer<T>,
     tiles_at: usize,
     numbers: usize,
@@ -195,6 +221,7 @@ pub(super) fn merge<T: Float>(
             sums[part] = fma(sums[part], factor, sum * span_factor);
         }
     }
+    total += sink_weight(sinks, &tile, number, greatest);
     let mut sum = 0.0f32;
     #[unroll]
     for part in 0..parts {

@@ -14,7 +14,7 @@ struct Case {
     dtype: DType,
     n_heads: usize,
     shape: SlotShape,
-    scoring: Scoring,
+    scoring: Scoring<'static>,
     sequences: Vec<Sequence>,
     slots: Tensor<1>,
 }
@@ -108,7 +108,9 @@ impl Case {
         let plan = Plan::with_cubes(&plan, group, self.shape, few, &self.device);
         let [k, v] = [k, v].map(|numbers| self.tensor(numbers, kv_width));
         append(&self.slots, k, v, plan.places(), self.shape);
-        let mixed = attend(self.tensor(q, width), &self.slots, &plan, self.shape, self.scoring);
+        let sinks = self.scoring.sinks.map(|sinks| Tensor::from_floats(sinks, &self.device));
+        let q = self.tensor(q, width);
+        let mixed = attend(q, &self.slots, &plan, self.shape, self.scoring, sinks);
         assert_eq!(mixed.dims(), [rows, width]);
         mixed.cast(DType::F32).try_into_vec_as::<f32>().unwrap()
     }
@@ -132,7 +134,8 @@ impl Case {
                 self.scoring.softcap.map_or(score, capped)
             };
             let weights: Vec<f64> = (first..=position).map(|at| score(at).exp()).collect();
-            let total: f64 = weights.iter().sum();
+            let sink = self.scoring.sinks.map_or(0.0, |sinks| f64::from(sinks[head]).exp());
+            let total = weights.iter().sum::<f64>() + sink;
             out.extend((0..head_dim).map(|d| {
                 let sum = weights.iter().zip(first..).map(|(weight, at)| weight * of(v, at, d));
                 (sum.sum::<f64>() / total) as f32
@@ -189,6 +192,17 @@ fn windows_and_caps_are_kept_to() {
             case.assert_pass(&[(0, 0..150), (1, 0..36)], 2e-6);
             case.assert_pass(&[(1, 36..37), (0, 150..200)], 2e-6);
         }
+    }
+}
+
+/// Sinks below all scores, among them, and far above them.
+#[test]
+fn sinks_take_their_part() {
+    for device in devices() {
+        let mut case = Case::new(&device, [4, 2, 16], &[200, 37]);
+        case.scoring.sinks = Some(&[-90.0, 0.5, 4.0, 90.0]);
+        case.assert_pass(&[(0, 0..150), (1, 0..36)], 2e-6);
+        case.assert_pass(&[(1, 36..37), (0, 150..200)], 2e-6);
     }
 }
 

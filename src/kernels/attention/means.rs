@@ -46,10 +46,14 @@ impl Means {
 
     pub(super) fn write(&self, heads: &Heads<'_>, task: &Task<'_>, out: &Disjoint<'_, f32>) {
         let width = self.sums.len() / self.rows.len();
-        for (query, (_, weights)) in self.rows.iter().enumerate() {
+        for (query, (max, weights)) in self.rows.iter().enumerate() {
             // SAFETY: each query belongs to one task, and each row to one sequence.
             let out = unsafe { out.part(heads.range(task, query)) };
-            let scale = 1.0 / weights;
+            // A sink has a weight, and nothing to add.
+            let scale = match heads.scoring.sinks {
+                Some(sinks) => 1.0 / (weights + exp(sinks[heads.head(task, query)] - max)),
+                None => 1.0 / weights,
+            };
             for (out, sum) in out.iter_mut().zip(&self.sums[query * width..]) {
                 *out = sum * scale;
             }

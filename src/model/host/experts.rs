@@ -24,8 +24,8 @@ impl Experts {
     ) -> Result<Self> {
         let (router, networks) = experts.load(
             (layer, config.d_model),
-            |name, shape| Linear::load(weights, name, shape, Role::Router, false),
-            |places| Gated::load(weights, places, config, experts.d_ff, false),
+            |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
+            |places| Gated::load(weights, places, config, experts.d_ff, experts.bias),
         )?;
         Ok(Self {
             router,

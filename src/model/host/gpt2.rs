@@ -30,7 +30,7 @@ struct Block {
     up: Linear,
     down: Linear,
     activation: Bend,
-    scoring: Scoring,
+    scoring: Scoring<'static>,
 }
 
 #[derive(Debug)]
@@ -152,7 +152,8 @@ impl Block {
 
 impl LayerNorm {
     fn load(weights: &dyn Source, name: &str, config: &ModelConfig) -> Result<Self> {
-        let vector = |part: &str| weights.numbers(&format!("{name}.{part}"), config.d_model);
+        let vector =
+            |part: &str| weights.numbers(&format!("{name}.{part}"), config.d_model, Role::Layer);
         Ok(Self {
             weight: vector("weight")?,
             bias: vector("bias")?,

@@ -39,7 +39,9 @@ struct Block {
     key_norm: Option<RmsNorm>,
     /// Which of the angles queries and keys are rotated by, if any.
     rope: Option<usize>,
-    scoring: Scoring,
+    scoring: Scoring<'static>,
+    /// `[n_heads]`, where heads have sinks.
+    sinks: Option<Vec<f32>>,
     /// Some models norm what attention adds.
     attention_output_norm: Option<RmsNorm>,
     /// As before attention.
@@ -151,6 +153,16 @@ impl Llama {
         x
     }
 
+    /// The sinks of the heads of each layer, `[n_heads]`; none in a model without.
+    pub(in crate::model) fn sinks(&self) -> Vec<Vec<f32>> {
+        self.blocks.iter().filter_map(|block| block.sinks.clone()).collect()
+    }
+
+    /// How attention scores in a layer.
+    pub(in crate::model) fn scoring(&self, layer: usize) -> Scoring<'_> {
+        self.blocks[layer].scoring()
+    }
+
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
     pub(in crate::model) fn logits(&self, hidden: &[f32], rows: usize) -> Vec<f32> {
         let mut logits = head(self.head.as_ref().unwrap_or(&self.embedding), hidden, rows);
@@ -186,6 +198,10 @@ impl Block {
         let optional = |part: Option<&str>| part.map(|part| norm(part, d_model)).transpose();
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
+        let sinks = || {
+            let name = format!("{name}.self_attn.sinks");
+            weights.numbers(&name, config.n_heads, Role::Layer)
+        };
         // In the order of the decoder, so that random weights are the same.
         Ok(Self {
             attention_norm: optional(names.before_attention)?,
@@ -197,6 +213,7 @@ impl Block {
             key_norm: qk_norm("self_attn.k_norm", config.n_kv_heads)?,
             rope: llama.rope_of(index),
             scoring: llama.scoring(index, head_dim),
+            sinks: llama.sinks.then(sinks).transpose()?,
             attention_output_norm: optional(names.after_attention)?,
             feed_forward_norm: optional(names.before_mlp)?,
             feed_forward: FeedForward::load(weights, name, config, llama, &layer.mlp)?,
@@ -236,7 +253,7 @@ impl Block {
         }
         watch(Stop::RotatedQuery, q);
         watch(Stop::RotatedKey, k);
-        let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring);
+        let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
         linear([&self.output], &mixed, seq, [added]);
         norm(&self.attention_output_norm, added);
@@ -259,6 +276,11 @@ impl Block {
         watch(Stop::Output, x);
     }
     // ANCHOR_END: block
+
+    /// How attention scores.
+    fn scoring(&self) -> Scoring<'_> {
+        Scoring { sinks: self.sinks.as_deref(), ..self.scoring }
+    }
 }
 
 impl FeedForward {
@@ -303,7 +325,7 @@ impl RmsNorm {
         config: &ModelConfig,
         llama: &LlamaConfig,
     ) -> Result<Self> {
-        let mut weight = weights.numbers(&format!("{name}.weight"), d)?;
+        let mut weight = weights.numbers(&format!("{name}.weight"), d, Role::Layer)?;
         if llama.one_plus_norms {
             weight.iter_mut().for_each(|weight| *weight += 1.0);
         }

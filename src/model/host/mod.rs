@@ -122,7 +122,7 @@ struct Linear {
 }
 
 impl Linear {
-    /// Loads `name.weight`, `[out, in]`, and `name.bias` where `bias` is true.
+    /// Loads the matrix, `[out, in]`, and the bias where `bias` is true.
     fn load(
         weights: &dyn Source,
         name: &str,
@@ -130,8 +130,9 @@ impl Linear {
         role: Role,
         bias: bool,
     ) -> Result<Self> {
-        let panels = weights.panels(&format!("{name}.weight"), shape, role)?;
-        let bias = bias.then(|| weights.numbers(&format!("{name}.bias"), shape[0]));
+        let [matrix, vector] = role.names(name);
+        let panels = weights.panels(&matrix, shape, role)?;
+        let bias = bias.then(|| weights.numbers(&vector, shape[0], role));
         Ok(Self { weights: panels, bias: bias.transpose()? })
     }
 
@@ -168,5 +169,8 @@ fn bend_of(activation: Activation) -> Bend {
         Activation::Silu => Bend::Silu,
         Activation::Gelu => Bend::Gelu,
         Activation::GeluTanh => Bend::GeluTanh,
+        Activation::ClampedSilu => {
+            Bend::ClampedSilu { limit: Activation::CLAMP, sharpness: Activation::SHARPNESS }
+        }
     }
 }

@@ -100,6 +100,7 @@ impl Mixture {
             per_token,
             d_ff,
             renormalized: true,
+            bias: false,
             names: ExpertNames::Mlp,
         };
         let with =
