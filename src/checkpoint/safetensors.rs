@@ -141,11 +141,17 @@ impl<'a> SafetensorsFile<'a> {
         &self.origin
     }
 
-    /// The name of each tensor of a supported type, and the number of its elements.
+    /// The name of each tensor of a supported type, and the number of its elements. In quantized blocks a
+    /// byte holds two.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, usize)> {
         self.tensors.iter().filter_map(|(name, entry)| {
             let (start, end) = entry.data_offsets;
-            Some((name.as_str(), (end - start) / entry.dtype()?.size()))
+            let numbers = match entry.dtype() {
+                Some(dtype) => (end - start) / dtype.size(),
+                None if name.ends_with("_blocks") => (end - start).saturating_mul(2),
+                None => return None,
+            };
+            Some((name.as_str(), numbers))
         })
     }
 

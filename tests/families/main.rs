@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod gguf;
+mod mxfp4;
 mod variations;
 
 use burn::tensor::{Device, Tensor};
