@@ -12,6 +12,7 @@ mod model_source;
 mod speculate_args;
 mod text;
 mod values;
+mod wrap;
 
 pub use constraint_args::ConstraintArgs;
 pub use error::{Error, Result};
@@ -20,3 +21,4 @@ pub use model_source::ModelSource;
 pub use speculate_args::{SpeculateArgs, SpeculateChoice};
 pub use text::{bytes, note};
 pub use values::{DEVICE_TOKEN, Dtype, precision};
+pub use wrap::{WIDTH, Wrapper, terminal_width, wrap};

@@ -1,11 +1,16 @@
 //! What all programs say in the same words.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+
+use super::wrap::{width_if, wrap};
 
 /// Writes a text to standard error. A failure, such as a closed pipe, is ignored: there is nowhere
 /// to report it, and the command itself may have succeeded.
 pub fn note(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let mut out = io::stderr();
+    let text =
+        width_if(out.is_terminal()).map_or_else(|| text.to_owned(), |width| wrap(text, width));
+    let _ = out.write_all(text.as_bytes());
 }
 
 /// A memory size in a readable unit.

@@ -16,6 +16,8 @@ mod paged;
 mod prompts;
 mod scheduler;
 mod teaching;
+#[cfg(target_os = "linux")]
+mod terminal;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -23,6 +23,7 @@ use clap::Args;
 use exercises_runner::cargo::cargo;
 use exercises_runner::one_build;
 use slowburn::kernels::Simd;
+use slowburn_flags::{WIDTH, wrap};
 
 pub use compare::same_but_for_rounding;
 use output::Output;
@@ -292,17 +293,13 @@ fn lines_of_cargo(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(is_cargos)
 }
 
-/// The widest line that fits a page; longer lines are wrapped.
-const WIDTH: usize = 84;
-
-/// Wraps long lines at spaces, except in tables, streams of events and metrics, where lines have a
-/// meaning.
+/// Wraps long lines as a terminal shows them, except in streams of events and metrics, where lines
+/// have a meaning.
 fn fold(text: &str) -> String {
-    let is_kept =
-        |line: &str| ["|", "data: ", "slowburn_"].iter().any(|begin| line.starts_with(begin));
+    let is_kept = |line: &str| ["data: ", "slowburn_"].iter().any(|begin| line.starts_with(begin));
     let line = |line: &str| {
         if line.chars().count() > WIDTH && !is_kept(line) {
-            textwrap::fill(line, textwrap::Options::new(WIDTH).break_words(false))
+            wrap(line, WIDTH)
         } else {
             line.trim_end().to_owned()
         }

@@ -64,7 +64,7 @@ impl Orders {
         };
         let _ = writeln!(
             out,
-            "{:<20}{:>14}  {:<34}  differs at",
+            "{:<17}{:>13}  {:<34}  differs at",
             format!("sum number {i}"),
             "value",
             "sign, exponent, mantissa"
@@ -72,9 +72,9 @@ impl Orders {
         let across = self.across[i];
         let mut line = |order: &str, sum: f32| {
             let bit = first_bit(sum, across).map_or_else(String::new, name_of);
-            let _ = writeln!(out, "{order:<20}{sum:>14.9}  {}  {bit}", binary(sum));
+            let _ = writeln!(out, "{order:<17}{sum:>13.9}  {}  {bit}", binary(sum));
         };
-        line("across the outputs", across);
+        line("across outputs", across);
         for (lanes, along) in LANES.into_iter().zip(&self.along) {
             line(&format!("{lanes} lanes along k"), along[i]);
         }
@@ -83,7 +83,7 @@ impl Orders {
             let (differ, most) = self.differences(along);
             let _ = writeln!(
                 out,
-                "{lanes:>2} lanes along k: {differ} of {SUMS} sums differ, by up to {most} units in the last place"
+                "{lanes:>2} lanes along k: {differ} of {SUMS} differ, by up to {most} units in the last place"
             );
         }
     }

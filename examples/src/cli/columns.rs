@@ -6,15 +6,11 @@ use std::io::{self, IsTerminal, Write};
 
 use slowburn::inference::{Job, TokenOutput};
 
+use slowburn_flags::{WIDTH, terminal_width};
+
 use super::{Error, Result};
 
-/// The width of all columns with their gaps, which fits a page of the book.
-const WIDTH: usize = 84;
 const GAP: usize = 3;
-
-/// The width on a terminal, most of which have 80 columns. A line that wraps would take two rows, and
-/// the cursor would not go up far enough.
-const LIVE_WIDTH: usize = 79;
 
 /// Texts in columns. A terminal with cursor control shows them as they grow, other outputs once at
 /// the end.
@@ -22,6 +18,9 @@ pub struct Columns {
     texts: Vec<String>,
     shown: bool,
     live: bool,
+    /// That of all columns with their gaps. A line that wraps would take two rows, and the cursor would
+    /// not go up far enough.
+    width: usize,
     /// The number of lines on the screen.
     lines: usize,
 }
@@ -35,6 +34,7 @@ impl Columns {
             live: shown
                 && io::stdout().is_terminal()
                 && moves_cursor(env::var_os("TERM").as_deref()),
+            width: terminal_width().map_or(WIDTH, |width| width.min(WIDTH)),
             lines: 0,
         }
     }
@@ -67,7 +67,7 @@ impl Columns {
     }
 
     fn draw(&mut self) -> Result<()> {
-        let lines = side_by_side(&self.texts, if self.live { LIVE_WIDTH } else { WIDTH });
+        let lines = side_by_side(&self.texts, self.width);
         let mut out = io::stdout().lock();
         let written = (|| {
             if self.lines > 0 {

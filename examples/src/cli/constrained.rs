@@ -11,6 +11,7 @@ use slowburn::generate::{Chosen, FinishReason, Generation};
 use slowburn::grammar::Grammar;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::softmax;
+use slowburn_flags::WIDTH;
 
 use super::terminal::print;
 use super::{BOLD, ConstraintArgs, DIM, GenerateArgs, Result, quoted};
@@ -183,7 +184,7 @@ impl<'a> ConstrainedReport<'a> {
         });
         let _ = writeln!(
             out,
-            "{DIM}{} tokens, {end}; {forced} of them without a choice{seen}{DIM:#}",
+            "{DIM}{} tokens, {end}; {forced} without a choice{seen}{DIM:#}",
             self.steps.len()
         );
         if self.args.measure {
@@ -207,9 +208,17 @@ impl<'a> ConstrainedReport<'a> {
         for (index, step) in self.steps[..shown].iter().enumerate() {
             let token = |id| quoted(&self.pretrained.tokenizer, id);
             let (chosen, share) = (token(step.chosen), format!("{:.1}%", 100.0 * step.share));
-            let _ = write!(out, "{index:>4}  {:>7}  {share:>6}  {chosen:<14}", step.allowed);
+            let start = format!("{index:>4}  {:>7}  {share:>6}  {chosen:<14}", step.allowed);
+            let mut width = start.chars().count();
+            out.push_str(&start);
             for (id, probability) in &step.top {
-                let _ = write!(out, "{} {DIM}{:.0}%{DIM:#}  ", token(*id), 100.0 * probability);
+                let (token, percent) = (token(*id), format!("{:.0}%", 100.0 * probability));
+                width += token.chars().count() + 1 + percent.len();
+                if width > WIDTH {
+                    break;
+                }
+                let _ = write!(out, "{token} {DIM}{percent}{DIM:#}  ");
+                width += 2;
             }
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');

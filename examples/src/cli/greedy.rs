@@ -55,7 +55,7 @@ impl GreedyReport<'_> {
         let steps = &self.greedy.logprobs;
         let shown = &steps[..self.shown.min(steps.len())];
         if !shown.is_empty() {
-            out.push_str("chosen                                      then came\n");
+            out.push_str("chosen                                 then came\n");
         }
         for step in shown {
             let _ = writeln!(out, "{}", self.step(step));
@@ -96,10 +96,10 @@ impl GreedyReport<'_> {
             .map(|&(id, logprob)| format!("{} {:.0}%", name(id), 100.0 * logprob.exp()))
             .collect();
         format!(
-            "{BOLD}{:<16}{BOLD:#}{:>4.0}% {:<20}  {DIM}{}{DIM:#}",
+            "{BOLD}{:<16}{BOLD:#}{:>4.0}% {:<15}  {DIM}{}{DIM:#}",
             name(step.id),
             100.0 * p,
-            bar(p, 20),
+            bar(p, 15),
             others.join(", ")
         )
     }

@@ -336,7 +336,7 @@ impl<'a> GuessReport<'a> {
         }
         let _ = writeln!(
             out,
-            "\n\n{BOLD}{:<12}{:>7}{:>7}{:>7}{:>10}{:>9}{:>10}{:>10}   bits{BOLD:#}",
+            "\n\n{BOLD}{:<12}{:>7}{:>7}{:>6}{:>9}{:>9}{:>9}{:>9}   bits{BOLD:#}",
             "tokens/s", "plain", "ahead", "ratio", "expected", "drafted", "accepted", "per pass"
         );
         for text in &self.texts {
@@ -346,7 +346,7 @@ impl<'a> GuessReport<'a> {
             let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
             let _ = writeln!(
                 out,
-                "{:<12}{plain:>7.0}{guessed:>7.0}{:>7.2}{:>10.2}{drafted:>9}{:>10}{:>10.2}   {}",
+                "{:<12}{plain:>7.0}{guessed:>7.0}{:>6.2}{:>9.2}{drafted:>9}{:>9}{:>9.2}   {}",
                 text.text.name,
                 guessed / plain,
                 self.expected(text),

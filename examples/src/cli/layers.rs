@@ -104,14 +104,14 @@ impl LayerTimes {
         let _ = writeln!(out, "\n{BOLD}{name}: {milliseconds:.2} ms{BOLD:#}");
         let _ = writeln!(
             out,
-            "{:<10}{:>6}{:>10}{:>8}{:>9}{:>9}{:>8}  share of the roof",
+            "{:<10}{:>6}{:>9}{:>8}{:>8}{:>9}{:>7}  share of the roof",
             "", "calls", "µs", "of all", "kB", "Mflop", "flop/B"
         );
         for (kind, Layers { count, time, cost }) in &self.layers {
             let share = share(*cost, *time, roof);
             let _ = writeln!(
                 out,
-                "{:<10}{count:>6}{:>10.1}{:>7.1}%{:>9.0}{:>9.1}{:>8.2}  {:<8}{:>5.0}% {DIM}{}{DIM:#}",
+                "{:<10}{count:>6}{:>9.1}{:>7.1}%{:>8.0}{:>9.1}{:>7.2}  {:<8}{:>5.0}% {DIM}{}{DIM:#}",
                 kind.name(),
                 1e6 * time.as_secs_f64(),
                 100.0 * time.as_secs_f64() / total,
@@ -126,7 +126,7 @@ impl LayerTimes {
         let rest = self.rest().as_secs_f64();
         let _ = writeln!(
             out,
-            "{DIM}{:<10}{:>6}{:>10.1}{:>7.1}%{DIM:#}",
+            "{DIM}{:<10}{:>6}{:>9.1}{:>7.1}%{DIM:#}",
             "the rest",
             "",
             1e6 * rest,

@@ -40,7 +40,7 @@ pub fn policies(args: &ScheduleArgs, timelines: &[Timeline<'_>]) -> Result<()> {
 
 fn table(timelines: &[Timeline<'_>]) -> String {
     let mut out = format!(
-        "{:<18}{:>6}{:>22}{:>26}{:>10}\n{:<18}{:>6}{:>12}{:>10}{:>16}{:>10}{:>10}\n",
+        "{:<18}{:>6}{:>22}{:>23}{:>10}\n{:<18}{:>6}{:>12}{:>10}{:>13}{:>10}{:>10}\n",
         "",
         "",
         "time to first token",
@@ -58,7 +58,7 @@ fn table(timelines: &[Timeline<'_>]) -> String {
         let (ttft, gaps) = (Times::of(timeline.ttfts()), Times::of(timeline.gaps()));
         let _ = writeln!(
             out,
-            "{:<18}{:>6}{:>9.1} ms{:>7.1} ms{:>13.2} ms{:>7.1} ms{:>10.0}",
+            "{:<18}{:>6}{:>9.1} ms{:>7.1} ms{:>10.2} ms{:>7.1} ms{:>10.0}",
             timeline.policy(),
             timeline.count_of_steps(),
             milliseconds(ttft.mean),

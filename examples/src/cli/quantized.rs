@@ -129,7 +129,7 @@ pub fn quantized(args: &QuantizedArgs, reports: &[FormatReport]) -> Result<()> {
 
 fn text(args: &QuantizedArgs, reports: &[FormatReport]) -> String {
     let mut out = format!(
-        "{:<8}{:>12}{:>8}{:>12}{:>13}{:>12}{:>15}\n",
+        "{:<8}{:>11}{:>8}{:>12}{:>13}{:>12}{:>15}\n",
         "weights", "bytes", "of f32", "tokens/s", "perplexity", "KL, nats", "same greedy"
     );
     let Some(widest) = reports.first() else {
@@ -138,7 +138,7 @@ fn text(args: &QuantizedArgs, reports: &[FormatReport]) -> String {
     for report in reports {
         let _ = writeln!(
             out,
-            "{:<8}{:>12}{:>7.0}%{:>12.0}{:>13.3}{:>12.6}{:>14.1}%",
+            "{:<8}{:>11}{:>7.0}%{:>12.0}{:>13.3}{:>12.6}{:>14.1}%",
             report.format.name(),
             bytes(report.bytes),
             100.0 * report.bytes as f64 / widest.bytes as f64,

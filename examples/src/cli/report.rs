@@ -1,5 +1,6 @@
 //! Shows a generation: the text as it streams and then its cost, or all of it as JSON.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use slowburn::device::{self, OpenDevice, Precision};
 use slowburn::generate::{self, FinishReason, Generation, Score};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::TokenLogprobs;
-use slowburn_flags::{bytes, note};
+use slowburn_flags::{Wrapper, bytes, note};
 
 use super::{Error, GenerateArgs, Result, quoted};
 
@@ -55,6 +56,8 @@ pub struct Report<'a> {
     /// How many kernels a GPU was given before the first step of decoding.
     launches_before: u64,
     write_error: Option<io::Error>,
+    /// Ends the lines on a terminal.
+    wrapper: Option<Wrapper>,
 }
 
 impl<'a> Report<'a> {
@@ -83,6 +86,7 @@ impl<'a> Report<'a> {
             first_text: None,
             launches_before: 0,
             write_error: None,
+            wrapper: Wrapper::for_terminal(),
         };
         if !args.chat.enabled {
             let _ = report.show(&pretrained.tokenizer.decode(prompt)?);
@@ -109,6 +113,10 @@ impl<'a> Report<'a> {
         if self.args.json {
             return ControlFlow::Continue(());
         }
+        let text = match &mut self.wrapper {
+            Some(wrapper) => Cow::Owned(wrapper.push(text)),
+            None => Cow::Borrowed(text),
+        };
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => ControlFlow::Continue(()),

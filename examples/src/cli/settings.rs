@@ -88,24 +88,24 @@ pub fn settings(
     let _ = writeln!(out, "The next token after {:?}\n", tokenizer.decode(prompt)?);
 
     let head: String =
-        settings.iter().map(|setting| format!("{BOLD}{:>14}{BOLD:#}", setting.label)).collect();
-    let _ = writeln!(out, "{:<14}{head}", "");
+        settings.iter().map(|setting| format!("{BOLD}{:>12}{BOLD:#}", setting.label)).collect();
+    let _ = writeln!(out, "{:<18}{head}", "");
     for &(id, _) in all.iter().take(SHOWN) {
         let cell = |setting: &Setting| match setting.probabilities[id as usize] {
-            0.0 => format!("{DIM}{:>14}{DIM:#}", "-"),
-            p => format!("  {:<5}{:>6.1}%", bar(f64::from(p), 5), 100.0 * p),
+            0.0 => format!("{DIM}{:>12}{DIM:#}", "-"),
+            p => format!(" {:<4}{:>6.1}%", bar(f64::from(p), 4), 100.0 * p),
         };
         let cells: String = settings.iter().map(cell).collect();
-        let _ = writeln!(out, "{:<14}{cells}", quoted(tokenizer, id));
+        let _ = writeln!(out, "{:<18}{cells}", quoted(tokenizer, id));
     }
     let mut row = |name: &str, value: &dyn Fn(&Setting) -> String| {
-        let cells: String = settings.iter().map(|s| format!("{:>14}", value(s))).collect();
-        let _ = writeln!(out, "{name:<14}{cells}");
+        let cells: String = settings.iter().map(|s| format!("{:>12}", value(s))).collect();
+        let _ = writeln!(out, "{name:<18}{cells}");
     };
-    row("kept", &|s| survivors(&s.probabilities).to_string());
-    row("of the mass", &|s| format!("{:.1}%", 100.0 * mass_kept(&all, s)));
+    row("tokens kept", &|s| survivors(&s.probabilities).to_string());
+    row("probability kept", &|s| format!("{:.1}%", 100.0 * mass_kept(&all, s)));
     row("entropy, bits", &|s| format!("{:.2}", entropy_bits(&s.probabilities)));
-    row("as many as", &|s| format!("{:.1}", effective_tokens(&s.probabilities)));
+    row("effective choices", &|s| format!("{:.1}", effective_tokens(&s.probabilities)));
 
     for setting in settings {
         let perplexity = match setting.perplexity {

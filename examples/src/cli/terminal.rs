@@ -5,6 +5,7 @@ use std::io::Write;
 use anstyle::Style;
 use serde_json::Value;
 use slowburn::tokenizer::Tokenizer;
+use slowburn_flags::{terminal_width, wrap};
 
 use super::{Error, Result};
 
@@ -28,6 +29,7 @@ pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
 
 /// Writes to standard output, without styles if it is not a terminal.
 pub(super) fn write(text: &str) -> Result<()> {
+    let text = terminal_width().map_or_else(|| text.to_owned(), |width| wrap(text, width));
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(Error::Output)

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use slowburn::inference::{Completion, TokenOutput};
 use slowburn::kv::KvPool;
 use slowburn::model::Model;
+use slowburn_flags::Wrapper;
 
 use super::report::why;
 use super::{BOLD, DIM, GenerateArgs, Result, print, terminal};
@@ -17,6 +18,8 @@ pub struct Uses<'a> {
     name: &'static str,
     /// The tokens of the current use.
     tokens: Vec<TokenOutput>,
+    /// Ends the lines of its text on a terminal.
+    wrapper: Option<Wrapper>,
     json: Map<String, Value>,
 }
 
@@ -29,6 +32,7 @@ impl<'a> Uses<'a> {
             kv_pool,
             name: "",
             tokens: Vec::new(),
+            wrapper: None,
             json: Map::new(),
         }
     }
@@ -44,6 +48,7 @@ impl<'a> Uses<'a> {
     /// A closed standard output.
     pub fn begin(&mut self, name: &'static str, what: &str) -> Result<()> {
         self.name = name;
+        self.wrapper = Wrapper::for_terminal();
         self.write(&format!("{BOLD}{what}{BOLD:#}\n"))
     }
 
@@ -52,7 +57,8 @@ impl<'a> Uses<'a> {
     /// # Errors
     /// A closed standard output.
     pub fn show(&mut self, token: TokenOutput) -> Result<()> {
-        self.write(&token.token)?;
+        let shown = self.wrapper.as_mut().map(|wrapper| wrapper.push(&token.token));
+        self.write(shown.as_ref().unwrap_or(&token.token))?;
         self.tokens.push(token);
         Ok(())
     }
@@ -139,7 +145,7 @@ fn summary(completion: &Completion) -> String {
         "{DIM}{} tokens ({}){}{}{DIM:#}",
         usage.completion_tokens,
         why(finish_reason),
-        milliseconds("; time to first token ", timings.ttft),
+        milliseconds("; first token ", timings.ttft),
         milliseconds(", per token ", timings.tpot),
     )
 }

@@ -95,7 +95,7 @@ impl ExpertsRun {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "{:<7}{:>18}{:>19}{:>19}{:>19}\n{:<7}{:>9}{:>9}{pair}{pair}{pair}",
+            "{:<5}{:>17}{:>19}{:>19}{:>19}\n{:<5}{:>9}{:>8}{pair}{pair}{pair}",
             "",
             "experts taken",
             "this model",
@@ -113,7 +113,7 @@ impl ExpertsRun {
             let gains = self.gains(batch);
             let cell = |i: usize| format!("{:>12.2}{:>7.1}", batch.bytes[i] as f64 / 1e6, gains[i]);
             let cells: String = (0..3).map(cell).collect();
-            let _ = writeln!(out, "{:<7}{expected:>9.1}{measured:>9.1}{cells}", batch.size);
+            let _ = writeln!(out, "{:<5}{expected:>9.1}{measured:>8.1}{cells}", batch.size);
             rows.push(json!({
                 "batch": batch.size,
                 "expected": expected,

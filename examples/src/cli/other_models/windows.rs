@@ -43,15 +43,15 @@ fn is_printed(step: &WindowStep, last: usize) -> bool {
 
 pub(super) fn text_and_json(runs: &[(WindowPattern, Vec<WindowStep>)]) -> (String, Value) {
     let mut out = String::new();
-    let heads: String = runs.iter().map(|(pattern, _)| format!("{:>24}", pattern.name())).collect();
+    let heads: String = runs.iter().map(|(pattern, _)| format!("{:>23}", pattern.name())).collect();
     let _ = writeln!(out, "{:<10}{heads}", "");
-    let pair = format!("{:>14}{:>10}", "kB read", "blocks");
+    let pair = format!("{:>13}{:>10}", "kB read", "blocks");
     let _ = writeln!(out, "{:<10}{}", "tokens", pair.repeat(runs.len()));
     let steps = runs.first().map_or(&[][..], |(_, steps)| steps);
     let last = steps.last().map_or(0, |step| step.length);
     for (i, step) in steps.iter().enumerate().filter(|(_, step)| is_printed(step, last)) {
         let cell = |(_, steps): &(WindowPattern, Vec<WindowStep>)| match steps.get(i) {
-            Some(step) => format!("{:>14.1}{:>10}", step.attention as f64 / 1e3, step.blocks),
+            Some(step) => format!("{:>13.1}{:>10}", step.attention as f64 / 1e3, step.blocks),
             None => String::new(),
         };
         let cells: String = runs.iter().map(cell).collect();

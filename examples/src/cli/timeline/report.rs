@@ -85,7 +85,7 @@ impl Timeline<'_> {
             self.steps.chunk_by(|a, b| a.marks == b.marks).take(MOST_COLUMNS).collect();
         let mut first = 0;
         for runs in runs.chunks(COLUMNS) {
-            let _ = write!(out, "{:<8}", "step");
+            let _ = write!(out, "{:<7}", "step");
             for run in runs {
                 let last = first + run.len() - 1;
                 let steps = if run.len() == 1 {
@@ -98,13 +98,13 @@ impl Timeline<'_> {
             }
             out.push('\n');
             for place in 0..self.rows.len() {
-                let mut line = format!("{:<8}", place + 1);
+                let mut line = format!("{:<7}", place + 1);
                 for run in runs {
                     let _ = write!(line, "{:>CELL$}", run[0].marks[place].text());
                 }
                 let _ = writeln!(out, "{}", line.trim_end());
             }
-            let _ = write!(out, "{DIM}{:<8}", "tokens");
+            let _ = write!(out, "{DIM}{:<7}", "tokens");
             for run in runs {
                 let tokens: usize = run[0].marks.iter().map(|mark| mark.tokens()).sum();
                 let _ = write!(out, "{tokens:>CELL$}");
@@ -134,8 +134,7 @@ impl Timeline<'_> {
     fn write_table(&self, out: &mut String) {
         let _ = writeln!(
             out,
-            "{:>56}{:>9}\n   arrives  prompt  cached  new  waited{:>8}{:>9}{:>9}\
-             {:>11}{:>7}",
+            "{:>52}{:>9}\n   arrives prompt cached  new waited{:>7}{:>9}{:>9}{:>11}{:>7}",
             "first token after", "longest", "steps", "ms", "gap ms", "preempted", "again"
         );
         for (place, row) in self.rows.iter().enumerate() {
@@ -145,7 +144,7 @@ impl Timeline<'_> {
             let (steps, ttft) = row.ttft().unwrap_or_default();
             let _ = writeln!(
                 out,
-                "{:<3}{:>7}{:>8}{:>8}{:>5}{:>8}{steps:>8}{:>9.1}{:>9.1}{:>11}{:>7}",
+                "{:<3}{:>7}{:>7}{:>7}{:>5}{:>7}{steps:>7}{:>9.1}{:>9.1}{:>11}{:>7}",
                 place + 1,
                 row.arrived.unwrap_or_default().0,
                 self.requests[place].prompt.len(),
