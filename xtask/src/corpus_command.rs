@@ -7,11 +7,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use slowburn_flags::{WIDTH, wrap};
 
 use crate::corpus;
-
-/// The line width of printed stories.
-const STORY_WIDTH: usize = 80;
 
 #[derive(Args)]
 pub struct CorpusArgs {
@@ -42,7 +40,7 @@ pub fn run(args: &CorpusArgs) -> Result<()> {
     let mut bits = 0.0;
     for (i, story) in corpus::stories(args.seed).take(args.count).enumerate() {
         if i < args.show {
-            println!("{}\n\n", textwrap::fill(&story.text, STORY_WIDTH));
+            println!("{}\n\n", wrap(&story.text, WIDTH));
         }
         serde_json::to_writer(
             &mut file,
