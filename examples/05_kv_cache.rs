@@ -10,77 +10,38 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{ArgGroup, Parser};
-use slowburn::generate::{self, Chosen, Loop, Options};
+use clap::Parser;
+use slowburn::generate::{self, Loop, Options};
 use slowburn::model::Model;
-use slowburn_examples::cli::{self, ConstraintArgs, GenerateArgs, Report, SpeculateArgs};
+use slowburn_examples::cli::{self, GenerateArgs, StoryArgs};
 
 /// Writes a text with a loop that remembers keys and values instead of recomputing them
 #[derive(Parser)]
-#[command(group(ArgGroup::new("task").args(["score", "compare", "speculate"])))]
 struct Cli {
     #[command(flatten)]
-    generate: GenerateArgs,
-
-    #[command(flatten)]
-    speculate: SpeculateArgs,
-
-    #[command(flatten)]
-    constraint: ConstraintArgs,
-
-    /// Let the text begin with the prompt's last token, or with a longer one: token healing
-    #[arg(long, conflicts_with_all = ["score", "compare", "json_schema", "lark"])]
-    heal: bool,
+    story: StoryArgs,
 
     /// Time both loops over 32, 64, 128, 256 and 480 new tokens
     #[arg(
         long,
         conflicts_with_all = [
-            "regex", "choice", "json_schema", "lark", "draft", "draft_tokens", "block_report"
+            "score", "speculate", "heal", "regex", "choice", "json_schema", "lark", "draft",
+            "draft_tokens", "block_report"
         ]
     )]
     compare: bool,
 }
 
 fn main() -> ExitCode {
-    let cli: Cli = cli::parse();
-    cli::exit(if cli.compare {
-        compare(&cli.generate)
+    let Cli { story, compare } = cli::parse();
+    cli::exit(if compare {
+        measure(&story.generate)
     } else {
-        run(&cli)
+        story.generate.load().and_then(|loaded| cli::story(&story, loaded))
     })
 }
 
-fn run(Cli { generate: args, speculate, constraint, heal, .. }: &Cli) -> cli::Result<()> {
-    let (pretrained, device) = args.load()?;
-    let mut prompt = args.prompt_ids(&pretrained)?;
-    if args.score {
-        return cli::score(args, &pretrained, &prompt);
-    }
-
-    let (pretrained, speculation) = speculate.speculation(&args.model, pretrained)?;
-    let mut constraint = constraint.constraint(&pretrained)?;
-    if *heal {
-        constraint = pretrained.heal(&mut prompt, constraint.as_ref())?.or(constraint);
-    }
-    let mut report = Report::start(args, &pretrained, &device, &prompt)?;
-    let options = Options { constraint, ..args.options() };
-    let on_text = |text: &str| report.text(text);
-    let generation = match speculation {
-        None => generate::stream_text(generate::cached, &pretrained, &prompt, &options, on_text)?,
-        Some(speculation) => {
-            let mut speculator = speculation.start(&pretrained.model)?;
-            let guess_ahead =
-                |model: &_, prompt: &_, options: &_, on_token: &mut dyn FnMut(&Chosen<'_>) -> _| {
-                    generate::speculated(model, &mut speculator, prompt, options, on_token)
-                };
-            generate::stream_text(guess_ahead, &pretrained, &prompt, &options, on_text)?
-        }
-    };
-    report.finish(&generation)
-}
-
-fn compare(args: &GenerateArgs) -> cli::Result<()> {
+fn measure(args: &GenerateArgs) -> cli::Result<()> {
     let (pretrained, _) = args.load()?;
     let prompt = args.prompt_ids(&pretrained)?;
     let mut rows = Vec::new();

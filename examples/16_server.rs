@@ -5,7 +5,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use slowburn_server::{ServerError, Settings, serve, start_log};
+use slowburn_server::{Settings, serve, start_log};
 
 // ANCHOR: main
 fn main() -> ExitCode {
@@ -15,17 +15,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(exit_code(&error))
+            ExitCode::from(error.exit_code())
         }
     }
 }
 // ANCHOR_END: main
-
-/// 2 for settings, 1 for all other errors.
-fn exit_code(error: &ServerError) -> u8 {
-    match error {
-        ServerError::Settings(_) => 2,
-        ServerError::Model(error) => error.exit_code(),
-        _ => 1,
-    }
-}

@@ -5,6 +5,7 @@
 
 mod arrival;
 mod bounded;
+mod cached;
 mod download;
 mod error;
 mod name;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::files;
+pub use cached::CachedModel;
 use download::Download;
 pub use error::{Error, Result};
 pub use name::HubModel;

@@ -10,7 +10,7 @@ use crate::constrained::{Automaton, Cancel, Constraint, Vocabulary};
 use crate::error::{RequestError, Result};
 use crate::grammar::{Grammar, Grammars};
 use crate::model::Model;
-use crate::tokenizer::{ChatOptions, Message, TextOptions, Tokenizer};
+use crate::tokenizer::{ChatOptions, Message, TextOptions, Tokenizer, paragraphs};
 pub use pooling::Pooling;
 
 /// A loaded model.
@@ -64,6 +64,29 @@ impl Pretrained {
         let chat = self.tokenizer.write_chat(messages, options)?;
         self.tokenizer.check_length(&chat.text, self.model.config().context_length)?;
         self.tokenizer.encode_written(&chat)
+    }
+
+    /// The token ids of a conversation with any model: by its chat template, or where it has none, of the
+    /// messages' [`paragraphs`], for which only [`ChatOptions::parse_special`] is heeded.
+    ///
+    /// # Errors
+    /// Those of [`chat_ids`](Self::chat_ids), or of [`prompt_ids`](Self::prompt_ids).
+    pub fn conversation_ids(
+        &self,
+        messages: &[Message],
+        options: &ChatOptions,
+    ) -> Result<Vec<u32>> {
+        if self.tokenizer.has_chat_template() {
+            return self.chat_ids(messages, options);
+        }
+        let ChatOptions { parse_special, .. } = *options;
+        let options = TextOptions { parse_special, ..TextOptions::default() };
+        let ids = self.text_ids(&paragraphs(messages), options)?;
+        if ids.is_empty() {
+            self.prompt_ids("")
+        } else {
+            Ok(ids)
+        }
     }
 
     /// The token ids of a text, as the options say: none for an empty one, if no special tokens are added.

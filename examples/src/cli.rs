@@ -30,8 +30,10 @@ mod report;
 mod schedule_args;
 mod score;
 mod settings;
+mod story;
 mod terminal;
 mod timeline;
+mod tokens;
 mod uses;
 #[cfg(feature = "remote")]
 mod wire;
@@ -52,9 +54,9 @@ pub use batch_args::BatchArgs;
 pub use batch_report::{BatchReport, BatchSize, batch_sizes};
 pub use bits::{SameBits, bits};
 pub use chart::{Chart, check_chart, draw};
-pub use chat::{ChatArgs, ChatArgument};
+pub use chat::{ChatArgs, ChatArgument, chat_options};
 pub use columns::Columns;
-pub use command_line::parse;
+pub use command_line::{command, parse, parse_as};
 pub use comparison::comparison;
 pub use constrained::{ConstrainedArgs, ConstrainedReport};
 pub use error::{Error, Result};
@@ -78,11 +80,13 @@ pub use quantized::{FormatReport, QuantizedArgs, Story, WeightFormat, quantized}
 pub use record_args::RecordArgs;
 pub use report::Report;
 pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
-pub use score::{score, score_prompt};
+pub use score::{ScoreArgs, score, score_prompt, score_text};
 pub use settings::{Setting, settings};
 pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
-pub use terminal::{BOLD, DIM, bar, print, quoted};
+pub use story::{StoryArgs, story};
+pub use terminal::{BOLD, DIM, ask, bar, print, quoted, write};
 pub use timeline::{Timeline, timeline};
+pub use tokens::{TokensArgs, tokens};
 pub use uses::Uses;
 #[cfg(feature = "remote")]
 pub use wire::{Traffic, Wire};

@@ -59,4 +59,4 @@ pub use auth::ApiKeys;
 pub use log::start_log;
 pub use server::{Server, ServerError, serve};
 pub use settings::{LogFilter, LogFormat, Origins, Seconds, Settings, SettingsError};
-pub use sources::ConfigError;
+pub use sources::{ConfigError, command};

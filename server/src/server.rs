@@ -48,6 +48,17 @@ pub enum ServerError {
     Model(#[from] slowburn_flags::Error),
 }
 
+impl ServerError {
+    /// The exit code: 2 for settings, 1 for all other errors.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            ServerError::Settings(_) => 2,
+            ServerError::Model(error) => error.exit_code(),
+            _ => 1,
+        }
+    }
+}
+
 /// A server that listens, and serves once it is run.
 pub struct Server {
     listener: TcpListener,

@@ -144,8 +144,7 @@ impl Service {
     }
 
     /// The token ids of a conversation. A model without a chat template, such as the bundled one,
-    /// continues the texts of the messages, each on a line of its own. A template sees the tools, if it
-    /// knows any.
+    /// continues the texts of the messages, each a paragraph. A template sees the tools, if it knows any.
     pub(super) fn chat_ids(
         &self,
         messages: &[Message],
@@ -154,10 +153,8 @@ impl Service {
     ) -> Result<Vec<u32>, ApiError> {
         let Pretrained { tokenizer, .. } = &*self.pretrained;
         if !tokenizer.has_chat_template() {
-            let lines: Vec<String> = messages.iter().flat_map(tools::lines).collect();
-            let ChatOptions { parse_special, .. } = options;
-            let options = TextOptions { parse_special, ..TextOptions::default() };
-            return Ok(self.text_ids(&lines.join("\n"), options)?);
+            let messages: Vec<Message> = messages.iter().map(tools::in_text).collect();
+            return Ok(self.pretrained.conversation_ids(&messages, &options)?);
         }
         options.now = Some(Zoned::now().datetime());
         if !tools.is_empty() {

@@ -79,9 +79,19 @@ impl Settings {
     /// A setting that does not exist or is out of its range, by its name; settings that contradict
     /// each other; a file that cannot be read.
     pub fn load(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, ConfigError> {
+        Self::load_as(command(), arguments)
+    }
+
+    /// As [`load`](Self::load), by a [`command`] that may have another name and other help.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_as(
+        command: Command,
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Self, ConfigError> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         let (program, flags) = arguments.split_at(arguments.len().min(1));
-        let command = command();
         let parse = |of_file: &[OsString]| {
             let all = [program, of_file, flags].concat();
             let matches = command.clone().try_get_matches_from(all);
@@ -103,7 +113,7 @@ impl Settings {
 
 // ANCHOR: command
 /// The command line, with an environment variable for each flag.
-fn command() -> Command {
+pub fn command() -> Command {
     let with_variable = |arg: Arg| match variable(&arg) {
         Some(name) if !is_of_kubernetes(&name) && !is_off(&arg, &name) => arg.env(name),
         _ => arg,

@@ -16,5 +16,6 @@ mod weight_file;
 mod weights;
 
 pub(crate) use config::GenerationConfig;
+pub use open_file::{Reading, reading};
 pub(crate) use shards::Shards;
 pub use weights::Weights;

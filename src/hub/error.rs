@@ -29,6 +29,12 @@ pub enum Error {
     NotFound { endpoint: String, model: String },
 
     #[error(
+        "`{model}` is not in {cache}: give the name that it has on the hub, such as org/name",
+        model = short(.model), cache = quoted(.cache)
+    )]
+    NotCached { model: String, cache: PathBuf },
+
+    #[error(
         "`{model}` has no file {file}: see {endpoint}/{name}/tree/{revision} for those that it has",
         model = short(.model),
         file = quoted(.file),
@@ -121,6 +127,7 @@ mod tests {
                 reason: of(),
             },
             Error::NotFound { endpoint: of(), model: of() },
+            Error::NotCached { model: of(), cache: PathBuf::from(text) },
             Error::NoFile { model: of(), file: of(), endpoint: of() },
             Error::Gated { endpoint: of(), model: of() },
             Error::Download { model: of(), file: of(), reason: of() },
@@ -136,6 +143,7 @@ mod tests {
         match error {
             Error::Offline { .. }
             | Error::NotFound { .. }
+            | Error::NotCached { .. }
             | Error::NoFile { .. }
             | Error::Gated { .. }
             | Error::Download { .. }

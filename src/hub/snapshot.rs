@@ -48,6 +48,11 @@ impl Snapshot {
         snapshot.folder().is_dir().then_some(snapshot)
     }
 
+    /// The folder of the model, with all of its commits.
+    pub(super) fn repository(&self) -> &Path {
+        &self.model
+    }
+
     pub(super) fn folder(&self) -> PathBuf {
         self.model.join("snapshots").join(&self.commit)
     }

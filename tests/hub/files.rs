@@ -135,3 +135,43 @@ fn what_models_for_embeddings_have_is_fetched() {
     hub.fetch(&model(NAME)).unwrap();
     assert_eq!(server.requests(), []);
 }
+
+#[test]
+fn what_is_in_the_cache_is_listed_and_removed() {
+    let cache = tempfile::tempdir().unwrap();
+    let gguf = "more/tiny.F16.gguf";
+    let mut files = tiny();
+    files.insert(gguf.to_owned(), vec![7; 3000]);
+    let server = Server::start(files.clone());
+    let hub = hub(&server.address, &cache);
+    assert_eq!(hub.cached().unwrap(), []);
+    hub.fetch(&model(NAME)).unwrap();
+    hub.fetch(&model(&format!("{NAME}/{gguf}"))).unwrap();
+    // What is no model, and a model of another program at a commit without a name.
+    std::fs::create_dir_all(cache.path().join("datasets--org--texts/snapshots/1")).unwrap();
+    std::fs::create_dir_all(cache.path().join("models--org--half/snapshots/1")).unwrap();
+    let half = cache.path().join("models--org--half/snapshots/1");
+    std::fs::write(half.join("config.json"), [7; 10]).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(".", half.join("circle")).unwrap();
+
+    let found = hub.cached().unwrap();
+    let all: usize =
+        files.iter().filter(|(name, _)| *name != "README.md").map(|(_, f)| f.len()).sum();
+    let names: Vec<&str> = found.iter().map(|found| found.model.as_str()).collect();
+    assert_eq!(names, ["org/half@1", "org/tiny", "org/tiny/more/tiny.F16.gguf"]);
+    assert_eq!(found[1].path, snapshot(&cache));
+    assert_eq!(found[2].path, snapshot(&cache).join(gguf));
+    assert_eq!([found[1].bytes, found[2].bytes], [all as u64, 3000]);
+    let whole: Vec<bool> = found.iter().map(|found| found.is_whole).collect();
+    assert_eq!(whole, [false, true, true]);
+    // Each is loaded by its name.
+    let offline = Hub { offline: true, ..hub.clone() };
+    for found in &found[1..] {
+        assert_eq!(offline.fetch(&model(&found.model)).unwrap(), found.path);
+    }
+
+    assert!(hub.remove(&model(NAME)).unwrap() >= all as u64);
+    assert!(matches!(hub.remove(&model(NAME)), Err(Error::NotCached { .. })));
+    assert_eq!(hub.cached().unwrap().len(), 1);
+}

@@ -301,16 +301,16 @@ def test_the_loop_of_calls_and_answers(client):
     final = client.chat.completions.create(
         model="ember", messages=messages, tools=TOOLS, tool_choice="none", temperature=0, max_completion_tokens=10
     )
-    # A model without a template reads the calls as it writes them.
-    lines = ["How many are there?"]
+    # A model without a template reads the calls as it writes them: behind the message that they answer.
+    text = "How many are there?"
     for message in messages[1:]:
         if isinstance(message, dict):
-            lines.append(message["content"])
+            text += "\n\n" + message["content"]
         else:
             arguments = json.loads(message.tool_calls[0].function.arguments)
             compact = json.dumps(arguments, separators=(",", ":"), ensure_ascii=False)
-            lines.append(f'{{"name": "{message.tool_calls[0].function.name}", "arguments": {compact}}}')
-    plain = client.completions.create(model="ember", prompt="\n".join(lines), temperature=0, max_tokens=10)
+            text += f'{{"name": "{message.tool_calls[0].function.name}", "arguments": {compact}}}'
+    plain = client.completions.create(model="ember", prompt=text, temperature=0, max_tokens=10)
     assert final.choices[0].message.content == plain.choices[0].text
 
 

@@ -30,14 +30,19 @@ impl ChatArgs {
         system.chain([Message::new(Role::User, prompt)]).collect()
     }
 
-    /// The options of the template. Some templates write today's date.
+    /// The options of the template.
     pub fn options(&self) -> ChatOptions {
-        let variables = self.arguments.iter().cloned();
-        ChatOptions {
-            now: Some(jiff::Zoned::now().datetime()),
-            variables: variables.map(|argument| (argument.name, argument.value)).collect(),
-            ..ChatOptions::default()
-        }
+        chat_options(&self.arguments)
+    }
+}
+
+/// The options of a template with these arguments. Some templates write today's date.
+pub fn chat_options(arguments: &[ChatArgument]) -> ChatOptions {
+    let variables = arguments.iter().cloned();
+    ChatOptions {
+        now: Some(jiff::Zoned::now().datetime()),
+        variables: variables.map(|argument| (argument.name, argument.value)).collect(),
+        ..ChatOptions::default()
     }
 }
 

@@ -2,39 +2,60 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::{self, Read};
 
-use clap::{Arg, ArgAction, Args, Command, Id, Parser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, Id, Parser};
+use slowburn::outside::in_words;
 
 use super::{ChatArgs, ConstraintArgs, ModelArgs, SamplingArgs, SpeculateArgs};
 
 /// The name of the arguments without a flag.
 const WORDS: &str = "words without a flag";
 
+/// The most bytes that are read of standard input.
+const MOST_READ: u64 = 64 << 20;
+
 /// Reads the command line. Words without a flag are a prompt: all of them together, or each by itself
 /// where there may be several prompts. A wrong command line, or one that asks for help, ends the program.
 pub fn parse<C: Parser>() -> C {
-    parse_from(env::args_os()).unwrap_or_else(|error| error.exit())
+    parse_as(command::<C>(), env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
-fn parse_from<C: Parser>(arguments: impl Iterator<Item = OsString>) -> Result<C, clap::Error> {
-    let mut arguments: Vec<OsString> = arguments.collect();
+/// The command line of a program: its flags, each under its heading, and the words without a flag, if it
+/// has a prompt.
+pub fn command<C: CommandFactory>() -> Command {
     let command = with_headings(C::command());
-    let prompt = command.get_arguments().find(|arg| arg.get_long() == Some("prompt"));
-    let Some(several) = prompt.map(|prompt| matches!(prompt.get_action(), ArgAction::Append))
-    else {
-        return C::from_arg_matches(&command.try_get_matches_from(arguments)?);
-    };
-    let command = with_words(command, several);
+    match prompt_of(&command) {
+        None => command,
+        Some(prompt) => {
+            let several = is_several(prompt);
+            with_words(command, several)
+        }
+    }
+}
+
+/// As [`parse`], of a [`command`] that may have been changed, and other arguments: the first is the
+/// name of the program. The word `-` is what standard input holds.
+///
+/// # Errors
+/// A wrong command line, or one that asks for help; standard input that cannot be read.
+pub fn parse_as<C: Parser>(
+    command: Command,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<C, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let matches = command.clone().try_get_matches_from(&arguments)?;
+    let Some(prompt) = prompt_of(&command) else {
+        return C::from_arg_matches(&matches);
+    };
     let words: Vec<String> =
         matches.get_many::<String>(WORDS).into_iter().flatten().cloned().collect();
-    if words.is_empty() {
-        return C::from_arg_matches(&matches);
-    }
-    let prompts = if several {
-        words
-    } else {
-        vec![words.join(" ")]
+    let prompts = match &words[..] {
+        [] => return C::from_arg_matches(&matches),
+        [dash] if dash == "-" => vec![standard_input(&command)?],
+        words if is_several(prompt) => words.to_vec(),
+        words => vec![words.join(" ")],
     };
     // As if they had the flag, so that all that is said of the flag holds for them.
     let flags = prompts.into_iter().map(|prompt| format!("--prompt={prompt}").into());
@@ -43,11 +64,36 @@ fn parse_from<C: Parser>(arguments: impl Iterator<Item = OsString>) -> Result<C,
     C::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
+fn prompt_of(command: &Command) -> Option<&Arg> {
+    command.get_arguments().find(|arg| arg.get_long() == Some("prompt"))
+}
+
+fn is_several(prompt: &Arg) -> bool {
+    matches!(prompt.get_action(), ArgAction::Append)
+}
+
+/// A text from standard input, without the line break at its end.
+fn standard_input(command: &Command) -> Result<String, clap::Error> {
+    let failed = |message: String| {
+        let message = format!("cannot read the prompt from standard input: {message}");
+        command.clone().error(ErrorKind::Io, message)
+    };
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(MOST_READ + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(in_words(error)))?;
+    if bytes.len() as u64 > MOST_READ {
+        return Err(failed(format!("it has more than {MOST_READ} bytes")));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?;
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
+}
+
 fn with_words(command: Command, several: bool) -> Command {
     let help = if several {
         "A prompt, the same as --prompt; in quotes, if it has spaces"
     } else {
-        "The prompt, the same as --prompt"
+        "The prompt, the same as --prompt; - reads standard input"
     };
     command.arg(
         Arg::new(WORDS).value_name("PROMPT").num_args(0..).action(ArgAction::Append).help(help),
@@ -77,8 +123,6 @@ fn flags_of<A: Args>() -> Vec<Id> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::GenerateArgs;
 
@@ -135,7 +179,7 @@ mod tests {
 
     fn parse<C: Parser>(arguments: &[&str]) -> Result<C, clap::Error> {
         let all = ["program"].iter().chain(arguments);
-        parse_from(all.map(|argument| OsString::from(*argument)))
+        parse_as(command::<C>(), all.map(|argument| OsString::from(*argument)))
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub enum Error {
     #[error("cannot write {path}: {source}", path = quoted(.path), source = in_words(.source))]
     Write { path: PathBuf, source: io::Error },
 
+    #[error("cannot read the next line: {reason}", reason = in_words(.0))]
+    Input(io::Error),
+
     #[error("cannot write the output: {reason}", reason = in_words(.0))]
     Output(io::Error),
 
@@ -72,7 +75,7 @@ impl Error {
             Error::LendToAll { .. } => 2,
             #[cfg(feature = "remote")]
             Error::Lend { .. } => 1,
-            Error::NoPrompts { .. } | Error::Write { .. } | Error::Output(_) => 1,
+            Error::NoPrompts { .. } | Error::Write { .. } | Error::Input(_) | Error::Output(_) => 1,
         }
     }
 }
@@ -112,6 +115,7 @@ mod tests {
             Error::AllFormats,
             Error::NoFigure,
             Error::Write { path: path(), source: of_system() },
+            Error::Input(of_system()),
             Error::Output(of_system()),
             Error::ChartsNotCompiled,
             #[cfg(feature = "remote")]

@@ -1,12 +1,49 @@
-//! `--score`: the likelihood of a text under the model.
+//! `--score`, and `slowburn score`: the likelihood of a text under the model.
 
 use std::fmt::Write;
 
+use clap::Args;
 use serde_json::json;
 use slowburn::generate;
 use slowburn::pretrained::Pretrained;
 
-use super::{DIM, GenerateArgs, Result, bar, print, quoted};
+use super::{DIM, GenerateArgs, ModelArgs, PromptIds, Result, bar, print, quoted};
+
+/// The flags of a score.
+#[derive(Debug, Clone, Args)]
+pub struct ScoreArgs {
+    /// The text to score
+    #[arg(long, default_value = "Once upon a time", value_name = "TEXT")]
+    pub prompt: String,
+
+    /// Token ids to score, instead of a text: 0,12,345
+    #[arg(long, conflicts_with = "prompt", value_name = "IDS")]
+    pub prompt_ids: Option<PromptIds>,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Show how likely each token was, beside the N most likely ones
+    #[arg(long, value_name = "N")]
+    pub logprobs: Option<usize>,
+
+    /// Print one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Scores the text with a model that [`ModelArgs::load`] has loaded, and prints as [`score`] does.
+///
+/// # Errors
+/// A text that the model cannot read; a closed standard output.
+pub fn score_text(args: &ScoreArgs, pretrained: &Pretrained) -> Result<()> {
+    let ids = match &args.prompt_ids {
+        Some(ids) => ids.clone().or_begin(pretrained)?,
+        None => pretrained.prompt_ids(&args.prompt)?,
+    };
+    pretrained.model.check_prompt(&ids)?;
+    show(pretrained, &ids, args.logprobs, args.json)
+}
 
 /// Loads the model, and scores the prompt.
 ///
@@ -23,17 +60,26 @@ pub fn score_prompt(args: &GenerateArgs) -> Result<()> {
 /// # Errors
 /// As [`generate::score`]; a closed standard output.
 pub fn score(args: &GenerateArgs, pretrained: &Pretrained, prompt: &[u32]) -> Result<()> {
-    let score = generate::score(&pretrained.model, prompt, args.logprobs.unwrap_or(0))?;
+    show(pretrained, prompt, args.logprobs, args.json)
+}
+
+fn show(
+    pretrained: &Pretrained,
+    prompt: &[u32],
+    logprobs: Option<usize>,
+    as_json: bool,
+) -> Result<()> {
+    let score = generate::score(&pretrained.model, prompt, logprobs.unwrap_or(0))?;
     let perplexity = score.perplexity();
     let json = json!({
         "prompt_ids": prompt,
         "logprob": score.logprob(),
         "perplexity": perplexity,
-        "logprobs": args.logprobs.map(|_| &score.tokens),
+        "logprobs": logprobs.map(|_| &score.tokens),
     });
 
     let mut text = String::new();
-    if args.logprobs.is_some() {
+    if logprobs.is_some() {
         for token in &score.tokens {
             let p = f64::from(token.logprob).exp();
             let name = quoted(&pretrained.tokenizer, token.id);
@@ -57,5 +103,5 @@ pub fn score(args: &GenerateArgs, pretrained: &Pretrained, prompt: &[u32]) -> Re
         ),
         None => writeln!(text, "one token only, which nothing foretold: it has no perplexity"),
     };
-    print(args.json, &json, &text)
+    print(as_json, &json, &text)
 }

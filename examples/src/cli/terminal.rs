@@ -1,6 +1,6 @@
 //! Text, bars and styles for a terminal.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::Style;
 use serde_json::Value;
@@ -27,8 +27,24 @@ pub fn print(as_json: bool, json: &Value, text: &str) -> Result<()> {
     }
 }
 
+/// The next line that somebody types, after this question, or of a pipe. None at its end.
+///
+/// # Errors
+/// Standard input that cannot be read; a closed standard output.
+pub fn ask(question: &str) -> Result<Option<String>> {
+    if io::stdin().is_terminal() {
+        write(question)?;
+    }
+    let mut line = String::new();
+    let read = io::stdin().read_line(&mut line).map_err(Error::Input)?;
+    Ok((read > 0).then(|| line.trim().to_owned()))
+}
+
 /// Writes to standard output, without styles if it is not a terminal.
-pub(super) fn write(text: &str) -> Result<()> {
+///
+/// # Errors
+/// A closed standard output.
+pub fn write(text: &str) -> Result<()> {
     let text = terminal_width().map_or_else(|| text.to_owned(), |width| wrap(text, width));
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());

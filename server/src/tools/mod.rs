@@ -275,8 +275,8 @@ pub(super) fn call(id: String, name: String, arguments: Value) -> ToolCall {
     ToolCall { id, function: FunctionCall { name, arguments } }
 }
 
-/// A message as a model without a chat template reads it: its text and its calls, each on a line.
-pub(super) fn lines(message: &Message) -> Vec<String> {
+/// A message for a model without a chat template: its calls are lines of its text.
+pub(super) fn in_text(message: &Message) -> Message {
     let call = |call: &ToolCall| {
         let FunctionCall { name, arguments } = &call.function;
         let arguments = match arguments.as_str() {
@@ -290,9 +290,9 @@ pub(super) fn lines(message: &Message) -> Vec<String> {
         format!("{}{arguments}{}", PLAIN.header(name), "}")
     };
     let calls = message.tool_calls.iter().map(call);
-    let text = message.content.clone().unwrap_or_default();
-    let text = (!text.is_empty() || message.tool_calls.is_empty()).then_some(text);
-    text.into_iter().chain(calls).collect()
+    let text = message.content.clone().filter(|text| !text.is_empty());
+    let lines: Vec<String> = text.into_iter().chain(calls).collect();
+    Message::new(message.role, lines.join("\n"))
 }
 
 /// Checks the tools of a request: their number, names and kinds of parameters.

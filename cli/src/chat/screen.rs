@@ -1,0 +1,136 @@
+//! What a conversation shows: answers on standard output, and all else on standard error.
+
+use std::io::{self, Write};
+
+use indicatif::ProgressBar;
+use slowburn::kernels::BLOCK;
+use slowburn_examples::cli::DIM;
+
+use super::error::{Error, Result};
+use super::speaker::Speaker;
+use super::thoughts::Piece;
+use crate::progress::{Watched, watched};
+
+/// Shows answers and notes. Styles are left out where there is no terminal, or NO_COLOR is set.
+pub(super) struct Screen {
+    /// Whether thoughts are one line.
+    folds: bool,
+    shown: Shown,
+    /// Counts thoughts that are folded, in a terminal.
+    spinner: Option<ProgressBar>,
+}
+
+/// Says something beside the answers.
+pub(super) fn note(text: &str) {
+    // There is nowhere to say that this failed.
+    let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
+}
+
+/// What of an answer was shown last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Thought,
+    Text,
+}
+
+impl Screen {
+    pub(super) fn new(folds: bool) -> Self {
+        Self { folds, shown: Shown::Nothing, spinner: None }
+    }
+
+    /// Folds thoughts, or unfolds them. Whether they are folded then.
+    pub(super) fn fold(&mut self) -> bool {
+        self.folds = !self.folds;
+        self.folds
+    }
+
+    /// An answer begins.
+    pub(super) fn begin(&mut self) {
+        self.shown = Shown::Nothing;
+    }
+
+    /// Shows a piece of the answer.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub(super) fn show(&mut self, piece: &Piece, thought_tokens: usize) -> Result<()> {
+        match piece {
+            Piece::Thought(_) if self.folds => {
+                let spinner = self.spinner.get_or_insert_with(ProgressBar::new_spinner);
+                spinner.set_message(format!("thinking: {thought_tokens} tokens"));
+                spinner.tick();
+                Ok(())
+            }
+            // Thoughts are no answer: a pipe does not get them.
+            Piece::Thought(text) => {
+                self.shown = Shown::Thought;
+                let mut out = anstream::stderr().lock();
+                let written = write!(out, "{DIM}{text}{DIM:#}").and_then(|()| out.flush());
+                written.map_err(Error::Output)
+            }
+            Piece::Text(text) => {
+                self.end_thought(thought_tokens);
+                self.shown = Shown::Text;
+                let mut out = io::stdout().lock();
+                let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                written.map_err(Error::Output)
+            }
+        }
+    }
+
+    fn end_thought(&mut self, thought_tokens: usize) {
+        if let Some(spinner) = self.spinner.take() {
+            spinner.finish_and_clear();
+            note(&format!("thought for {thought_tokens} tokens"));
+        } else if self.shown == Shown::Thought {
+            let _ = writeln!(anstream::stderr(), "\n");
+        }
+    }
+
+    /// The answer has ended.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub(super) fn end(&mut self, thought_tokens: usize) -> Result<()> {
+        if self.shown != Shown::Text {
+            self.end_thought(thought_tokens);
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(b"\n").and_then(|()| out.flush()).map_err(Error::Output)
+    }
+}
+
+/// How far a long prompt was read, until the first token.
+pub(super) struct Prefill<'a> {
+    speaker: &'a Speaker,
+    tokens: u64,
+    /// The tokens that the model had computed before, and those it had found in the cache.
+    before: (u64, u64),
+}
+
+impl<'a> Prefill<'a> {
+    pub(super) fn of(speaker: &'a Speaker, tokens: usize) -> Self {
+        let mut prefill = Self { speaker, tokens: tokens as u64, before: (0, 0) };
+        prefill.before = prefill.computed();
+        prefill
+    }
+
+    fn computed(&self) -> (u64, u64) {
+        let load = self.speaker.load();
+        load.map_or((0, 0), |load| {
+            (load.engine.prefill_tokens, load.prefix_cache.hits * BLOCK as u64)
+        })
+    }
+
+    /// Calls `work`, and shows how far the prompt is, until the bar is ended.
+    pub(super) fn watch<T>(&self, work: impl FnOnce(&Watched) -> T) -> T {
+        let done = || {
+            let ((computed, cached), before) = (self.computed(), self.before);
+            let found = cached.saturating_sub(before.1);
+            (computed.saturating_sub(before.0), self.tokens.saturating_sub(found))
+        };
+        watched("reading {wide_bar} {pos} of {len} tokens", done, work)
+    }
+}

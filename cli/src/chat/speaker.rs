@@ -1,0 +1,166 @@
+//! The model that answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use slowburn::inference::{
+    CancelToken, Completion, GenerateRequest, Inference, InferenceBuilder, Load, TokenOutput,
+    streaming_handler,
+};
+use slowburn::kernels::BLOCK;
+use slowburn::pretrained::Pretrained;
+use slowburn::speculation::Speculation;
+use slowburn::tokenizer::{ChatEnding, ChatOptions, END_OF_PARAGRAPH, Message};
+use slowburn_examples::cli::{ChatArgument, chat_options};
+
+use super::conversation::Answer;
+use super::error::{Error, Result};
+use super::settings::Settings;
+use super::thoughts::{Piece, Thoughts};
+
+/// A model, and the blocks of what it has read: a conversation that goes on begins with the same tokens,
+/// so that only new ones are computed.
+pub struct Speaker {
+    pretrained: Arc<Pretrained>,
+    inference: Inference<GenerateRequest, TokenOutput, Arc<Pretrained>>,
+    /// Those of the chat template.
+    arguments: Vec<ChatArgument>,
+}
+
+/// An answer, and what it took.
+#[derive(Debug)]
+pub struct Reply {
+    pub answer: Answer,
+    /// How many of its tokens are what the model thought.
+    pub thought_tokens: usize,
+    pub completion: Completion,
+}
+
+impl Speaker {
+    /// Starts the thread of a model.
+    ///
+    /// # Errors
+    /// No further thread.
+    pub fn new(
+        pretrained: Pretrained,
+        speculation: Option<Speculation>,
+        arguments: Vec<ChatArgument>,
+    ) -> Result<Self> {
+        let pretrained = Arc::new(pretrained);
+        let builder = InferenceBuilder::new().with_model(pretrained.clone());
+        let builder = match speculation {
+            Some(speculation) => builder.with_speculation(speculation),
+            None => builder,
+        };
+        let inference = builder.build(streaming_handler)?;
+        Ok(Self { pretrained, inference, arguments })
+    }
+
+    /// Computes two tokens for nothing, so that the first answer does not pay what comes once.
+    ///
+    /// # Errors
+    /// A model that cannot generate.
+    pub fn warm_up(&self) -> Result<Duration> {
+        Ok(self.inference.warm_up()?)
+    }
+
+    /// Whether messages are written by a template of the model, or are paragraphs of one text.
+    pub fn has_template(&self) -> bool {
+        self.pretrained.tokenizer.has_chat_template()
+    }
+
+    /// The most tokens of a conversation.
+    pub fn context(&self) -> usize {
+        self.pretrained.model.config().context_length
+    }
+
+    /// What the model has computed so far, and has in memory.
+    ///
+    /// # Errors
+    /// A model whose thread has ended.
+    pub fn load(&self) -> Result<Load> {
+        Ok(self.inference.load()?)
+    }
+
+    /// The tokens of these messages, up to where an answer begins.
+    ///
+    /// # Errors
+    /// Messages that the template refuses; more than the context holds, beside one token of an answer.
+    pub fn prompt(&self, messages: &[Message]) -> Result<Vec<u32>> {
+        let ids = self.pretrained.conversation_ids(messages, &chat_options(&self.arguments))?;
+        let (tokens, context) = (ids.len(), self.context());
+        if tokens >= context {
+            return Err(Error::ContextFull { tokens, context });
+        }
+        Ok(ids)
+    }
+
+    /// The number of tokens of these messages.
+    ///
+    /// # Errors
+    /// Messages that the template refuses.
+    pub fn count(&self, messages: &[Message]) -> Result<usize> {
+        let options = ChatOptions { ending: ChatEnding::Message, ..chat_options(&self.arguments) };
+        Ok(self.pretrained.conversation_ids(messages, &options)?.len())
+    }
+
+    /// Answers a prompt. `begun` gets what cancels the answer, and `heard` each piece, with the number of
+    /// tokens that were thoughts so far.
+    ///
+    /// # Errors
+    /// Settings out of their range; those of `heard`, which end the answer; a device that fails.
+    pub fn answer(
+        &self,
+        prompt: Vec<u32>,
+        settings: &Settings,
+        begun: impl FnOnce(CancelToken),
+        mut heard: impl FnMut(&Piece, usize) -> Result<()>,
+    ) -> Result<Reply> {
+        let mut thoughts = Thoughts::after(&self.end_of(&prompt));
+        let job = self.inference.infer(self.request(prompt, settings)).spawn();
+        begun(job.cancel_token());
+        let (mut text, mut thought, mut thought_tokens) = (String::new(), String::new(), 0);
+        let mut hear = |piece: Piece, thought_tokens: usize| {
+            match &piece {
+                Piece::Thought(piece) => thought.push_str(piece),
+                Piece::Text(piece) => text.push_str(piece),
+            }
+            heard(&piece, thought_tokens)
+        };
+        for token in &job.stream {
+            let pieces = thoughts.push(&token.token);
+            thought_tokens += usize::from(thoughts.is_inside());
+            for piece in pieces {
+                hear(piece, thought_tokens)?;
+            }
+        }
+        if let Some(piece) = thoughts.finish() {
+            hear(piece, thought_tokens)?;
+        }
+        let completion = job.join()?;
+        let thought = thought.trim_end();
+        let thought = (!thought.is_empty()).then(|| thought.to_owned());
+        Ok(Reply { answer: Answer { text, thought }, thought_tokens, completion })
+    }
+
+    fn request(&self, prompt: Vec<u32>, settings: &Settings) -> GenerateRequest {
+        // Where the KV cache holds less than the context, an answer that may be longer would be refused.
+        let in_cache = self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK);
+        let room = in_cache.saturating_sub(prompt.len()).max(1);
+        let max_tokens = settings.max_tokens.unwrap_or(room);
+        let request = GenerateRequest::new(prompt)
+            .with_max_tokens(max_tokens)
+            .with_sampling(settings.sampling.clone());
+        if self.has_template() {
+            request
+        } else {
+            request.with_stop(END_OF_PARAGRAPH)
+        }
+    }
+
+    /// The text that a prompt ends with.
+    fn end_of(&self, prompt: &[u32]) -> String {
+        let last = &prompt[prompt.len().saturating_sub(8)..];
+        self.pretrained.tokenizer.decode(last).unwrap_or_default()
+    }
+}

@@ -1,0 +1,7 @@
+//! The program `slowburn`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    slowburn_cli::main()
+}

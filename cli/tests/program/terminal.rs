@@ -1,0 +1,76 @@
+//! A conversation in a terminal.
+
+use rexpect::process::wait::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+
+use super::*;
+
+/// Starts the program in a terminal of its own, with this folder for its data.
+fn terminal(args: &[&str], data: &TempDir) -> PtySession {
+    let mut command = program(args);
+    command.env("XDG_DATA_HOME", data.path()).env("HOME", data.path()).env("TERM", "xterm");
+    spawn_command(command, Some(60_000)).unwrap()
+}
+
+#[test]
+fn a_conversation_is_typed() {
+    let data = tempfile::tempdir().unwrap();
+    let mut chat = terminal(&["chat"], &data);
+    chat.exp_string("> ").unwrap();
+    chat.send_line("Once upon a time").unwrap();
+    chat.exp_string("prompt tokens from the cache").unwrap();
+    chat.exp_string("> ").unwrap();
+    // A command is completed, and the line before is in the history.
+    chat.send("/tok\t").unwrap();
+    chat.flush().unwrap();
+    chat.exp_string("/tokens").unwrap();
+    chat.send_line("").unwrap();
+    chat.exp_string("tokens in 1 turns").unwrap();
+    chat.exp_string("> ").unwrap();
+    chat.send_control('c').unwrap();
+    chat.exp_string("Ctrl-D or /quit ends the program").unwrap();
+    chat.exp_string("> ").unwrap();
+    chat.send_control('d').unwrap();
+    assert!(matches!(chat.process().wait().unwrap(), WaitStatus::Exited(_, 0)));
+    let history = data.path().join(if cfg!(target_os = "macos") {
+        "Library/Application Support/slowburn/chat-history"
+    } else {
+        "slowburn/chat-history"
+    });
+    let history = fs::read_to_string(history).unwrap();
+    assert!(history.contains("Once upon a time\n/tokens\n"), "{history}");
+}
+
+#[test]
+fn ctrl_c_ends_the_answer_and_not_the_program() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = ember("{% for m in messages %}{{ m.content }}{% endfor %}");
+    // Slow, and without an end.
+    let slow = [
+        "--threads",
+        "1",
+        "--simd",
+        "scalar",
+        "--logit-bias",
+        "1=-100",
+    ];
+    let args = [
+        &["chat", "--no-history", "--model", text(folder.path())][..],
+        &slow,
+    ]
+    .concat();
+    let mut chat = terminal(&args, &data);
+    chat.exp_string("> ").unwrap();
+    chat.send_line("Once upon a time there").unwrap();
+    chat.exp_string("time there").unwrap();
+    chat.exp_regex("[a-z]+ [a-z]+ [a-z]+ ").unwrap();
+    chat.send_control('c').unwrap();
+    chat.exp_string(", stopped").unwrap();
+    chat.exp_string("> ").unwrap();
+    // What was written until then is the answer.
+    chat.send_line("/tokens").unwrap();
+    chat.exp_string("tokens in 1 turns").unwrap();
+    chat.send_line("/quit").unwrap();
+    assert!(matches!(chat.process().wait().unwrap(), WaitStatus::Exited(_, 0)));
+    assert!(!data.path().join("slowburn/chat-history").exists());
+}
