@@ -44,6 +44,7 @@ const ROOMS: [Room; 10] = [
     ),
     room("the library", &["src"], Some(15_000)),
     room("the server", &["server"], None),
+    room("the program", &["cli"], None),
     room("flags, reports and charts", &["flags", "examples/src", "examples/tests"], None),
     Room {
         without: &["examples/src", "examples/tests"],
