@@ -143,7 +143,7 @@ impl Session {
         let is_terminal = self.input.is_terminal();
         if !self.speaker.has_template() {
             note(
-                "This model has no chat template, so that the conversation is one text: each message begins a paragraph, and the model writes on to its end.",
+                "This model has no chat template, so the conversation is one text: each message\nbegins a paragraph, and the model continues it to its end.",
             );
         }
         if is_terminal {

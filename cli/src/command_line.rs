@@ -24,7 +24,7 @@ Examples:
   slowburn score --logprobs 3 \"The frog sat on a stone wall.\"
   head -c 300 README.md | slowburn tokens -";
 
-/// Writes on from a text
+/// Continues a text
 ///
 /// As the example 05_kv_cache does: with a KV cache, and with constraints and draft tokens, if asked.
 #[derive(Parser)]
@@ -66,7 +66,7 @@ type Short = &'static [(&'static str, &'static str)];
 
 const OF_MODEL: Short = &[
     ("model", "A folder, a .gguf file, or hf:org/name"),
-    ("device", "auto, cpu, cuda, ...: where to compute"),
+    ("device", "Where to compute, such as cuda"),
     ("quantize", "Store the weights in int8 or int4"),
 ];
 const OF_SAMPLING: Short = &[
@@ -78,7 +78,6 @@ const OF_SAMPLING: Short = &[
 
 const RUN: Short = &[
     ("max-tokens", "Stop after this many new tokens"),
-    ("chat", "The prompt is a message, by the template"),
     ("json", "Print one JSON object"),
 ];
 const CHAT: Short = &[
@@ -109,7 +108,7 @@ pub fn command() -> Command {
     Command::new(NAME)
         .version(env!("CARGO_PKG_VERSION"))
         .about("A language model on this machine: stories, conversations, a server")
-        .after_help("'slowburn COMMAND -h' has the flags of a command, and --help all of them.")
+        .after_help("'slowburn COMMAND -h' shows the flags of a command, and --help all of them.")
         .after_long_help(EXAMPLES)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -189,7 +188,7 @@ impl Line {
                 None => arg.hide(true),
             },
         });
-        Self { command: command.after_help("More with --help."), ..self }
+        Self { command, ..self }
     }
 
     /// Reads the arguments, or ends the program.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Lists the models that are on this machine, and removes one
+/// Lists the models on this machine, or removes one
 ///
 /// Those in the cache of the Hugging Face Hub, which all programs share: HF_HUB_CACHE, HF_HOME/hub or
 /// ~/.cache/huggingface/hub.

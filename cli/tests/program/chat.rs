@@ -1,6 +1,7 @@
 //! Conversations through a pipe: one turn a line.
 
 use serde_json::Value;
+use slowburn::kernels::BLOCK;
 
 use super::*;
 
@@ -24,8 +25,8 @@ fn a_turn_reads_only_what_is_new() {
     assert_eq!((counts.len(), counts[0].0), (2, 0), "{}", two.stderr);
     // All full blocks of what the first turn has read and written.
     let (found, all) = counts[1];
-    assert!(found > 16 && found % 16 == 0 && found < all, "{}", two.stderr);
-    assert!(all - found < 24, "{}", two.stderr);
+    assert!(found > 0 && found % BLOCK == 0 && found < all, "{}", two.stderr);
+    assert!(all - found < BLOCK + 16, "{}", two.stderr);
     // Only answers are on standard output, each the rest of its paragraph.
     assert_eq!(two.stdout.lines().count(), 2, "{}", two.stdout);
     let story = succeed(&["run", "Once upon a time", "--temperature", "0"], "").stdout;
@@ -45,20 +46,21 @@ fn messages_are_written_by_the_template() {
     let template = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
     let folder = ember(template);
     let model = text(folder.path());
+    let system = "Once upon a time, there was a little brown frog called Finn, and a sly fox.";
     let args = [
         "chat",
         "--model",
         model,
         "--system",
-        "Be kind.",
+        system,
         "--max-tokens",
-        "20",
+        "5",
     ];
     let two = succeed(&args, "Hello\n/tokens\nAnd you?\n");
     assert!(!two.stderr.contains("no chat template"), "{}", two.stderr);
     assert_eq!(two.stderr.matches("as long as max_tokens allows").count(), 2, "{}", two.stderr);
     let counts = cached(&two.stderr);
-    assert!(counts[1].0 >= 16 && counts[1].0 % 16 == 0, "{}", two.stderr);
+    assert!(counts[1].0 > 0 && counts[1].0 % BLOCK == 0, "{}", two.stderr);
     assert!(two.stderr.contains("tokens in 1 turns; "), "{}", two.stderr);
 }
 

@@ -20,7 +20,10 @@ fn conversation(turns: &[(&str, &str)]) -> Conversation {
 }
 
 fn texts(messages: &[Message]) -> Vec<(Role, &str)> {
-    messages.iter().map(|message| (message.role, message.content.as_deref().unwrap())).collect()
+    messages
+        .iter()
+        .map(|message| (message.role, message.content.as_deref().unwrap()))
+        .collect()
 }
 
 #[test]

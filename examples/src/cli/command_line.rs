@@ -95,9 +95,9 @@ fn with_words(command: Command, several: bool) -> Command {
     } else {
         "The prompt, the same as --prompt; - reads standard input"
     };
-    command.arg(
-        Arg::new(WORDS).value_name("PROMPT").num_args(0..).action(ArgAction::Append).help(help),
-    )
+    // Under no heading: otherwise it would be that of the group before.
+    let words = Arg::new(WORDS).value_name("PROMPT").num_args(0..).action(ArgAction::Append);
+    command.arg(words.help(help).help_heading(None::<&str>))
 }
 
 /// Puts each flag under the heading of the group that it is from. Left to itself, the heading of a group
@@ -161,11 +161,13 @@ mod tests {
 
     #[test]
     fn a_flag_is_under_the_heading_of_its_group() {
-        let command = with_headings(All::command());
+        let command = command::<All>();
         let heading = |name: &str| {
             let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name)).unwrap();
             arg.get_help_heading()
         };
+        let words = command.get_positionals().next().unwrap();
+        assert_eq!(words.get_help_heading(), None);
         for name in ["own", "prompt", "json", "chunk", "score"] {
             assert_eq!(heading(name), None, "{name}");
         }
