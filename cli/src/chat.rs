@@ -13,6 +13,7 @@ mod screen;
 mod settings;
 mod speaker;
 mod thoughts;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ pub use error::{Error, Result};
 pub use settings::Settings;
 pub use speaker::{Reply, Speaker};
 pub use thoughts::{Piece, Thoughts};
+pub use wrap::Wrap;
 
 use crate::progress;
 use input::{Input, Read};

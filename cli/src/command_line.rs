@@ -88,7 +88,7 @@ const CHAT: Short = &[
 const SERVE: Short = &[
     ("config", "A TOML file with settings"),
     ("host", "The address to listen on"),
-    ("port", "The port to listen on; 0 takes a free one"),
+    ("port", "The port; 0 takes a free one"),
     ("api-key", "The API keys of clients"),
     ("max-running", "The most sequences in a step"),
     ("max-tokens", "The most new tokens of a request"),

@@ -9,6 +9,7 @@ use slowburn_examples::cli::DIM;
 use super::error::{Error, Result};
 use super::speaker::Speaker;
 use super::thoughts::Piece;
+use super::wrap::Wrap;
 use crate::progress::{Watched, watched};
 
 /// Shows answers and notes. Styles are left out where there is no terminal, or NO_COLOR is set.
@@ -16,6 +17,7 @@ pub(super) struct Screen {
     /// Whether thoughts are one line.
     folds: bool,
     shown: Shown,
+    wrap: Wrap,
     /// Counts thoughts that are folded, in a terminal.
     spinner: Option<ProgressBar>,
 }
@@ -36,7 +38,12 @@ enum Shown {
 
 impl Screen {
     pub(super) fn new(folds: bool) -> Self {
-        Self { folds, shown: Shown::Nothing, spinner: None }
+        Self {
+            folds,
+            shown: Shown::Nothing,
+            wrap: Wrap::of_terminal(),
+            spinner: None,
+        }
     }
 
     /// Folds thoughts, or unfolds them. Whether they are folded then.
@@ -48,6 +55,8 @@ impl Screen {
     /// An answer begins.
     pub(super) fn begin(&mut self) {
         self.shown = Shown::Nothing;
+        // The terminal may be another size by now.
+        self.wrap = Wrap::of_terminal();
     }
 
     /// Shows a piece of the answer.
@@ -65,27 +74,26 @@ impl Screen {
             // Thoughts are no answer: a pipe does not get them.
             Piece::Thought(text) => {
                 self.shown = Shown::Thought;
-                let mut out = anstream::stderr().lock();
-                let written = write!(out, "{DIM}{text}{DIM:#}").and_then(|()| out.flush());
-                written.map_err(Error::Output)
+                write_thought(&self.wrap.push(text))
             }
             Piece::Text(text) => {
-                self.end_thought(thought_tokens);
+                if self.shown != Shown::Text {
+                    self.end_thought(thought_tokens)?;
+                }
                 self.shown = Shown::Text;
-                let mut out = io::stdout().lock();
-                let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-                written.map_err(Error::Output)
+                write_text(&self.wrap.push(text))
             }
         }
     }
 
-    fn end_thought(&mut self, thought_tokens: usize) {
+    fn end_thought(&mut self, thought_tokens: usize) -> Result<()> {
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
             note(&format!("thought for {thought_tokens} tokens"));
         } else if self.shown == Shown::Thought {
-            let _ = writeln!(anstream::stderr(), "\n");
+            write_thought(&(self.wrap.finish() + "\n\n"))?;
         }
+        Ok(())
     }
 
     /// The answer has ended.
@@ -93,13 +101,24 @@ impl Screen {
     /// # Errors
     /// A closed standard output.
     pub(super) fn end(&mut self, thought_tokens: usize) -> Result<()> {
-        if self.shown != Shown::Text {
-            self.end_thought(thought_tokens);
-            return Ok(());
+        if self.shown == Shown::Text {
+            write_text(&(self.wrap.finish() + "\n"))
+        } else {
+            self.end_thought(thought_tokens)
         }
-        let mut out = io::stdout().lock();
-        out.write_all(b"\n").and_then(|()| out.flush()).map_err(Error::Output)
     }
+}
+
+fn write_thought(text: &str) -> Result<()> {
+    let mut out = anstream::stderr().lock();
+    let written = write!(out, "{DIM}{text}{DIM:#}").and_then(|()| out.flush());
+    written.map_err(Error::Output)
+}
+
+fn write_text(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(Error::Output)
 }
 
 /// How far a long prompt was read, until the first token.
