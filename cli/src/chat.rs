@@ -225,7 +225,7 @@ impl Session {
             Command::Load(path) => {
                 self.conversation = file::load(&path)?;
                 self.repeats = 0;
-                note(&format!("{} turns", self.conversation.turns()));
+                note(&counted(self.conversation.turns()));
             }
             Command::Tokens => self.tokens()?,
             Command::Think => {
@@ -250,7 +250,8 @@ impl Session {
         };
         let left = context.saturating_sub(tokens);
         note(&format!(
-            "{tokens} tokens in {turns} turns; {left} of the context's {context} are left"
+            "{tokens} tokens in {}; {left} of the context's {context} are left",
+            counted(turns)
         ));
         Ok(())
     }
@@ -325,5 +326,13 @@ impl Session {
             _ => {}
         }
         parts.join(", ")
+    }
+}
+
+/// A number of turns, in words.
+fn counted(turns: usize) -> String {
+    match turns {
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
     }
 }

@@ -61,7 +61,7 @@ fn messages_are_written_by_the_template() {
     assert_eq!(two.stderr.matches("as long as max_tokens allows").count(), 2, "{}", two.stderr);
     let counts = cached(&two.stderr);
     assert!(counts[1].0 > 0 && counts[1].0 % BLOCK == 0, "{}", two.stderr);
-    assert!(two.stderr.contains("tokens in 1 turns; "), "{}", two.stderr);
+    assert!(two.stderr.contains("tokens in 1 turn; "), "{}", two.stderr);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn an_answer_is_taken_back_or_asked_for_again() {
     let answers: Vec<&str> = both.stdout.lines().collect();
     assert_eq!(answers.len(), 2);
     assert_ne!(answers[0], answers[1]);
-    assert!(both.stderr.contains("tokens in 1 turns"), "{}", both.stderr);
+    assert!(both.stderr.contains("tokens in 1 turn"), "{}", both.stderr);
     assert!(both.stderr.contains("\n0 tokens in 0 turns; 512 of"), "{}", both.stderr);
     let set = succeed(&args, "/set temperature 0\n/set\nOnce upon a time\n/retry\n");
     let answers: Vec<&str> = set.stdout.lines().collect();

@@ -31,7 +31,7 @@ fn a_conversation_is_typed() {
     chat.flush().unwrap();
     chat.exp_string("/tokens").unwrap();
     chat.send_line("").unwrap();
-    chat.exp_string("tokens in 1 turns").unwrap();
+    chat.exp_string("tokens in 1 turn").unwrap();
     chat.exp_string("> ").unwrap();
     chat.send_control('c').unwrap();
     chat.exp_string("Ctrl-D or /quit ends the program").unwrap();
@@ -75,7 +75,7 @@ fn ctrl_c_ends_the_answer_and_not_the_program() {
     chat.exp_string("> ").unwrap();
     // What was written until then is the answer.
     chat.send_line("/tokens").unwrap();
-    chat.exp_string("tokens in 1 turns").unwrap();
+    chat.exp_string("tokens in 1 turn").unwrap();
     chat.send_line("/quit").unwrap();
     assert_succeeded(&chat);
     assert!(!data.path().join("slowburn/chat-history").exists());
