@@ -40,9 +40,9 @@ fn run(Cli { sampling, model }: &Cli) -> cli::Result<()> {
             request = request.with_stop(END_OF_PARAGRAPH);
         }
         let job = inference.infer(request).spawn();
-        let mut answer = String::new();
+        let (mut answer, mut shown) = (String::new(), cli::Stream::start());
         for token in &job.stream {
-            cli::write(&token.token)?;
+            shown.show(&token.token)?;
             answer.push_str(&token.token);
         }
         messages.push(Message::new(Role::Assistant, answer));

@@ -13,7 +13,6 @@ mod screen;
 mod settings;
 mod speaker;
 mod thoughts;
-mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +27,6 @@ pub use error::{Error, Result};
 pub use settings::Settings;
 pub use speaker::{Reply, Speaker};
 pub use thoughts::{Piece, Thoughts};
-pub use wrap::Wrap;
 
 use crate::progress;
 use input::{Input, Read};

@@ -84,7 +84,7 @@ pub use score::{ScoreArgs, score, score_prompt, score_text};
 pub use settings::{Setting, settings};
 pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
 pub use story::{StoryArgs, story};
-pub use terminal::{BOLD, DIM, ask, bar, print, quoted, write};
+pub use terminal::{BOLD, DIM, Stream, ask, bar, print, quoted, write};
 pub use timeline::{Timeline, timeline};
 pub use tokens::{TokensArgs, tokens};
 pub use uses::Uses;

@@ -1,15 +1,16 @@
 //! What a conversation shows: answers on standard output, and all else on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use indicatif::ProgressBar;
 use slowburn::kernels::BLOCK;
 use slowburn_examples::cli::DIM;
+use slowburn_flags::{Wrapper, terminal_width, wrap};
 
 use super::error::{Error, Result};
 use super::speaker::Speaker;
 use super::thoughts::Piece;
-use super::wrap::Wrap;
 use crate::progress::{Watched, watched};
 
 /// Shows answers and notes. Styles are left out where there is no terminal, or NO_COLOR is set.
@@ -17,13 +18,14 @@ pub(super) struct Screen {
     /// Whether thoughts are one line.
     folds: bool,
     shown: Shown,
-    wrap: Wrap,
+    wrapper: Option<Wrapper>,
     /// Counts thoughts that are folded, in a terminal.
     spinner: Option<ProgressBar>,
 }
 
 /// Says something beside the answers.
 pub(super) fn note(text: &str) {
+    let text = terminal_width().map_or_else(|| text.to_owned(), |width| wrap(text, width));
     // There is nowhere to say that this failed.
     let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
 }
@@ -38,12 +40,7 @@ enum Shown {
 
 impl Screen {
     pub(super) fn new(folds: bool) -> Self {
-        Self {
-            folds,
-            shown: Shown::Nothing,
-            wrap: Wrap::of_terminal(),
-            spinner: None,
-        }
+        Self { folds, shown: Shown::Nothing, wrapper: None, spinner: None }
     }
 
     /// Folds thoughts, or unfolds them. Whether they are folded then.
@@ -56,7 +53,7 @@ impl Screen {
     pub(super) fn begin(&mut self) {
         self.shown = Shown::Nothing;
         // The terminal may be another size by now.
-        self.wrap = Wrap::of_terminal();
+        self.wrapper = Wrapper::for_terminal();
     }
 
     /// Shows a piece of the answer.
@@ -74,15 +71,24 @@ impl Screen {
             // Thoughts are no answer: a pipe does not get them.
             Piece::Thought(text) => {
                 self.shown = Shown::Thought;
-                write_thought(&self.wrap.push(text))
+                let text = self.wrapped(text);
+                write_thought(&text)
             }
             Piece::Text(text) => {
                 if self.shown != Shown::Text {
                     self.end_thought(thought_tokens)?;
                 }
                 self.shown = Shown::Text;
-                write_text(&self.wrap.push(text))
+                let text = self.wrapped(text);
+                write_text(&text)
             }
+        }
+    }
+
+    fn wrapped<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        match &mut self.wrapper {
+            None => Cow::Borrowed(text),
+            Some(wrapper) => Cow::Owned(wrapper.push(text)),
         }
     }
 
@@ -91,7 +97,8 @@ impl Screen {
             spinner.finish_and_clear();
             note(&format!("thought for {thought_tokens} tokens"));
         } else if self.shown == Shown::Thought {
-            write_thought(&(self.wrap.finish() + "\n\n"))?;
+            let end = self.wrapped("\n\n");
+            write_thought(&end)?;
         }
         Ok(())
     }
@@ -102,7 +109,7 @@ impl Screen {
     /// A closed standard output.
     pub(super) fn end(&mut self, thought_tokens: usize) -> Result<()> {
         if self.shown == Shown::Text {
-            write_text(&(self.wrap.finish() + "\n"))
+            write_text("\n")
         } else {
             self.end_thought(thought_tokens)
         }

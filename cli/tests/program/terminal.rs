@@ -1,43 +1,94 @@
 //! A conversation in a terminal.
 
-use rexpect::session::{PtySession, spawn_command};
+use std::io::Read;
+use std::process::Child;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+use pty_process::Size;
+use pty_process::blocking::{Command as InTerminal, Pty, open};
 
 use super::*;
 
-/// Starts the program in a terminal of its own, with this folder for its data.
-fn terminal(args: &[&str], data: &TempDir) -> PtySession {
-    let mut command = program(args);
-    command.env("XDG_DATA_HOME", data.path()).env("HOME", data.path()).env("TERM", "xterm");
-    spawn_command(command, Some(60_000)).unwrap()
+/// The program in a terminal, and what of its output was not looked at yet.
+struct Terminal {
+    pty: Pty,
+    child: Child,
+    output: String,
+    /// Dropped at the end, so that nobody waits to end the program.
+    _ends: Sender<()>,
 }
 
-#[track_caller]
-fn assert_succeeded(chat: &PtySession) {
-    // `WaitStatus` has no public name.
-    let status = format!("{:?}", chat.process().wait().unwrap());
-    assert!(status.starts_with("Exited(") && status.ends_with(", 0)"), "{status}");
+impl Terminal {
+    /// Starts the program, with this folder for its data.
+    fn start(args: &[&str], data: &TempDir) -> Self {
+        let (pty, end) = open().unwrap();
+        pty.resize(Size::new(24, 80)).unwrap();
+        let command = InTerminal::new(env!("CARGO_BIN_EXE_slowburn")).args(args);
+        let command = command.env("XDG_DATA_HOME", data.path()).env("HOME", data.path());
+        let command = command.env("TERM", "xterm").env("NO_COLOR", "1").env_remove("BURN_DEVICE");
+        let child = command.spawn(end).unwrap();
+        // What never comes ends the program, and with it the test.
+        let (ends, ended) = mpsc::channel();
+        let id = child.id().to_string();
+        thread::spawn(move || {
+            if ended.recv_timeout(Duration::from_secs(120)) == Err(mpsc::RecvTimeoutError::Timeout)
+            {
+                let _ = Command::new("kill").args(["-KILL", &id]).status();
+            }
+        });
+        Self { pty, child, output: String::new(), _ends: ends }
+    }
+
+    fn send(&mut self, text: &str) {
+        self.pty.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits until this was written, behind what was waited for before.
+    #[track_caller]
+    fn expect(&mut self, expected: &str) {
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(place) = self.output.find(expected) {
+                self.output.drain(..place + expected.len());
+                return;
+            }
+            match self.pty.read(&mut bytes) {
+                Ok(count @ 1..) => self.output += &String::from_utf8_lossy(&bytes[..count]),
+                _ => panic!("{expected:?} never came behind {:?}", self.output),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn succeed(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
 }
+
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
 
 #[test]
 fn a_conversation_is_typed() {
     let data = tempfile::tempdir().unwrap();
-    let mut chat = terminal(&["chat"], &data);
-    chat.exp_string("> ").unwrap();
-    chat.send_line("Once upon a time").unwrap();
-    chat.exp_string("prompt tokens from the cache").unwrap();
-    chat.exp_string("> ").unwrap();
+    let mut chat = Terminal::start(&["chat"], &data);
+    chat.expect("> ");
+    chat.send("Once upon a time\r");
+    chat.expect("prompt tokens from the cache");
+    chat.expect("> ");
     // A command is completed, and the line before is in the history.
-    chat.send("/tok\t").unwrap();
-    chat.flush().unwrap();
-    chat.exp_string("/tokens").unwrap();
-    chat.send_line("").unwrap();
-    chat.exp_string("tokens in 1 turn").unwrap();
-    chat.exp_string("> ").unwrap();
-    chat.send_control('c').unwrap();
-    chat.exp_string("Ctrl-D or /quit ends the program").unwrap();
-    chat.exp_string("> ").unwrap();
-    chat.send_control('d').unwrap();
-    assert_succeeded(&chat);
+    chat.send("/tok\t");
+    chat.expect("/tokens");
+    chat.send("\r");
+    chat.expect("tokens in 1 turn");
+    chat.expect("> ");
+    chat.send(CTRL_C);
+    chat.expect("Ctrl-D or /quit ends the program");
+    chat.expect("> ");
+    chat.send(CTRL_D);
+    chat.succeed();
     let history = data.path().join(if cfg!(target_os = "macos") {
         "Library/Application Support/slowburn/chat-history"
     } else {
@@ -65,18 +116,19 @@ fn ctrl_c_ends_the_answer_and_not_the_program() {
         &slow,
     ]
     .concat();
-    let mut chat = terminal(&args, &data);
-    chat.exp_string("> ").unwrap();
-    chat.send_line("Once upon a time there").unwrap();
-    chat.exp_string("time there").unwrap();
-    chat.exp_regex("[a-z]+ [a-z]+ [a-z]+ ").unwrap();
-    chat.send_control('c').unwrap();
-    chat.exp_string(", stopped").unwrap();
-    chat.exp_string("> ").unwrap();
+    let mut chat = Terminal::start(&args, &data);
+    chat.expect("> ");
+    chat.send("Once upon a time there\r");
+    chat.expect("time there");
+    chat.expect("\n");
+    chat.expect(" ");
+    chat.send(CTRL_C);
+    chat.expect(", stopped");
+    chat.expect("> ");
     // What was written until then is the answer.
-    chat.send_line("/tokens").unwrap();
-    chat.exp_string("tokens in 1 turn").unwrap();
-    chat.send_line("/quit").unwrap();
-    assert_succeeded(&chat);
+    chat.send("/tokens\r");
+    chat.expect("tokens in 1 turn");
+    chat.send("/quit\r");
+    chat.succeed();
     assert!(!data.path().join("slowburn/chat-history").exists());
 }

@@ -1,7 +1,7 @@
 //! What is typed, set and thought.
 
 use slowburn::sampling::SamplingParams;
-use slowburn_cli::chat::{COMMANDS, Command, Error, Line, Piece, Settings, Thoughts, Wrap};
+use slowburn_cli::chat::{COMMANDS, Command, Error, Line, Piece, Settings, Thoughts};
 
 use super::foreign_words::assert_in_words;
 
@@ -140,24 +140,4 @@ fn thoughts_are_found_however_they_are_cut() {
             assert_eq!(divide(prompt, &[first, second]), expected, "{first:?} {second:?}");
         }
     }
-}
-
-#[test]
-fn lines_break_between_words_however_they_are_cut() {
-    for (text, expected) in [
-        ("a frog sat on it", "a frog sat \non it"),
-        ("a frog sat. So it", "a frog sat.\nSo it"),
-        ("one\ntwo three four", "one\ntwo three \nfour"),
-        ("longer_than_a_line so", "longer_than_a_line\nso"),
-        ("日本語日本語", "日本語日本\n語"),
-        ("", ""),
-    ] {
-        for cut in (0..=text.len()).filter(|&cut| text.is_char_boundary(cut)) {
-            let (first, second) = text.split_at(cut);
-            let mut wrap = Wrap::at(11);
-            let wrapped = wrap.push(first) + &wrap.push(second) + &wrap.finish();
-            assert_eq!(wrapped, expected, "{first:?} {second:?}");
-        }
-    }
-    assert_eq!(Wrap::at(usize::MAX).push("half a wo"), "half a wo");
 }

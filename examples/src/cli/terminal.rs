@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::Style;
 use serde_json::Value;
 use slowburn::tokenizer::Tokenizer;
-use slowburn_flags::{terminal_width, wrap};
+use slowburn_flags::{Wrapper, terminal_width, wrap};
 
 use super::{Error, Result};
 
@@ -49,6 +49,27 @@ pub fn write(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(Error::Output)
+}
+
+/// Shows a text that comes in pieces. On a terminal its lines end after a word.
+pub struct Stream(Option<Wrapper>);
+
+impl Stream {
+    /// For a text that begins on a line of its own.
+    pub fn start() -> Self {
+        Self(Wrapper::for_terminal())
+    }
+
+    /// Shows the next piece.
+    ///
+    /// # Errors
+    /// A closed standard output.
+    pub fn show(&mut self, piece: &str) -> Result<()> {
+        let wrapped = self.0.as_mut().map(|wrapper| wrapper.push(piece));
+        let mut out = io::stdout().lock();
+        let written = out.write_all(wrapped.as_deref().unwrap_or(piece).as_bytes());
+        written.and_then(|()| out.flush()).map_err(Error::Output)
+    }
 }
 
 /// A bar of `share` times `width` characters, with a resolution of an eighth.
