@@ -25,7 +25,7 @@ fn a_turn_reads_only_what_is_new() {
     assert_eq!((counts.len(), counts[0].0), (2, 0), "{}", two.stderr);
     // All full blocks of what the first turn has read and written.
     let (found, all) = counts[1];
-    assert!(found > 0 && found % BLOCK == 0 && found < all, "{}", two.stderr);
+    assert!(found > 0 && found.is_multiple_of(BLOCK) && found < all, "{}", two.stderr);
     assert!(all - found < BLOCK + 16, "{}", two.stderr);
     // Only answers are on standard output, each the rest of its paragraph.
     assert_eq!(two.stdout.lines().count(), 2, "{}", two.stdout);
@@ -60,7 +60,7 @@ fn messages_are_written_by_the_template() {
     assert!(!two.stderr.contains("no chat template"), "{}", two.stderr);
     assert_eq!(two.stderr.matches("as long as max_tokens allows").count(), 2, "{}", two.stderr);
     let counts = cached(&two.stderr);
-    assert!(counts[1].0 > 0 && counts[1].0 % BLOCK == 0, "{}", two.stderr);
+    assert!(counts[1].0 > 0 && counts[1].0.is_multiple_of(BLOCK), "{}", two.stderr);
     assert!(two.stderr.contains("tokens in 1 turn; "), "{}", two.stderr);
 }
 
