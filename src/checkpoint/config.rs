@@ -1,5 +1,6 @@
 //! Reads `config.json` and `generation_config.json` into a [`ModelConfig`].
 
+mod deepseek;
 mod experts;
 mod file;
 mod gemma3;
@@ -42,6 +43,9 @@ impl ModelConfig {
             "olmo3" => olmo3::read(json, origin)?,
             "granite" => granite::read(json, origin)?,
             "gpt_oss" => gpt_oss::read(json, origin)?,
+            "deepseek_v2" | "deepseek_v3" | "glm4_moe_lite" => {
+                deepseek::read(&kind.model_type, json, origin)?
+            }
             "smollm3" => smollm3::read(json, origin)?,
             "phi3" => phi3::read(json, origin)?,
             "qwen3_moe" => experts::read_qwen3(json, origin)?,
@@ -110,7 +114,8 @@ fn known_instead_of(model_type: &str) -> &'static str {
         }
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
-             `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss` or `gpt2`"
+             `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
+             `deepseek_v3`, `glm4_moe_lite` or `gpt2`"
         }
     }
 }
@@ -152,7 +157,10 @@ impl Kind {
     /// The ids that transformers assumes where a file has no such field, if the vocabulary has them.
     fn add_special_ids(&self, config: &mut ModelConfig) {
         let (bos, eos) = match self.model_type.as_str() {
-            "llama" | "mistral" | "mixtral" | "ministral3" | "granite" => (Some(1), 2),
+            "llama" | "mistral" | "mixtral" | "ministral3" | "granite" | "deepseek_v2" => {
+                (Some(1), 2)
+            }
+            "deepseek_v3" | "glm4_moe_lite" => (Some(0), 1),
             "gemma3_text" => (Some(2), 1),
             "smollm3" => (Some(128_000), 128_001),
             "phi3" => (Some(1), 32_000),

@@ -17,15 +17,15 @@ use crate::kernels::Scoring;
 /// attention, with one it is multi-query attention.
 #[derive(Module, Debug)]
 pub struct Attention {
-    pub(super) q_proj: Linear,
-    pub(super) k_proj: Linear,
-    pub(super) v_proj: Linear,
+    q_proj: Linear,
+    k_proj: Linear,
+    v_proj: Linear,
     pub(super) o_proj: Linear,
     q_norm: Option<RmsNorm>,
     k_norm: Option<RmsNorm>,
     /// `[n_heads]`, where heads have sinks.
     pub(super) sinks: Option<Param<Tensor<1>>>,
-    pub(super) head_dim: usize,
+    head_dim: usize,
     #[module(skip)]
     pub(super) scoring: Scoring<'static>,
 }
@@ -104,8 +104,7 @@ impl Attention {
         layer: usize,
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
-        let projections = Linear::each([&self.q_proj, &self.k_proj, &self.v_proj], x);
-        let [q, k, v] = projections.map(|x| split_heads(x, self.head_dim));
+        let [q, k, v] = self.projected(x);
         // Their norms, in models that have them, and RoPE.
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
@@ -113,6 +112,12 @@ impl Attention {
         self.o_proj.forward(merge_heads(mixed))
     }
     // ANCHOR_END: forward
+
+    /// The queries, keys and values of a hidden state: `[batch, seq, heads, head_dim]` each.
+    pub(super) fn projected(&self, x: Tensor<3>) -> [Tensor<4>; 3] {
+        let projections = Linear::each([&self.q_proj, &self.k_proj, &self.v_proj], x);
+        projections.map(|x| split_heads(x, self.head_dim))
+    }
 
     /// The sinks, `[n_heads]`, where heads have them.
     pub(super) fn sinks(&self) -> Option<Tensor<1>> {

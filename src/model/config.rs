@@ -74,7 +74,7 @@ impl Activation {
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
-    /// `olmo3`, `granite`, `gpt_oss`.
+    /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -96,6 +96,8 @@ pub struct LlamaConfig {
     pub o_bias: bool,
     /// Whether the feed-forward network has biases.
     pub mlp_bias: bool,
+    /// Keys and values as one latent vector for all heads. None: a matrix of each.
+    pub latent: Option<LatentConfig>,
     /// Whether each head has a score that takes part in its softmax, and no value (attention sink).
     pub sinks: bool,
     /// Whether queries and keys are normalized by an RMSNorm (QK-norm).
@@ -117,6 +119,21 @@ pub struct LlamaConfig {
     pub attention_softcap: Option<f64>,
     /// Bounds the logits in the same way.
     pub logit_softcap: Option<f64>,
+}
+
+/// Latent attention (MLA; DeepSeek-V2, arXiv 2405.04434): the keys and values of all heads come from one short
+/// vector of each position. `head_dim` is that of queries and keys; what RoPE rotates of a key is the same in
+/// all heads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatentConfig {
+    /// The length of the vector that queries come from (`q_lora_rank`). None: hidden states.
+    pub query_rank: Option<usize>,
+    /// The length of the vector that keys and values come from (`kv_lora_rank`).
+    pub rank: usize,
+    /// The length of a head's value, at most `head_dim`.
+    pub value_dim: usize,
+    /// Whether the checkpoint has the two numbers that RoPE pairs next to each other.
+    pub interleaved: bool,
 }
 
 /// What the RMSNorm of queries and keys takes as one vector.
@@ -175,12 +192,61 @@ pub struct Experts {
     pub d_ff: usize,
     /// Whether the weights of those that a token takes are scaled so that their sum is 1.
     pub renormalized: bool,
+    /// What the weights of those that a token takes are multiplied by.
+    pub scale: f64,
+    /// How the score of an expert becomes its weight.
+    pub gate: ExpertGate,
+    /// Whether the router has a correction for each expert, which is added to its weight for the choice alone.
+    pub corrected: bool,
+    /// Groups of experts, of which each token takes a few before it takes experts of these.
+    pub groups: Option<ExpertGroups>,
+    /// The inner size of an expert that every token takes besides.
+    pub shared: Option<usize>,
     /// Whether router and experts have biases.
     pub bias: bool,
     /// What the checkpoint calls their tensors.
     pub names: ExpertNames,
 }
 // ANCHOR_END: experts
+
+impl Experts {
+    /// Experts of a plain router: softmax, of all of them.
+    pub fn plain(count: usize, per_token: usize, d_ff: usize, names: ExpertNames) -> Self {
+        Self {
+            count,
+            per_token,
+            d_ff,
+            renormalized: true,
+            scale: 1.0,
+            gate: ExpertGate::Softmax,
+            corrected: false,
+            groups: None,
+            shared: None,
+            bias: false,
+            names,
+        }
+    }
+}
+
+/// How the score of an expert becomes its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpertGate {
+    /// By the softmax of all scores.
+    Softmax,
+    /// By the sigmoid of its own.
+    Sigmoid,
+}
+
+/// How a token takes groups of experts (DeepSeek-V2, arXiv 2405.04434).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpertGroups {
+    /// How many there are, of the same size.
+    pub count: usize,
+    /// How many each token takes.
+    pub per_token: usize,
+    /// A group is as good as so many of its best experts together.
+    pub best: usize,
+}
 
 /// What a checkpoint calls the tensors of experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -287,6 +353,7 @@ impl LlamaConfig {
             qkv_bias: false,
             o_bias: false,
             mlp_bias: false,
+            latent: None,
             sinks: false,
             qk_norm: None,
             one_plus_norms: false,

@@ -9,6 +9,7 @@ use super::config::{LlamaConfig, Mlp, ModelConfig, Norms};
 use super::embedding::Embedding;
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
+use super::latent::LatentAttention;
 use super::linear::Linear;
 use super::norm::RmsNorm;
 use super::pass::Pass;
@@ -48,7 +49,7 @@ pub struct Decoder {
 pub(super) struct Block {
     /// Most models norm what attention reads.
     pub(super) input_layernorm: Option<RmsNorm>,
-    pub(super) self_attn: Attention,
+    pub(super) self_attn: SelfAttention,
     /// Some models norm what attention adds.
     pub(super) attention_output_norm: Option<RmsNorm>,
     /// As before attention.
@@ -60,6 +61,13 @@ pub(super) struct Block {
     residual_scale: Option<f64>,
     /// Which of the rotations queries and keys take, if any.
     pub(super) rope: Option<usize>,
+}
+
+/// What moves information between positions.
+#[derive(Module, Debug)]
+pub(super) enum SelfAttention {
+    Heads(Attention),
+    Latent(LatentAttention),
 }
 
 /// What transforms each position.
@@ -161,7 +169,7 @@ impl Block {
         let optional = |part: Option<&str>| part.map(norm).transpose();
         Ok(Self {
             input_layernorm: optional(names.before_attention)?,
-            self_attn: Attention::load(
+            self_attn: SelfAttention::load(
                 weights,
                 &format!("{name}.self_attn"),
                 config,
@@ -213,6 +221,35 @@ fn scaled(x: Tensor<3>, scale: Option<f64>) -> Tensor<3> {
     match scale {
         Some(scale) => x * scale,
         None => x,
+    }
+}
+
+impl SelfAttention {
+    fn load(
+        weights: &dyn Source,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        layer: usize,
+    ) -> Result<Self> {
+        match &llama.latent {
+            None => Attention::load(weights, name, config, llama, layer).map(Self::Heads),
+            Some(latent) => LatentAttention::load(weights, name, config, llama, (layer, latent))
+                .map(Self::Latent),
+        }
+    }
+
+    fn forward(
+        &self,
+        x: Tensor<3>,
+        rotation: Option<&Rotation>,
+        layer: usize,
+        pass: &mut Pass<'_>,
+    ) -> Tensor<3> {
+        match self {
+            Self::Heads(attention) => attention.forward(x, rotation, layer, pass),
+            Self::Latent(attention) => attention.forward(x, rotation, layer, pass),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Mixture of experts: several feed-forward networks, of which each token takes a few (Shazeer et al.,
 //! arXiv 1701.06538; Fedus et al., Switch Transformers, arXiv 2101.03961).
 
-use burn::module::Module;
-use burn::tensor::{DType, IndexingUpdateOp, Tensor, activation::softmax, s};
+use burn::module::{Module, Param};
+use burn::tensor::activation::{sigmoid, softmax};
+use burn::tensor::{DType, IndexingUpdateOp, Tensor, s};
 
-use super::config::{self, ExpertNames, ModelConfig};
+use super::config::{self, ExpertGate, ExpertGroups, ExpertNames, ModelConfig};
 use super::feed_forward::FeedForward;
 use super::linear::Linear;
 use super::source::{Columns, Role, Source};
@@ -15,8 +16,19 @@ use crate::error::Result;
 pub struct Experts {
     router: Linear,
     experts: Vec<FeedForward>,
-    per_token: usize,
-    renormalized: bool,
+    /// One that every token takes.
+    shared: Option<FeedForward>,
+    /// `[experts]`: what is added to the weights for the choice alone.
+    correction: Option<Param<Tensor<1>>>,
+    #[module(skip)]
+    config: config::Experts,
+}
+
+/// The tensors of the experts of a layer, where it has them.
+pub(super) struct Parts<R, E> {
+    pub(super) router: R,
+    pub(super) experts: Vec<E>,
+    pub(super) shared: Option<E>,
 }
 
 impl Experts {
@@ -26,16 +38,19 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let (router, networks) = experts.load(
+        let Parts { router, experts: networks, shared } = experts.load(
             (layer, config.d_model),
             |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
-            |places| FeedForward::load_from(weights, places, config, experts.d_ff, experts.bias),
+            |places, d_ff| FeedForward::load_from(weights, places, config, d_ff, experts.bias),
         )?;
+        let correction = experts.correction(layer);
+        let correction = correction.map(|name| weights.vector(&name, experts.count, Role::Layer));
         Ok(Self {
             router,
             experts: networks,
-            per_token: experts.per_token,
-            renormalized: experts.renormalized,
+            shared,
+            correction: correction.transpose()?,
+            config: experts.clone(),
         })
     }
 
@@ -53,7 +68,11 @@ impl Experts {
             let is_idle = is_idle.expand(y.dims());
             (y * weight).mask_fill(is_idle, 0.0)
         });
-        outputs.fold(x.zeros_like(), |sum, y| sum + y)
+        let sum = outputs.fold(x.zeros_like(), |sum, y| sum + y);
+        match &self.shared {
+            Some(shared) => sum + shared.forward(x),
+            None => sum,
+        }
     }
     // ANCHOR_END: forward
 
@@ -62,16 +81,46 @@ impl Experts {
     /// take have 0.
     pub fn routing(&self, x: Tensor<3>) -> Tensor<3> {
         let dtype = x.dtype();
-        let shares = softmax(self.router.forward(x).cast(DType::F32), 2);
-        let (weights, chosen) = shares.clone().topk_with_indices(self.per_token, 2);
-        let weights = if self.renormalized {
+        let scores = self.router.forward(x).cast(DType::F32);
+        let shares = match self.config.gate {
+            ExpertGate::Softmax => softmax(scores, 2),
+            ExpertGate::Sigmoid => sigmoid(scores),
+        };
+        let corrected = match &self.correction {
+            Some(correction) => shares.clone() + correction.val().cast(DType::F32).unsqueeze(),
+            None => shares.clone(),
+        };
+        let of_groups = self.of_best_groups(corrected);
+        let (_, chosen) = of_groups.topk_with_indices(self.config.per_token, 2);
+        let weights = shares.clone().gather(2, chosen.clone());
+        let weights = if self.config.renormalized {
             weights.clone() / weights.sum_dim(2)
         } else {
             weights
         };
+        let weights = weights * self.config.scale;
         shares.zeros_like().scatter(2, chosen, weights, IndexingUpdateOp::Add).cast(dtype)
     }
     // ANCHOR_END: routing
+
+    /// What is worse than all numbers, but for the experts of the groups that a token takes:
+    /// `[batch, seq, experts]`.
+    fn of_best_groups(&self, weights: Tensor<3>) -> Tensor<3> {
+        let Some(ExpertGroups { count, per_token, best }) = self.config.groups else {
+            return weights;
+        };
+        let shape = weights.dims();
+        let [batch, seq, experts] = shape;
+        let grouped = [batch, seq, count, experts / count];
+        let worth = weights.clone().reshape(grouped).topk(best, 3).sum_dim(3); // [batch, seq, count, 1]
+        let worth = worth.reshape([batch, seq, count]);
+        let (_, taken) = worth.clone().topk_with_indices(per_token, 2);
+        let ones = taken.clone().float();
+        let is_taken =
+            worth.zeros_like().scatter(2, taken, ones.ones_like(), IndexingUpdateOp::Add);
+        let is_left = is_taken.equal_elem(0.0).reshape([batch, seq, count, 1]).expand(grouped);
+        weights.mask_fill(is_left.reshape(shape), f32::NEG_INFINITY)
+    }
 }
 
 impl ExpertNames {
@@ -87,17 +136,27 @@ impl ExpertNames {
 
 impl config::Experts {
     /// The router and the experts of a layer: `router` loads a matrix of a name and a shape, and `expert`
-    /// a network of the gate, up and down projections at these places.
+    /// a network of this inner size, of the gate, up and down projections at these places.
     pub(super) fn load<R, E>(
         &self,
         (layer, d_model): (&str, usize),
         router: impl FnOnce(&str, [usize; 2]) -> Result<R>,
-        expert: impl Fn([(String, Role); 3]) -> Result<E>,
-    ) -> Result<(R, Vec<E>)> {
+        expert: impl Fn([(String, Role); 3], usize) -> Result<E>,
+    ) -> Result<Parts<R, E>> {
         let name = format!("{layer}.{}", self.names.router());
         let router = router(&name, [self.count, d_model])?;
-        let experts = (0..self.count).map(|i| expert(self.places(layer, i, d_model)));
-        Ok((router, experts.collect::<Result<_>>()?))
+        let experts = (0..self.count).map(|i| expert(self.places(layer, i, d_model), self.d_ff));
+        let experts = experts.collect::<Result<_>>()?;
+        let parts = ["gate_proj", "up_proj", "down_proj"];
+        let places = parts.map(|part| (format!("{layer}.mlp.shared_experts.{part}"), Role::Layer));
+        let shared = self.shared.map(|d_ff| expert(places, d_ff)).transpose()?;
+        Ok(Parts { router, experts, shared })
+    }
+
+    /// What the correction of the router is called, where it has one.
+    pub(super) fn correction(&self, layer: &str) -> Option<String> {
+        let name = || format!("{layer}.{}.e_score_correction_bias", self.names.router());
+        self.corrected.then(name)
     }
 
     /// Where a checkpoint has the gate, up and down projections of expert `index`.

@@ -23,6 +23,7 @@ pub mod feed_forward;
 pub mod gpt2;
 mod host;
 mod input;
+mod latent;
 pub mod linear;
 mod logits;
 mod network;

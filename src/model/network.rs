@@ -170,7 +170,7 @@ impl Network {
         match self {
             Self::Host(Host::Llama(llama)) => Ok(llama.sinks()),
             Self::Tensors { architecture: Architecture::Llama { decoder, .. }, device } => {
-                let sinks = decoder.layers.iter().filter_map(|layer| layer.self_attn.sinks());
+                let sinks = decoder.layers.iter().filter_map(|layer| layer.self_attn.scoring().1);
                 in_one_queue(device, || sinks.map(to_host).collect())
             }
             _ => Ok(Vec::new()),

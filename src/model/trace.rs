@@ -2,9 +2,9 @@
 
 use burn::tensor::{Int, Tensor, s};
 
-use super::attention::{merge_heads, split_heads};
+use super::attention::merge_heads;
 use super::config::{Family, ModelConfig};
-use super::decoder::{Block, Decoder, Network, applied};
+use super::decoder::{Block, Decoder, Network, SelfAttention, applied};
 use super::host::{Llama, Stop};
 use super::network::to_host;
 use super::pass::Pass;
@@ -220,18 +220,14 @@ impl Block {
         pass: &mut Pass<'_>,
         config: &ModelConfig,
     ) -> Result<(Tensor<3>, LayerTrace)> {
-        let attention = &self.self_attn;
         let attention_input = applied(&self.input_layernorm, x.clone());
-        let projections = [&attention.q_proj, &attention.k_proj, &attention.v_proj];
-        let [q, k, v] = projections
-            .map(|linear| split_heads(linear.forward(attention_input.clone()), attention.head_dim));
-        let [q, k] = attention.norm_heads([q, k]);
+        let [q, k, v] = self.self_attn.projected(attention_input.clone());
         let [rotated_q, rotated_k] = rotated(rotation, [q.clone(), k.clone()]);
         let (turned_q, turned_k) = (rotated_q.clone(), rotated_k.clone());
         let qkv = [turned_q, turned_k, v.clone()];
-        let mixed = pass.attend(layer, qkv, attention.scoring, attention.sinks());
-        let mixed = merge_heads(mixed);
-        let attended = attention.o_proj.forward(mixed.clone());
+        let (scoring, sinks) = self.self_attn.scoring();
+        let mixed = pass.attend(layer, qkv, scoring, sinks.clone());
+        let attended = self.self_attn.output(mixed.clone());
         let attended = self.added(&self.attention_output_norm, attended);
         let after_attention = x + attended.clone();
 
@@ -241,8 +237,8 @@ impl Block {
         let output = after_attention.clone() + feed_forward.clone();
         let rotated_query = last(&merge_heads(rotated_q))?;
         let keys = to_host(merge_heads(rotated_k.clone()))?;
-        let sinks = attention.sinks().map(to_host).transpose()?;
-        let scoring = Scoring { sinks: sinks.as_deref(), ..attention.scoring };
+        let sinks = sinks.map(to_host).transpose()?;
+        let scoring = Scoring { sinks: sinks.as_deref(), ..scoring };
         trace = LayerTrace {
             weights: weights_of(config, scoring, &rotated_query, &keys),
             attention_input: last(&attention_input)?,
@@ -251,7 +247,7 @@ impl Block {
             value: last(&merge_heads(v))?,
             rotated_query,
             rotated_key: last(&merge_heads(rotated_k))?,
-            mixed: last(&mixed)?,
+            mixed: last(&merge_heads(mixed))?,
             attention: last(&attended)?,
             after_attention: last(&after_attention)?,
             feed_forward_input: last(&feed_forward_input)?,
@@ -260,6 +256,36 @@ impl Block {
             ..trace
         };
         Ok((output, trace))
+    }
+}
+
+impl SelfAttention {
+    /// Queries, keys and values as they are rotated, `[1, seq, heads, head_dim]` each.
+    fn projected(&self, x: Tensor<3>) -> [Tensor<4>; 3] {
+        match self {
+            Self::Heads(attention) => {
+                let [q, k, v] = attention.projected(x);
+                let [q, k] = attention.norm_heads([q, k]);
+                [q, k, v]
+            }
+            Self::Latent(attention) => attention.projected(x),
+        }
+    }
+
+    /// How attention scores, and the sinks of its heads.
+    pub(super) fn scoring(&self) -> (Scoring<'static>, Option<Tensor<1>>) {
+        match self {
+            Self::Heads(attention) => (attention.scoring, attention.sinks()),
+            Self::Latent(attention) => (attention.scoring, None),
+        }
+    }
+
+    /// What is added of what was mixed, `[1, seq, n_heads, head_dim]`.
+    fn output(&self, mixed: Tensor<4>) -> Tensor<3> {
+        match self {
+            Self::Heads(attention) => attention.o_proj.forward(merge_heads(mixed)),
+            Self::Latent(attention) => attention.output(mixed),
+        }
     }
 }
 

@@ -23,14 +23,13 @@ struct ExpertsFile {
 pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: ExpertsFile = parse(json, origin)?;
     let file: LlamaFile = parse(json, origin)?;
+    // Where a file has both names, transformers sets the first of these last.
+    let count = own.num_local_experts.or(own.num_experts).unwrap_or(128);
+    let per_token = own.num_experts_per_tok.unwrap_or(8);
+    let d_ff = own.moe_intermediate_size.unwrap_or(768);
     let experts = Experts {
-        // Where a file has both names, transformers sets this one last.
-        count: own.num_local_experts.or(own.num_experts).unwrap_or(128),
-        per_token: own.num_experts_per_tok.unwrap_or(8),
-        d_ff: own.moe_intermediate_size.unwrap_or(768),
         renormalized: own.norm_topk_prob.unwrap_or(false),
-        bias: false,
-        names: ExpertNames::Mlp,
+        ..Experts::plain(count, per_token, d_ff, ExpertNames::Mlp)
     };
     experts.check("num_experts", origin)?;
     let head_dim = file.head_dim();
@@ -63,14 +62,10 @@ pub(super) fn read_qwen3(json: &[u8], origin: &str) -> Result<ModelConfig> {
 pub(super) fn read_mixtral(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let own: ExpertsFile = parse(json, origin)?;
     let file: LlamaFile = parse(json, origin)?;
-    let experts = Experts {
-        count: own.num_experts.or(own.num_local_experts).unwrap_or(8),
-        per_token: own.num_experts_per_tok.unwrap_or(2),
-        d_ff: file.intermediate_size,
-        renormalized: true,
-        bias: false,
-        names: ExpertNames::BlockSparse,
-    };
+    let count = own.num_experts.or(own.num_local_experts).unwrap_or(8);
+    let per_token = own.num_experts_per_tok.unwrap_or(2);
+    let d_ff = file.intermediate_size;
+    let experts = Experts::plain(count, per_token, d_ff, ExpertNames::BlockSparse);
     experts.check("num_local_experts", origin)?;
     let head_dim = file.head_dim();
     let defaults = Defaults { head_dim, theta: 1_000_000.0, ..Defaults::default() };

@@ -30,14 +30,10 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
             return Err(unsupported(origin, field, value, expected));
         }
     }
-    let experts = Experts {
-        count: own.num_experts.or(own.num_local_experts).unwrap_or(128),
-        per_token: own.num_experts_per_tok.unwrap_or(4),
-        d_ff: file.intermediate_size,
-        renormalized: true,
-        bias: true,
-        names: ExpertNames::Interleaved,
-    };
+    let count = own.num_experts.or(own.num_local_experts).unwrap_or(128);
+    let per_token = own.num_experts_per_tok.unwrap_or(4);
+    let (d_ff, names) = (file.intermediate_size, ExpertNames::Interleaved);
+    let experts = Experts { bias: true, ..Experts::plain(count, per_token, d_ff, names) };
     experts.check("num_local_experts", origin)?;
     if file.rope_fields().is_empty() {
         let rope = json!({

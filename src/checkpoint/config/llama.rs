@@ -300,6 +300,11 @@ impl LlamaFile {
         Ok((rope, file.context(shape)))
     }
 
+    /// What queries and keys are multiplied by, each, where a scaling of RoPE sharpens all of a head.
+    pub(super) fn sharpness(&self, origin: &str) -> Result<f64> {
+        RopeFile::read(self.rope_fields(), origin)?.sharpness(origin)
+    }
+
     /// As [`rope`](Self::rope), with its fields taken from elsewhere.
     pub(super) fn rope_of(
         &self,

@@ -115,6 +115,17 @@ impl RopeFile {
         })
     }
 
+    /// As [`LlamaFile::sharpness`](super::llama::LlamaFile::sharpness).
+    pub(super) fn sharpness(&self, origin: &str) -> Result<f64> {
+        match self.mscale_all_dim.filter(|all| *all != 0.0 && self.rope_type() != "default") {
+            Some(all) => {
+                let factor = positive(self.factor, "factor", origin)?;
+                Ok(1.0 + 0.1 * all * libm::log(factor.max(1.0)))
+            }
+            None => Ok(1.0),
+        }
+    }
+
     fn llama3(&self, shape: RopeShape, origin: &str) -> Result<RopeScaling> {
         let low = positive(self.low_freq_factor, "low_freq_factor", origin)?;
         let high = positive(self.high_freq_factor, "high_freq_factor", origin)?;

@@ -137,17 +137,12 @@ impl Keys<'_> {
             return Err(self.wrong("expert_used_count", format!("at most {count}")));
         }
         let d_ff = self.optional_size("expert_feed_forward_length")?;
-        llama.layers[0].mlp = Mlp::Experts(Experts {
-            count,
-            per_token,
-            d_ff: match d_ff {
-                Some(d_ff) => d_ff,
-                None => self.size("feed_forward_length")?,
-            },
-            renormalized: true,
-            bias: false,
-            names: ExpertNames::Stacked,
-        });
+        let d_ff = match d_ff {
+            Some(d_ff) => d_ff,
+            None => self.size("feed_forward_length")?,
+        };
+        let experts = Experts::plain(count, per_token, d_ff, ExpertNames::Stacked);
+        llama.layers[0].mlp = Mlp::Experts(experts);
         Ok(llama)
     }
 }

@@ -3,7 +3,8 @@
 use super::gated::{Gated, GatedScratch};
 use super::{Linear, Stop, Watch, linear};
 use crate::error::Result;
-use crate::model::config::{self, ModelConfig};
+use crate::model::config::{self, ExpertGate, ModelConfig};
+use crate::model::experts::Parts;
 use crate::model::source::{Role, Source};
 
 /// As [`experts`](crate::model::experts) defines them.
@@ -11,8 +12,9 @@ use crate::model::source::{Role, Source};
 pub(super) struct Experts {
     router: Linear,
     experts: Vec<Gated>,
-    per_token: usize,
-    renormalized: bool,
+    /// One that every token takes.
+    shared: Option<Gated>,
+    routing: Routing,
 }
 
 impl Experts {
@@ -22,17 +24,16 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let (router, networks) = experts.load(
+        let Parts { router, experts: networks, shared } = experts.load(
             (layer, config.d_model),
             |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
-            |places| Gated::load(weights, places, config, experts.d_ff, experts.bias),
+            |places, d_ff| Gated::load(weights, places, config, d_ff, experts.bias),
         )?;
-        Ok(Self {
-            router,
-            experts: networks,
-            per_token: experts.per_token,
-            renormalized: experts.renormalized,
-        })
+        let correction = experts.correction(layer);
+        let correction = correction.map(|name| weights.numbers(&name, experts.count, Role::Layer));
+        let correction = correction.transpose()?.unwrap_or_default();
+        let routing = Routing { experts: experts.clone(), correction };
+        Ok(Self { router, experts: networks, shared, routing })
     }
 
     /// `x` is `[seq, d_model]`, and so is what `y` becomes. The rows that go to an expert are computed
@@ -51,7 +52,7 @@ impl Experts {
         let mut routing = Vec::new();
         linear([&self.router], x, seq, [&mut routing]);
         for scores in routing.chunks_exact_mut(self.experts.len()) {
-            route(scores, self.per_token, self.renormalized);
+            self.routing.route(scores);
         }
         watch(Stop::Routing, &routing);
 
@@ -76,31 +77,81 @@ impl Experts {
             }
         }
         // ANCHOR_END: rows
+        if let Some(shared) = &self.shared {
+            shared.forward(x, seq, &mut outputs, scratch, &mut |_, _| {});
+            y.iter_mut().zip(&outputs).for_each(|(y, output)| *y += output);
+        }
     }
 }
 
-// ANCHOR: route
-/// Replaces the scores of the experts for one token by their weights: the softmax of the scores where
-/// an expert is among the `per_token` greatest, and 0 elsewhere. Of equal scores, the first is greater.
-/// `renormalized` scales the weights so that their sum is 1.
-fn route(scores: &mut [f32], per_token: usize, renormalized: bool) {
-    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    // `libm` gives the same bits on every machine.
-    let share = |score: &f32| libm::exp(f64::from(score - greatest));
-    let sum: f64 = scores.iter().map(share).sum();
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a])); // stable
-    let (chosen, others) = order.split_at(per_token.min(scores.len()));
-    let of_chosen: f64 = chosen.iter().map(|&expert| share(&scores[expert])).sum();
-    let sum = if renormalized { of_chosen } else { sum };
-    for &expert in chosen {
-        scores[expert] = (share(&scores[expert]) / sum) as f32;
+/// How tokens are sent to experts.
+#[derive(Debug)]
+struct Routing {
+    experts: config::Experts,
+    /// `[experts]`, or empty.
+    correction: Vec<f32>,
+}
+
+impl Routing {
+    // ANCHOR: route
+    /// Replaces the scores of the experts for one token by their weights, which are 0 for those that it does
+    /// not take. It takes the `per_token` greatest. Of equal scores, the first is greater.
+    fn route(&self, scores: &mut [f32]) {
+        let experts = &self.experts;
+        let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        // `libm` gives the same bits on every machine.
+        let share = |score: &f32| match experts.gate {
+            ExpertGate::Softmax => libm::exp(f64::from(score - greatest)),
+            ExpertGate::Sigmoid => 1.0 / (1.0 + libm::exp(-f64::from(*score))),
+        };
+        let shares: Vec<f64> = scores.iter().map(share).collect();
+        let order = self.order(scores, &shares);
+        let (chosen, others) = order.split_at(experts.per_token.min(scores.len()));
+        let sum: f64 = match experts.gate {
+            _ if experts.renormalized => chosen.iter().map(|&expert| shares[expert]).sum(),
+            ExpertGate::Softmax => shares.iter().sum(),
+            ExpertGate::Sigmoid => 1.0,
+        };
+        for &expert in chosen {
+            scores[expert] = (shares[expert] / sum * experts.scale) as f32;
+        }
+        for &expert in others {
+            scores[expert] = 0.0;
+        }
     }
-    for &expert in others {
-        scores[expert] = 0.0;
+    // ANCHOR_END: route
+
+    /// The experts, in the order in which a token takes them.
+    fn order(&self, scores: &[f32], shares: &[f64]) -> Vec<usize> {
+        // The greatest score has the greatest share, and shares may be equal where scores are not.
+        let mut keys: Vec<f64> = match self.correction.as_slice() {
+            [] => scores.iter().copied().map(f64::from).collect(),
+            correction => {
+                let corrected = shares.iter().zip(correction);
+                corrected.map(|(share, correction)| share + f64::from(*correction)).collect()
+            }
+        };
+        if let Some(groups) = self.experts.groups {
+            let size = keys.len() / groups.count;
+            let of_group = |keys: &[f64]| -> f64 {
+                let best = best_first(keys).into_iter().take(groups.best);
+                best.map(|expert| keys[expert]).sum()
+            };
+            let worth: Vec<f64> = keys.chunks_exact(size).map(of_group).collect();
+            for &group in &best_first(&worth)[groups.per_token..] {
+                keys[group * size..][..size].fill(f64::NEG_INFINITY);
+            }
+        }
+        best_first(&keys)
     }
 }
-// ANCHOR_END: route
+
+/// The places of numbers, the greatest first; of equal ones, the first.
+fn best_first(numbers: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&a, &b| numbers[b].total_cmp(&numbers[a])); // stable
+    order
+}
 
 /// The rows that take an expert, and its weight in each. `routing` is `[seq, experts]`.
 fn rows_of(routing: &[f32], experts: usize, expert: usize) -> Vec<(usize, f32)> {
@@ -111,24 +162,75 @@ fn rows_of(routing: &[f32], experts: usize, expert: usize) -> Vec<(usize, f32)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::config::{ExpertGroups, ExpertNames};
+
+    fn routed(change: impl FnOnce(&mut Routing), scores: &[f32]) -> Vec<f32> {
+        let experts = config::Experts::plain(scores.len(), 2, 1, ExpertNames::Mlp);
+        let mut routing = Routing { experts, correction: Vec::new() };
+        change(&mut routing);
+        let mut weights = scores.to_vec();
+        routing.route(&mut weights);
+        weights
+    }
+
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        for (one, other) in found.iter().zip(expected) {
+            assert!((one - other).abs() < 1e-6, "{found:?}, {expected:?}");
+        }
+    }
 
     #[test]
     fn weights_are_those_of_the_greatest_scores() {
         let scores = [1.0_f32, 3.0, 2.0, 3.0];
         let exp = scores.map(f32::exp);
         let sum: f32 = exp.iter().sum();
-        let mut shares = scores;
-        route(&mut shares, 2, false);
-        for (share, expected) in shares.iter().zip([0.0, exp[1] / sum, 0.0, exp[3] / sum]) {
-            assert!((share - expected).abs() < 1e-6, "{shares:?}");
-        }
-        let mut weights = scores;
-        route(&mut weights, 3, true);
+        let shares = routed(|routing| routing.experts.renormalized = false, &scores);
+        assert_close(&shares, &[0.0, exp[1] / sum, 0.0, exp[3] / sum]);
+        let weights = routed(|routing| routing.experts.per_token = 3, &scores);
         assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-6 && weights[0] == 0.0);
         // The first of two equal scores.
-        let mut one = scores;
-        route(&mut one, 1, true);
+        let one = routed(|routing| routing.experts.per_token = 1, &scores);
         assert_eq!(one, [0.0, 1.0, 0.0, 0.0]);
+    }
+
+    /// A correction changes the choice, and no weight.
+    #[test]
+    fn sigmoids_are_corrected_and_scaled() {
+        let scores = [0.0_f32, 2.0, -1.0, 1.0];
+        let sigmoid = scores.map(|score| 1.0 / (1.0 + (-score).exp()));
+        let sigmoids = |routing: &mut Routing| {
+            routing.experts.gate = ExpertGate::Sigmoid;
+            routing.experts.renormalized = false;
+        };
+        assert_close(&routed(sigmoids, &scores), &[0.0, sigmoid[1], 0.0, sigmoid[3]]);
+        let found = routed(
+            |routing| {
+                sigmoids(routing);
+                routing.experts.renormalized = true;
+                routing.experts.scale = 2.5;
+                routing.correction = vec![0.5, 0.0, 1.0, 0.0];
+            },
+            &scores,
+        );
+        let sum = sigmoid[0] + sigmoid[2];
+        assert_close(&found, &[2.5 * sigmoid[0] / sum, 0.0, 2.5 * sigmoid[2] / sum, 0.0]);
+    }
+
+    /// Two groups of three: the best expert is in the group that is worse together.
+    #[test]
+    fn experts_are_taken_of_the_best_groups() {
+        let scores = [5.0, 0.0, 0.0, 4.0, 3.0, 0.0];
+        let taken = |best| {
+            let weights = routed(
+                |routing| {
+                    routing.experts.groups = Some(ExpertGroups { count: 2, per_token: 1, best });
+                },
+                &scores,
+            );
+            weights.iter().map(|weight| *weight > 0.0).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(1), [true, true, false, false, false, false]);
+        assert_eq!(taken(2), [false, false, false, true, true, false]);
     }
 
     #[test]

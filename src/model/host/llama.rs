@@ -2,6 +2,7 @@
 
 use super::experts::Experts;
 use super::gated::{Gated, GatedScratch};
+use super::latent::Latent;
 use super::{Linear, Stop, Watch, add, embedding, head, linear};
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
@@ -31,9 +32,7 @@ pub(in crate::model) struct Llama {
 struct Block {
     /// Most models norm what attention reads.
     attention_norm: Option<RmsNorm>,
-    query: Linear,
-    key: Linear,
-    value: Linear,
+    projections: Projections,
     output: Linear,
     query_norm: Option<RmsNorm>,
     key_norm: Option<RmsNorm>,
@@ -53,6 +52,14 @@ struct Block {
     residual_scale: Option<f64>,
 }
 
+/// Where queries, keys and values come from.
+#[derive(Debug)]
+enum Projections {
+    /// A matrix of each.
+    Heads([Linear; 3]),
+    Latent(Latent),
+}
+
 /// What transforms each position.
 #[derive(Debug)]
 enum FeedForward {
@@ -61,10 +68,10 @@ enum FeedForward {
 }
 
 #[derive(Debug)]
-struct RmsNorm {
+pub(super) struct RmsNorm {
     /// `[d]`
-    weight: Vec<f32>,
-    eps: f32,
+    pub(super) weight: Vec<f32>,
+    pub(super) eps: f32,
 }
 
 /// The RoPE angles of the positions in a pass.
@@ -203,12 +210,25 @@ impl Block {
             weights.numbers(&name, config.n_heads, Role::Layer)
         };
         // In the order of the decoder, so that random weights are the same.
+        let attention_norm = optional(names.before_attention)?;
+        let (projections, output) = match &llama.latent {
+            None => {
+                let query = linear(q, [d_q, d_model], llama.qkv_bias)?;
+                let key = linear(k, [d_kv, d_model], llama.qkv_bias)?;
+                let value = linear(v, [d_kv, d_model], llama.qkv_bias)?;
+                let output = linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?;
+                (Projections::Heads([query, key, value]), output)
+            }
+            Some(latent) => {
+                let name = format!("{name}.self_attn");
+                let (latent, output) = Latent::load(weights, &name, config, llama, latent)?;
+                (Projections::Latent(latent), output)
+            }
+        };
         Ok(Self {
-            attention_norm: optional(names.before_attention)?,
-            query: linear(q, [d_q, d_model], llama.qkv_bias)?,
-            key: linear(k, [d_kv, d_model], llama.qkv_bias)?,
-            value: linear(v, [d_kv, d_model], llama.qkv_bias)?,
-            output: linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?,
+            attention_norm,
+            projections,
+            output,
             query_norm: qk_norm("self_attn.q_norm", config.n_heads)?,
             key_norm: qk_norm("self_attn.k_norm", config.n_kv_heads)?,
             rope: llama.rope_of(index),
@@ -234,13 +254,18 @@ impl Block {
         watch: &mut Watch<'_>,
     ) {
         let Scratch { normed, q, k, v, gated, added } = scratch;
-        let [_, d_model] = self.query.weights.shape();
+        let [d_model, _] = self.output.weights.shape();
         let seq = x.len() / d_model;
 
         normed.clone_from(x);
         norm(&self.attention_norm, normed);
         watch(Stop::AttentionInput, normed);
-        linear([&self.query, &self.key, &self.value], normed, seq, [q, k, v]);
+        match &self.projections {
+            Projections::Heads(projections) => {
+                linear(projections.each_ref(), normed, seq, [q, k, v])
+            }
+            Projections::Latent(latent) => latent.forward(normed, seq, [q, k, v]),
+        }
         norm(&self.query_norm, q);
         norm(&self.key_norm, k);
         watch(Stop::Query, q);
@@ -255,6 +280,10 @@ impl Block {
         watch(Stop::RotatedKey, k);
         let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
+        let mixed = match &self.projections {
+            Projections::Heads(_) => mixed,
+            Projections::Latent(latent) => latent.values(&mixed),
+        };
         linear([&self.output], &mixed, seq, [added]);
         norm(&self.attention_output_norm, added);
         scale(added, self.residual_scale);
@@ -333,7 +362,7 @@ impl RmsNorm {
     }
 
     /// Normalizes each vector of `[..., d]`.
-    fn apply(&self, x: &mut [f32]) {
+    pub(super) fn apply(&self, x: &mut [f32]) {
         recorded::rms_norm(x, &self.weight, self.eps);
     }
 }

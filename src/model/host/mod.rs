@@ -6,6 +6,7 @@
 mod experts;
 mod gated;
 mod gpt2;
+mod latent;
 mod llama;
 
 use super::activation::Activation;

@@ -95,14 +95,7 @@ impl Mixture {
     /// As [`models`](Self::models), of so many layers over rows of `d_model` numbers.
     pub(super) fn models_of(self, d_model: usize, n_layers: usize) -> Result<[Model; 3]> {
         let Self { count, per_token, d_ff } = self;
-        let experts = Experts {
-            count,
-            per_token,
-            d_ff,
-            renormalized: true,
-            bias: false,
-            names: ExpertNames::Mlp,
-        };
+        let experts = Experts::plain(count, per_token, d_ff, ExpertNames::Mlp);
         let with =
             |mlp, d_ff| random(d_model, d_ff, vec![LayerConfig { mlp, ..plain() }; n_layers]);
         Ok([
