@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 20] = [
+const MODELS: [&str; 23] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -41,6 +41,9 @@ const MODELS: [&str; 20] = [
     "granite",
     "ministral3",
     "gpt-oss",
+    "deepseek-v2",
+    "deepseek-v3",
+    "glm4-moe-lite",
 ];
 
 /// What a model is stored in: weights, and keys and values.

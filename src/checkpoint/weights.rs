@@ -22,6 +22,7 @@ use crate::error::{LoadError, Result};
 use crate::kernels::{
     Activations, Arena, Format, Group, PanelFormat, Panels, StoredGroups, StoredMatrix,
 };
+use crate::model::config::Family;
 #[cfg(feature = "cube")]
 use crate::model::linear::DevicePanels;
 use crate::model::linear::Weight;
@@ -178,16 +179,19 @@ impl<'a> Weights<'a> {
             return Vec::new();
         };
         let untaken = files.untaken.borrow();
-        let is_unknown = |name: &&String| !model.can_do_without(name) && other_part(name).is_none();
+        let is_unknown = |name: &&String| {
+            !model.can_do_without(name) && other_part(name, model.config()).is_none()
+        };
         untaken.iter().filter(is_unknown).cloned().collect()
     }
 
-    /// The parts of a model that reads more than text, other than the one that was loaded.
-    pub(crate) fn other_parts(&self) -> BTreeSet<&'static str> {
+    /// The parts of a model other than the one that was loaded, by what the names of their tensors begin
+    /// with.
+    pub(crate) fn other_parts(&self, config: &ModelConfig) -> BTreeSet<String> {
         let Source::Files(files) = &self.source else {
             return BTreeSet::new();
         };
-        files.untaken.borrow().iter().filter_map(|name| other_part(name)).collect()
+        files.untaken.borrow().iter().filter_map(|name| other_part(name, config)).collect()
     }
 
     /// Uploads a converted tensor to the device.
@@ -258,8 +262,9 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The part of a model that a tensor is of, in a checkpoint with parts that read pictures or sound.
-fn other_part(name: &str) -> Option<&'static str> {
+/// The part of a model that a tensor is of, if it is one that is not loaded: a part that reads pictures or
+/// sound, or the layers of DeepSeek behind the last one, which predict several tokens at once.
+fn other_part(name: &str, config: &ModelConfig) -> Option<String> {
     const PARTS: [&str; 6] = [
         "vision_tower",
         "multi_modal_projector",
@@ -268,8 +273,16 @@ fn other_part(name: &str) -> Option<&'static str> {
         "embed_audio",
         "visual",
     ];
-    let (part, _) = name.strip_prefix("model.").unwrap_or(name).split_once('.')?;
-    PARTS.into_iter().find(|known| *known == part)
+    let (part, rest) = name.strip_prefix("model.").unwrap_or(name).split_once('.')?;
+    if PARTS.contains(&part) {
+        return Some(part.to_owned());
+    }
+    let Family::Llama(llama) = &config.family else {
+        return None;
+    };
+    let number: usize = rest.split('.').next()?.parse().ok()?;
+    let is_behind = part == "layers" && number >= config.n_layers && llama.latent.is_some();
+    is_behind.then(|| format!("layers.{number}"))
 }
 
 impl TensorSource for Weights<'_> {

@@ -405,6 +405,26 @@ impl ModelConfig {
         self.n_heads / self.n_kv_heads
     }
 
+    /// The weights of the matrices of a layer's attention.
+    pub fn attention_weights(&self) -> usize {
+        let &Self { d_model, n_heads, n_kv_heads, head_dim, .. } = self;
+        let latent = match &self.family {
+            Family::Llama(llama) => llama.latent.zip(llama.layers[0].rope.as_ref()),
+            Family::Gpt2 | Family::Encoder => None,
+        };
+        let Some((latent, rope)) = latent else {
+            return 2 * d_model * head_dim * (n_heads + n_kv_heads);
+        };
+        let (queries, rotated) = (n_heads * head_dim, rope.rotated.unwrap_or(head_dim));
+        let of_queries = match latent.query_rank {
+            Some(rank) => rank * (d_model + queries),
+            None => d_model * queries,
+        };
+        let of_keys = latent.rank * n_heads * (head_dim - rotated + latent.value_dim);
+        let down = d_model * (latent.rank + rotated);
+        of_queries + down + of_keys + d_model * n_heads * latent.value_dim
+    }
+
     /// As [`Model::check_prompt`](super::Model::check_prompt).
     pub(super) fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
         self.check_ids(prompt)?;

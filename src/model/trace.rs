@@ -439,6 +439,9 @@ mod tests {
             "granite",
             "ministral3",
             "gpt-oss",
+            "deepseek-v2",
+            "deepseek-v3",
+            "glm4-moe-lite",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

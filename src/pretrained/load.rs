@@ -228,9 +228,10 @@ impl Pretrained {
         weights.check_activations()?;
         let unused = weights.unused(&model);
         let dequantized = weights.were_dequantized();
-        let parts = Vec::from_iter(weights.other_parts()).join("`, `");
-        let skipped =
-            format!("`{parts}` are skipped: of this model only the part of text is loaded");
+        let parts = Vec::from_iter(weights.other_parts(model.config())).join("`, `");
+        let skipped = format!(
+            "the tensors of `{parts}` are skipped: only what reads and writes text, a token at a time, is loaded"
+        );
         Ok(Self {
             model,
             tokenizer,

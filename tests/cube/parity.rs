@@ -16,7 +16,7 @@ use crate::{cube, cubes};
 const TOLERANCE: f32 = 1e-4;
 
 /// One of each family, with windows, soft caps and experts.
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 17] = [
     "llama-gqa",
     "qwen2",
     "qwen3",
@@ -31,6 +31,9 @@ const MODELS: [&str; 14] = [
     "granite",
     "ministral3",
     "gpt-oss",
+    "deepseek-v2",
+    "deepseek-v3",
+    "glm4-moe-lite",
 ];
 
 /// Whole and in chunks, and for the tokens that follow.

@@ -87,9 +87,7 @@ impl Shape {
 
 impl Layer {
     fn of(config: &ModelConfig, index: usize) -> Self {
-        let (queries, keys) =
-            (config.n_heads * config.head_dim, config.n_kv_heads * config.head_dim);
-        let attention = config.d_model * (2 * queries + 2 * keys);
+        let attention = config.attention_weights();
         let Family::Llama(llama) = &config.family else {
             // Up and down projections.
             let weights = attention + 2 * config.d_model * config.d_ff;
@@ -102,7 +100,7 @@ impl Layer {
             Mlp::Dense => (gated(config.d_ff), None),
             Mlp::Experts(of) => {
                 let (count, per_token, weights) = (of.count, of.per_token, gated(of.d_ff));
-                let router = count * config.d_model;
+                let router = count * config.d_model + gated(of.shared.unwrap_or(0));
                 (router, Some(Experts { count, per_token, weights }))
             }
         };

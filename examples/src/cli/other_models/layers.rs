@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use slowburn::LoadError;
 use slowburn::model::ModelConfig;
 use slowburn::model::config::{
-    Activation, Family, LayerConfig, LlamaConfig, Mlp, Norms, QkNorm, RopeConfig, RopeScaling,
+    Activation, Experts, Family, LayerConfig, LlamaConfig, Mlp, Norms, QkNorm, RopeConfig,
+    RopeScaling,
 };
 
 use crate::cli::Result;
@@ -73,7 +74,13 @@ fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {
     let mlp = match &layer.mlp {
         Mlp::Dense => format!("dense {}", config.d_ff),
         Mlp::Experts(experts) => {
-            format!("{} of {} experts, {}", experts.per_token, experts.count, experts.d_ff)
+            let shared = if experts.shared.is_some() {
+                " and one for all"
+            } else {
+                ""
+            };
+            let Experts { per_token, count, d_ff, .. } = experts;
+            format!("{per_token} of {count} experts, {d_ff}{shared}")
         }
     };
     let norms = match layer.norms {
@@ -109,11 +116,17 @@ fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
     });
     let has = [
         (llama.qkv_bias, "biases of q, k and v"),
+        (llama.latent.is_some(), "latent keys and values"),
+        (llama.sinks, "sinks"),
         (llama.qk_norm == Some(QkNorm::Head), "norms of q and k"),
         (llama.qk_norm == Some(QkNorm::Projection), "norms of all heads of q and of k"),
         (llama.one_plus_norms, "norms times 1 + w"),
         (llama.fused, "fused matrices"),
-        (config.activation != Activation::Silu, "a GELU gate"),
+        (
+            matches!(config.activation, Activation::Gelu | Activation::GeluTanh),
+            "a GELU gate",
+        ),
+        (config.activation == Activation::ClampedSilu, "a clamped gate"),
         (config.tied_head, "a tied head"),
     ];
     let has = has.into_iter().filter(|(has, _)| *has).map(|(_, name)| name.to_owned());

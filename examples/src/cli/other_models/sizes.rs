@@ -54,13 +54,13 @@ impl Sizes {
 
 /// The weights of a layer, and those that a token reads.
 fn matrices(config: &ModelConfig, layer: &LayerConfig) -> [usize; 2] {
-    let (d, head_dim) = (config.d_model, config.head_dim);
-    let attention = 2 * d * head_dim * (config.n_heads + config.n_kv_heads);
+    let (d, attention) = (config.d_model, config.attention_weights());
     match &layer.mlp {
         Mlp::Dense => [attention + 3 * d * config.d_ff; 2],
         Mlp::Experts(experts) => {
             let router = d * experts.count;
-            let of = |count| attention + router + count * 3 * d * experts.d_ff;
+            let shared = 3 * d * experts.shared.unwrap_or(0);
+            let of = |count| attention + router + shared + count * 3 * d * experts.d_ff;
             [of(experts.count), of(experts.per_token)]
         }
     }
