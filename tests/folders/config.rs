@@ -202,6 +202,17 @@ fn what_is_not_computed_is_refused_by_name() {
             "\"mistral3\"",
         ),
         ("granite", json!({"residual_multiplier": 0}), "residual_multiplier", "0.0"),
+        ("gpt-oss", json!({"swiglu_limit": 5.0}), "swiglu_limit", "5.0"),
+        ("deepseek-v3", json!({"n_group": 3}), "n_group", "3"),
+        ("deepseek-v3", json!({"topk_group": 1}), "topk_group", "1"),
+        ("deepseek-v3", json!({"v_head_dim": 25}), "v_head_dim", "25"),
+        ("deepseek-v2", json!({"topk_method": "best"}), "topk_method", "\"best\""),
+        (
+            "glm4-moe-lite",
+            json!({"mlp_layer_types": ["dense"]}),
+            "mlp_layer_types",
+            "[\"dense\"]",
+        ),
         (
             "ministral3",
             json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),

@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 14] = [
+const FAMILIES: [(&str, &str); 17] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -26,6 +26,9 @@ const FAMILIES: [(&str, &str); 14] = [
     ("olmo3", "olmo3"),
     ("ministral3", "ministral3"),
     ("gpt_oss", "gpt-oss"),
+    ("deepseek_v2", "deepseek-v2"),
+    ("deepseek_v3", "deepseek-v3"),
+    ("glm4_moe_lite", "glm4-moe-lite"),
     ("gpt2", "gpt2"),
 ];
 
@@ -91,7 +94,20 @@ fn base(family: &str) -> Value {
     if family == "gemma3_text" {
         config["sliding_window_pattern"] = 2.into();
     }
-    if !["llama", "granite"].contains(&family) {
+    if family == "deepseek_v2" {
+        for (field, value) in [("n_group", 3), ("topk_group", 2)] {
+            config[field] = value.into();
+        }
+        config["topk_method"] = "group_limited_greedy".into();
+    }
+    let without = [
+        "llama",
+        "granite",
+        "deepseek_v2",
+        "deepseek_v3",
+        "glm4_moe_lite",
+    ];
+    if !without.contains(&family) {
         config["sliding_window"] = 7.into();
         config["use_sliding_window"] = true.into();
         config["max_window_layers"] = 1.into();
@@ -118,6 +134,9 @@ fn values(field: &str, family: &str, layers: usize) -> Vec<Value> {
         "layer_types" => vec![json!(full), json!(sliding)],
         "no_rope_layers" => vec![json!(vec![0; layers])],
         "mlp_only_layers" => vec![json!([0])],
+        "mlp_layer_types" => vec![json!(vec!["dense"; layers])],
+        "topk_method" => vec!["greedy".into()],
+        "topk_group" => vec![1.into()],
         "n_inner" => vec![24.into()],
         "rms_norm_eps" | "layer_norm_epsilon" => vec![0.5.into()],
         "sliding_window_pattern" | "_sliding_window_pattern" => vec![2.into(), 3.into()],
@@ -170,6 +189,7 @@ fn is_flag(field: &str) -> bool {
         "norm_topk",
         "add_",
         "scale_",
+        "rope_interleave",
         "reorder_",
     ];
     words.iter().any(|word| field.starts_with(word))

@@ -56,7 +56,12 @@ pub(super) fn read(model_type: &str, json: &[u8], origin: &str) -> Result<ModelC
         value_dim: own.v_head_dim.unwrap_or(value_dim),
         interleaved: model_type == "deepseek_v2" || own.rope_interleave.unwrap_or(true),
     };
-    let rotated = own.qk_rope_head_dim.unwrap_or(64);
+    // GLM has two names for it, and transformers sets this one last.
+    let named = file.head_dim.take().filter(|_| is_glm);
+    let rotated = named.or(own.qk_rope_head_dim).unwrap_or(64);
+    if file.mlp_bias == Some(true) && model_type == "deepseek_v2" {
+        return Err(unsupported(origin, "mlp_bias", true, "`false`"));
+    }
     let plain = own.qk_nope_head_dim.unwrap_or(plain);
     let head_dim = plain.saturating_add(rotated);
     check_sizes(latent, [plain, rotated], origin)?;
