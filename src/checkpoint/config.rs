@@ -108,9 +108,14 @@ impl ModelConfig {
 fn known_instead_of(model_type: &str) -> &'static str {
     match model_type {
         "lfm2" | "lfm2_moe" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text"
-        | "qwen3_next" => {
+        | "qwen3_next" | "lfm2_vl" | "granitemoehybrid" | "nemotron_h" | "olmo_hybrid"
+        | "kimi_linear" => {
             "a model all of whose layers keep keys and values (some layers of this one keep a state \
              instead, which is not implemented)"
+        }
+        "gemma4" | "gemma4_text" | "gemma4_unified" => {
+            "a model whose heads have one size and whose layers have their own keys and values (Gemma 4 has two \
+             sizes, shares keys and values, and has an embedding for each layer, which is not implemented)"
         }
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \

@@ -188,6 +188,7 @@ fn what_is_not_computed_is_refused_by_name() {
         ),
         // Layers that keep a state.
         ("llama-gqa", json!({"model_type": "lfm2"}), "model_type", "\"lfm2\""),
+        ("llama-gqa", json!({"model_type": "gemma4"}), "model_type", "\"gemma4\""),
         (
             "llama-gqa",
             json!({"model_type": "qwen3_5_text"}),
