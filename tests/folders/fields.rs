@@ -94,10 +94,10 @@ fn base(family: &str) -> Value {
     if family == "gemma3_text" {
         config["sliding_window_pattern"] = 2.into();
     }
+    if ["deepseek_v2", "glm4_moe_lite"].contains(&family) {
+        (config["n_group"], config["topk_group"]) = (2.into(), 2.into());
+    }
     if family == "deepseek_v2" {
-        for (field, value) in [("n_group", 3), ("topk_group", 2)] {
-            config[field] = value.into();
-        }
         config["topk_method"] = "group_limited_greedy".into();
     }
     let without = [

@@ -56,7 +56,9 @@ impl Latent {
             }
             None => linear([&self.query_up], x, seq, [&mut heads]),
         }
-        [&mut *q, &mut *k, &mut *v].map(Vec::clear);
+        for heads in [&mut *q, &mut *k, &mut *v] {
+            heads.clear();
+        }
         for head in heads.chunks_exact(head_dim) {
             q.extend((0..rotated).map(|i| head[plain + turn(i)]));
             q.extend_from_slice(&head[..plain]);
