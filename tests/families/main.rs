@@ -223,6 +223,19 @@ fn the_part_of_text_is_loaded_and_others_are_skipped() {
     }
 }
 
+/// The layers of DeepSeek behind its last one predict several tokens at once.
+#[test]
+fn layers_of_multi_token_prediction_are_skipped() {
+    let folder = copy_with_config(&fixture("models/deepseek-v3"), |_| {});
+    edit_checkpoint(&folder.path().join("model.safetensors"), |checkpoint| {
+        checkpoint.add("model.layers.3.eh_proj.weight", "F32", &[1], &[0; 4]);
+        checkpoint.add("model.layers.2.other.weight", "F32", &[1], &[0; 4]);
+    });
+    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+    assert_eq!(pretrained.unused, ["model.layers.2.other.weight"]);
+    assert!(pretrained.warnings[0].contains("`layers.3`"), "{:?}", pretrained.warnings);
+}
+
 /// Caps that no score reaches bound nothing; low ones change the answer.
 #[test]
 fn soft_caps_bound_scores_and_logits() {
