@@ -62,6 +62,10 @@ enum Projections {
 
 /// What transforms each position.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a layer has one, and most models have no other"
+)]
 enum FeedForward {
     Dense(Gated),
     Experts(Experts),
