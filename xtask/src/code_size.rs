@@ -29,7 +29,7 @@ struct Room {
     goal: Option<usize>,
 }
 
-const ROOMS: [Room; 10] = [
+const ROOMS: [Room; 11] = [
     room(
         "the engine: model, kernels, kv, engine, sampling, generate",
         &[
