@@ -6,7 +6,6 @@ use super::{Message, Role};
 /// message.
 pub const END_OF_PARAGRAPH: &str = "\n\n";
 
-// ANCHOR: paragraphs
 /// A conversation as a model without a chat template reads it: one text. Each message begins a
 /// paragraph, and an answer goes on in the paragraph of the message that it answers, as the model wrote
 /// it there.
@@ -23,7 +22,6 @@ pub fn paragraphs(messages: &[Message]) -> String {
     }
     text
 }
-// ANCHOR_END: paragraphs
 
 #[cfg(test)]
 mod tests {

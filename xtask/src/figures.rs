@@ -198,6 +198,11 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         let (out, err) = Server::start(server, root)?.ask(command)?;
         return Ok(fold(format!("{}\n{}", err.trim(), out.trim_end()).trim_matches('\n')));
     }
+    // What is typed into the command.
+    let (input, command) = match command.split_once(" | ") {
+        Some((typed, command)) if typed.starts_with("printf ") => (through(typed, "")?, command),
+        _ => (String::new(), command),
+    };
     let (command, filter) = match command.split_once(" | ") {
         Some((command, filter)) => (command, Some(filter)),
         None => (command, None),
@@ -220,12 +225,12 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
         "xtask" => rest.to_vec(),
         _ => one_build::arguments(rest),
     };
-    let output = process
+    process
         .args(arguments)
         .env("NO_COLOR", "1")
         // Without figures, the root: paths in a command are relative to it.
-        .current_dir(if figures.is_empty() { root } else { folder })
-        .output()?;
+        .current_dir(if figures.is_empty() { root } else { folder });
+    let output = fed(&mut process, &input)?;
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     ensure!(output.status.code() == Some(exit_code), "`{command}`: {}: {err}", output.status);
     if words[1] == "bench" {
@@ -242,17 +247,19 @@ fn execute(output: &Output, folder: &Path, root: &Path) -> Result<String> {
 fn through(filter: &str, text: &str) -> Result<String> {
     let words = shlex::split(filter).context("quotes that do not match")?;
     let (program, args) = words.split_first().context("there is no command after the bar")?;
-    let mut child = Command::new(program)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let output = fed(Command::new(program).args(args), text)
         .with_context(|| format!("`{filter}` does not start"))?;
-    // The output is read after all input is written, so it must fit into a pipe's buffer.
-    child.stdin.take().context("a pipe")?.write_all(text.as_bytes())?;
-    let output = child.wait_with_output()?;
     ensure!(output.status.success(), "`{filter}`: {}", output.status);
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Runs a command with `text` as its standard input.
+fn fed(command: &mut Command, text: &str) -> Result<std::process::Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    // The output is read after all input is written, so it must fit into a pipe's buffer.
+    child.stdin.take().context("a pipe")?.write_all(text.as_bytes())?;
+    Ok(child.wait_with_output()?)
 }
 
 /// The times in criterion's output, without the comparison with an earlier run.

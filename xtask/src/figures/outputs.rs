@@ -201,6 +201,10 @@ const OUTPUTS: &[Output] = &[
     ),
     printed("paged.txt", "cargo run --release --example 09_paged_kv -- --max-tokens 20"),
     printed(
+        "chat.txt",
+        "printf '%s\\n' 'Once upon a time' 'The next day' 'In the end' | cargo run --release --example chat",
+    ),
+    printed(
         "paged-hashes.txt",
         "cargo run --release --example 09_paged_kv -- --max-tokens 20 --json | grep -oE '[0-9a-f]{64}'",
     ),
