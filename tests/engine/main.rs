@@ -97,6 +97,9 @@ fn budgets_policies_and_sharing_change_no_bit() {
         "mistral-window",
         "gemma3",
         "qwen3-moe",
+        "ministral3",
+        "gpt-oss",
+        "deepseek-v3",
     ] {
         let load = || match name {
             "ember" => bundled(&device()).model,
