@@ -30,7 +30,10 @@ fn hyperparameters_that_are_not_supported() {
     let error = assert_edit_refused(
         "llama",
         |file| file.set("general.architecture", text("mamba")),
-        &["`general.architecture` is \"mamba\"", "`phi3`, `olmo2`, `granite` or `gpt2`"],
+        &[
+            "`general.architecture` is \"mamba\"",
+            "`phi3`, `olmo2`, `granite` or `gpt2`",
+        ],
     );
     assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");
     let negative = Meta::Raw(5, (-3_i32).to_le_bytes().to_vec());
