@@ -196,7 +196,8 @@ pub struct Experts {
     pub scale: f64,
     /// How the score of an expert becomes its weight.
     pub gate: ExpertGate,
-    /// Whether the router has a correction for each expert, which is added to its weight for the choice alone.
+    /// Whether the router has a correction for each expert, which is added to its weight for the
+    /// choice alone.
     pub corrected: bool,
     /// Groups of experts, of which each token takes a few before it takes experts of these.
     pub groups: Option<ExpertGroups>,

@@ -13,7 +13,7 @@ def test_the_plain_template_joins_the_messages(chat, complete):
     assert choice.message.content == complete(temperature=0).choices[0].text
     two = [{"role": "system", "content": "A story."}, {"role": "user", "content": "Once upon a time"}]
     joined = chat(messages=two, temperature=0).choices[0].message.content
-    assert joined == complete("A story.\nOnce upon a time", temperature=0).choices[0].text
+    assert joined == complete("A story.\n\nOnce upon a time", temperature=0).choices[0].text
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant", "tool"])
