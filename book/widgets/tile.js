@@ -86,7 +86,9 @@ widgets.tile = async (place) => {
         place.dataset.shown = JSON.stringify({ rows: core.rows, now, products, bytes, loads: LOADS });
     }
 
-    begin();
+    // At once, not in turn: what is drawn after the page is shown moves it.
+    core = tile.core(rows.value());
+    draw([]);
 };
 
 /** The core: what it can do in a cycle, and the registers of a tile in it. */
