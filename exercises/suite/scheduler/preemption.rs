@@ -37,7 +37,7 @@ struct After(State, bool);
 
 impl Debug for After {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:?}\n    returned  {}", self.0, self.1)
+        write!(formatter, "{:?}; returned {}", self.0, self.1)
     }
 }
 
