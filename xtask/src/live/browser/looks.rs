@@ -36,8 +36,10 @@ const MOST_SHIFT: f64 = 0.02;
 /// How far the page has moved since the engine was asked for, and the fonts of mdBook have come, which
 /// move it too.
 const SHIFT: &str = "new Promise((resolve) => {
+    // A long page takes a while to be laid out with new fonts.
+    const after = ({ name, responseEnd }) => responseEnd + (/woff/.test(name) ? 600 : 150);
     const loaded = performance.getEntriesByType('resource').filter(({ name }) => /woff|worker/.test(name));
-    const begin = 150 + Math.max(0, ...loaded.map(({ responseEnd }) => responseEnd));
+    const begin = Math.max(0, ...loaded.map(after));
     setTimeout(() => resolve(0), 300);
     new PerformanceObserver((list) => resolve(list.getEntries()
         .filter(({ startTime }) => startTime > begin)
