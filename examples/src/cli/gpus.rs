@@ -223,6 +223,6 @@ impl<'a> GpuReport<'a> {
 
 /// What is said where nothing but the CPU computes.
 const NO_DEVICE: &str = "\n\
-no GPU was asked for. Built with --features cuda, rocm, metal, vulkan or wgpu, and\n\
-with --device of the same name, a story is written there, beside that of the CPU.\n\
+no GPU was asked for. Built with --features cuda, rocm, metal, vulkan or wgpu, \
+and with --device of the same name, it writes a story there, next to the CPU's. \
 cube-cpu, another such feature, needs no GPU.\n";
