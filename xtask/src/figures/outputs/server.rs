@@ -132,10 +132,12 @@ done"#,
 curl -s http://127.0.0.1:8080/metrics \
   | grep -E '^slowburn_(time_to_first|generation|process)'"#,
     ),
-    asked(
-        "schema-chat.txt",
-        SERVER,
-        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+    Output {
+        timed: false,
+        ..asked(
+            "schema-chat.txt",
+            SERVER,
+            r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
   "messages": [{"role": "user", "content": "Once upon a time, there was a fox called"}],
   "temperature": 0.7, "seed": 1,
   "response_format": {"type": "json_schema", "json_schema": {"name": "animal", "schema": {
@@ -148,11 +150,14 @@ curl -s http://127.0.0.1:8080/metrics \
     "required": ["name", "kind", "age"], "additionalProperties": false
   }}}
 }' | python3 -c 'import json, sys; print(json.load(sys.stdin)["choices"][0]["message"]["content"])'"#,
-    ),
-    asked(
-        "schema-tools.txt",
-        SERVER,
-        r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
+        )
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "schema-tools.txt",
+            SERVER,
+            r#"curl -s http://127.0.0.1:8080/v1/chat/completions --json '{
   "messages": [{"role": "user", "content": "The fox was hungry."}],
   "temperature": 0.7, "seed": 9,
   "tools": [{"type": "function", "function": {"name": "feed", "parameters": {
@@ -165,11 +170,14 @@ curl -s http://127.0.0.1:8080/metrics \
   }}}],
   "tool_choice": "required"
 }' | python3 -m json.tool | sed -n '/"choices"/,/"finish_reason"/p' | grep -v '"id"'"#,
-    ),
-    asked(
-        "schema-items.txt",
-        SERVER,
-        r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
+        )
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "schema-items.txt",
+            SERVER,
+            r#"curl -s http://127.0.0.1:8080/v1/responses --json '{
   "input": [
     {"role": "user", "content": "The fox was hungry."},
     {"type": "function_call", "call_id": "call_1", "name": "feed", "arguments": "{\"spoons\": 4}"},
@@ -183,16 +191,20 @@ curl -s http://127.0.0.1:8080/metrics \
   }}],
   "tool_choice": "required"
 }' | python3 -m json.tool | sed -n '/"output"/,/^    \]/p' | grep -v 'id"'"#,
-    ),
-    asked(
-        "schema-refused.txt",
-        SERVER,
-        r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
+        )
+    },
+    Output {
+        timed: false,
+        ..asked(
+            "schema-refused.txt",
+            SERVER,
+            r#"curl -s http://127.0.0.1:8080/v1/completions --json '{
   "prompt": "One day", "guided_json": {
     "type": "object", "properties": {"toys": {"type": "array", "uniqueItems": true}}
   }
 }'"#,
-    ),
+        )
+    },
     Output {
         timed: false,
         ..asked(
