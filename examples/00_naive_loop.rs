@@ -1,6 +1,6 @@
 //! The naive loop: at every step, the model reads everything from the start.
 //!
-//! cargo run --release --example 00_naive_loop -- --prompt "Once upon a time"
+//! cargo run --example 00_naive_loop -- --prompt "Once upon a time"
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Greedy decoding: always take the most likely token.
 //!
-//! cargo run --release --example 01_greedy
-//! cargo run --release --example 01_greedy -- --prompt "The storm" --beams 4
+//! cargo run --example 01_greedy
+//! cargo run --example 01_greedy -- --prompt "The storm" --beams 4
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Top-k: choose among the k most likely tokens only.
 //!
-//! cargo run --release --example 02_top_k
-//! cargo run --release --example 02_top_k -- --k 1,2,3 --prompt "It was a"
+//! cargo run --example 02_top_k
+//! cargo run --example 02_top_k -- --k 1,2,3 --prompt "It was a"
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Temperature: how random the choice is.
 //!
-//! cargo run --release --example 03_temperature
-//! cargo run --release --example 03_temperature -- --temperatures 0.1,1,3 --seed 7
+//! cargo run --example 03_temperature
+//! cargo run --example 03_temperature -- --temperatures 0.1,1,3 --seed 7
 
 use std::path::PathBuf;
 use std::process::ExitCode;

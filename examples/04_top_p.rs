@@ -1,8 +1,8 @@
 //! Top-p: choose among the nucleus, the likeliest tokens that together reach p. The nucleus is small
 //! where the model is sure, and large where many tokens are possible.
 //!
-//! cargo run --release --example 04_top_p
-//! cargo run --release --example 04_top_p -- --top-p 0.5 --top-k 5 --seed 7
+//! cargo run --example 04_top_p
+//! cargo run --example 04_top_p -- --top-p 0.5 --top-k 5 --seed 7
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

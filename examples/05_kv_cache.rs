@@ -1,10 +1,10 @@
 //! The KV cache: the same loop, but at every step the model reads only the new tokens.
 //!
-//! cargo run --release --example 05_kv_cache -- --prompt "Once upon a time"
-//! cargo run --release --example 05_kv_cache -- --compare
-//! cargo run --release --example 05_kv_cache -- --speculate lookup
-//! cargo run --release --example 05_kv_cache -- --prompt "Was the fox sly? " --choice Yes --choice No
-//! cargo run --release --example 05_kv_cache -- --prompt "Once upon a " --heal
+//! cargo run --example 05_kv_cache -- --prompt "Once upon a time"
+//! cargo run --example 05_kv_cache -- --compare
+//! cargo run --example 05_kv_cache -- --speculate lookup
+//! cargo run --example 05_kv_cache -- --prompt "Was the fox sly? " --choice Yes --choice No
+//! cargo run --example 05_kv_cache -- --prompt "Once upon a " --heal
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

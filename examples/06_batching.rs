@@ -1,7 +1,7 @@
 //! Batching: several prompts in one running batch, each with the text that it has alone.
 //!
-//! cargo run --release --example 06_batching -- --prompt "Once upon a time" --prompt "The storm"
-//! cargo run --release --example 06_batching -- --compare
+//! cargo run --example 06_batching -- --prompt "Once upon a time" --prompt "The storm"
+//! cargo run --example 06_batching -- --compare
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

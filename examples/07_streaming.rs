@@ -1,6 +1,6 @@
 //! Streaming: four ways to use a model that answers in a thread of its own.
 //!
-//! cargo run --release --example 07_streaming -- --prompt "Once upon a time"
+//! cargo run --example 07_streaming -- --prompt "Once upon a time"
 
 use std::process::ExitCode;
 

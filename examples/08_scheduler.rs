@@ -1,8 +1,8 @@
 //! The scheduler: which sequences take part in which step, as requests arrive over time.
 //!
-//! cargo run --release --example 08_scheduler
-//! cargo run --release --example 08_scheduler -- --policy continuous-batch
-//! cargo run --release --example 08_scheduler -- --compare
+//! cargo run --example 08_scheduler
+//! cargo run --example 08_scheduler -- --policy continuous-batch
+//! cargo run --example 08_scheduler -- --compare
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Paged keys and values: block tables, and requests that share the blocks of a common prefix.
 //!
-//! cargo run --release --example 09_paged_kv
-//! cargo run --release --example 09_paged_kv -- --compare
+//! cargo run --example 09_paged_kv
+//! cargo run --example 09_paged_kv -- --compare
 
 use std::iter::zip;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Kernels: where the time of a pass goes, and how near each layer is to the machine's limits.
 //!
-//! cargo run --release --example 10_kernels
-//! cargo run --release --example 10_kernels -- --bits
+//! cargo run --example 10_kernels
+//! cargo run --example 10_kernels -- --bits
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! GPUs: what the units of a launch do, what bounds a step, and a story on a device.
 //!
-//! cargo run --release --example 11_gpus
-//! cargo run --release --example 11_gpus -- --gb-per-second 100 --launch-us 2
-//! cargo run --release --features wgpu --example 11_gpus -- --device wgpu
+//! cargo run --example 11_gpus
+//! cargo run --example 11_gpus -- --gb-per-second 100 --launch-us 2
+//! cargo run --features wgpu --example 11_gpus -- --device wgpu
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

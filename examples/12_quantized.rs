@@ -1,8 +1,8 @@
 //! Fewer bits: the same model with its weights in f32, f16, int8 and int4.
 //!
-//! cargo run --release --example 12_quantized
-//! cargo run --release --example 12_quantized -- --quantize-embedding f32
-//! cargo run --release --example 12_quantized -- --activations int8
+//! cargo run --example 12_quantized
+//! cargo run --example 12_quantized -- --quantize-embedding f32
+//! cargo run --example 12_quantized -- --activations int8
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

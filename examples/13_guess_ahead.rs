@@ -1,9 +1,9 @@
 //! Guess ahead: draft tokens from the text so far, which the model checks in one pass.
 //!
-//! cargo run --release --example 13_guess_ahead
-//! cargo run --release --example 13_guess_ahead -- --prompt "The storm" --steps 20
-//! cargo run --release --example 13_guess_ahead -- --temperature 0.8 --draft-tokens 4
-//! cargo run --release --example 13_guess_ahead -- --acceptance
+//! cargo run --example 13_guess_ahead
+//! cargo run --example 13_guess_ahead -- --prompt "The storm" --steps 20
+//! cargo run --example 13_guess_ahead -- --temperature 0.8 --draft-tokens 4
+//! cargo run --example 13_guess_ahead -- --acceptance
 
 use std::process::ExitCode;
 

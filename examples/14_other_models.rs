@@ -1,9 +1,9 @@
 //! What other models change: layers as data, windows, experts, and the frequencies of RoPE.
 //!
-//! cargo run --release --example 14_other_models
-//! cargo run --release --example 14_other_models -- --part layers --config path/to/config.json
-//! cargo run --release --example 14_other_models -- --part windows --measure
-//! cargo run --release --example 14_other_models -- --part experts --measure
+//! cargo run --example 14_other_models
+//! cargo run --example 14_other_models -- --part layers --config path/to/config.json
+//! cargo run --example 14_other_models -- --part windows --measure
+//! cargo run --example 14_other_models -- --part experts --measure
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
 //! Only what fits: a text that stays inside a grammar, and the tokens that were allowed at each step.
 //!
-//! cargo run --release --example 15_constrained
-//! cargo run --release --example 15_constrained -- --prompt "" --regex "[A-Z][a-z]+( [a-z]+){3}\."
-//! cargo run --release --example 15_constrained -- --name Milo --name Nora --steps 0
-//! cargo run --release --example 15_constrained -- --measure
+//! cargo run --example 15_constrained
+//! cargo run --example 15_constrained -- --prompt "" --regex "[A-Z][a-z]+( [a-z]+){3}\."
+//! cargo run --example 15_constrained -- --name Milo --name Nora --steps 0
+//! cargo run --example 15_constrained -- --measure
 
 use std::process::ExitCode;
 

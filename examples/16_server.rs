@@ -1,6 +1,6 @@
 //! A server with OpenAI's API, and a page at http://127.0.0.1:8080.
 //!
-//! cargo run --release --features serve --example 16_server
+//! cargo run --features serve --example 16_server
 
 use std::env;
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! A device of another machine: one process lends it, another computes on it.
 //!
-//! cargo run --release --features remote --example 17_remote_device -- --serve
-//! cargo run --release --features remote --example 05_kv_cache -- --device remote:127.0.0.1:3000
-//! cargo run --release --features remote --example 17_remote_device
+//! cargo run --features remote --example 17_remote_device -- --serve
+//! cargo run --features remote --example 05_kv_cache -- --device remote:127.0.0.1:3000
+//! cargo run --features remote --example 17_remote_device
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

@@ -1,6 +1,6 @@
 //! Burn, as far as this crate uses it: shapes, kinds, types, views, masks, modules.
 //!
-//! cargo run --release --example burn
+//! cargo run --example burn
 
 use std::io::{self, Write};
 use std::process::ExitCode;

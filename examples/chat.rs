@@ -1,7 +1,7 @@
 //! A conversation: each turn reads only what is new, as the blocks of the turns before are kept.
 //!
-//! cargo run --release --example chat
-//! cargo run --release --features hub --example chat -- --model hf:HuggingFaceTB/SmolLM2-135M-Instruct
+//! cargo run --example chat
+//! cargo run --features hub --example chat -- --model hf:HuggingFaceTB/SmolLM2-135M-Instruct
 
 use std::process::ExitCode;
 use std::sync::Arc;

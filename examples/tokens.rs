@@ -1,7 +1,7 @@
 //! Tokens: how a model sees a text.
 //!
-//! cargo run --release --example tokens
-//! cargo run --release --example tokens -- --prompt "Any text at all 🙂"
+//! cargo run --example tokens
+//! cargo run --example tokens -- --prompt "Any text at all 🙂"
 
 use std::process::ExitCode;
 

@@ -81,7 +81,7 @@ widgets.formats = async (place) => {
     /** The command that writes a story with the weights in f32. */
     function command({ prompt, temperature, seed }) {
         const quoted = `'${prompt.replaceAll("'", "'\\''")}'`;
-        return `cargo run --release --example 12_quantized -- --prompt ${quoted} `
+        return `cargo run --example 12_quantized -- --prompt ${quoted} `
             + `--temperature ${temperature} --seed ${seed} --max-tokens ${MAX_TOKENS}`;
     }
 

@@ -13,9 +13,7 @@ use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::{Failure, sort_as_in_suite};
 use exercises_runner::manifest::{Exercise, Package};
 use exercises_runner::progress::{self, Status};
-use exercises_runner::test_binary::{
-    self, Build, Ending, LIMIT, MEMORY, Outcome, Profile, TestBinary,
-};
+use exercises_runner::test_binary::{self, Build, Ending, LIMIT, MEMORY, Outcome, TestBinary};
 
 use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
 use crate::{Project, engine, overview};
@@ -151,19 +149,17 @@ pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
     Ok(passed)
 }
 
-/// Builds the tests of a package. Those that need Burn are optimised, as the book's examples are:
-/// they find the Burn that those were built with.
+/// Builds the tests of a package. Those that need Burn find the one that the examples were built with.
 fn build(project: &Project, package: Package) -> Result<Build> {
-    let (profile, library, first_takes) = match package {
-        Package::Exercises => (Profile::Dev, "debug/deps/libslowburn-", "a minute or less"),
+    let (library, first_takes) = match package {
+        Package::Exercises => ("debug/deps/libslowburn-", "a minute or less"),
         Package::TensorExercises => (
-            Profile::Release,
-            "release/deps/libslowburn-",
+            "debug/deps/libburn_core-",
             "about five minutes on two cores: an exercise with tensors needs Burn, which is compiled once. Cargo shows below how far it is",
         ),
     };
     let building = Building::begin(library, first_takes, "checking ...");
-    TestBinary::build(&project.root, package.name(), profile, &[], building.progress, colour())
+    TestBinary::build(&project.root, package.name(), &[], building.progress, colour())
 }
 
 /// What is said while cargo builds. It ends when this is dropped.

@@ -156,7 +156,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
     let (package, library, first_takes) = if with_tensors {
         (
             "your-engine-with-tensors",
-            "release/deps/libslowburn-",
+            "debug/deps/libburn_core-",
             "some minutes: a part with tensors needs Burn",
         )
     } else {
@@ -164,10 +164,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
     };
     let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
     let mut command = cargo();
-    command
-        .args(["build", "-p", package])
-        .args(with_tensors.then_some("--release"))
-        .env("YOUR_ENGINE", names.join(","));
+    command.args(["build", "-p", package]).env("YOUR_ENGINE", names.join(","));
     // Where nobody waits in front of it, the output is the story and nothing else.
     let building = io::stderr()
         .is_terminal()

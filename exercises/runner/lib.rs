@@ -6,7 +6,6 @@ pub mod compile_error;
 pub mod engine_parts;
 pub mod failure;
 pub mod manifest;
-pub mod one_build;
 pub mod originals;
 pub mod progress;
 pub mod test_binary;

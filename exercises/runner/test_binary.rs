@@ -15,7 +15,6 @@ use wait_timeout::ChildExt;
 use crate::cargo::cargo;
 use crate::compile_error::CompileError;
 use crate::failure::{self, Failure};
-use crate::one_build;
 
 /// How long the tests of one exercise may take. They take less than a second; a wrong answer may
 /// never end.
@@ -35,13 +34,6 @@ pub enum Build {
     Ready(TestBinary),
     /// Code that does not compile.
     Broken(Vec<CompileError>),
-}
-
-/// How the tests are compiled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    Dev,
-    Release,
 }
 
 /// What the compiler and cargo print while they build.
@@ -108,15 +100,12 @@ impl TestBinary {
     pub fn build(
         root: &Path,
         package: &str,
-        profile: Profile,
         only: &[&str],
         progress: Progress,
         colour: bool,
     ) -> Result<Build> {
         let mut command = cargo();
-        command
-            .args(["test", "--no-run", "-p", package, "--test", package])
-            .args((profile == Profile::Release).then(one_build::release).flatten());
+        command.args(["test", "--no-run", "-p", package, "--test", package]);
         if only.is_empty() {
             command.env_remove("ONLY_EXERCISES");
         } else {

@@ -1,7 +1,7 @@
 //! A hundred requests whose grammars take much work, next to streams that only want their next token.
 //!
 //! It measures times, so it runs only where it is asked for, with nothing else on the machine:
-//! `cargo test --release -p slowburn-server --test serve_stalls -- --ignored --nocapture`.
+//! `cargo test -p slowburn-server --test serve_stalls -- --ignored --nocapture`.
 
 mod common;
 

@@ -16,7 +16,7 @@ import openai
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("SLOWBURN_SERVER", ROOT / "target/release/examples/16_server")).resolve()
+PROGRAM = Path(os.environ.get("SLOWBURN_SERVER", ROOT / "target/debug/examples/16_server")).resolve()
 
 
 @dataclass

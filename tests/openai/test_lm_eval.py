@@ -15,7 +15,7 @@ from conftest import ROOT
 os.environ["HF_HUB_OFFLINE"] = "1"
 pytest.importorskip("lm_eval")
 
-EXAMPLE = Path(os.environ.get("SLOWBURN_SCORE", ROOT / "target/release/examples/05_kv_cache")).resolve()
+EXAMPLE = Path(os.environ.get("SLOWBURN_SCORE", ROOT / "target/debug/examples/05_kv_cache")).resolve()
 
 PAIRS = [
     ("Once upon a time", ", there was a little fox"),

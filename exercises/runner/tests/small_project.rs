@@ -215,8 +215,7 @@ impl SmallProject {
             .args(arguments)
             .current_dir(self.path(folder))
             .env("CARGO", self.path("cargo"))
-            .env_remove("NO_COLOR")
-            .env_remove("ONE_BUILD");
+            .env_remove("NO_COLOR");
         command
     }
 

@@ -1,0 +1,313 @@
+//! `cargo xtask code-size`: how much code there is, room by room, beside the goals for it.
+//!
+//! Counted are the lines that hold code: no blank lines, no comments or documentation, nothing that
+//! is compiled for tests only.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Block, File, ImplItemFn, Item, ItemFn, Meta, Signature, Token};
+
+/// The lines that a file should not exceed.
+const LONGEST_FILE: usize = 400;
+/// The lines that a function should not exceed.
+const LONGEST_FUNCTION: usize = 50;
+
+/// Folders that are counted together, and the lines that they should stay under.
+struct Room {
+    name: &'static str,
+    folders: &'static [&'static str],
+    without: &'static [&'static str],
+    goal: Option<usize>,
+}
+
+const ROOMS: [Room; 11] = [
+    room(
+        "the engine: model, kernels, kv, engine, sampling, generate",
+        &[
+            "src/model",
+            "src/kernels",
+            "src/kv",
+            "src/engine",
+            "src/sampling",
+            "src/generate",
+        ],
+        Some(7_500),
+    ),
+    room("the library", &["src"], Some(15_000)),
+    room("the server", &["server"], None),
+    room("the program", &["cli"], None),
+    room(
+        "flags, reports and charts",
+        &["examples/flags", "examples/src", "examples/tests"],
+        None,
+    ),
+    Room {
+        without: &["examples/flags", "examples/src", "examples/tests"],
+        ..room("examples", &["examples"], None)
+    },
+    room("exercises", &["exercises"], None),
+    room("solutions", &["solutions"], Some(6_000)),
+    room("live", &["book/live"], None),
+    room("tests and benches", &["tests", "benches"], None),
+    room("xtask", &[".ci/xtask"], None),
+];
+
+const fn room(name: &'static str, folders: &'static [&'static str], goal: Option<usize>) -> Room {
+    Room { name, folders, without: &[], goal }
+}
+
+impl Room {
+    fn holds(&self, file: &Path) -> bool {
+        let is_below = |folder: &&str| file.starts_with(folder);
+        self.folders.iter().any(is_below) && !self.without.iter().any(is_below)
+    }
+}
+
+/// A file, and what was counted in it.
+struct Counted {
+    path: PathBuf,
+    lines: usize,
+    long_functions: Vec<LongFunction>,
+}
+
+/// A function that is too long.
+#[derive(Debug, PartialEq)]
+struct LongFunction {
+    name: String,
+    lines: usize,
+    /// Why it is left so, where the source says it.
+    reason: Option<String>,
+}
+
+pub fn run() -> Result<()> {
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("two folders above")?;
+    let files = rust_files(root)?;
+    let counted: Vec<Counted> =
+        files.into_iter().map(|path| count(root, path)).collect::<Result<_>>()?;
+
+    println!("{:<60}{:>7}{:>7}{:>8}", "", "files", "lines", "goal");
+    for room in &ROOMS {
+        let in_room: Vec<&Counted> = counted.iter().filter(|file| room.holds(&file.path)).collect();
+        let lines: usize = in_room.iter().map(|file| file.lines).sum();
+        let goal = room.goal.map_or(String::new(), |goal| format!("< {goal}"));
+        println!("{:<60}{:>7}{lines:>7}{goal:>8}", room.name, in_room.len());
+    }
+
+    println!("\nFiles of more than {LONGEST_FILE} lines:");
+    for file in counted.iter().filter(|file| file.lines > LONGEST_FILE) {
+        println!("{:>7}  {}", file.lines, file.path.display());
+    }
+    println!("\nFunctions of more than {LONGEST_FUNCTION} lines, tests apart:");
+    for file in &counted {
+        for LongFunction { name, lines, reason } in &file.long_functions {
+            let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            println!("{lines:>7}  {name} in {}{reason}", file.path.display());
+        }
+    }
+    Ok(())
+}
+
+/// The files that git knows, relative to `root`, without modules of tests that are files.
+fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let output = Command::new("git").args(["ls-files", "*.rs"]).current_dir(root).output();
+    let output = output.context("cannot start git")?;
+    ensure!(output.status.success(), "git: {}", String::from_utf8_lossy(&output.stderr));
+    let files = String::from_utf8(output.stdout)?;
+    // A file may have been deleted, and not yet committed so.
+    let is_code = |file: &PathBuf| !file.ends_with("tests.rs") && root.join(file).is_file();
+    Ok(files.lines().map(PathBuf::from).filter(is_code).collect())
+}
+
+fn count(root: &Path, path: PathBuf) -> Result<Counted> {
+    let text = fs::read_to_string(root.join(&path)).with_context(|| format!("{path:?}"))?;
+    let mut file = syn::parse_file(&text).with_context(|| format!("{path:?} is not Rust"))?;
+    OnlyCode.visit_file_mut(&mut file);
+    let mut functions = Functions { text: &text, found: Vec::new() };
+    // Files of tests are all test; what is long there is said of the file alone.
+    if !path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "suite") {
+        functions.visit_file(&file);
+    }
+    Ok(Counted { path, lines: lines(file), long_functions: functions.found })
+}
+
+/// The number of lines that hold a token.
+fn lines(code: impl ToTokens) -> usize {
+    let mut lines = BTreeSet::new();
+    collect(code.into_token_stream(), &mut lines);
+    lines.len()
+}
+
+fn collect(tokens: TokenStream, lines: &mut BTreeSet<usize>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                lines.extend([
+                    group.span_open().start().line,
+                    group.span_close().end().line,
+                ]);
+                collect(group.stream(), lines);
+            }
+            // A text may go over several lines.
+            other => lines.extend(other.span().start().line..=other.span().end().line),
+        }
+    }
+}
+
+/// Removes documentation, and items that are compiled for tests only.
+struct OnlyCode;
+
+impl VisitMut for OnlyCode {
+    fn visit_file_mut(&mut self, file: &mut File) {
+        file.items.retain(|item| !is_for_tests(attributes(item)));
+        visit_mut::visit_file_mut(self, file);
+    }
+
+    fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
+        attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+    }
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Mod(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Const(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// Whether there is a `#[cfg(test)]`, or one that asks for more besides, such as
+/// `#[cfg(all(test, feature = "flex"))]`.
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    let is_cfg_test = |attribute: &Attribute| {
+        let asks = attribute.parse_args::<Meta>().is_ok_and(|meta| asks_for_tests(&meta));
+        attribute.path().is_ident("cfg") && asks
+    };
+    attributes.iter().any(is_cfg_test)
+}
+
+fn asks_for_tests(condition: &Meta) -> bool {
+    match condition {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => list
+            .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
+            .is_ok_and(|all| all.iter().any(asks_for_tests)),
+        _ => false,
+    }
+}
+
+/// The functions of a file that are too long.
+struct Functions<'a> {
+    text: &'a str,
+    found: Vec<LongFunction>,
+}
+
+impl Functions<'_> {
+    fn add(&mut self, signature: &Signature, block: &Block) {
+        let lines = lines(block);
+        if lines > LONGEST_FUNCTION {
+            let reason = reason(self.text, signature.fn_token.span.start().line);
+            self.found.push(LongFunction {
+                name: signature.ident.to_string(),
+                lines,
+                reason: reason.map(str::to_owned),
+            });
+        }
+    }
+}
+
+/// Why a function is long whose `fn` is in `line`, from 1: what `// Long: ` says above it and its
+/// attributes, or `//! Long: ` of all functions of the file.
+fn reason(text: &str, line: usize) -> Option<&str> {
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let above = lines[..line - 1].iter().rev().find(|line| !line.starts_with("#["));
+    let of_function = above.and_then(|line| line.strip_prefix("// Long: "));
+    of_function.or_else(|| lines.iter().find_map(|line| line.strip_prefix("//! Long: ")))
+}
+
+impl<'ast> Visit<'ast> for Functions<'_> {
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        self.add(&function.sig, &function.block);
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast ImplItemFn) {
+        self.add(&function.sig, &function.block);
+        visit::visit_impl_item_fn(self, function);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(text: &str) -> usize {
+        let mut file = syn::parse_file(text).unwrap();
+        OnlyCode.visit_file_mut(&mut file);
+        lines(file)
+    }
+
+    #[test]
+    fn comments_blank_lines_and_tests_do_not_count() {
+        let text = "//! Docs.\n\nuse a::B;\n\n/// Docs.\n/// More.\nfn f() {\n    // Why.\n    g(\n        1,\n    );\n}\n\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n";
+        assert_eq!(lines_of(text), 6);
+        assert_eq!(lines_of("const A: &str = \"a\nb\nc\";\n"), 3);
+        assert_eq!(lines_of("#[derive(Debug)]\nstruct A;\n"), 2);
+        let of_a_mod = |condition: &str| lines_of(&format!("#[cfg({condition})]\nmod m {{}}\n"));
+        assert_eq!(of_a_mod("all(test, feature = \"flex\")"), 0);
+        assert_eq!(of_a_mod("all(unix, feature = \"flex\")"), 2);
+        assert_eq!(of_a_mod("any(test, feature = \"flex\")"), 2);
+    }
+
+    fn function(calls: usize) -> String {
+        format!("fn f() {{\n{}}}\n", "    g();\n".repeat(calls))
+    }
+
+    fn too_long(text: &str) -> Vec<LongFunction> {
+        let mut functions = Functions { text, found: Vec::new() };
+        functions.visit_file(&syn::parse_file(text).unwrap());
+        functions.found
+    }
+
+    #[test]
+    fn a_function_is_too_long_by_the_lines_of_its_body() {
+        assert_eq!(too_long(&function(48)), []);
+        let expected = LongFunction { name: "f".to_owned(), lines: 51, reason: None };
+        assert_eq!(too_long(&function(49)), [expected]);
+    }
+
+    #[test]
+    fn the_reason_of_a_long_function_is_said_above_it_or_of_the_whole_file() {
+        for (before, expected) in [
+            ("// Long: a table.\n", Some("a table.")),
+            ("mod m {}\n\n/// F.\n// Long: a table.\n#[inline]\n", Some("a table.")),
+            ("//! Plots.\n//!\n//! Long: each a plot.\n\n", Some("each a plot.")),
+            ("//! Long: each a plot.\n// Long: a table.\n", Some("a table.")),
+            ("// Long: a table.\nfn g() {}\n", None),
+        ] {
+            let found = too_long(&(before.to_owned() + &function(49)));
+            assert_eq!(found[0].reason.as_deref(), expected, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_room_has_its_folders_and_not_those_of_another() {
+        let room = |name: &str| ROOMS.iter().find(|room| room.name.starts_with(name)).unwrap();
+        assert!(room("the library").holds(Path::new("src/kv/pool.rs")));
+        assert!(!room("examples").holds(Path::new("examples/src/cli/report.rs")));
+        assert!(room("flags").holds(Path::new("examples/src/cli/report.rs")));
+    }
+}
