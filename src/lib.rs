@@ -20,20 +20,27 @@
 //! - [`error`]: what can go wrong, and [`outside`], which shortens text of others in messages
 //!
 //! ```
+//! # #[cfg(feature = "burn")] {
 //! use slowburn::device::{self, DeviceChoice, Precision};
-//! use slowburn::generate::{self, Options};
-//! use slowburn::pretrained::Pretrained;
-//! use std::ops::ControlFlow;
+//! use slowburn::{Options, Pretrained};
 //!
 //! let device = device::open(DeviceChoice::Auto)?;
-//! let Pretrained { model, tokenizer, .. } = Pretrained::bundled(&device, Precision::F32)?;
-//!
-//! let prompt = tokenizer.encode("Once upon a time")?;
+//! let ember = Pretrained::bundled(&device, Precision::F32)?;
 //! let options = Options { max_tokens: 8, ..Options::default() };
-//! let generation = generate::cached(&model, &prompt, &options, &mut |_| ControlFlow::Continue(()))?;
-//! println!("{}", tokenizer.decode(&generation.ids)?);
+//! println!("{}", ember.generate("Once upon a time", &options)?);
+//! # }
 //! # Ok::<(), slowburn::Error>(())
 //! ```
+//!
+//! # Which of the three
+//!
+//! - One text at a time: [`Pretrained::generate`], or [`Pretrained::stream`] to see it as it is written.
+//! - Several at once, in a loop of your own: [`generate::Batch`], one step after the other.
+//! - Requests from many threads, with streams, stop strings, deadlines and metrics: `inference`.
+//!
+//! On the CPU the same request gives bit-identical logits with all three, whatever runs next to it, with any
+//! number of threads and on any processor with a fused multiply-add. Where that comes from is told by the book
+//! in the folder `book` of the repository (`mdbook serve book`).
 //!
 //! # Features
 //!
@@ -96,3 +103,12 @@ mod sync;
 pub mod tokenizer;
 
 pub use error::{DeviceError, Error, LoadError, RequestError, Result, ServiceError};
+#[cfg(feature = "text")]
+pub use generate::Options;
+#[cfg(feature = "text")]
+pub use model::Model;
+#[cfg(feature = "text")]
+pub use pretrained::Pretrained;
+pub use sampling::SamplingParams;
+#[cfg(feature = "text")]
+pub use tokenizer::Tokenizer;

@@ -14,6 +14,19 @@ use crate::tokenizer::{ChatOptions, Message, TextOptions, Tokenizer, paragraphs}
 pub use pooling::Pooling;
 
 /// A loaded model.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use slowburn::device::{self, DeviceChoice, Precision};
+/// use slowburn::{Options, Pretrained};
+///
+/// let device = device::open(DeviceChoice::Auto)?;
+/// let path = Path::new("a folder with config.json, or a file.gguf");
+/// let model = Pretrained::load(path, &device, Precision::F32)?;
+/// println!("{}", model.generate("The sky is", &Options::default())?);
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Pretrained {
     /// The network.

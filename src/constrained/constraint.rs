@@ -10,6 +10,20 @@ use crate::error::{RequestError, Result};
 
 /// A grammar, compiled for the vocabulary of a model. A clone is the same constraint: all texts
 /// under it share the masks of an automaton that were computed.
+///
+/// ```
+/// # #[cfg(feature = "burn")] {
+/// use slowburn::device::{self, DeviceChoice, Precision};
+/// use slowburn::grammar::Grammar;
+/// use slowburn::{Options, Pretrained};
+///
+/// let ember = Pretrained::bundled(&device::open(DeviceChoice::Auto)?, Precision::F32)?;
+/// let date = ember.constraint(&Grammar::Regex("[0-9]{4}-[0-9]{2}-[0-9]{2}".to_owned()))?;
+/// let options = Options { constraint: Some(date), ..Options::default() };
+/// assert_eq!(ember.generate("It was on ", &options)?.len(), "2026-01-31".len());
+/// # }
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Constraint(pub(super) Compiled);
 

@@ -18,6 +18,21 @@ use crate::kv::{BlockManager, BlockTable, Memory, Pool};
 /// earlier.
 ///
 /// A block that it hands out is memory `M`; where only the decisions matter, that is nothing.
+///
+/// ```
+/// use slowburn::engine::{EngineConfig, Event, Scheduler, SequenceId};
+///
+/// let mut scheduler = Scheduler::new(EngineConfig::default(), 32, 16);
+/// let id = SequenceId(0);
+/// let prompt = vec![5; 40];
+/// scheduler.handle(Event::Arrive { id, prompt, max_tokens: 8, chunk: 256, prompt_logits: false })?;
+/// let plan = scheduler.plan();
+/// assert_eq!(plan.chunks[0].positions, 0..40);
+/// scheduler.complete(&plan.chunks);
+/// scheduler.handle(Event::Token { id, token: 7 })?;
+/// assert_eq!(scheduler.plan().chunks[0].positions, 40..41);
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Scheduler<M: Memory = ()> {
     pub(super) config: EngineConfig,

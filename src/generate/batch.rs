@@ -28,6 +28,29 @@ use sequence_step::SequenceStep;
 /// Several batches of a model, and KV caches outside of them, share its memory for keys and values.
 /// While others hold what a batch needs, it waits: a [`step`](Self::step) generates nothing then.
 /// Its sequences fail only when no memory is taken or given back for a minute.
+///
+/// ```
+/// # #[cfg(feature = "burn")] {
+/// use slowburn::Pretrained;
+/// use slowburn::device::{self, DeviceChoice, Precision};
+/// use slowburn::generate::{Batch, Event, Options};
+///
+/// let ember = Pretrained::bundled(&device::open(DeviceChoice::Auto)?, Precision::F32)?;
+/// let mut batch = Batch::new(&ember.model);
+/// let options = Options { max_tokens: 8, ..Options::default() };
+/// for prompt in ["One day", "Once upon a time"] {
+///     batch.join(&ember.prompt_ids(prompt)?, &options)?;
+/// }
+/// while !batch.is_empty() {
+///     for (id, event) in batch.step() {
+///         if let Event::Finished(generation) = event {
+///             println!("{id:?}: {}", ember.tokenizer.decode(&generation.ids)?);
+///         }
+///     }
+/// }
+/// # }
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 pub struct Batch<'m> {
     engine: Engine<'m>,
     sequences: BTreeMap<SequenceId, SequenceState>,

@@ -32,9 +32,7 @@ use crate::constrained::Constraint;
 use crate::error::Result;
 use crate::model::Model;
 pub use crate::pretrained::Pooling;
-use crate::pretrained::Pretrained;
 use crate::sampling::{SamplingParams, TokenLogprobs};
-use crate::tokenizer::IncrementalDecoder;
 pub use batch::{Batch, Event};
 pub use batched::batched;
 pub use beam::{BeamOptions, Hypothesis, beam};
@@ -47,6 +45,7 @@ pub use naive::naive;
 pub use repetition::{Repetition, repetition};
 pub use score::{Score, score};
 pub use speculated::speculated;
+pub use streaming::stream_text;
 pub use token_output::TokenOutput;
 
 /// The options of a generation.
@@ -144,41 +143,3 @@ pub type Loop = fn(
     &Options,
     &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
 ) -> Result<Generation>;
-
-/// Runs `generate` and passes its text to `on_text` in pieces of whole UTF-8, as they are decoded.
-///
-/// # Errors
-/// Those of the loop, and of the tokenizer.
-pub fn stream_text(
-    generate: impl FnOnce(
-        &Model,
-        &[u32],
-        &Options,
-        &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
-    ) -> Result<Generation>,
-    pretrained: &Pretrained,
-    prompt: &[u32],
-    options: &Options,
-    mut on_text: impl FnMut(&str) -> ControlFlow<()>,
-) -> Result<Generation> {
-    let mut decoder = IncrementalDecoder::after(&pretrained.tokenizer, prompt);
-    let mut failure = None;
-    let generation = generate(&pretrained.model, prompt, options, &mut |chosen| match decoder
-        .push(chosen.token.token_id)
-    {
-        Ok(text) => on_text(&text),
-        Err(error) => {
-            failure = Some(error);
-            ControlFlow::Break(())
-        }
-    })?;
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    let rest = decoder.finish()?;
-    if !rest.is_empty() {
-        // The generation has ended: a break has no effect.
-        let _ = on_text(&rest);
-    }
-    Ok(generation)
-}

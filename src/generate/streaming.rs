@@ -1,46 +1,96 @@
-//! Streaming with a callback for each token, all in the calling thread.
+//! Text as it is generated, all in the calling thread.
 
 use std::ops::ControlFlow;
 
-use super::text_buffer::TextBuffer;
-use super::{FinishReason, Generation, Options, TokenOutput, cached};
+use super::{Chosen, Generation, Options, cached};
 use crate::error::Result;
+use crate::model::Model;
 use crate::pretrained::Pretrained;
+use crate::tokenizer::IncrementalDecoder;
 
 impl Pretrained {
-    /// Generates from a prompt and passes each token, with its text as whole UTF-8, to `on_token`
-    /// until that breaks. All work is in the calling thread, so this runs in a browser too. For
-    /// stop strings, deadlines and several callers at once, see `inference`.
+    /// The text that the model writes after a prompt.
+    ///
+    /// ```
+    /// # #[cfg(feature = "burn")] {
+    /// use slowburn::device::{self, DeviceChoice, Precision};
+    /// use slowburn::{Options, Pretrained};
+    ///
+    /// let device = device::open(DeviceChoice::Auto)?;
+    /// let ember = Pretrained::bundled(&device, Precision::F32)?;
+    /// let mut options = Options { max_tokens: 2, ..Options::default() };
+    /// options.sampling.temperature = 0.0;
+    /// assert_eq!(ember.generate("Once upon a time", &options)?, ", there");
+    /// # }
+    /// # Ok::<(), slowburn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`stream`](Self::stream).
+    pub fn generate(&self, prompt: &str, options: &Options) -> Result<String> {
+        let mut text = String::new();
+        self.stream(prompt, options, |piece| {
+            text.push_str(piece);
+            ControlFlow::Continue(())
+        })?;
+        Ok(text)
+    }
+
+    /// As [`generate`](Self::generate), but passes the text to `on_text` token by token, in pieces of whole
+    /// characters (a token that ends within one gives an empty piece), until that breaks. For stop
+    /// strings, deadlines and several callers at once, see `inference`.
     ///
     /// # Errors
     /// A prompt that the model rejects, parameters out of range, unusable logits, ids that cannot
     /// be decoded.
-    // ANCHOR: generate_streaming
-    pub fn generate_streaming(
+    // ANCHOR: stream
+    pub fn stream(
         &self,
         prompt: &str,
         options: &Options,
-        mut on_token: impl FnMut(TokenOutput) -> ControlFlow<()>,
+        on_text: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Generation> {
-        let prompt = self.prompt_ids(prompt)?;
-        let mut text = TextBuffer::new(&self.tokenizer, &prompt, &[]);
-        let mut failure = None;
-        let generation = cached(&self.model, &prompt, options, &mut |chosen| match text
-            .push(chosen.token.clone())
-        {
-            Ok(settled) => settled.into_iter().try_for_each(&mut on_token),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        })?;
-        failure.map_or(Ok(()), Err)?;
-        if generation.finish_reason != FinishReason::Stopped {
-            let (rest, _) = text.finish()?;
-            // The generation has ended: a break has no effect.
-            let _ = rest.into_iter().try_for_each(on_token);
-        }
-        Ok(generation)
+        stream_text(cached, self, &self.prompt_ids(prompt)?, options, on_text)
     }
-    // ANCHOR_END: generate_streaming
+    // ANCHOR_END: stream
 }
+
+/// Runs `generate` and passes its text to `on_text` in pieces of whole UTF-8, as they are decoded.
+///
+/// # Errors
+/// Those of the loop, and of the tokenizer.
+// ANCHOR: stream_text
+pub fn stream_text(
+    generate: impl FnOnce(
+        &Model,
+        &[u32],
+        &Options,
+        &mut dyn FnMut(&Chosen<'_>) -> ControlFlow<()>,
+    ) -> Result<Generation>,
+    pretrained: &Pretrained,
+    prompt: &[u32],
+    options: &Options,
+    mut on_text: impl FnMut(&str) -> ControlFlow<()>,
+) -> Result<Generation> {
+    let mut decoder = IncrementalDecoder::after(&pretrained.tokenizer, prompt);
+    let mut failure = None;
+    let generation = generate(&pretrained.model, prompt, options, &mut |chosen| match decoder
+        .push(chosen.token.token_id)
+    {
+        Ok(text) => on_text(&text),
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let rest = decoder.finish()?;
+    if !rest.is_empty() {
+        // The generation has ended: a break has no effect.
+        let _ = on_text(&rest);
+    }
+    Ok(generation)
+}
+// ANCHOR_END: stream_text

@@ -41,7 +41,7 @@
 //! - Warm-up: [`Inference::warm_up`] pays the one-time costs of a device before the first request.
 //! - A record of all that the engine was told, planned and computed, to run it again:
 //!   [`InferenceBuilder::with_record`].
-//! - Without a thread: [`Pretrained::generate_streaming`](crate::pretrained::Pretrained::generate_streaming).
+//! - Without a thread: [`Pretrained::stream`](crate::pretrained::Pretrained::stream).
 //!
 //! # Design
 //!

@@ -9,6 +9,18 @@ use crate::error::{RequestError, Result};
 
 /// The parameters of a [`Sampler`](super::Sampler). The default samples from the model's unmodified
 /// distribution.
+///
+/// ```
+/// use slowburn::SamplingParams;
+/// use slowburn::sampling::Sampler;
+///
+/// let params = SamplingParams { temperature: 0.7, top_p: Some(0.9), seed: 42, ..Default::default() };
+/// let mut sampler = Sampler::new(&params)?;
+/// // The logits of a vocabulary of three tokens, after a prompt of token 1.
+/// let token = sampler.sample(&[2.0, -1.0, 0.5], &[1], &[])?;
+/// assert!(token < 3);
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingParams {

@@ -50,6 +50,17 @@ pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings
 /// In one point it differs. Within the messages of a chat the text of a special token is text, so
 /// that a message cannot end its turn and begin another; [`ChatOptions::parse_special`] asks for the
 /// other. [`Tokenizer::encode_text`] does the same for a prompt.
+///
+/// ```
+/// use slowburn::Tokenizer;
+///
+/// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/models/ember/tokenizer.json");
+/// # let json = std::fs::read(file).unwrap();
+/// let tokenizer = Tokenizer::from_json(&json, "tokenizer.json")?;
+/// let ids = tokenizer.encode("Once upon a time")?;
+/// assert_eq!(tokenizer.decode(&ids)?, "Once upon a time");
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,

@@ -25,6 +25,18 @@ const MOST_DIMENSIONS: u32 = 4;
 
 /// A GGUF file whose header was read, or all files that a model was split into. The data is read on
 /// demand.
+///
+/// ```
+/// use slowburn::checkpoint::gguf::GgufFile;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/gguf/llama-q8_0.gguf");
+/// let file = GgufFile::open(path)?;
+/// for (name, tensor) in file.tensors() {
+///     println!("{name}: {:?} in {:?}", tensor.shape(), tensor.kind());
+/// }
+/// assert!(file.tensor("token_embd.weight").is_some());
+/// # Ok::<(), slowburn::Error>(())
+/// ```
 pub struct GgufFile<'a> {
     /// Of the first part.
     pub(super) metadata: Metadata,
