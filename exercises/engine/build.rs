@@ -1,5 +1,5 @@
-//! Mounts the functions that take parts over: those of the exercises in the program, and for the
-//! tests the reference answers and some wrong ones.
+//! Mounts the functions that take parts over: the reference answers in the book's engine, those of the
+//! exercises in the program, and for the tests all reference answers and some wrong ones.
 //!
 //! `YOUR_ENGINE` names the exercises of the program, all where it is not set. The others need not
 //! even compile.
@@ -10,14 +10,16 @@ use std::{env, fs};
 
 use anyhow::Result;
 
+#[path = "../../solutions/edits/mod.rs"]
+mod edits;
+
 include!("parts.rs");
 
 fn main() -> Result<()> {
     let variable = |name| PathBuf::from(env::var_os(name).expect("cargo sets it"));
     let here = variable("CARGO_MANIFEST_DIR");
-    // The package with tensors lies one folder below, and has this script too.
-    let with_tensors = here.ends_with("tensors");
-    let root = here.ancestors().nth(if with_tensors { 3 } else { 2 }).expect("a folder above");
+    let with_tensors = env::var_os("CARGO_FEATURE_TENSORS").is_some();
+    let root = here.ancestors().nth(2).expect("a folder above");
     println!("cargo::rerun-if-env-changed=YOUR_ENGINE");
     println!("cargo::rerun-if-changed={}", root.join("exercises/engine/parts.rs").display());
     println!("cargo::rerun-if-changed={}", root.join("solutions").display());
@@ -42,7 +44,30 @@ fn main() -> Result<()> {
     let out = variable("OUT_DIR");
     fs::write(out.join("exercises.rs"), program)?;
     fs::write(out.join("answers.rs"), answers(root, &out, &parts)?)?;
+    fs::write(out.join("book.rs"), book(root)?)?;
     Ok(())
+}
+
+/// The parts that the book's engine has in `src/book`, besides those with tensors.
+const IN_BOOK: [&str; 6] = [
+    "at_temperature",
+    "group_product",
+    "incremental_decode",
+    "microkernel",
+    "nucleus",
+    "stop_strings",
+];
+
+/// The reference answers in the book's engine.
+fn book(root: &Path) -> Result<String> {
+    let mut modules = String::new();
+    let mut take_over = String::new();
+    for part in PARTS.iter().filter(|part| !part.tensors && !IN_BOOK.contains(&part.exercise)) {
+        let name = part.exercise;
+        modules += &module(root, part, name, &root.join("solutions/src").join(file(part)));
+        writeln!(take_over, "{name}::part::take_over(parts);")?;
+    }
+    Ok(format!("{modules}pub fn take_over(parts: &mut crate::Parts) {{\n{take_over}}}\n"))
 }
 
 /// The reference answers, each with the wrong variants that a test names: all of them would take minutes.

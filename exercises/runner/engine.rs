@@ -153,18 +153,18 @@ fn heading(since: Since) -> &'static str {
 fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> Result<ExitCode> {
     let yours: Vec<&(&Part, Whose)> = parts.iter().filter(|(_, whose)| whose.is_yours()).collect();
     let with_tensors = yours.iter().any(|(part, _)| part.tensors);
-    let (package, library, first_takes) = if with_tensors {
-        (
-            "your-engine-with-tensors",
-            "debug/deps/libburn_core-",
-            "some minutes: a part with tensors needs Burn",
-        )
+    let (library, first_takes) = if with_tensors {
+        ("debug/deps/libburn_core-", "some minutes: a part with tensors needs Burn")
     } else {
-        ("your-engine", "debug/deps/libyour_engine-", "a minute or less")
+        ("debug/deps/libyour_engine-", "a minute or less")
     };
+    let package = "your-engine";
     let names: Vec<&str> = yours.iter().map(|(part, _)| part.exercise).collect();
     let mut command = cargo();
-    command.args(["build", "-p", package]).env("YOUR_ENGINE", names.join(","));
+    command
+        .args(["build", "-p", package])
+        .args(with_tensors.then_some("--features=tensors"))
+        .env("YOUR_ENGINE", names.join(","));
     // Where nobody waits in front of it, the output is the story and nothing else.
     let building = io::stderr()
         .is_terminal()

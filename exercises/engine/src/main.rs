@@ -6,6 +6,10 @@ extern crate std as shuttle;
 
 use std::process::ExitCode;
 
+#[cfg(feature = "tensors")]
+#[allow(dead_code, reason = "used by those of the exercises that are mounted")]
+mod tensors;
+
 include!(concat!(env!("OUT_DIR"), "/exercises.rs"));
 
 fn main() -> ExitCode {

@@ -126,7 +126,7 @@ fn an_engine_that_refuses_what_was_asked_says_nothing_of_the_parts() {
 }
 
 #[test]
-fn a_part_with_tensors_needs_the_other_engine() {
+fn a_part_with_tensors_needs_burn() {
     let project = SmallProject::with_an_engine();
     project.write(SPLIT_HEADS, "right");
     project.write(ROPE, "right");
@@ -134,7 +134,7 @@ fn a_part_with_tensors_needs_the_other_engine() {
     let (success, text) = project.run(&["engine"]);
     assert!(success && text.contains("The engine is your own"), "{text}");
     let builds = project.builds();
-    assert!(builds.contains("\nbuild -p your-engine-with-tensors "), "{builds}");
+    assert!(builds.contains("\nbuild -p your-engine --features=tensors "), "{builds}");
     assert!(builds.ends_with("yours: split_heads,rope,nucleus\n"), "{builds}");
 }
 

@@ -1,5 +1,7 @@
 //! `cargo xtask exercises`: checks the exercises, and writes their lists for the book.
 
+#[path = "../../../../solutions/edits/mod.rs"]
+mod edits;
 mod layout;
 mod pages;
 mod source;

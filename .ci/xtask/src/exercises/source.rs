@@ -9,6 +9,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Field, Fields, File, ImplItem, Item, ItemStruct, Signature, Visibility};
 
+use super::edits;
+
 /// The problems in the source of one exercise.
 pub fn problems(root: &Path, exercise: &Exercise) -> Result<Vec<String>> {
     let stub = parse(&root.join(exercise.file()))?;

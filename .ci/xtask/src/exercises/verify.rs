@@ -1,7 +1,7 @@
 //! `cargo xtask exercises verify`: tests the tests.
 //!
 //! Stubs, answers and variants are mounted in one package, and compiled at once. Of these, `cargo clippy
-//! --workspace --all-targets` checks the suites, beneath the answers, and the answers in their own package.
+//! --workspace --all-targets` checks the answers, and beneath them the suites.
 //!
 //! Stubs need not be tested against each other's suites, because no stub, solution or suite may
 //! refer to another exercise, which `source` checks.
@@ -17,7 +17,7 @@ use exercises_runner::manifest::{Exercise, Kind, Manifest, project_root};
 use exercises_runner::test_binary::{Build, Ending, LIMIT, Outcome, Progress, TestBinary};
 use rayon::prelude::*;
 
-use super::{layout, source};
+use super::{edits, layout, source};
 
 /// How long the message of a failure may be.
 const LINES: usize = 20;
@@ -185,7 +185,7 @@ fn shown(outcome: &Outcome) -> String {
 }
 
 fn build(root: &Path, only: &[&str]) -> Result<TestBinary> {
-    match TestBinary::build(root, "variants", only, Progress::Shown, false)? {
+    match TestBinary::build(root, "solutions", only, Progress::Shown, false)? {
         Build::Ready(binary) => Ok(binary),
         Build::Broken(errors) => {
             let errors: Vec<String> = errors.into_iter().map(|error| error.text).collect();

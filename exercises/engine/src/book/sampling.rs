@@ -14,21 +14,6 @@ pub fn nucleus(probabilities: &[f32], p: f32) -> Vec<f32> {
     distribution(&logits, params).unwrap_or_else(|_| probabilities.to_vec())
 }
 
-/// The crate draws its point itself; here it is given, for this part and yours.
-pub fn draw(probabilities: &[f32], point: f64) -> usize {
-    let total: f64 = probabilities.iter().copied().map(f64::from).sum();
-    let mut left = point * total;
-    let mut drawn = 0;
-    for (id, &probability) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-        drawn = id;
-        left -= f64::from(probability);
-        if left < 0.0 {
-            break;
-        }
-    }
-    drawn
-}
-
 fn distribution(logits: &[f32], params: SamplingParams) -> Result<Vec<f32>, String> {
     let sampler = Sampler::new(&params).map_err(|error| error.to_string())?;
     sampler.distribution(logits, &[], &[]).map_err(|error| error.to_string())

@@ -1,8 +1,6 @@
-//! The loop, and what carries the text to its reader.
+//! What carries the text to its reader, by the code of the crate.
 
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-
-use crate::parts::{Decode, Emit, Emitted, End, Filter, Next, Reader};
+use crate::parts::{Decode, Filter};
 
 #[allow(
     dead_code,
@@ -16,33 +14,6 @@ mod stop_strings;
 
 use bytes::ByteBuffer;
 use stop_strings::StopStrings;
-
-pub fn generate(
-    next: &Next<'_>,
-    prompt: &[u32],
-    eos: &[u32],
-    max_tokens: usize,
-    context: usize,
-) -> (Vec<u32>, End) {
-    let mut text = prompt.to_vec();
-    loop {
-        let new = text.len() - prompt.len();
-        if new == max_tokens {
-            return (text.split_off(prompt.len()), End::Length);
-        }
-        if text.len() == context {
-            return (text.split_off(prompt.len()), End::Context);
-        }
-        let logits = next(&text);
-        let best =
-            (0..logits.len()).reduce(|best, id| if logits[id] > logits[best] { id } else { best });
-        let best = best.unwrap_or(0) as u32;
-        if eos.contains(&best) {
-            return (text.split_off(prompt.len()), End::Eos);
-        }
-        text.push(best);
-    }
-}
 
 pub fn decoder() -> Box<dyn Decode> {
     Box::new(ByteBuffer::after(&[]))
@@ -83,20 +54,5 @@ impl Filter for Held {
 
     fn finish(self: Box<Self>) -> String {
         self.text
-    }
-}
-
-pub fn token_stream(capacity: usize) -> (Box<dyn Emit>, Reader) {
-    let (sender, receiver) = sync_channel(capacity);
-    (Box::new(sender), Box::new(receiver.into_iter()))
-}
-
-impl Emit for SyncSender<String> {
-    fn emit(&self, piece: String) -> Emitted {
-        match self.try_send(piece) {
-            Ok(()) => Emitted::Sent,
-            Err(TrySendError::Full(piece)) => Emitted::Behind(piece),
-            Err(TrySendError::Disconnected(_)) => Emitted::Gone,
-        }
     }
 }

@@ -1,13 +1,4 @@
-//! As `answers.rs`, with the parts whose exercises compute with tensors.
-
-extern crate std as shuttle;
-
-#[path = "../../src/tensors.rs"]
-mod tensors;
-
-#[path = "../../tests/support/mod.rs"]
-#[allow(dead_code, reason = "the tests without tensors use more of it")]
-mod support;
+//! What holds only with the parts whose exercises compute with tensors.
 
 use std::ops::ControlFlow;
 
@@ -15,14 +6,13 @@ use slowburn::device::{self, DeviceChoice, Precision};
 use slowburn::generate::{Options, cached};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-use support::{Answers, ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, said};
-use your_engine::matrix::Bits;
 use your_engine::parts::PARTS;
 use your_engine::several;
 use your_engine::story::Request;
-use your_engine::verdict::{Expected, of_several};
+use your_engine::verdict::Expected;
 
-include!(concat!(env!("OUT_DIR"), "/answers.rs"));
+use crate::ANSWERS;
+use crate::support::{ENGINE, assert_each_is_seen, said};
 
 #[test]
 fn the_ids_to_compare_with_are_those_of_the_crate() {
@@ -54,27 +44,6 @@ fn the_ids_to_compare_with_are_those_of_the_crate() {
 }
 
 #[test]
-fn all_reference_answers_write_several_texts_at_once() {
-    let parts = right(ANSWERS);
-    let arrivals = several::arrivals();
-    let written = several::write(&ENGINE, &parts, arrivals, several::ROOM, Bits::All, LIMIT);
-    let (stories, _) = written.unwrap();
-    assert_eq!(of_several(&stories, &Expected::several(&ENGINE.1)), None);
-    assert_eq!(parts.noticed.odd(), None);
-}
-
-#[test]
-fn all_reference_answers_write_first_light() {
-    assert!(PARTS.iter().map(|part| part.exercise).eq(ANSWERS.iter().map(|a| a.part)));
-    assert_eq!(said(&right(ANSWERS)), SAME);
-}
-
-#[test]
-fn each_reference_answer_with_tensors_fits_between_parts_of_the_book() {
-    assert_each_fits(with_tensors(), said);
-}
-
-#[test]
 fn a_wrong_answer_in_any_place_with_tensors_is_seen() {
     let wrong = [
         (
@@ -99,14 +68,8 @@ fn a_wrong_answer_in_any_place_with_tensors_is_seen() {
             "The first token that differs is number 6: ",
         ),
     ];
-    for answers in with_tensors() {
-        assert!(wrong.iter().any(|(part, ..)| *part == answers.part), "{}", answers.part);
+    for part in PARTS.iter().filter(|part| part.tensors) {
+        assert!(wrong.iter().any(|(name, ..)| *name == part.exercise), "{part:?}");
     }
     assert_each_is_seen(ANSWERS, &wrong, said);
-}
-
-/// The answers that only this package has.
-fn with_tensors() -> impl Iterator<Item = &'static Answers> {
-    let tensors = |name| PARTS.iter().any(|part| part.exercise == name && part.tensors);
-    ANSWERS.iter().filter(move |answers| tensors(answers.part))
 }

@@ -7,23 +7,29 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
+#[path = "edits/mod.rs"]
+mod edits;
+
 fn main() -> Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").context("cargo sets it")?);
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets it")?);
-    let root = here.ancestors().nth(2).context("a folder above")?;
+    let root = here.parent().context("a folder above")?;
     let only = env::var("ONLY_EXERCISES").ok();
     let wanted = |exercise: &String| {
         only.as_ref().is_none_or(|names| names.split(',').any(|name| name == exercise))
     };
     println!("cargo::rerun-if-env-changed=ONLY_EXERCISES");
     // A folder is watched as a whole: a file that is added to it makes this run again.
-    println!("cargo::rerun-if-changed={}", here.display());
-    println!("cargo::rerun-if-changed={}", root.join("solutions/src").display());
+    for folder in ["src", "variants"] {
+        println!("cargo::rerun-if-changed={}", here.join(folder).display());
+    }
 
     let mut modules = String::new();
-    for chapter in names(&here, Path::is_dir)? {
+    let variants = here.join("variants");
+    for chapter in names(&variants, Path::is_dir)? {
         writeln!(modules, "mod {chapter} {{")?;
-        for exercise in names(&here.join(&chapter), |_| true)?.iter().filter(|name| wanted(name)) {
+        let exercises = names(&variants.join(&chapter), |_| true)?;
+        for exercise in exercises.iter().filter(|name| wanted(name)) {
             modules += &exercise_module(root, &out, &chapter, exercise)?;
         }
         modules += "}\n";
@@ -49,12 +55,12 @@ fn exercise_module(root: &Path, out: &Path, chapter: &str, exercise: &str) -> Re
     }
     let mut module = format!("mod {exercise} {{\n");
     for (name, file) in files {
-        // Clippy reads the suite once, beneath the answer, and the answer in its own package.
-        let of_suite = if name == "answer" { "" } else { ALLOWED };
+        // Clippy reads the answer, and beneath it the suite, once.
+        let allowed = if name == "answer" { "" } else { ALLOWED };
         write!(
             module,
-            "mod {name} {{\n{ALLOWED}#[path = {file:?}]\nmod {exercise};\n\
-             {of_suite}#[path = {suite:?}]\nmod {exercise}_tests;\n}}\n",
+            "{allowed}mod {name} {{\n#[path = {file:?}]\nmod {exercise};\n\
+             #[path = {suite:?}]\nmod {exercise}_tests;\n}}\n",
         )?;
     }
     Ok(module + "}\n")

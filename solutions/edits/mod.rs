@@ -19,6 +19,12 @@
 //! What has little in common with the answer is a file of its own, in the folder
 //! `solutions/variants/CHAPTER/EXERCISE`, and says in its `//!` what a table says in `why`.
 
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each of those who mount this file uses a part of it"
+)]
+
 mod edit;
 mod variant;
 
