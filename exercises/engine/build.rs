@@ -67,7 +67,9 @@ fn book(root: &Path) -> Result<String> {
         modules += &module(root, part, name, &root.join("solutions/src").join(file(part)));
         writeln!(take_over, "{name}::part::take_over(parts);")?;
     }
-    Ok(format!("{modules}pub fn take_over(parts: &mut crate::Parts) {{\n{take_over}}}\n"))
+    Ok(format!(
+        "{modules}pub fn take_over(parts: &mut crate::Parts) {{\n{take_over}}}\n"
+    ))
 }
 
 /// The reference answers, each with the wrong variants that a test names: all of them would take minutes.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::edit::Edits;
+use super::edit::Edits;
 
 /// An answer that the suite must reject or accept.
 #[derive(Debug)]
