@@ -65,7 +65,12 @@ fn a_wrong_answer_in_any_place_is_seen() {
         (
             "grouped_query_attention",
             "wrong_heads_dealt_in_turn",
-            "The first token that differs is number 2: ",
+            // With tensors, `attend_to_cache` takes over from it behind the prompt.
+            if cfg!(feature = "tensors") {
+                "The first token that differs is number 11: "
+            } else {
+                "The first token that differs is number 2: "
+            },
         ),
         ("swiglu", "wrong_relu", "The first token that differs is number 6: "),
         ("swiglu", "wrong_transposed", "`swiglu` returned 512 numbers instead of 192"),
