@@ -147,7 +147,10 @@ impl ApiError {
             StatusCode::REQUEST_TIMEOUT,
             "invalid_request_error",
             "request_timeout",
-            format!("the body was not complete within {} seconds", limit.as_secs_f64()),
+            format!(
+                "the body was not complete within {} seconds: send it all at once",
+                limit.as_secs_f64()
+            ),
         )
     }
 
@@ -157,7 +160,7 @@ impl ApiError {
             StatusCode::PAYLOAD_TOO_LARGE,
             "invalid_request_error",
             "request_too_large",
-            format!("the body has more than {limit} bytes, which is the limit here"),
+            format!("the body has more than {limit} bytes, the most that is read here: shorten it"),
         )
     }
 

@@ -303,3 +303,48 @@ fn schema(field: &'static str, json: Value) -> Result<Grammar, ApiError> {
     };
     Ok(Grammar::JsonSchema(Schema::from(schema)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use tokio::runtime::Builder;
+
+    use super::super::service::COMPILE_TURNS;
+    use super::*;
+    use crate::Settings;
+
+    /// Whoever waits for a turn has none, and one that leaves compiles nothing: not then, and not when its
+    /// turn would have come.
+    #[test]
+    fn a_client_that_leaves_the_queue_for_the_compiler_leaves_nothing_there() {
+        let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+        let settings = Settings::load(["test".into()]).unwrap();
+        let service = Arc::new(Service::load(&settings).unwrap());
+        let turns = service.compile_turns.clone();
+        let regex = |text: &str| Grammar::Regex(text.to_owned());
+        runtime.block_on(async {
+            let busy = turns.clone().acquire_many_owned(COMPILE_TURNS as u32).await.unwrap();
+            {
+                let mut leaves = pin!(compile(&service, regex("[ab]+")));
+                let waits =
+                    poll_fn(|context| Poll::Ready(leaves.as_mut().poll(context).is_pending()));
+                assert!(waits.await);
+            }
+            let stays = tokio::spawn({
+                let service = service.clone();
+                async move { compile(&service, regex("[cd]+")).await }
+            });
+            drop(busy);
+            assert!(stays.await.unwrap().is_ok());
+            // The compiler frees its turn behind the answer.
+            let all = turns.acquire_many(COMPILE_TURNS as u32).await.unwrap();
+            drop(all);
+        });
+        let is_compiled = |text: &str| service.pretrained.grammars.known(&regex(text)).is_some();
+        assert!(is_compiled("[cd]+") && !is_compiled("[ab]+"));
+        assert_eq!(turns.available_permits(), COMPILE_TURNS);
+    }
+}

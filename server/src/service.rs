@@ -49,7 +49,7 @@ pub(super) struct Service {
 }
 
 /// How many grammars are compiled at a time.
-const COMPILE_TURNS: usize = 2;
+pub(super) const COMPILE_TURNS: usize = 2;
 
 impl Service {
     /// Loads the model and starts its thread.

@@ -342,12 +342,8 @@ impl TensorSource for Weights<'_> {
         Ok(bytemuck::pod_collect_to_vec(&bytes))
     }
 
-    fn prefix(&self, prefixes: &[&'static str], name: &str) -> &'static str {
-        let Source::Files(files) = &self.source else {
-            return prefixes[0];
-        };
-        let has = |prefix: &&&str| files.has(&format!("{prefix}{name}"));
-        prefixes.iter().find(has).unwrap_or(&prefixes[0])
+    fn has(&self, name: &str) -> bool {
+        matches!(&self.source, Source::Files(files) if files.has(name))
     }
 
     fn shares(&self, head: &str, embedding: &str, shape: [usize; 2]) -> Result<bool> {

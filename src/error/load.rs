@@ -9,7 +9,7 @@ use crate::outside::{in_words, json_in_words, quoted, short};
 #[non_exhaustive]
 pub enum LoadError {
     #[error(
-        "activations in int8 are for quantized weights, and no weight of this model is quantized"
+        "activations in int8 are for quantized weights, and no weight of this model is quantized: quantize them, or leave the activations in f32"
     )]
     NothingQuantized,
 
@@ -65,7 +65,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin}: tensor {tensor} lies in {other} too, but a checkpoint holds it once",
+        "{origin}: tensor {tensor} lies in {other} too, but a checkpoint holds it once: remove one of the two files",
         origin = short(.origin), tensor = quoted(.tensor), other = short(.other)
     )]
     TensorTwice {
@@ -75,7 +75,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin} puts tensor {tensor} into {shard}, which is not the name of a file in the same folder",
+        "{origin} puts tensor {tensor} into {shard}, which is not the name of a file in the same folder: fetch the model again",
         origin = short(.origin), tensor = quoted(.tensor), shard = quoted(.shard)
     )]
     ShardOutside {
@@ -95,7 +95,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin} puts tensor {tensor} into {shard}, but that file does not hold it",
+        "{origin} puts tensor {tensor} into {shard}, but that file does not hold it: fetch all files of the model again",
         origin = short(.origin), tensor = quoted(.tensor), shard = quoted(.shard)
     )]
     ShardLacks {
@@ -105,13 +105,13 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin}: tensor `{tensor}` is missing",
+        "{origin}: tensor `{tensor}` is missing: the files are not those of this configuration, or not all of them",
         origin = short(.origin), tensor = short(.tensor)
     )]
     TensorMissing { origin: String, tensor: String },
 
     #[error(
-        "{origin}: tensor `{tensor}` has shape {found}, but the configuration asks for {expected}",
+        "{origin}: tensor `{tensor}` has shape {found}, but the configuration asks for {expected}: the two do not belong together",
         origin = short(.origin),
         tensor = short(.tensor),
         found = quoted(.found),
@@ -125,7 +125,7 @@ pub enum LoadError {
     },
 
     #[error(
-        "{origin}: tensor `{tensor}` is stored as {found}, but only F32, F16 and BF16 are read",
+        "{origin}: tensor `{tensor}` is stored as {found}, but only F32, F16 and BF16 are read: take the model in one of these types, or as a GGUF file",
         origin = short(.origin), tensor = short(.tensor), found = quoted(.found)
     )]
     TensorDType {

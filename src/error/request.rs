@@ -27,7 +27,7 @@ pub enum RequestError {
     },
 
     #[error(
-        "to find the tokens of a text of {bytes} bytes takes about {memory} bytes, more memory than is left: shorten the text"
+        "to tokenize a text of {bytes} bytes takes about {memory} bytes of memory, more than is left: shorten the text"
     )]
     TextTooLarge { bytes: usize, memory: u128 },
 

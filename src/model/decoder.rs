@@ -11,6 +11,7 @@ use super::experts::Experts;
 use super::feed_forward::FeedForward;
 use super::latent::LatentAttention;
 use super::linear::Linear;
+use super::network::{embedding_name, head_name};
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::residual::Residual;
@@ -90,18 +91,19 @@ impl Decoder {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(&PREFIXES, "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
+        let embedding = embedding_name(weights, config, &PREFIXES, "embed_tokens");
         let layer = |i| {
             let name = name(&format!("layers.{i}"));
             Block::load(weights, &name, config, llama, i)
         };
         Ok(Self {
-            embed_tokens: Embedding::load(weights, &name("embed_tokens"), vocab, d_model)?,
+            embed_tokens: Embedding::load(weights, &embedding, vocab, d_model)?,
             layers: (0..config.n_layers).map(layer).collect::<Result<_>>()?,
             norm: RmsNorm::load_in(weights, &name("norm"), d_model, config, llama)?,
             lm_head: if config.tied_head {
                 None
             } else {
-                let head = format!("{}lm_head", weights.prefix(&HEAD_PREFIXES, "lm_head.weight"));
+                let head = head_name(weights);
                 Some(Linear::load(weights, &head, [vocab, d_model], Role::Embedding, false)?)
             },
             embedding_scale: llama.embedding_scale,

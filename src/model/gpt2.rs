@@ -13,6 +13,7 @@ use super::attention::{merge_heads, split_heads};
 use super::config::ModelConfig;
 use super::embedding::Embedding;
 use super::linear::Linear;
+use super::network::embedding_name;
 use super::norm::LayerNorm;
 use super::pass::Pass;
 use super::source::{Role, Source};
@@ -71,9 +72,10 @@ impl Gpt2 {
         let (vocab, d_model) = (config.vocab_size, config.d_model);
         let prefix = weights.prefix(&PREFIXES, "wte.weight");
         let name = |part: &str| format!("{prefix}{part}");
+        let embedding = embedding_name(weights, config, &PREFIXES, "wte");
         let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
         Ok(Self {
-            wte: Embedding::load(weights, &name("wte"), vocab, d_model)?,
+            wte: Embedding::load(weights, &embedding, vocab, d_model)?,
             wpe: Embedding::load(weights, &name("wpe"), config.context_length, d_model)?,
             h: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             ln_f: LayerNorm::load(weights, &name("ln_f"), d_model, config.norm_eps)?,

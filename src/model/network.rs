@@ -50,14 +50,42 @@ pub(super) enum Architecture {
 /// A tensor that has another shape, or is stored in a type that is not read.
 pub(super) fn shares_head(weights: &dyn Source, config: &ModelConfig) -> Result<bool> {
     let (prefixes, name) = match &config.family {
-        Family::Llama(_) => (&decoder::PREFIXES[..], "embed_tokens.weight"),
-        Family::Gpt2 => (&gpt2::PREFIXES[..], "wte.weight"),
+        Family::Llama(_) => (&decoder::PREFIXES[..], "embed_tokens"),
+        Family::Gpt2 => (&gpt2::PREFIXES[..], "wte"),
         Family::Encoder => return Ok(true),
     };
-    let embedding = format!("{}{name}", weights.prefix(prefixes, name));
-    let head = weights.prefix(&decoder::HEAD_PREFIXES, "lm_head.weight");
-    let head = format!("{head}lm_head.weight");
+    let [embedding, head] = [
+        embedding_name(weights, config, prefixes, name),
+        head_name(weights),
+    ];
+    if embedding == head {
+        return Ok(true);
+    }
+    let [embedding, head] = [embedding, head].map(|name| format!("{name}.weight"));
     weights.shares(&head, &embedding, [config.vocab_size, config.d_model])
+}
+
+/// What the head is called, without `.weight`.
+pub(super) fn head_name(weights: &dyn Source) -> String {
+    format!("{}lm_head", weights.prefix(&decoder::HEAD_PREFIXES, "lm_head.weight"))
+}
+
+/// What the embedding is called, without `.weight`: its own name, or, where a checkpoint ties the two
+/// and stores only the head, the head's. transformers reads such files too.
+pub(super) fn embedding_name(
+    weights: &dyn Source,
+    config: &ModelConfig,
+    prefixes: &[&'static str],
+    name: &str,
+) -> String {
+    let has = |name: &str| weights.has(&format!("{name}.weight"));
+    let prefix = weights.prefix(prefixes, &format!("{name}.weight"));
+    let (embedding, head) = (format!("{prefix}{name}"), head_name(weights));
+    if config.tied_head && has(&head) && !has(&embedding) {
+        head
+    } else {
+        embedding
+    }
 }
 
 /// What a forward pass returns of the requested tokens.

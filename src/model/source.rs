@@ -96,9 +96,15 @@ pub trait Source {
     /// As [`matrix`](Self::matrix).
     fn numbers(&self, name: &str, length: usize, role: Role) -> Result<Vec<f32>>;
 
+    /// Whether files hold a tensor called `name`.
+    fn has(&self, name: &str) -> bool;
+
     /// The first of `prefixes` under which a tensor called `name` exists, or else `prefixes[0]`:
     /// the same model is published with and without the name of its outermost module.
-    fn prefix(&self, prefixes: &[&'static str], name: &str) -> &'static str;
+    fn prefix(&self, prefixes: &[&'static str], name: &str) -> &'static str {
+        let has = |prefix: &&&str| self.has(&format!("{prefix}{name}"));
+        prefixes.iter().find(has).unwrap_or(&prefixes[0])
+    }
 
     /// Whether the head called `head` may share the matrix called `embedding`: there is no such head,
     /// or it has the same numbers. Both have the shape `[out, in]`.

@@ -13,6 +13,7 @@ use burn::tensor::{Device, Tensor};
 use common::{Checkpoint, assert_close, copy_with_config, device, edit_checkpoint, fixture, load};
 use serde_json::{Value, json};
 use slowburn::device::Precision;
+use slowburn::error::Result;
 use slowburn::model::config::{RopeConfig, RopeScaling};
 use slowburn::model::rope::Rope;
 use slowburn::model::{Input, Logits, Model};
@@ -32,11 +33,19 @@ fn changed(
     change: impl FnOnce(&mut Value),
     change_weights: impl FnOnce(&mut Checkpoint),
 ) -> Model {
+    try_changed(name, change, change_weights).unwrap()
+}
+
+fn try_changed(
+    name: &str,
+    change: impl FnOnce(&mut Value),
+    change_weights: impl FnOnce(&mut Checkpoint),
+) -> Result<Model> {
     let folder = copy_with_config(&fixture(&format!("models/{name}")), change);
     edit_checkpoint(&folder.path().join("model.safetensors"), change_weights);
-    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32)?;
     assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
-    pretrained.model
+    Ok(pretrained.model)
 }
 
 /// Experts that are all the same network are that network, whoever is chosen, since the weights of

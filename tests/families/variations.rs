@@ -108,6 +108,25 @@ fn a_head_of_its_own_is_used_where_a_config_ties_it() {
     }
 }
 
+/// As in transformers: the one matrix is also found under the name of the head. A config that does not tie the
+/// two asks for both.
+#[test]
+fn a_tied_matrix_may_be_stored_as_the_head() {
+    for (name, embedding) in [
+        ("llama-gqa", "model.embed_tokens.weight"),
+        ("gpt2", "transformer.wte.weight"),
+    ] {
+        let rename = |checkpoint: &mut Checkpoint| {
+            checkpoint.rename(|name| name.replace(embedding, "lm_head.weight"));
+        };
+        let ties = |config: &mut Value, ties: bool| config["tie_word_embeddings"] = ties.into();
+        same_answer(name, |config| ties(config, true), rename);
+
+        let error = try_changed(name, |config| ties(config, false), rename).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("`{embedding}` is missing")), "{error}");
+    }
+}
+
 #[test]
 fn names_may_lack_their_first_part() {
     let strip = |prefix: &'static str| {

@@ -57,7 +57,7 @@ fn place_of(error: &serde_json::Error) -> String {
         Category::Eof => "it ends early, in",
         Category::Syntax | Category::Io => "it is not JSON, in",
         Category::Data => {
-            "a part that is missing, or another than role, content and reasoning_content, is in"
+            "a message needs role and content, may have reasoning_content, and nothing else, in"
         }
     };
     format!("{problem} line {}, column {}", error.line(), error.column())

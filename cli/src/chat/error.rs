@@ -32,10 +32,10 @@ pub enum Error {
     #[error("there is no setting {name}: it must be one of {names}", name = short(.name))]
     NoSetting { name: String, names: String },
 
-    #[error("there is nothing to take back")]
+    #[error("there is nothing to take back: no question was asked")]
     NothingToUndo,
 
-    #[error("there is no message to answer again")]
+    #[error("there is nothing to answer again: no question was asked")]
     NothingToRetry,
 
     #[error("{path} is there already, and was not changed: /save! writes over it", path = quoted(.path))]

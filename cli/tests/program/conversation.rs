@@ -1,7 +1,9 @@
 //! The state of a conversation.
 
+use std::io;
+
 use slowburn::tokenizer::{Message, Role};
-use slowburn_cli::chat::{Answer, Conversation, file};
+use slowburn_cli::chat::{Answer, Conversation, Error, file};
 
 use super::*;
 
@@ -134,4 +136,25 @@ fn what_is_no_conversation_is_refused_in_words() {
     errors.push(file::load(&path).unwrap_err().to_string());
     errors.push(file::load(&in_folder(&folder, "none.json")).unwrap_err().to_string());
     foreign_words::assert_in_words(&errors);
+}
+
+/// The other errors of a conversation, beside those of the model.
+#[test]
+fn every_message_is_in_words() {
+    let of_system = || io::Error::from_raw_os_error(20);
+    let path = || PathBuf::from("talk.json");
+    let errors = [
+        Error::ContextFull { tokens: 2049, context: 2048 },
+        Error::NoCommand { name: "/halp".to_owned() },
+        Error::Incomplete { command: "/save", example: "FILE" },
+        Error::NoSetting { name: "temp".to_owned(), names: "seed, stop".to_owned() },
+        Error::NothingToUndo,
+        Error::NothingToRetry,
+        Error::Exists { path: path() },
+        Error::Write { path: path(), source: of_system() },
+        Error::Read { path: path(), source: of_system() },
+        Error::Input(of_system()),
+        Error::Output(of_system()),
+    ];
+    foreign_words::assert_in_words(&errors.map(|error| error.to_string()));
 }

@@ -23,9 +23,7 @@ pub enum Error {
     #[error("this compares all formats of weights: leave out `--dtype` and `--quantize`")]
     AllFormats,
 
-    #[error(
-        "these are no numbers over something: `--part windows`, `experts` and `rope` have a figure"
-    )]
+    #[error("there is no figure of this part: `--part windows`, `experts` and `rope` have one")]
     NoFigure,
 
     #[error("cannot write {path}: {source}", path = quoted(.path), source = in_words(.source))]

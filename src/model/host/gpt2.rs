@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::kernels::{Bend, Panels, Scoring, recorded};
 use crate::model::config::ModelConfig;
 use crate::model::gpt2::PREFIXES;
+use crate::model::network::embedding_name;
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source};
 
@@ -59,9 +60,10 @@ impl Gpt2 {
         let prefix = weights.prefix(&PREFIXES, "wte.weight");
         let name = |part: &str| format!("{prefix}{part}");
         let block = |i| Block::load(weights, &name(&format!("h.{i}")), config);
+        let tokens = embedding_name(weights, config, &PREFIXES, "wte");
         let embedding = |name: &str, rows| weights.panels(name, [rows, d_model], Role::Embedding);
         Ok(Self {
-            tokens: embedding(&name("wte.weight"), vocab)?,
+            tokens: embedding(&format!("{tokens}.weight"), vocab)?,
             positions: embedding(&name("wpe.weight"), config.context_length)?,
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             norm: LayerNorm::load(weights, &name("ln_f"), config)?,

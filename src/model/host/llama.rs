@@ -7,7 +7,8 @@ use super::{Linear, Stop, Watch, add, embedding, head, linear};
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::config::{LlamaConfig, Mlp, ModelConfig};
-use crate::model::decoder::{HEAD_PREFIXES, PREFIXES};
+use crate::model::decoder::PREFIXES;
+use crate::model::network::{embedding_name, head_name};
 use crate::model::pass::Pass;
 use crate::model::rope::Ropes;
 use crate::model::source::{Role, Source, parts};
@@ -111,20 +112,20 @@ impl Llama {
         let shape = [config.vocab_size, config.d_model];
         let prefix = weights.prefix(&PREFIXES, "embed_tokens.weight");
         let name = |part: &str| format!("{prefix}{part}");
+        let embedding = embedding_name(weights, config, &PREFIXES, "embed_tokens");
         let block = |i| {
             let name = name(&format!("layers.{i}"));
             Block::load(weights, &name, config, llama, i)
         };
         Ok(Self {
-            embedding: weights.panels(&name("embed_tokens.weight"), shape, Role::Embedding)?,
+            embedding: weights.panels(&format!("{embedding}.weight"), shape, Role::Embedding)?,
             embedding_scale: llama.embedding_scale,
             blocks: (0..config.n_layers).map(block).collect::<Result<_>>()?,
             norm: RmsNorm::load(weights, &name("norm"), config.d_model, config, llama)?,
             head: if config.tied_head {
                 None
             } else {
-                let head = weights.prefix(&HEAD_PREFIXES, "lm_head.weight");
-                let head = format!("{head}lm_head.weight");
+                let head = format!("{}.weight", head_name(weights));
                 Some(weights.panels(&head, shape, Role::Embedding)?)
             },
             logit_scale: llama.logit_scale,

@@ -46,9 +46,24 @@ const GPT4O: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\
 /// The words of DeepSeek V3, behind digits and Chinese and Japanese characters.
 const DEEPSEEK3: &str = r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##;
 
+/// As GPT-4o, with a slash among the line breaks behind other characters, and each digit alone.
+const YOUTU: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// As GPT-4o, with Chinese characters as words of their own.
+const KIMI_K2: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// As DeepSeek V3, without line breaks behind other characters.
+const SPARK: &str = r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+"##;
+
+/// The letters of the first DeepSeek, as its tokenizer lists them. Those in digits would otherwise be composed, or
+/// taken for others.
+const CASED: &str = r"\s?[A-Za-z\x{b5}À-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-\x{1f7d}ᾀ-ᾴᾶ-ᾼ\x{1fbe}ῂ-ῄῆ-ῌῐ-\x{1fd3}ῖ-\x{1fdb}ῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\x{2126}ℨ\x{212a}-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+";
+
 /// Everything between spaces and punctuation, with the space before it.
 const BLOOM: &str = r" ?[^(\s|.,!?…。，、।۔،)]+";
 
+const CHINESE_JAPANESE: &str = "[一-龥\u{3040}-ゟ゠-ヿ]+";
+const CHINESE_KOREAN: &str = "[一-龥ࠀ-一가-\u{d7ff}]+";
 const DIGIT: &str = r"\p{N}";
 const THREE_DIGITS: &str = r"\p{N}{1,3}";
 
@@ -89,10 +104,8 @@ impl PreTokenizer {
     }
 
     /// The one of this name, or none that is implemented. Not there are those of encoders (`jina-v1-en`,
-    /// `jina-v2-code`, `roberta-bpe`), those without bytes (`gemma4`, `granite-embed-multi-311m`, `sarvam-moe`,
-    /// `whitespace`), and those with rules that no regular expression holds, or with character
-    /// lists of their own (`afmoe`, `chameleon`, `cohere2moe`, `deepseek-llm`, `kimi-k2`, `spark2_5`, `superbpe`,
-    /// `tiny_aya`, `youtu`).
+    /// `jina-v2-code`, `roberta-bpe`) and those without bytes (`gemma4`, `granite-embed-multi-311m`, `sarvam-moe`,
+    /// `whitespace`).
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             // What llama.cpp takes for files that do not say.
@@ -124,15 +137,45 @@ impl PreTokenizer {
             "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => Self::new(&[GPT4O]),
             "granite-embed-multi-97m" => Self::new(&[GPT4O]).ignoring_merges(),
             "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
-                Self::new(&[THREE_DIGITS, "[一-龥\u{3040}-ゟ゠-ヿ]+", DEEPSEEK3])
+                Self::new(&[THREE_DIGITS, CHINESE_JAPANESE, DEEPSEEK3])
             }
-            "deepseek-coder" => Self::new(&[
+            "deepseek-coder" => {
+                Self::new(&[r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", CHINESE_KOREAN, DIGIT])
+            }
+            "deepseek-llm" => Self::new(&[
                 r"[\r\n]",
-                r"\s?\p{L}+",
-                r"\s?\p{P}+",
-                "[一-龥ࠀ-一가-\u{d7ff}]+",
-                DIGIT,
+                CASED,
+                "\\s?[!-/:-~！-／：-～‘-‟\u{3000}-。]+",
+                r"\s+$",
+                CHINESE_KOREAN,
+                r"\p{N}+",
             ]),
+            "spark2_5" => Self::new(&[THREE_DIGITS, CHINESE_JAPANESE, SPARK, DIGIT]),
+            "youtu" => Self::new(&[
+                "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u{3040}-ゟ゠-ヿ]+",
+                YOUTU,
+            ])
+            .ignoring_merges(),
+            "kimi-k2" => Self::new(&[KIMI_K2]),
+            // Digits in threes from the right: 1|234.
+            "tiny_aya" | "cohere2moe" => Self::new(&[r"\d{1,3}(?=(?:\d{3})*\b)", GPT4O]),
+            "superbpe" => Self::new(&[r"\p{N}+", r"(?=(\d{3})+(?!\d))"]),
+            "afmoe" => Self::new(&[
+                r"\p{N}+",
+                r"\A\p{N}{1,2}(?=(?:\p{N}{3})+\z)",
+                r"\p{N}{3}",
+                "[一-鿿㐀-䶿豈-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e00}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-ꩿꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
+                DEEPSEEK3,
+            ]),
+            "chameleon" => Self::new(&[
+                "<sentinel:[0-9]+>",
+                "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+                r"([\t\n]|    |  )",
+                DIGIT,
+                r"[\p{P}!-/:-@\[-`{-~]",
+                GPT2,
+            ])
+            .adding_bos(),
             "poro-chat" | "bloom" | "gpt3-finnish" => Self::new(&[BLOOM]),
             "viking" => Self::new(&[BLOOM, DIGIT]),
             _ => return None,
@@ -196,14 +239,14 @@ mod tests {
 
     const TEXT: &str = "It's 12345 HelloWorld'S naïve, 日本語のab!\n\n  x";
 
-    /// The words that a pre-tokenizer makes of [`TEXT`], with bars between them.
-    fn words(name: &str) -> String {
+    /// The words that a pre-tokenizer makes of a text, with bars between them.
+    fn words(name: &str, text: &str) -> String {
         let json = PreTokenizer::named(name).unwrap().json();
         let steps: PreTokenizerWrapper = serde_json::from_value(json).unwrap();
-        let mut text = PreTokenizedString::from(TEXT);
-        steps.pre_tokenize(&mut text).unwrap();
-        let splits = text.get_splits(OffsetReferential::Original, OffsetType::Byte);
-        let words: Vec<&str> = splits.iter().map(|(_, (from, to), _)| &TEXT[*from..*to]).collect();
+        let mut split = PreTokenizedString::from(text);
+        steps.pre_tokenize(&mut split).unwrap();
+        let splits = split.get_splits(OffsetReferential::Original, OffsetType::Byte);
+        let words: Vec<&str> = splits.iter().map(|(_, (from, to), _)| &text[*from..*to]).collect();
         words.join("|")
     }
 
@@ -258,17 +301,51 @@ mod tests {
                 "poro-chat bloom gpt3-finnish",
                 "It's| 12345| HelloWorld'S| naïve|,| 日本語のab|!\n\n | x",
             ),
+            (
+                "deepseek-llm",
+                "It|'|s| |12345| HelloWorld|'|S| na|ï|ve|,| |日本語の|ab|!|\n|\n| | x",
+            ),
+            (
+                "spark2_5",
+                "It|'s| |1|2|3|4|5| HelloWorld|'S| naïve|,| |日本語の|ab|!|\n|\n| | x",
+            ),
+            ("youtu", "It's| |1|2|3|4|5| Hello|World'S| naïve|,| |日本語の|ab|!\n\n| | x"),
+            ("kimi-k2", "It's| |123|45| Hello|World'S| naïve|,| |日本語|のab|!\n\n| | x"),
+            (
+                "tiny_aya cohere2moe",
+                "It's| |12|345| Hello|World'S| naïve|,| 日本語のab|!\n\n| | x",
+            ),
+            ("superbpe", "It's |12|345| HelloWorld'S naïve, 日本語のab!\n\n  x"),
+            ("afmoe", "It|'s| |12|345| HelloWorld|'S| naïve|,| |日本語の|ab|!\n\n| | x"),
+            (
+                "chameleon",
+                "It|'|s| |1|2|3|4|5| HelloWorld|'|S| naïve|,| 日本語のab|!|\n|\n|  |x",
+            ),
             ("viking", "It's| |1|2|3|4|5| HelloWorld'S| naïve|,| 日本語のab|!\n\n | x"),
         ] {
             for name in names.split(' ') {
-                assert_eq!(words(name), expected, "{name}");
+                assert_eq!(words(name, TEXT), expected, "{name}");
             }
         }
         let refused = "jina-v1-en jina-v2-code roberta-bpe gemma4 granite-embed-multi-311m sarvam-moe \
-                       whitespace afmoe chameleon cohere2moe deepseek-llm kimi-k2 spark2_5 superbpe \
-                       tiny_aya youtu";
+                       whitespace";
         for name in refused.split(' ') {
             assert_eq!(PreTokenizer::named(name), None, "{name}");
+        }
+    }
+
+    /// Some split numbers in threes from the right, and one does so only at the end of a word.
+    #[test]
+    fn numbers_are_split_as_by_the_expressions_in_python() {
+        let text = "x²1234567, 12345km Ω 1234";
+        for (name, expected) in [
+            ("tiny_aya", "x|²|1|234|567|,| |123|45|km| Ω| |1|234"),
+            ("superbpe", "x|²1|234|567|, |12|345|km Ω |1|234"),
+            ("afmoe", "x|²1|234|567|,| |12|345|km| Ω| |1|234"),
+            ("deepseek-llm", "x|²1234567|,| |12345|km| Ω| |1234"),
+            ("kimi-k2", "x|²12|345|67|,| |123|45|km| Ω| |123|4"),
+        ] {
+            assert_eq!(words(name, text), expected, "{name}");
         }
     }
 }
