@@ -65,7 +65,7 @@ fn a_comparison_of_all_formats_takes_no_format() {
 #[test]
 fn activations_in_int8_need_quantized_weights() {
     let args = ["--device", "cpu", "--activations", "int8"];
-    let message = "no weight of this model is quantized (`--quantize int8`, or";
+    let message = "leave the activations in f32 (`--quantize int8`, or";
     fail(CACHED, &args, 2, message);
     let quantized = ["--device", "cpu", "--quantize", "int4", "--max-tokens", "5"];
     let report = succeed_in_json(CACHED, &quantized);

@@ -89,7 +89,8 @@ fn parts<'a>(instruction: &Instruction<'a>) -> Vec<Instruction<'a>> {
         Lte => parts.push(filter(AT_MOST, 2)),
         Gt => parts.push(filter(MORE, 2)),
         Gte => parts.push(filter(AT_LEAST, 2)),
-        UnpackList(_) => parts.extend([filter(UNPACK, 1), instruction.clone()]),
+        // As a list, since a loop over a text would not know which character is the last.
+        UnpackList(_) | PushLoop(_) => parts.extend([filter(UNPACK, 1), instruction.clone()]),
         GetAttr(name) if methods::is_method(name) => {
             parts.extend([LoadConst(Value::from(*name)), filter(ATTRIBUTE, 2)]);
         }

@@ -81,6 +81,9 @@ impl Program<'_> {
             if let Some(replacement) = replacement {
                 self.edits.insert(at, (at + 1, replacement));
             }
+            if matches!(token, Token::TemplateData(_)) && loses_break(self.source, range(*span)) {
+                self.edits.insert(at, (at, "\n".to_owned()));
+            }
             match token {
                 Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => {
                     expression = Expression::default();
@@ -285,6 +288,15 @@ impl Program<'_> {
 
 fn range(span: Span) -> Range<usize> {
     span.start_offset as usize..span.end_offset as usize
+}
+
+/// Whether this is the text of a `{% raw %}` and begins with a line break. Jinja keeps that one, and the engine
+/// takes it away as it does behind other tags.
+fn loses_break(source: &str, text: Range<usize>) -> bool {
+    let tag = source[..text.start].strip_suffix("%}");
+    let before = tag.and_then(|tag| tag.trim_end().strip_suffix("raw"));
+    let is_raw = |before: &str| before.trim_end().trim_end_matches(['-', '+']).ends_with("{%");
+    before.is_some_and(is_raw) && source[text].starts_with('\n')
 }
 
 /// How many more brackets are open behind a token.

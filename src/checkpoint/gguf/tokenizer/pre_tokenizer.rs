@@ -65,6 +65,10 @@ const BLOOM: &str = r" ?[^(\s|.,!?…。，、।۔،)]+";
 const CHINESE_JAPANESE: &str = "[一-龥\u{3040}-ゟ゠-ヿ]+";
 const CHINESE_KOREAN: &str = "[一-龥ࠀ-一가-\u{d7ff}]+";
 const DIGIT: &str = r"\p{N}";
+
+/// What is left of a number that is split in threes from its end: 1|234. The expressions that models publish
+/// look ahead from each digit to the end of the number, whose work grows with the square of its length.
+const FIRST_DIGITS: &str = r"\A\p{N}{1,2}(?=(?:\p{N}{3})+\z)";
 const THREE_DIGITS: &str = r"\p{N}{1,3}";
 
 /// What splits a text. The names are those of the models that were trained with it, as llama.cpp writes them
@@ -157,12 +161,13 @@ impl PreTokenizer {
             ])
             .ignoring_merges(),
             "kimi-k2" => Self::new(&[KIMI_K2]),
-            // Digits in threes from the right: 1|234.
-            "tiny_aya" | "cohere2moe" => Self::new(&[r"\d{1,3}(?=(?:\d{3})*\b)", GPT4O]),
-            "superbpe" => Self::new(&[r"\p{N}+", r"(?=(\d{3})+(?!\d))"]),
+            "tiny_aya" | "cohere2moe" => {
+                Self::new(&[r"(?<!\d)\d++\b", FIRST_DIGITS, r"\G\d{3}", GPT4O])
+            }
+            "superbpe" => Self::new(&[r"\p{N}+", FIRST_DIGITS, r"\p{N}{3}"]),
             "afmoe" => Self::new(&[
                 r"\p{N}+",
-                r"\A\p{N}{1,2}(?=(?:\p{N}{3})+\z)",
+                FIRST_DIGITS,
                 r"\p{N}{3}",
                 "[一-鿿㐀-䶿豈-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e00}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-ꩿꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
                 DEEPSEEK3,
