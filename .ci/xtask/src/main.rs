@@ -75,7 +75,7 @@ enum Command {
     WidgetData,
     /// Compile the crate for the book's pages, check that it is up to date, or use it in a browser
     Live(live::LiveArgs),
-    /// Open the server's page in a browser, and use it: prompt, sliders, keyboard, errors
+    /// Open the server's page in a browser, and use it: conversation, text, sliders, keyboard, errors
     Page(page::PageArgs),
     /// Print how far the fixture models are from their reference
     Parity(parity::ParityArgs),

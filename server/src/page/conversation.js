@@ -3,9 +3,9 @@
 
 const CLOSE = "</think>";
 
-/** How much of an answer, from its beginning, is what a reasoning model thought before it. */
-function thoughtLength(text) {
-    if (model?.chat_template === "") return 0;
+/** How much of a text, from its beginning, is what a reasoning model thought before it answered. */
+function thoughtLength({ role, text }) {
+    if (role !== "assistant" || model?.chat_template === "") return 0;
     const end = text.indexOf(CLOSE);
     // Some templates begin the thought themselves. White space only sets the answer off from it.
     if (end >= 0) return text.length - text.slice(end + CLOSE.length).trimStart().length;
@@ -45,9 +45,9 @@ class Message {
         Object.assign(this, { role, text, call });
         this.view = copyOf("message-view");
         this.view.classList.add(role);
-        this.find("h3").textContent = call ? `Result of ${call.name}` : AUTHORS[role];
+        this.find("h2").textContent = call ? `Result of ${call.name}` : AUTHORS[role];
         this.run = new TokenRun(element("messages"), (token) => this.#boxOf(token));
-        const thought = thoughtLength(text);
+        const thought = thoughtLength(this);
         this.find(".thought .part").textContent = text.slice(0, thought);
         this.find(".said").textContent = text.slice(thought);
         for (const { arguments: written, ...call } of calls) {
@@ -56,8 +56,8 @@ class Message {
         }
         this.#showThought();
         this.note(took);
-        this.retry = this.#button("Retry", () => retry());
-        this.edit = role === "user" ? this.#button("Edit", () => edit(this)) : null;
+        this.retryButton = this.#button("Retry", retry);
+        this.editButton = role === "user" ? this.#button("Edit", () => edit(this)) : null;
     }
 
     find(selector) {
@@ -89,35 +89,39 @@ class Message {
         const from = this.text.length;
         if (part) this.calls[part.index].arguments += text;
         else this.text += text;
+        const call = part && this.calls[part.index];
         const [said] = logprobs?.content ?? [];
         if (said) this.#held.push({ ...tokenOf(said), text, from });
-        if (part || text !== "") this.settle();
-        // What follows a token in the same breath: a call behind a text, or the text that was held last.
-        if (!said && text !== "") this.#boxOf({ call: this.#callOf(part), from }).append(text);
+        if (part || text !== "") this.#settle(call);
+        // What a token completes besides its own part of the message: the text before a call, or behind it.
+        if (!said && text !== "") {
+            this.run.draw();
+            this.#boxOf({ call, from, text }).append(text);
+        }
         this.#showThought();
         return said !== undefined;
     }
 
-    #callOf(part) {
-        return part && this.calls[part.index];
+    /** The tokens that were held belong to a call, or to the text. */
+    #settle(call) {
+        for (const token of this.#held.splice(0)) this.run.push({ ...token, call });
     }
 
-    /** Draws the tokens that were held: they belong to the part that is there now. */
-    settle() {
-        const call = this.calls.at(-1);
-        for (const token of this.#held.splice(0)) this.run.push({ ...token, call });
+    /** Nothing more comes. */
+    end() {
+        this.#settle(this.calls.at(-1));
         this.run.draw();
     }
 
     /** The element that a token belongs into. */
-    #boxOf({ call, from }) {
+    #boxOf({ call, from, text }) {
         if (call) return call.box;
-        return this.find(from < thoughtLength(this.text) ? ".thought .part" : ".said");
+        return this.find(from + Math.max(text.length, 1) <= thoughtLength(this) ? ".thought .part" : ".said");
     }
 
     #showThought() {
         const thought = this.find(".thought");
-        if (thought.hidden === (thoughtLength(this.text) === 0)) return;
+        if (thought.hidden === (thoughtLength(this) === 0)) return;
         thought.hidden = !thought.hidden;
         thought.open = !foldsThoughts;
         thought.querySelector("summary").addEventListener("click", () => { foldsThoughts = thought.open; });
@@ -137,12 +141,10 @@ class Message {
     /** The message as the server reads it. */
     wired() {
         const { role, text, call } = this;
-        const thought = thoughtLength(text);
+        const thought = thoughtLength(this);
         const message = { role, content: text.slice(thought) };
         if (call) message.tool_call_id = call.id;
-        if (thought > 0) {
-                message.reasoning_content = text.slice(0, thought).replace(/<\/?think>/g, "").trim();
-        }
+        if (thought > 0) message.reasoning_content = text.slice(0, thought).replace(/<\/?think>/g, "").trim();
         const calls = this.#wholeCalls();
         if (calls.length > 0) {
             message.tool_calls = calls.map(({ id, name, arguments: written }) => (
@@ -166,7 +168,7 @@ class Message {
 
     /** Which buttons do something: the last message is answered again, or its calls are. */
     showState(isLast) {
-        this.retry.hidden = !isLast;
+        this.retryButton.hidden = !isLast;
         for (const button of this.find(".buttons").children) {
             button.setAttribute("aria-disabled", String(run !== null || isTooEarly()));
         }
@@ -265,7 +267,7 @@ function chatRequest() {
     const messages = conversation.messages.map((message) => message.wired());
     if (system !== "") messages.unshift({ role: "system", content: system });
     const request = { messages, ...samplingOptions(conversation.repeats), logprobs: true, top_logprobs: SHOWN };
-    const tools = readTools();
+    const tools = readTools() ?? [];
     if (tools.length > 0) request.tools = tools;
     // Without a template, an answer is the rest of a paragraph.
     if (model?.chat_template === "") request.stop = ["\n\n"];
@@ -292,7 +294,7 @@ async function answer(putBack = null) {
         if (choice.finish_reason) return "end";
         return isToken ? "token" : null;
     });
-    reply.settle();
+    reply.end();
     const { refusal } = went;
     let after = reply.view;
     if (reply.isEmpty() || (refusal && putBack)) {
@@ -300,7 +302,10 @@ async function answer(putBack = null) {
         after = putBack?.() ?? conversation.messages.at(-1).view;
         if (!refusal && !putBack) conversation.messages.at(-1).note("No answer: Retry asks again, with the next seed");
     } else {
-        reply.note(inWords(went, usage, reason));
+        keepEnd(element("messages"), () => {
+            reply.note(inWords(went, usage, reason));
+            showState();
+        });
         if (!refusal) candidates.select(reply.run.tokens[0], { isQuiet: true });
     }
     say(refusal ? "" : `${count(went.tokens, "token")}${went.wasStopped ? ", stopped" : ""}`);
@@ -358,14 +363,14 @@ function edit(message, text = message.text) {
     const [field, said] = [form.querySelector("textarea"), message.find(".said")];
     const show = (isEdited) => {
         said.hidden = isEdited;
-        message.edit.hidden = isEdited;
+        message.editButton.hidden = isEdited;
         if (isEdited) said.after(form);
         else form.remove();
     };
     field.value = text;
     form.addEventListener("reset", () => {
         show(false);
-        message.edit.focus();
+        message.editButton.focus();
     });
     form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -415,10 +420,12 @@ function watchConversation() {
         send();
     });
     element("conversation").addEventListener("keydown", (event) => {
-        const { target, key, shiftKey, isComposing } = event;
-        if (key !== "Enter" || shiftKey || isComposing || target.localName !== "textarea" || !target.form) return;
+        const { target: { localName, form }, key, shiftKey, isComposing } = event;
+        if (localName !== "textarea" || !form || isComposing) return;
+        if (key === "Escape" && run === null) form.querySelector("[type=reset]")?.click();
+        if (key !== "Enter" || shiftKey) return;
         event.preventDefault();
-        target.form.requestSubmit();
+        form.requestSubmit();
     });
     press("stop-answer", stop);
     press("clear-messages", () => {

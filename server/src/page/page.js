@@ -42,6 +42,7 @@ function askedMode() {
 
 function setMode(next) {
     mode = next;
+    document.querySelector("main").inert = false;
     for (const [name, maxTokens] of Object.entries(MODES)) {
         const isShown = name === mode;
         element(name).hidden = !isShown;
@@ -226,11 +227,15 @@ let afterKey = null;
 
 function askForKey(refusal, again) {
     const form = element("key-form");
-    const isNew = form.hidden;
-    afterKey = again ?? (isNew ? null : afterKey);
-    // Several requests may have been refused for one key: each says so of the key that it had.
     const { key } = refusal;
-    if (key === sessionStorage.getItem(KEY)) sessionStorage.removeItem(KEY);
+    const current = sessionStorage.getItem(KEY);
+    // Several requests may be refused for one key, and the last answer may come when there is another key.
+    if (current !== null && key !== current) {
+        again?.();
+        return;
+    }
+    sessionStorage.removeItem(KEY);
+    afterKey = again ?? (form.hidden ? null : afterKey);
     form.hidden = false;
     form.querySelector("label").textContent = key
         ? "This API key is not one of those that the server knows."

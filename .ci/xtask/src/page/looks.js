@@ -15,6 +15,25 @@ for (const control of document.querySelectorAll("button, input, textarea")) {
         add(`${name} shows only a part of ${control.value}`);
     }
 }
+// What is not text has to be seen too.
+for (const bar of document.querySelectorAll(".track span")) {
+    if (!bar.checkVisibility({ visibilityProperty: true })) continue;
+    const { backgroundColor, borderTopColor } = getComputedStyle(bar);
+    const ratios = [backgroundColor, borderTopColor].map((color) => seen.contrast(bar.parentElement, seen.parse(color))[1]);
+    if (Math.max(...ratios) < 3) add(`contrast ${ratios} of a bar (${bar.className}), needs 3`);
+}
+const isWithin = (part, whole) => part.top >= whole.top && part.bottom <= whole.bottom && part.right <= whole.right + 0.5;
+for (const mark of document.querySelectorAll(".mark:not(:empty)")) {
+    if (!isWithin(mark.getBoundingClientRect(), mark.closest("th").getBoundingClientRect())) add("the mark of the chosen token is cut");
+}
+// Whoever goes to a token sees it whole.
+const token = document.activeElement.closest(".token");
+if (token) {
+    const { top, bottom, right } = token.getClientRects()[0];
+    const edge = 2;
+    const marked = { top: top - edge, bottom: bottom + edge, right };
+    if (!isWithin(marked, token.closest("#story, #messages").getBoundingClientRect())) add("the mark around a token is cut");
+}
 const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
 if (new Set(ids).size < ids.length) add("two elements have the same id");
 for (const attribute of ["for", "aria-describedby", "aria-labelledby"]) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use super::devtools::{Browser, Look};
+use super::talks;
 use super::uses::{self, IDLE, SETTLED};
 use crate::book::browser::SEEN;
 use crate::server::Server;
@@ -12,7 +13,11 @@ use crate::server::Server;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// Looks at the page with a text, and at the page that asks for a key. The pictures go to `folder`.
-pub fn check(browser: &mut Browser, server: &Server, locked: &Server, folder: &Path) -> Result<()> {
+pub fn check(
+    browser: &mut Browser,
+    [server, talker, locked]: [&Server; 3],
+    folder: &Path,
+) -> Result<()> {
     let mut problems = Vec::new();
     for (size, place) in [(Look::DESK, "desk"), (Look::PHONE, "phone")] {
         for (is_dark, scheme) in [(false, "light"), (true, "dark")] {
@@ -36,11 +41,15 @@ pub fn check(browser: &mut Browser, server: &Server, locked: &Server, folder: &P
             browser.press("Control+Enter")?;
             browser.wait(&format!("{IDLE} && story.isFresh() && {SETTLED}"))?;
             look_at(browser, "text")?;
-            browser.get::<()>("story.go(20)")?;
+            browser.get::<()>("story.run.go(20)")?;
             look_at(browser, "token")?;
             browser.get::<()>("setDisabled('generate', true)")?;
             browser.point("#generate")?;
             look_at(browser, "disabled")?;
+            talks::open(browser, talker, look)?;
+            look_at(browser, "no-messages")?;
+            talks::everything(browser)?;
+            look_at(browser, "messages")?;
             browser.open(&locked.url, look)?;
             browser.wait("!element('key-form').hidden")?;
             look_at(browser, "key")?;

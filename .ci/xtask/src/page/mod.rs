@@ -3,10 +3,11 @@
 pub mod devtools;
 mod looks;
 mod refusals;
+mod talks;
 mod uses;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -31,6 +32,12 @@ pub struct PageArgs {
     out: PathBuf,
 }
 
+/// Writes what paragraphs would be: the bundled model knows nothing else.
+const TEMPLATE: &str =
+    "{% for m in messages %}{{ m.content }}{{ '\n' if m.role == 'user' else '\n\n' }}{% endfor %}";
+
+const EMBER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/ember");
+
 const KEY: &str = "a-key-for-the-test";
 
 pub fn run(args: &PageArgs) -> Result<()> {
@@ -44,10 +51,22 @@ pub fn run(args: &PageArgs) -> Result<()> {
     random_checkpoint::write(Shape::Stories15m, model.path(), Precision::F32, 1)?;
     let model = model.path().to_str().context("the folder's name is not UTF-8")?;
 
+    fs::write(Path::new(model).join("chat_template.jinja"), TEMPLATE)?;
+    // The bundled model, as if it had learned to converse.
+    let talker = tempfile::tempdir()?;
+    for name in ["config.json", "model.safetensors", "tokenizer.json"] {
+        fs::copy(Path::new(EMBER).join(name), talker.path().join(name))?;
+    }
+    fs::write(talker.path().join("chat_template.jinja"), TEMPLATE)?;
+    let talker = talker.path().to_str().context("the folder's name is not UTF-8")?;
+
     let server = start(&[])?;
+    let talker_server = start(&["--model", talker])?;
     let slow = start(&["--model", model])?;
+    let slow_talker = start(&["--model", model])?;
     let locked = start(&["--api-key", KEY])?;
     let limited = start(&["--rate-per-minute", "6"])?;
+    let limited_talker = start(&["--rate-per-minute", "6", "--model", talker])?;
     let browser = &mut Browser::start(&chromium)?;
 
     step("the parser of the stream", || uses::parser(browser, &server))?;
@@ -62,8 +81,24 @@ pub fn run(args: &PageArgs) -> Result<()> {
     step("too many requests", || refusals::rate(browser, &limited))?;
     step("a server that dies in the middle of a text", || refusals::lost(browser, slow))?;
     step("a server that goes and comes back", || refusals::gone(browser, start))?;
+    step("the defaults of the command line", || {
+        talks::defaults(browser, &server, &talker_server)
+    })?;
+    step("a conversation, and its tokens", || talks::converse(browser, &talker_server))?;
+    step("Retry and Edit", || talks::again(browser, &talker_server))?;
+    step("tools, their calls and results, and a thought", || {
+        talks::tools(browser, &talker_server)
+    })?;
+    step("a conversation without a chat template", || talks::plain(browser, &server))?;
+    step("answers that are stopped", || talks::stop(browser, &slow_talker))?;
+    step("answers that are refused", || {
+        talks::refused(browser, &talker_server, &limited_talker)
+    })?;
+    step("a server that dies in the middle of an answer", || {
+        talks::lost(browser, slow_talker)
+    })?;
     step("desk and phone, light and dark", || {
-        looks::check(browser, &server, &locked, &args.out)
+        looks::check(browser, [&server, &talker_server, &locked], &args.out)
     })?;
     println!("the page: no problems; pictures of it are in {}", args.out.display());
     Ok(())

@@ -56,7 +56,7 @@ pub fn rate(browser: &mut Browser, limited: &Server) -> Result<()> {
 /// A server that dies in the middle of a text: the page keeps what there is of it, and blames the
 /// connection.
 pub fn lost(browser: &mut Browser, slow: Server) -> Result<()> {
-    open(browser, &slow.url, Look::DESK)?;
+    open(browser, &format!("{}/#mode=text", slow.url), Look::DESK)?;
     browser.press("Control+Enter")?;
     browser.wait("story.tokens.length > 0")?;
     drop(slow);
@@ -84,7 +84,7 @@ pub fn gone(browser: &mut Browser, start: impl Fn(&[&str]) -> Result<Server>) ->
     browser.wait(&format!("story.tokens.length > 0 && {IDLE}"))
 }
 
-fn no_errors_but(browser: &mut Browser, expected: &str) -> Result<()> {
+pub(super) fn no_errors_but(browser: &mut Browser, expected: &str) -> Result<()> {
     let errors = browser.errors();
     let unexpected = errors.iter().find(|error| !error.contains(expected));
     ensure!(unexpected.is_none(), "the page reports: {unexpected:?}");

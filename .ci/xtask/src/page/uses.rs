@@ -27,7 +27,7 @@ struct Bar {
 }
 
 const BARS: &str = "[...document.querySelectorAll('#bars tbody tr')].map((row) => ({
-    token: row.querySelector('code').textContent,
+    token: row.querySelector('.name').textContent,
     model: parseFloat(row.querySelector('.model').style.width),
     sampled: parseFloat(row.querySelector('.sampled').style.width),
     numbers: [...row.cells].slice(2).map((cell) => cell.textContent),
@@ -60,7 +60,7 @@ pub fn open(browser: &mut Browser, url: &str, look: Look) -> Result<()> {
     browser.wait(SETTLED)
 }
 
-fn no_errors(browser: &mut Browser) -> Result<()> {
+pub(super) fn no_errors(browser: &mut Browser) -> Result<()> {
     let errors = browser.errors();
     ensure!(errors.is_empty(), "the page reports: {}", errors.join("; "));
     Ok(())
@@ -158,7 +158,7 @@ fn type_prompt(browser: &mut Browser, text: &str) -> Result<()> {
     browser.type_text(text)
 }
 
-fn set_number(browser: &mut Browser, id: &str, text: &str) -> Result<()> {
+pub(super) fn set_number(browser: &mut Browser, id: &str, text: &str) -> Result<()> {
     browser.get::<()>(&format!("element({id:?}).focus()"))?;
     browser.press("Control+a")?;
     browser.type_text(text)
@@ -167,6 +167,8 @@ fn set_number(browser: &mut Browser, id: &str, text: &str) -> Result<()> {
 /// The bars follow the sliders, and show what the server says.
 pub fn sliders(browser: &mut Browser, server: &Server) -> Result<()> {
     open(browser, &server.url, Look::DESK)?;
+    // What comes next is far from certain, so that each rule changes something.
+    type_prompt(browser, "Once upon a time, there was a little frog called")?;
     let moves = [
         ("temperature", &["ArrowLeft", "ArrowLeft", "Home", "End"][..]),
         (
@@ -195,12 +197,14 @@ pub fn sliders(browser: &mut Browser, server: &Server) -> Result<()> {
     }
     shown.sort();
     shown.dedup();
-    ensure!(shown.len() > 8, "only {} different pictures", shown.len());
+    ensure!(shown.len() >= 8, "only {} different pictures", shown.len());
 
     set_number(browser, "top_k", "3")?;
     set_number(browser, "temperature", "0.72")?;
     follow(browser).context("numbers")?;
-    browser.wait("location.hash === '#temperature=0.72&top_k=3'")?;
+    set_number(browser, "top_p", "1")?;
+    follow(browser).context("numbers")?;
+    browser.wait("location.hash === '#temperature=0.72&top_k=3&top_p=1'")?;
     let summary: String = browser.get("element('summary').textContent")?;
     ensure!(summary.starts_with("The rules keep 3 of "), "{summary}");
     // What is no number of the setting counts for nothing.
@@ -255,6 +259,8 @@ fn percent(share: f64) -> String {
 pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
     open(browser, &format!("{}/#temperature=1.2&seed=3", server.url), Look::DESK)?;
     browser.press("Tab")?;
+    ensure!(browser.get::<String>("document.activeElement.value")? == "text", "not the mode");
+    browser.press("Tab")?;
     ensure!(browser.get::<String>(FOCUS)? == "prompt");
     browser.press("Control+a")?;
     browser.type_text("Tom had a ")?;
@@ -278,19 +284,20 @@ pub fn keyboard(browser: &mut Browser, server: &Server) -> Result<()> {
         at_token(browser, place).with_context(|| format!("after {key}"))?;
     }
     browser.press("ArrowDown")?;
-    let below: usize = browser.get("story.current")?;
+    let below: usize = browser.get("candidates.selected.index")?;
     at_token(browser, &below.to_string())?;
-    let (from, to): (f64, f64) = browser
-        .get("[0, story.current].map((i) => story.tokens[i].span.getClientRects()[0].top)")?;
+    let (from, to): (f64, f64) = browser.get(
+        "[0, candidates.selected.index].map((i) => story.tokens[i].span.getClientRects()[0].top)",
+    )?;
     ensure!(to > from + 10.0 && to < from + 60.0, "a line below {from} px is at {to} px");
     browser.press("ArrowUp")?;
-    ensure!(browser.get::<usize>("story.current")? < below);
+    ensure!(browser.get::<usize>("candidates.selected.index")? < below);
     browser.press("Escape")?;
     ensure!(browser.get::<String>("element('candidates-title').textContent")? == "Next token");
 
     // The pointer shows the candidates of a token, for as long as it is there.
     browser.get::<()>("void story.tokens[3].span.scrollIntoView({ block: 'nearest' })")?;
-    browser.point(".token[data-index=\"3\"]")?;
+    browser.point("#tokens .token:nth-child(4)")?;
     browser.wait("element('candidates-title').textContent === 'Token 4'")?;
     browser.point("h1")?;
     browser.wait("element('candidates-title').textContent === 'Next token'")?;
@@ -314,7 +321,7 @@ fn tab_stops(browser: &mut Browser) -> Result<()> {
         stops.push(stop);
     }
     let expected: Vec<String> = browser.get(
-        "[...document.querySelectorAll('button, input, .token[tabindex=\"0\"], a')]
+        "[...document.querySelectorAll('button, input:not([type=\"radio\"]), .token[tabindex=\"0\"], a')]
             .filter((control) => control.checkVisibility())
             .map((control) => control.id || control.className || control.localName)",
     )?;
@@ -325,14 +332,14 @@ fn tab_stops(browser: &mut Browser) -> Result<()> {
 /// The token at `place` has the focus, and its candidates are shown.
 fn at_token(browser: &mut Browser, place: &str) -> Result<()> {
     browser.wait(&format!("document.activeElement === story.tokens[{place}].span"))?;
-    let token: Value =
-        browser.get(&format!("(({{ span, ...token }}) => token)(story.tokens[{place}])"))?;
+    let token: Value = browser
+        .get(&format!("(({{ top, chosen }}) => ({{ top, chosen }}))(story.tokens[{place}])"))?;
     let bars: Vec<Bar> = browser.get(BARS)?;
     let top = token["top"].as_array().context("no candidates")?;
     ensure!(top.len() == 10, "{} candidates", top.len());
-    for (bar, candidate) in bars.iter().zip(top) {
+    for (index, (bar, candidate)) in bars.iter().zip(top).enumerate() {
         let probability = candidate["probability"].as_f64().unwrap_or(f64::NAN);
-        let is_chosen = candidate["token_id"] == token["token_id"];
+        let is_chosen = token["chosen"] == index;
         let name = candidate["token"].to_string() + if is_chosen { " ✓" } else { "" };
         let is_right = bar.token == name
             && bar.numbers == [percent(probability), String::new()]
@@ -348,7 +355,7 @@ fn at_token(browser: &mut Browser, place: &str) -> Result<()> {
 /// a server with a larger model.
 pub fn stop(browser: &mut Browser, slow: &Server) -> Result<()> {
     for look in [Look::DESK, Look::PHONE] {
-        open(browser, &slow.url, look)?;
+        open(browser, &format!("{}/#mode=text", slow.url), look)?;
         let before: Vec<f64> = browser.get(PLACES)?;
         browser.press("Control+Enter")?;
         browser.wait("run !== null")?;

@@ -169,5 +169,5 @@ const seen = (() => {
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     }
 
-    return { checkWidth, checkListings, checkMeasure, checkText };
+    return { checkWidth, checkListings, checkMeasure, checkText, contrast, parse };
 })();
