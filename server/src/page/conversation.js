@@ -443,6 +443,7 @@ function watchConversation() {
     });
     element("tools-example").addEventListener("click", () => {
         element("tools").value = JSON.stringify(EXAMPLE, null, 2);
+        element("tools").setSelectionRange(0, 0);
         element("tools").focus();
         element("tools-problem").textContent = "";
         keepConversation();
