@@ -51,12 +51,10 @@
 //! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too
 //!
-//! Without a device or `hub` there is no Burn, and what remains is an engine besides its arithmetic. With `text`,
-//! these are tokenizer, generation loops and requests, and [`model::Model`] is a network that the caller
-//! brings. With no feature at all these are samplers, constraints, the scheduler and its blocks.
-
-// Models that compute use the rest.
-#![cfg_attr(not(feature = "burn"), allow(dead_code))]
+//! Features only add. Without a device or `hub` there is no Burn, and what remains is an engine besides its
+//! arithmetic: a [`model::Model`] is then always a [`stub`](model::Model::stub), a network that the caller
+//! brings. With `text`, these are tokenizer, generation loops and requests. With no feature at all these are
+//! samplers, constraints, the scheduler and its blocks.
 
 #[cfg(feature = "burn")]
 mod burn_threads;
@@ -84,7 +82,6 @@ pub mod kernels;
 pub mod kv;
 #[cfg(feature = "text")]
 mod memory;
-#[cfg_attr(not(feature = "burn"), path = "model/given.rs")]
 pub mod model;
 pub mod outside;
 mod panics;

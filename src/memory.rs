@@ -15,11 +15,13 @@ pub(crate) fn fits(bytes: u128) -> bool {
 
 /// Whether `bytes` more bytes of address space can be reserved, where the system limits it. What is
 /// reserved and never used counts there too.
+#[cfg(feature = "burn")]
 pub(crate) fn fits_into_addresses(bytes: u128) -> bool {
     addresses().is_none_or(|left| bytes <= u128::from(left))
 }
 
 /// The address space that is left to this process, in bytes, where it has a limit.
+#[cfg(feature = "burn")]
 fn addresses() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return linux::address_space(std::path::Path::new("/"));

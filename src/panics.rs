@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 
 use crate::error::{Error, Result, ServiceError};
 
@@ -25,6 +24,7 @@ pub(crate) fn contain<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<
 
 /// As [`contain`], for code that panics on some input: nothing is written to standard error, where
 /// the panic of a program is reported.
+#[cfg(feature = "text")]
 pub(crate) fn contain_quietly<T>(what: &'static str, run: impl FnOnce() -> T) -> Result<T> {
     silence_quiet_threads();
     let before = IS_QUIET.replace(true);
@@ -34,8 +34,9 @@ pub(crate) fn contain_quietly<T>(what: &'static str, run: impl FnOnce() -> T) ->
 }
 
 /// Puts a hook before the one that reports panics, once: it leaves out those of a quiet thread.
+#[cfg(feature = "text")]
 fn silence_quiet_threads() {
-    static INSTALLED: Once = Once::new();
+    static INSTALLED: std::sync::Once = std::sync::Once::new();
     // While a thread unwinds, it cannot change the hook.
     if std::thread::panicking() {
         return;

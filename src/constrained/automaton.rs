@@ -35,6 +35,7 @@ impl Automaton {
     /// An automaton by the table of its next states, `[states, width]`, which is pruned: states are
     /// left out from which no accepting one can be reached. The first is the start. None if nothing
     /// matches.
+    #[cfg(feature = "text")]
     pub(crate) fn pruned(
         classes: Box<[u8; 256]>,
         width: usize,
@@ -127,6 +128,7 @@ impl Automaton {
 // ANCHOR: live
 /// From which states an accepting one can be reached. Found backwards: all accepting states, those
 /// that lead to one of them, and so on.
+#[cfg(feature = "text")]
 fn live(width: usize, next: &[u32], accepting: &[bool]) -> Vec<bool> {
     let mut before = vec![Vec::new(); accepting.len()];
     for (state, row) in next.chunks(width).enumerate() {

@@ -106,6 +106,7 @@ impl Constraint {
     ///
     /// # Errors
     /// Another size.
+    #[cfg(feature = "text")]
     pub(crate) fn check_vocabulary(&self, model: usize) -> Result<()> {
         let constraint = self.vocabulary().size();
         if constraint != model {

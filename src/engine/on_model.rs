@@ -37,8 +37,8 @@ impl Forward for Model {
 
     #[cfg(feature = "cube")]
     fn most_likely(&self, chunks: &mut [ChunkInput<KvMemory>]) -> Option<Result<Vec<MostLikely>>> {
-        has_cubes(self.device())
-            .then(|| with_caches(self, chunks, |inputs| self.most_likely(inputs)))
+        let has_cubes = self.device().is_some_and(has_cubes);
+        has_cubes.then(|| with_caches(self, chunks, |inputs| self.most_likely(inputs)))
     }
 
     fn describe(&self) -> RecordedModel {

@@ -49,6 +49,9 @@ impl RecordedModel {
     /// How the numbers of `model` are stored.
     #[cfg(feature = "burn")]
     fn stored(model: &Model) -> Self {
+        let Some(device) = model.device() else {
+            return Self::default(); // a stub says nothing of that
+        };
         let storage = model.storage();
         let rounding = match storage.map(|storage| storage.rounding).unwrap_or_default() {
             Rounding::Nearest => "nearest",
@@ -64,12 +67,12 @@ impl RecordedModel {
             rounding: rounding.to_owned(),
             activations: activations.to_owned(),
             keys_and_values: model.kv_pool().format().name().to_owned(),
-            device: format!("{:?}", model.device()),
+            device: format!("{device:?}"),
             ..Self::default()
         }
     }
 
-    /// A network that the caller brings says nothing of that.
+    /// A stub says nothing of that.
     #[cfg(not(feature = "burn"))]
     fn stored(_: &Model) -> Self {
         Self::default()

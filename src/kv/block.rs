@@ -160,6 +160,7 @@ impl<M: Memory> BlockTable<M> {
     // ANCHOR_END: reserve
 
     /// Memory that belongs to this table alone: [`reserve`](Self::reserve) has copied what it shared.
+    #[cfg(any(feature = "burn", test))]
     pub(super) fn block_mut(&mut self, index: usize) -> &mut M {
         match Arc::get_mut(&mut self.blocks[index - self.first]) {
             Some(block) => block,

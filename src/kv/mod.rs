@@ -10,12 +10,13 @@
 
 mod block;
 mod manager;
-#[cfg_attr(not(feature = "burn"), path = "counted.rs")]
 mod memory;
 mod pool;
 mod prefix;
 #[cfg(feature = "cube")]
 mod slab;
+#[cfg(feature = "burn")]
+mod stored;
 #[cfg(feature = "burn")]
 mod tensors;
 mod turn;
@@ -26,10 +27,10 @@ pub(crate) use manager::Extension;
 pub use manager::{BlockCounts, BlockManager};
 pub(crate) use memory::BLOCK;
 pub use memory::KvMemory;
-#[cfg(feature = "burn")]
-pub use memory::KvShape;
 pub use pool::Pool;
 pub use prefix::PrefixStats;
+#[cfg(feature = "burn")]
+pub use stored::KvShape;
 #[cfg(feature = "burn")]
 pub use tensors::{LayerCache, Layers};
 pub(crate) use turn::{Lender, LenderId, MOST_PAUSES, Turn, pause};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use burn::tensor::{DType, Device, Tensor, s};
 
-use super::memory::KvShape;
+use super::stored::KvShape;
 use crate::cube::blocks::{SlotShape, copy_slot};
 use crate::cube::{attention, memory_of};
 use crate::device::{has_cubes, in_one_queue};

@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Device, Tensor, s};
 
-use super::memory::KvLayout;
+use super::stored::Stored;
 use crate::device::computes_on_host;
 use crate::error::{RequestError, Result};
 use crate::memory;
@@ -31,9 +31,9 @@ impl Layers {
     ///
     /// # Errors
     /// Too little memory.
-    pub(super) fn new(layout: &KvLayout, capacity: usize) -> Result<Self> {
-        let KvLayout { shape, device, dtype, .. } = layout;
-        let bytes = Self::check_memory(layout, capacity)?;
+    pub(super) fn new(stored: &Stored, capacity: usize) -> Result<Self> {
+        let Stored { shape, device, dtype, .. } = stored;
+        let bytes = Self::check_memory(stored, capacity)?;
         let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
         let layer = |_| LayerCache {
             keys: Tensor::zeros(dims, (device, *dtype)),
@@ -46,8 +46,8 @@ impl Layers {
     ///
     /// # Errors
     /// They do not.
-    pub(super) fn check_memory(layout: &KvLayout, capacity: usize) -> Result<usize> {
-        let KvLayout { shape, device, dtype, .. } = layout;
+    pub(super) fn check_memory(stored: &Stored, capacity: usize) -> Result<usize> {
+        let Stored { shape, device, dtype, .. } = stored;
         let dims = [1, shape.n_kv_heads, capacity, shape.head_dim];
         check_memory(shape.n_layers, dims, *dtype, device)
     }

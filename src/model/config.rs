@@ -370,6 +370,7 @@ impl LlamaConfig {
 
     /// What scores are multiplied by where they are divided by the square root of `scalar`. Taken in
     /// f32, as [`Scoring::new`](crate::kernels::Scoring::new) takes it.
+    #[cfg(feature = "burn")]
     pub(crate) fn inverse_root(scalar: f64) -> f64 {
         f64::from(1.0 / (scalar as f32).sqrt())
     }

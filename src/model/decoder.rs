@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Int, Tensor};
 
+use super::architecture::{embedding_name, head_name};
 use super::attend::capped;
 use super::attention::Attention;
 use super::config::{LlamaConfig, Mlp, ModelConfig, Norms};
@@ -11,7 +12,6 @@ use super::experts::Experts;
 use super::feed_forward::FeedForward;
 use super::latent::LatentAttention;
 use super::linear::Linear;
-use super::network::{embedding_name, head_name};
 use super::norm::RmsNorm;
 use super::pass::Pass;
 use super::residual::Residual;

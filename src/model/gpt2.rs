@@ -9,11 +9,11 @@ use burn::module::Module;
 use burn::tensor::{Int, Tensor, TensorData, s};
 
 use super::activation::Activation;
+use super::architecture::embedding_name;
 use super::attention::{merge_heads, split_heads};
 use super::config::ModelConfig;
 use super::embedding::Embedding;
 use super::linear::Linear;
-use super::network::embedding_name;
 use super::norm::LayerNorm;
 use super::pass::Pass;
 use super::source::{Role, Source};

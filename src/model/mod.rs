@@ -7,122 +7,99 @@
 //! holds the hyperparameters, and a [`Source`] supplies the weights.
 //!
 //! All of these compute with Burn's tensors, on any device. On the CPU, `host` computes the same
-//! networks with the kernels of this crate, on vectors in host memory; `network` decides which.
+//! networks with the kernels of this crate, on vectors in host memory; `network` decides which. A
+//! [stub](Model::stub) is a network that the caller brings, and needs no feature: the rest needs `burn`.
 
+#[cfg(feature = "burn")]
 pub mod activation;
+#[cfg(feature = "burn")]
+mod architecture;
+#[cfg(feature = "burn")]
 pub mod attend;
+#[cfg(feature = "burn")]
 pub mod attention;
 pub mod config;
+#[cfg(feature = "burn")]
 pub mod decoder;
 #[cfg(feature = "cube")]
 mod device_panels;
+#[cfg(feature = "burn")]
 pub mod embedding;
+#[cfg(feature = "burn")]
 pub mod encoder;
+#[cfg(feature = "burn")]
 pub mod experts;
+#[cfg(feature = "burn")]
 pub mod feed_forward;
+#[cfg(feature = "burn")]
 pub mod gpt2;
+#[cfg(feature = "burn")]
 mod host;
 mod input;
+#[cfg(feature = "burn")]
 mod latent;
+#[cfg(feature = "burn")]
 pub mod linear;
+#[cfg(feature = "burn")]
+mod loaded;
 mod logits;
 mod network;
+#[cfg(feature = "burn")]
 pub mod norm;
 pub mod pass;
+#[cfg(feature = "burn")]
 mod residual;
+#[cfg(feature = "burn")]
 pub mod rope;
+#[cfg(feature = "burn")]
 mod source;
+mod stub;
+#[cfg(feature = "burn")]
 mod trace;
 
-use burn::tensor::{DType, Device};
-
-use crate::burn_threads;
-use crate::error::{DeviceError, Result};
-use crate::kernels::{Cpu, KvFormat};
-use crate::kv::{KvCache, KvPool, KvShape};
-use crate::storage::Storage;
+use crate::error::Result;
+use crate::kv::{KvCache, KvPool};
+#[cfg(feature = "burn")]
+pub(crate) use architecture::to_host;
 pub use config::ModelConfig;
 pub use input::Input;
+#[cfg(feature = "burn")]
+use loaded::Loaded;
 pub use logits::{Logits, MostLikely};
-pub(crate) use network::to_host;
 use network::{Network, Output};
 use pass::Pass;
+#[cfg(feature = "burn")]
 pub use source::{Columns, Role, Source};
+use stub::Stub;
+#[cfg(feature = "burn")]
 pub use trace::{LayerTrace, Trace};
 
-/// A network that is ready to run, with its weights on a device.
+/// A network that is ready to run: with its weights on a device, or a [`stub`](Self::stub).
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,
     network: Network,
-    /// The memory of the weights, in bytes.
-    bytes: usize,
-    weight_formats: Vec<&'static str>,
-    embedding_formats: Vec<&'static str>,
-    storage: Option<Storage>,
-    device: Device,
-    dtype: DType,
-    cpu: Cpu,
     kv_pool: KvPool,
+    #[cfg(feature = "burn")]
+    loaded: Loaded,
 }
 
 impl Model {
-    /// Loads the tensors that `config` requires from `weights`. On the CPU, the model computes with
-    /// the current [`Cpu`]. A head that should be tied, and that has other numbers than the embedding,
-    /// is loaded and not tied.
-    ///
-    /// # Errors
-    /// A tensor that is missing or has another shape or type; weights that do not fit into memory;
-    /// a system that refuses to start threads.
-    pub fn load(mut config: ModelConfig, weights: &dyn Source) -> Result<Self> {
-        burn_threads::start()?;
-        config.tied_head = config.tied_head && network::shares_head(weights, &config)?;
-        let network = Network::load(weights, &config)?;
-        let (device, dtype) = (weights.device().clone(), weights.dtype());
-        let (bytes, weight_formats) = (weights.bytes(), weights.formats());
-        let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
-        let cpu = Cpu::current();
-        let budget = KvPool::default_budget(&device);
-        let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, budget);
-        Ok(Self {
+    /// A model that gets its logits from `network`: the tokens of a sequence up to one whose logits are
+    /// wanted, as far as this pass reads them, and how many came before -> `[vocab]`. Its sequences
+    /// share `blocks` blocks, which have no memory.
+    pub fn stub(
+        config: ModelConfig,
+        blocks: usize,
+        network: impl Fn(&[u32], usize) -> Result<Vec<f32>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
             config,
-            network,
-            bytes,
-            weight_formats,
-            embedding_formats,
-            storage,
-            device,
-            dtype,
-            cpu,
-            kv_pool,
-        })
-    }
-
-    /// Changes the budget of the model's KV caches, in bytes. The default is half of the memory
-    /// that is left after loading.
-    pub fn with_kv_cache_bytes(mut self, bytes: usize) -> Self {
-        self.kv_pool = self.new_pool(self.kv_pool.format(), bytes);
-        self
-    }
-
-    /// Changes how keys and values are stored. The default is the type of the weights that are not
-    /// quantized.
-    ///
-    /// # Errors
-    /// A format that the kernels of the device do not have, or a device without any.
-    pub fn with_kv_format(mut self, format: KvFormat) -> Result<Self> {
-        let pool = self.new_pool(format, self.kv_pool.budget());
-        if !pool.is_paged() {
-            // Without blocks keys and values are tensors of the type that is computed in.
-            return Err(DeviceError::KvFormatUnsupported { format: format.name() }.into());
+            network: Network::Stub(Stub(Box::new(network))),
+            kv_pool: KvPool::counted(blocks),
+            #[cfg(feature = "burn")]
+            loaded: Loaded::nothing(),
         }
-        self.kv_pool = pool;
-        Ok(self)
-    }
-
-    fn new_pool(&self, format: KvFormat, budget: usize) -> KvPool {
-        let shape = kv_shape(&self.config);
-        KvPool::with_format(shape, &self.device, self.dtype, format, budget)
     }
 
     /// The memory of the model's KV caches.
@@ -130,53 +107,9 @@ impl Model {
         &self.kv_pool
     }
 
-    /// Whether a checkpoint may hold a tensor of this name that the network does not use.
-    pub(crate) fn can_do_without(&self, tensor: &str) -> bool {
-        self.network.can_do_without(tensor)
-    }
-
     /// The hyperparameters of the model.
     pub fn config(&self) -> &ModelConfig {
         &self.config
-    }
-
-    /// Where the weights are.
-    pub(crate) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// The type of the weights that are not quantized, and of keys and values unless
-    /// [`with_kv_format`](Self::with_kv_format) says otherwise. On the CPU all computation is in
-    /// f32; on other devices it is in this type.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// What the matrices are stored in, by name, such as `int4` and `f32`. The format of the most
-    /// weights comes first.
-    pub fn weight_formats(&self) -> &[&'static str] {
-        &self.weight_formats
-    }
-
-    /// As [`weight_formats`](Self::weight_formats), of the embedding matrices and of the head only, by
-    /// name.
-    pub(crate) fn embedding_formats(&self) -> &[&'static str] {
-        &self.embedding_formats
-    }
-
-    /// How the numbers of the weights are stored, where that was asked for.
-    pub(crate) fn storage(&self) -> Option<Storage> {
-        self.storage
-    }
-
-    /// The memory of the weights, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// The instruction set and the threads of the CPU kernels.
-    pub fn cpu(&self) -> &Cpu {
-        &self.cpu
     }
 
     /// An empty KV cache for one sequence of up to `capacity` tokens, or of the context length if
@@ -203,7 +136,7 @@ impl Model {
     /// # Errors
     /// In any input: no tokens, an id outside the vocabulary, more tokens than the cache, the
     /// context or the budget of the KV caches holds, a cache for an architecture that does not
-    /// support one; or a device that fails. On an error, no cache has changed.
+    /// support one; or a device or stub that fails. On an error, no cache has changed.
     pub fn forward(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
         self.run(inputs, |row, wanted, pass| self.network.rows(row, wanted, pass, Output::Logits))
     }
@@ -220,7 +153,7 @@ impl Model {
                 None => self.config.check_length(input.tokens)?,
             }
         }
-        self.cpu.enter(|| {
+        self.enter(|| {
             let mut caches = self.caches_for_whole(inputs)?;
             let _held = self.kv_pool.hold();
             let (row, wanted) = row_of(inputs);
@@ -236,28 +169,6 @@ impl Model {
         })
     }
     // ANCHOR_END: forward
-
-    /// As [`forward`](Self::forward), without the head: the hidden states after the last norm, one
-    /// row of `[d_model]` for each token whose logits an input asks for, in order. The head makes
-    /// logits of them. [`embed`](crate::generate::embed) makes one vector of those of a text.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
-    pub fn hidden_states(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Vec<f32>>> {
-        self.run(inputs, |row, wanted, pass| {
-            self.network.rows(row, wanted, pass, Output::HiddenStates)
-        })
-    }
-
-    /// As [`forward`](Self::forward) on a GPU, which finds the most likely token of each row itself: only
-    /// the ids are copied.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
-    #[cfg(feature = "cube")]
-    pub(crate) fn most_likely(&self, inputs: &mut [Input<'_>]) -> Result<Vec<MostLikely>> {
-        self.run(inputs, |row, wanted, pass| self.network.most_likely(row, wanted, pass))
-    }
 
     /// The kernels read keys and values from blocks only, so an input without a cache gets one
     /// for this pass.
@@ -282,15 +193,22 @@ impl Model {
         self.config.check_prompt(prompt)
     }
 
-    /// Calls `work` once with each of `items`, on the threads of the CPU kernels.
-    pub(crate) fn for_each_of<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
-        self.cpu.for_each_of(items, work);
+    /// Runs `work` with the model's threads for the CPU kernels.
+    fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "burn")]
+        return self.loaded.cpu.enter(work);
+        #[cfg(not(feature = "burn"))]
+        work()
     }
-}
 
-fn kv_shape(config: &ModelConfig) -> KvShape {
-    let &ModelConfig { n_layers, n_kv_heads, head_dim, .. } = config;
-    KvShape { n_layers, n_kv_heads, head_dim }
+    /// Calls `work` once with each of `items`, on these threads.
+    #[cfg(feature = "text")]
+    pub(crate) fn for_each_of<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        #[cfg(feature = "burn")]
+        self.loaded.cpu.for_each_of(items, work);
+        #[cfg(not(feature = "burn"))]
+        items.iter_mut().for_each(work);
+    }
 }
 
 // ANCHOR: row_of

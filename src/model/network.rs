@@ -1,102 +1,115 @@
 //! A network, and where it computes.
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
+#[cfg(feature = "burn")]
+use burn::tensor::{Device, Tensor};
 
-#[cfg(feature = "cube")]
-use super::MostLikely;
-use super::config::{Family, ModelConfig};
-use super::decoder::{self, Decoder};
-use super::encoder::Encoder;
-use super::gpt2::{self, Gpt2};
-use super::host::{Host, Stop};
 use super::pass::Pass;
-use super::rope::Ropes;
-use super::source::Source;
-use super::trace::Trace;
+use super::stub::Stub;
 #[cfg(feature = "cube")]
-use crate::cube::argmax;
-use crate::device::{self, in_one_queue};
-use crate::error::{DeviceError, Error, RequestError, Result};
+use super::{MostLikely, architecture::most_likely_of};
+#[cfg(feature = "burn")]
+use super::{
+    architecture::{Architecture, rows_to_host, tensor_of, to_host},
+    config::ModelConfig,
+    decoder::Decoder,
+    gpt2::Gpt2,
+    host::{Host, Stop},
+    source::Source,
+    trace::Trace,
+};
+use crate::error::Result;
+#[cfg(feature = "burn")]
+use crate::{
+    device::{self, in_one_queue},
+    error::RequestError,
+};
 
-/// A network with its weights, in the form in which it computes. That is decided once, by
-/// [`load`](Self::load).
+/// A network, in the form in which it computes. That of weights is decided once, by `load`.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a model has one")]
+#[cfg_attr(
+    feature = "burn",
+    expect(clippy::large_enum_variant, reason = "a model has one")
+)]
 pub(super) enum Network {
     /// On the CPU: vectors in host memory, and the kernels of this crate.
+    #[cfg(feature = "burn")]
     Host(Host),
     /// Everywhere else: Burn's tensors.
+    #[cfg(feature = "burn")]
     Tensors {
         architecture: Architecture,
         device: Device,
     },
-}
-
-/// A network of Burn's operations, with the RoPE frequencies where it uses them.
-#[derive(Debug)]
-#[cfg_attr(
-    feature = "cube",
-    expect(clippy::large_enum_variant, reason = "a model has one")
-)]
-pub(super) enum Architecture {
-    Llama { decoder: Decoder, ropes: Ropes },
-    Gpt2(Gpt2),
-    Encoder(Encoder),
-}
-
-/// Whether the head may share the embedding's matrix: see [`Source::shares`].
-///
-/// # Errors
-/// A tensor that has another shape, or is stored in a type that is not read.
-pub(super) fn shares_head(weights: &dyn Source, config: &ModelConfig) -> Result<bool> {
-    let (prefixes, name) = match &config.family {
-        Family::Llama(_) => (&decoder::PREFIXES[..], "embed_tokens"),
-        Family::Gpt2 => (&gpt2::PREFIXES[..], "wte"),
-        Family::Encoder => return Ok(true),
-    };
-    let [embedding, head] = [
-        embedding_name(weights, config, prefixes, name),
-        head_name(weights),
-    ];
-    if embedding == head {
-        return Ok(true);
-    }
-    let [embedding, head] = [embedding, head].map(|name| format!("{name}.weight"));
-    weights.shares(&head, &embedding, [config.vocab_size, config.d_model])
-}
-
-/// What the head is called, without `.weight`.
-pub(super) fn head_name(weights: &dyn Source) -> String {
-    format!("{}lm_head", weights.prefix(&decoder::HEAD_PREFIXES, "lm_head.weight"))
-}
-
-/// What the embedding is called, without `.weight`: its own name, or, where a checkpoint ties the two
-/// and stores only the head, the head's. transformers reads such files too.
-pub(super) fn embedding_name(
-    weights: &dyn Source,
-    config: &ModelConfig,
-    prefixes: &[&'static str],
-    name: &str,
-) -> String {
-    let has = |name: &str| weights.has(&format!("{name}.weight"));
-    let prefix = weights.prefix(prefixes, &format!("{name}.weight"));
-    let (embedding, head) = (format!("{prefix}{name}"), head_name(weights));
-    if config.tied_head && has(&head) && !has(&embedding) {
-        head
-    } else {
-        embedding
-    }
+    /// Without weights: what a caller brings.
+    Stub(Stub),
 }
 
 /// What a forward pass returns of the requested tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     /// The hidden states after the last norm, `[d_model]`.
+    #[cfg(feature = "burn")]
     HiddenStates,
     /// What the head makes of them, `[vocab]`.
     Logits,
 }
 
+impl Network {
+    /// Runs the network over a row of token ids, `[seq]`, and returns the `output` of the `wanted`
+    /// columns.
+    ///
+    /// # Errors
+    /// A KV cache for an architecture that does not support one; a device that fails; an error of a stub,
+    /// or hidden states of one.
+    pub(super) fn rows(
+        &self,
+        row: &[u32],
+        wanted: &[usize],
+        pass: &mut Pass<'_>,
+        output: Output,
+    ) -> Result<Vec<Vec<f32>>> {
+        if row.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self {
+            #[cfg(feature = "burn")]
+            Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
+            #[cfg(feature = "burn")]
+            Self::Tensors { architecture, device } => in_one_queue(device, || {
+                match architecture.rows(row, wanted, pass, output, device)? {
+                    Some(rows) => rows_to_host(rows),
+                    None => Ok(Vec::new()),
+                }
+            }),
+            Self::Stub(stub) => match output {
+                Output::Logits => stub.rows(row, wanted, pass),
+                #[cfg(feature = "burn")]
+                Output::HiddenStates => Err(RequestError::Parameter {
+                    name: "the model",
+                    value: "a stub".to_owned(),
+                    allowed: "one with weights (a stub has logits and no hidden states)",
+                }
+                .into()),
+            },
+        }
+    }
+
+    /// Whether the network reads keys and values from blocks only, also those of a sequence without
+    /// a KV cache.
+    pub(super) fn needs_blocks(&self) -> bool {
+        match self {
+            #[cfg(feature = "burn")]
+            Self::Host(_) => true,
+            #[cfg(feature = "burn")]
+            Self::Tensors { architecture: Architecture::Encoder(_), .. } => false,
+            #[cfg(feature = "burn")]
+            Self::Tensors { device, .. } => device::has_cubes(device),
+            Self::Stub(_) => false,
+        }
+    }
+}
+
+#[cfg(feature = "burn")]
 impl Network {
     /// Loads the tensors that `config` requires from `weights`.
     ///
@@ -111,32 +124,6 @@ impl Network {
         }
         let architecture = in_one_queue(device, || Architecture::load(weights, config))?;
         Ok(Self::Tensors { architecture, device: device.clone() })
-    }
-
-    /// Runs the network over a row of token ids, `[seq]`, and returns the `output` of the `wanted`
-    /// columns.
-    ///
-    /// # Errors
-    /// A KV cache for an architecture that does not support one; a device that fails.
-    pub(super) fn rows(
-        &self,
-        row: &[u32],
-        wanted: &[usize],
-        pass: &mut Pass<'_>,
-        output: Output,
-    ) -> Result<Vec<Vec<f32>>> {
-        if row.is_empty() {
-            return Ok(Vec::new());
-        }
-        match self {
-            Self::Host(host) => Ok(host.rows(row, wanted, pass, output)),
-            Self::Tensors { architecture, device } => in_one_queue(device, || {
-                match architecture.rows(row, wanted, pass, output, device)? {
-                    Some(rows) => rows_to_host(rows),
-                    None => Ok(Vec::new()),
-                }
-            }),
-        }
     }
 
     /// The most likely token after each of the `wanted` columns, on a GPU: it finds them itself, and only
@@ -187,6 +174,7 @@ impl Network {
                 let on_host = |[q, k]: [Tensor<4>; 2]| Ok([to_host(q)?, to_host(k)?]);
                 pass.take_seen().into_iter().map(on_host).collect()
             }),
+            Self::Stub(_) => Ok(Vec::new()),
         }
     }
 
@@ -230,7 +218,7 @@ impl Network {
     ) -> Result<Option<Trace>> {
         match self {
             Self::Host(Host::Llama(llama)) => Ok(Some(llama.trace(row, pass, config))),
-            Self::Host(_) => Ok(None),
+            Self::Host(_) | Self::Stub(_) => Ok(None),
             Self::Tensors { architecture, device } => match architecture {
                 Architecture::Llama { decoder, ropes } => in_one_queue(device, || {
                     let ids = tensor_of(row, device).unsqueeze();
@@ -238,16 +226,6 @@ impl Network {
                 }),
                 _ => Ok(None),
             },
-        }
-    }
-
-    /// Whether the network reads keys and values from blocks only, also those of a sequence without
-    /// a KV cache.
-    pub(super) fn needs_blocks(&self) -> bool {
-        match self {
-            Self::Host(_) => true,
-            Self::Tensors { architecture: Architecture::Encoder(_), .. } => false,
-            Self::Tensors { device, .. } => device::has_cubes(device),
         }
     }
 
@@ -261,123 +239,7 @@ impl Network {
                 Architecture::Gpt2(_) => Gpt2::can_do_without(tensor),
                 Architecture::Encoder(_) => false,
             },
+            Self::Stub(_) => false,
         }
     }
-}
-
-impl Architecture {
-    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
-        match &config.family {
-            Family::Llama(llama) => Ok(Self::Llama {
-                decoder: Decoder::load(weights, config, llama)?,
-                ropes: Ropes::of(config, llama),
-            }),
-            Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
-            Family::Encoder if weights.is_random() => {
-                Ok(Self::Encoder(Encoder::random(config, weights.device())))
-            }
-            Family::Encoder => Err(RequestError::Parameter {
-                name: "family",
-                value: "Encoder".to_owned(),
-                allowed: "one that has checkpoints (an encoder only starts from random weights)",
-            }
-            .into()),
-        }
-    }
-
-    // ANCHOR: rows
-    /// Runs the network over a row of token ids, and returns the `output` of the `wanted` columns:
-    /// `[1, wanted.len(), d_model or vocab]`, or nothing if there are none.
-    fn rows(
-        &self,
-        row: &[u32],
-        wanted: &[usize],
-        pass: &mut Pass<'_>,
-        output: Output,
-        device: &Device,
-    ) -> Result<Option<Tensor<3>>> {
-        let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
-        let hidden = self.hidden_states(ids, pass)?; // [1, row.len(), d_model]
-        if wanted.is_empty() {
-            wait_for(hidden)?;
-            return Ok(None);
-        }
-        let hidden = if wanted.len() == row.len() {
-            hidden // each token's logits are wanted, as in a decode step
-        } else {
-            hidden.select(1, tensor_of(wanted, device))
-        };
-        Ok(Some(match output {
-            Output::HiddenStates => hidden,
-            Output::Logits => self.logits(hidden), // [1, wanted.len(), vocab]
-        }))
-    }
-    // ANCHOR_END: rows
-
-    /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
-    ///
-    /// # Errors
-    /// A KV cache for an architecture that does not support one.
-    fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Result<Tensor<3>> {
-        match self {
-            Self::Llama { decoder, ropes } => Ok(decoder.hidden_states(ids, ropes, pass)),
-            Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
-            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
-            Self::Encoder(_) => Err(RequestError::NoKvCache.into()),
-        }
-    }
-
-    /// The head: `[batch, seq, d_model]` -> logits `[batch, seq, vocab]`.
-    fn logits(&self, hidden: Tensor<3>) -> Tensor<3> {
-        match self {
-            Self::Llama { decoder, .. } => decoder.logits(hidden),
-            Self::Gpt2(gpt2) => gpt2.logits(hidden),
-            Self::Encoder(encoder) => encoder.logits(hidden),
-        }
-    }
-}
-
-/// A tensor of ids or columns, `[numbers]`. All of them fit into an i32: an id is the row of an
-/// embedding.
-fn tensor_of<T: Copy + TryInto<i32>>(numbers: &[T], device: &Device) -> Tensor<1, Int> {
-    let numbers = numbers.iter().map(|&number| number.try_into().unwrap_or(i32::MAX));
-    let numbers: Vec<i32> = numbers.collect();
-    let shape = [numbers.len()];
-    Tensor::from_data(TensorData::new(numbers, shape), device)
-}
-
-/// As [`to_host`], row by row: `[1, rows, width]`.
-fn rows_to_host(rows: Tensor<3>) -> Result<Vec<Vec<f32>>> {
-    let [_, _, width] = rows.dims();
-    Ok(to_host(rows)?.chunks(width).map(<[f32]>::to_vec).collect())
-}
-
-/// The most likely token of each row of logits, `[1, rows, vocab]`.
-#[cfg(feature = "cube")]
-fn most_likely_of(logits: Tensor<3>) -> Result<Vec<MostLikely>> {
-    let ids = argmax::argmax(logits.squeeze_dim(0)).try_into_vec_as::<i32>();
-    let ids = ids.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))?;
-    let token = |id| match id {
-        argmax::NAN => Err("one of them is NaN"),
-        argmax::INFINITE => Err("one of them is infinite"),
-        argmax::NONE => Err("none of them is finite"),
-        id => Ok(id as u32),
-    };
-    Ok(ids.into_iter().map(token).collect())
-}
-
-/// Waits until a GPU has computed the hidden states, `[1, seq, d_model]`, and has written the keys and values on
-/// the way. A launch that failed is an error only of what reads its results, so one number is read.
-fn wait_for(hidden: Tensor<3>) -> Result<()> {
-    let [_, seq, _] = hidden.dims();
-    if seq > 0 && device::has_cubes(&hidden.device()) {
-        to_host(hidden.slice(s![.., ..1, ..1]))?;
-    }
-    Ok(())
-}
-
-/// Waits for the device and copies a tensor into host memory, in row-major order.
-pub(crate) fn to_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
-    let values = tensor.cast(DType::F32).try_into_vec_as::<f32>();
-    values.map_err(|error| Error::Device(DeviceError::Failed(error.to_string())))
 }

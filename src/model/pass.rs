@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+#[cfg(feature = "burn")]
 use burn::tensor::{Tensor, s};
 
+#[cfg(feature = "burn")]
 use super::attend::{attend, window_mask};
 #[cfg(feature = "cube")]
 use crate::cube::{self, attention::Plan};
+#[cfg(feature = "burn")]
 use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
 
@@ -17,6 +20,7 @@ use crate::kv::KvCache;
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
     /// The queries and keys of each layer, where somebody wants to look at them.
+    #[cfg(feature = "burn")]
     seen: Option<Vec<[Tensor<4>; 2]>>,
     /// Which positions attend to which blocks, on a GPU: made for the first layer.
     #[cfg(feature = "cube")]
@@ -50,6 +54,33 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: push
 
+    // ANCHOR: positions
+    /// The position of each column in its own sequence: `[seq]`.
+    pub fn positions(&self) -> Vec<usize> {
+        let of = |segment: &Segment<'_>| segment.start..segment.start + segment.columns.len();
+        self.segments.iter().flat_map(of).collect()
+    }
+    // ANCHOR_END: positions
+
+    /// The column where the sequence of this one begins, and the position of its token there.
+    pub(super) fn sequence_of(&self, column: usize) -> (usize, usize) {
+        let at = self.segments.partition_point(|segment| segment.columns.end <= column);
+        let Segment { columns, start, .. } = &self.segments[at];
+        (columns.start, *start)
+    }
+
+    /// Commits the new tokens to the KV caches, after every layer has appended them.
+    pub(super) fn commit(self) {
+        for Segment { columns, cache, .. } in self.segments {
+            if let Some(cache) = cache {
+                cache.commit(columns.len());
+            }
+        }
+    }
+}
+
+#[cfg(feature = "burn")]
+impl Pass<'_> {
     /// Whether any sequence has a KV cache.
     pub(super) fn keeps(&self) -> bool {
         self.segments.iter().any(|segment| segment.cache.is_some())
@@ -65,14 +96,6 @@ impl<'a> Pass<'a> {
     pub(super) fn take_seen(&mut self) -> Vec<[Tensor<4>; 2]> {
         self.seen.take().unwrap_or_default()
     }
-
-    // ANCHOR: positions
-    /// The position of each column in its own sequence: `[seq]`.
-    pub fn positions(&self) -> Vec<usize> {
-        let of = |segment: &Segment<'_>| segment.start..segment.start + segment.columns.len();
-        self.segments.iter().flat_map(of).collect()
-    }
-    // ANCHOR_END: positions
 
     /// Attention within each sequence: appends keys and values to its KV cache at `layer`; its
     /// queries then attend to all that the cache holds. `q` is `[batch, seq, n_heads, head_dim]`,
@@ -192,7 +215,7 @@ impl<'a> Pass<'a> {
             let rows = columns.start * width..columns.end * width;
             if let Some(cache) = cache {
                 cache.append(layer, *start, &k[rows.clone()], &v[rows]);
-                layout = Some(cache.panel_layout());
+                layout = cache.panel_layout();
             }
         }
         let Some(layout) = layout else {
@@ -212,19 +235,11 @@ impl<'a> Pass<'a> {
         recorded::attention(q, n_heads, layer, layout, scoring, &queries)
     }
     // ANCHOR_END: attend_in_blocks
-
-    /// Commits the new tokens to the KV caches, after every layer has appended them.
-    pub(super) fn commit(self) {
-        for Segment { columns, cache, .. } in self.segments {
-            if let Some(cache) = cache {
-                cache.commit(columns.len());
-            }
-        }
-    }
 }
 
 /// Queries, `[batch, heads, seq, head_dim]`, such that scores divided by `sqrt(head_dim)` are those
 /// that are multiplied by `scale`.
+#[cfg(feature = "burn")]
 fn scaled(q: Tensor<4>, scale: f32) -> Tensor<4> {
     let [_, _, _, head_dim] = q.dims();
     if scale == Scoring::new(head_dim).scale {

@@ -2,11 +2,11 @@
 
 use burn::tensor::{Int, Tensor, s};
 
+use super::architecture::to_host;
 use super::attention::merge_heads;
 use super::config::{Family, ModelConfig};
 use super::decoder::{Block, Decoder, Network, SelfAttention, applied};
 use super::host::{Llama, Stop};
-use super::network::to_host;
 use super::pass::Pass;
 use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
@@ -69,7 +69,7 @@ impl Model {
     /// each row is a position and sums to 1.
     ///
     /// This runs the whole network over the text. Weights are computed from its queries and keys in
-    /// plain loops: they may differ from those of the pass in the last digits.
+    /// plain loops: they may differ from those of the pass in the last digits. A stub has no layers.
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
@@ -94,7 +94,7 @@ impl Model {
     }
 
     /// Follows the last token of a text through the network. None for a family whose blocks have other
-    /// parts than those of Llama.
+    /// parts than those of Llama, and for a stub.
     ///
     /// Everything has the bits of [`forward`](Self::forward), but for the weights, which are computed
     /// as in [`attention`](Self::attention).
@@ -117,7 +117,7 @@ impl Model {
     /// Runs `watch` with a pass for one whole text.
     fn watched<T>(&self, ids: &[u32], watch: impl FnOnce(&mut Pass<'_>) -> Result<T>) -> Result<T> {
         self.check_prompt(ids)?;
-        self.cpu.enter(|| {
+        self.enter(|| {
             let mut caches = self.caches_for_whole(&[Input::whole(ids)])?;
             let _held = self.kv_pool.hold();
             let mut pass = Pass::default();
@@ -370,7 +370,8 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Weights, safetensors::SafetensorsFile};
     use crate::model::Logits;
-    use crate::model::network::{Architecture, Network};
+    use crate::model::architecture::Architecture;
+    use crate::model::network::Network;
 
     const STOPS: [Stop; 16] = [
         Stop::AttentionInput,

@@ -59,6 +59,7 @@ impl Sampler {
     }
 
     /// Whether it has custom rules.
+    #[cfg(feature = "text")]
     pub(crate) fn has_rules(&self) -> bool {
         !self.rules.is_empty()
     }
@@ -71,6 +72,7 @@ impl Sampler {
 
     /// Whether the next token is the most likely one by the logits, whatever came before it: greedy, and
     /// no rule changes a score.
+    #[cfg(feature = "text")]
     pub(crate) fn takes_most_likely(&self) -> bool {
         let plain = SamplingParams {
             temperature: 0.0,

@@ -3,9 +3,9 @@
 use super::{Linear, Stop, Watch, add, bend_of, embedding, head, linear};
 use crate::error::Result;
 use crate::kernels::{Bend, Panels, Scoring, recorded};
+use crate::model::architecture::embedding_name;
 use crate::model::config::ModelConfig;
 use crate::model::gpt2::PREFIXES;
-use crate::model::network::embedding_name;
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source};
 

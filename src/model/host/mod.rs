@@ -57,7 +57,7 @@ pub(super) type Watch<'a> = dyn FnMut(Stop, &[f32]) + 'a;
 
 impl Host {
     /// Loads the tensors that `config` requires from `weights`. None for a family that only
-    /// [`Architecture`](super::network::Architecture) has.
+    /// [`Architecture`](super::architecture::Architecture) has.
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.

@@ -66,7 +66,7 @@ pub fn pretrained() -> Pretrained {
         eos_token_ids: Vec::new(),
     };
     Pretrained {
-        model: Model::new(config, 64, |_, _| Ok(vec![0.0; VOCAB_SIZE])),
+        model: Model::stub(config, 64, |_, _| Ok(vec![0.0; VOCAB_SIZE])),
         tokenizer: TOKENIZER.clone(),
         unused: Vec::new(),
         dequantized: false,
