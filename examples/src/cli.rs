@@ -1,42 +1,19 @@
 //! The shared parts of the numbered examples: flags and output.
 
-mod acceptance;
 mod batch_args;
-mod batch_report;
-mod bits;
 mod chart;
 mod chat;
-mod columns;
 mod command_line;
-mod comparison;
-mod constrained;
 mod error;
-mod gpus;
-mod greedy;
-mod guess_ahead;
-mod kernel_args;
-mod layers;
-mod nucleus;
-mod other_models;
-mod paged;
-mod paged_args;
-mod paged_compare;
-mod policies;
 mod prefill_time;
 mod prompt_args;
-mod quantized;
 mod record_args;
 mod report;
-mod schedule_args;
 mod score;
 mod settings;
 mod story;
 mod terminal;
-mod timeline;
 mod tokens;
-mod uses;
-#[cfg(feature = "remote")]
-mod wire;
 
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -49,47 +26,21 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn_flags::note;
 
-pub use acceptance::acceptance;
 pub use batch_args::BatchArgs;
-pub use batch_report::{BatchReport, BatchSize, batch_sizes};
-pub use bits::{SameBits, bits};
 pub use chart::{Chart, check_chart, draw};
 pub use chat::{ChatArgs, ChatArgument, chat_options};
-pub use columns::Columns;
 pub use command_line::{command, parse, parse_as};
-pub use comparison::comparison;
-pub use constrained::{ConstrainedArgs, ConstrainedReport};
 pub use error::{Error, Result};
-pub use gpus::{DeviceStory, GpuArgs, GpuReport};
-pub use greedy::GreedyReport;
-pub use guess_ahead::{
-    DecodeClock, Guess, GuessArgs, GuessPrompt, GuessReport, GuessedText, Guesses, Timed, Watched,
-};
-pub use kernel_args::KernelArgs;
-pub use layers::{LayerTimes, layer_times};
-pub use nucleus::{NucleusReport, NucleusStep};
-pub use other_models::{
-    ExpertsRun, Mixture, OtherModelsArgs, OtherModelsReport, Part, WindowPattern, WindowStep, check,
-};
-pub use paged::{BlockTables, PagedReport};
-pub use paged_args::PagedArgs;
-pub use paged_compare::{Requests, paged_comparison};
-pub use policies::policies;
+pub use prefill_time::{PrefillTime, saved_time_text};
 pub use prompt_args::PromptArgs;
-pub use quantized::{FormatReport, QuantizedArgs, Story, WeightFormat, quantized};
 pub use record_args::RecordArgs;
-pub use report::Report;
-pub use schedule_args::{PolicyChoice, ScheduleArgs, ScheduledRequest};
+pub use report::{Report, accepted, why};
 pub use score::{ScoreArgs, score, score_prompt, score_text};
 pub use settings::{Setting, settings};
 pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
 pub use story::{StoryArgs, story};
 pub use terminal::{BOLD, DIM, Stream, ask, bar, print, quoted, write};
-pub use timeline::{Timeline, timeline};
 pub use tokens::{TokensArgs, tokens};
-pub use uses::Uses;
-#[cfg(feature = "remote")]
-pub use wire::{Traffic, Wire};
 
 /// The flags of an example that generates from one prompt.
 #[derive(Debug, Clone, Args)]
@@ -295,18 +246,13 @@ impl SamplingArgs {
 }
 
 /// Parses a count of at least 1.
-fn at_least_one(text: &str) -> Result<usize, String> {
+///
+/// # Errors
+/// Anything else.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 on is needed".to_owned()),
         Ok(count) => Ok(count),
-    }
-}
-
-/// Parses the number of texts that are all in memory, from 1 on.
-fn up_to_a_million(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count @ 1..=1_000_000) => Ok(count),
-        _ => Err("a whole number from 1 to 1000000 is needed".to_owned()),
     }
 }
 

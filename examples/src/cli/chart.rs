@@ -5,7 +5,7 @@ use std::path::Path;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
-use super::{BatchSize, NucleusReport, Result, Setting, Timeline};
+use super::{Result, Setting};
 
 /// A figure that an example draws.
 pub enum Chart<'a> {
@@ -26,12 +26,6 @@ pub enum Chart<'a> {
         logits: &'a [f32],
         params: &'a SamplingParams,
     },
-    /// The size of the nucleus at each step.
-    Nucleus(&'a NucleusReport<'a>),
-    /// Throughput and time per token against batch size.
-    BatchSizes(&'a [BatchSize]),
-    /// What each step did for each request, over time.
-    Timeline(&'a Timeline<'a>),
 }
 
 /// Rejects a file that no figure can be drawn to, before its numbers are measured.
@@ -79,13 +73,8 @@ mod plot {
     use std::path::Path;
 
     use super::Chart;
-    use crate::chart::{
-        self, BatchSizePoint, Distribution, Format, NucleusStep, Survivors, TimelineMark,
-        TimelineStep,
-    };
-    use crate::cli::Result;
-    use crate::cli::timeline::Mark;
-    use crate::cli::{BatchSize, Setting};
+    use crate::chart::{self, Distribution, Format, Survivors};
+    use crate::cli::{Result, Setting};
     use slowburn::pretrained::Pretrained;
     use slowburn::sampling::statistics::{entropy_bits, ranked};
     use slowburn::sampling::{Sampler, SamplingParams, softmax};
@@ -131,51 +120,6 @@ mod plot {
                 let points = between(0.0, HOTTEST, POINTS).map(at).collect::<Result<Vec<_>>>()?;
                 Ok(chart::entropy(path, &title, &points)?)
             }
-            Chart::Nucleus(report) => {
-                let step = |step| nucleus_step(model, step);
-                let steps = report.steps.iter().map(step).collect::<Result<Vec<_>>>()?;
-                let title = "Tokens that could be drawn at each step";
-                Ok(chart::nucleus(path, title, &steps, report.p, report.k)?)
-            }
-            Chart::BatchSizes(rows) => {
-                let points: Vec<_> = rows.iter().map(batch_size_point).collect();
-                Ok(chart::batch_sizes(path, "What a batch of each size reaches", &points)?)
-            }
-            Chart::Timeline(timeline) => {
-                let title = format!("Who takes part in each step: {}", timeline.policy());
-                let steps: Vec<_> = timeline.steps().map(timeline_step).collect();
-                Ok(chart::timeline(path, &title, &steps, timeline.budget())?)
-            }
-        }
-    }
-
-    fn nucleus_step(model: &Pretrained, step: &crate::cli::NucleusStep) -> Result<NucleusStep> {
-        let token = model.tokenizer.decode(&[step.id])?;
-        Ok(NucleusStep { token, survivors: step.nucleus })
-    }
-
-    fn batch_size_point(row: &BatchSize) -> BatchSizePoint {
-        BatchSizePoint {
-            sequences: row.sequences,
-            tokens_per_second: row.tokens_per_second(),
-            seconds_per_token: row.seconds_per_token(),
-        }
-    }
-
-    fn timeline_step((end_seconds, marks): (f64, &[Mark])) -> TimelineStep {
-        let mark = |mark: &Mark| match mark {
-            Mark::Absent => TimelineMark::Absent,
-            Mark::Prefill(_) => TimelineMark::Prefill,
-            Mark::Decode => TimelineMark::Decode,
-            Mark::Preempted => TimelineMark::Preempted,
-            Mark::Waiting | Mark::OverBudget | Mark::Deferred | Mark::Stalled => {
-                TimelineMark::Waiting
-            }
-        };
-        TimelineStep {
-            end_seconds,
-            tokens: marks.iter().map(|mark| mark.tokens()).sum(),
-            marks: marks.iter().map(mark).collect(),
         }
     }
 

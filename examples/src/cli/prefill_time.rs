@@ -7,14 +7,14 @@ use slowburn::engine::{Decision, Entry};
 /// Measured over the steps of a run that read prompts and decode nothing. The scheduler has no
 /// clock: whoever runs the steps measures them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PrefillTime {
+pub struct PrefillTime {
     time: Duration,
     tokens: usize,
 }
 
 impl PrefillTime {
     /// Takes note of a step and of the time that it took.
-    pub(super) fn add(&mut self, decisions: &[Decision], time: Duration) {
+    pub fn add(&mut self, decisions: &[Decision], time: Duration) {
         let decodes = |decision: &Decision| matches!(decision, Decision::Decode { .. });
         if !decisions.iter().any(decodes) {
             self.tokens += prompt_tokens(decisions);
@@ -23,7 +23,7 @@ impl PrefillTime {
     }
 
     /// From the record of a run, and the time of its first token: nothing decodes before that.
-    pub(super) fn until_first_token(record: &[Entry], time: Duration) -> Self {
+    pub fn until_first_token(record: &[Entry], time: Duration) -> Self {
         let mut tokens = 0;
         for entry in record {
             match entry {
@@ -36,7 +36,7 @@ impl PrefillTime {
     }
 
     /// The time that so many more prompt tokens would have taken. None if none was measured.
-    pub(super) fn of(&self, tokens: usize) -> Option<Duration> {
+    pub fn of(&self, tokens: usize) -> Option<Duration> {
         (self.tokens > 0).then(|| self.time.mul_f64(tokens as f64 / self.tokens as f64))
     }
 }
@@ -47,6 +47,14 @@ fn prompt_tokens(decisions: &[Decision]) -> usize {
         _ => 0,
     };
     decisions.iter().map(read).sum()
+}
+
+/// What the prompt tokens of the prefix cache would have taken, in words.
+pub fn saved_time_text(time: Duration) -> String {
+    format!(
+        "  the prefix cache saved about {:.1} ms, at the speed of the steps that only read prompts\n",
+        1e3 * time.as_secs_f64()
+    )
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ struct Flags {
 
 impl PromptArgs {
     /// Whether the command line has no prompts.
-    pub(super) fn is_default(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.typed.is_empty() && self.file.is_none()
     }
 

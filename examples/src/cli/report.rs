@@ -244,14 +244,14 @@ impl<'a> Report<'a> {
 }
 
 /// How many draft tokens were accepted, in words. None without any.
-pub(super) fn accepted(drafted: usize, accepted: usize) -> Option<String> {
+pub fn accepted(drafted: usize, accepted: usize) -> Option<String> {
     let share = 100.0 * accepted as f64 / drafted.max(1) as f64;
     (drafted > 0)
         .then(|| format!("{drafted} draft tokens, of which {accepted} were accepted ({share:.0}%)"))
 }
 
 /// The finish reason in words.
-pub(super) fn why(reason: &FinishReason) -> &'static str {
+pub fn why(reason: &FinishReason) -> &'static str {
     match reason {
         FinishReason::Eos => "the model ended it",
         FinishReason::StopId(_) => "a stop token",
