@@ -43,7 +43,6 @@ impl Pretrained {
     /// # Errors
     /// A prompt that the model rejects, parameters out of range, unusable logits, ids that cannot
     /// be decoded.
-    // ANCHOR: stream
     pub fn stream(
         &self,
         prompt: &str,
@@ -52,7 +51,6 @@ impl Pretrained {
     ) -> Result<Generation> {
         stream_text(cached, self, &self.prompt_ids(prompt)?, options, on_text)
     }
-    // ANCHOR_END: stream
 }
 
 /// Runs `generate` and passes its text to `on_text` in pieces of whole UTF-8, as they are decoded.
