@@ -22,7 +22,6 @@ mod score;
 mod sequence_state;
 mod speculated;
 mod streaming;
-pub(crate) mod text_buffer;
 pub(crate) mod token_limit;
 mod token_output;
 

@@ -103,6 +103,7 @@ mod request;
 mod sequence;
 mod started;
 mod stream;
+mod text_buffer;
 mod worker;
 
 pub use crate::generate::FinishReason;

@@ -67,6 +67,7 @@ impl<'a> IncrementalDecoder<'a> {
 
     /// Whether the last id with a text has the beginning of a character behind it. The next id completes
     /// that, or [`finish`](Self::finish) returns it as U+FFFD.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn is_within_character(&self) -> bool {
         match &self.pending {
             Pending::Bytes(pending) => pending.is_within_character(),

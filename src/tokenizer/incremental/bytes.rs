@@ -28,6 +28,7 @@ impl ByteBuffer {
     }
 
     /// Whether bytes are held back.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn is_within_character(&self) -> bool {
         !self.bytes.is_empty()
     }

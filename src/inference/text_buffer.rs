@@ -1,7 +1,7 @@
 //! Decodes tokens to text, and holds back text that is not settled yet.
 
-use super::TokenOutput;
 use crate::error::Result;
+use crate::generate::TokenOutput;
 use crate::tokenizer::{IncrementalDecoder, StopStrings, Tokenizer};
 
 /// Gives each token its text, and releases it once the text is settled: when its last character is
@@ -9,7 +9,7 @@ use crate::tokenizer::{IncrementalDecoder, StopStrings, Tokenizer};
 ///
 /// Every token is released exactly once, in order.
 #[derive(Debug)]
-pub(crate) struct TextBuffer<'a> {
+pub(super) struct TextBuffer<'a> {
     decoder: IncrementalDecoder<'a>,
     stops: StopStrings,
     held: Vec<TokenOutput>,
@@ -18,7 +18,7 @@ pub(crate) struct TextBuffer<'a> {
 
 impl<'a> TextBuffer<'a> {
     /// A buffer for the tokens after `prompt`.
-    pub(crate) fn new(tokenizer: &'a Tokenizer, prompt: &[u32], stops: &[String]) -> Self {
+    pub(super) fn new(tokenizer: &'a Tokenizer, prompt: &[u32], stops: &[String]) -> Self {
         Self {
             decoder: IncrementalDecoder::after(tokenizer, prompt),
             stops: StopStrings::new(stops),
@@ -29,7 +29,7 @@ impl<'a> TextBuffer<'a> {
 
     /// Takes a token without text, and returns the tokens that are now settled. Once a stop string
     /// is complete, the text ends before it, and the buffer is empty.
-    pub(crate) fn push(&mut self, mut output: TokenOutput) -> Result<Vec<TokenOutput>> {
+    pub(super) fn push(&mut self, mut output: TokenOutput) -> Result<Vec<TokenOutput>> {
         output.token = self.decoder.push(output.token_id)?;
         let has_text = !output.token.is_empty();
         self.held.push(output);
@@ -39,13 +39,13 @@ impl<'a> TextBuffer<'a> {
 
     /// The stop string that was found.
     #[cfg(not(target_arch = "wasm32"))] // only `inference` knows of stop strings
-    pub(crate) fn stopped_by(&self) -> Option<&str> {
+    pub(super) fn stopped_by(&self) -> Option<&str> {
         self.stopped_by.as_deref()
     }
 
     /// Ends the text, and returns the tokens that were held back and the stop string that was
     /// found.
-    pub(crate) fn finish(mut self) -> Result<(Vec<TokenOutput>, Option<String>)> {
+    pub(super) fn finish(mut self) -> Result<(Vec<TokenOutput>, Option<String>)> {
         if self.stopped_by.is_some() {
             return Ok((Vec::new(), self.stopped_by));
         }
