@@ -6,12 +6,13 @@
 pub(crate) fn lower() {
     #[cfg(target_os = "linux")]
     {
-        /// The lowest is 19. With 10, it gets a tenth of what others get.
-        const NICE: libc::c_int = 10;
-        // SAFETY: it takes three numbers. 0 stands for the calling thread. If it fails, the thread keeps its
-        // priority.
+        /// A thread that is 10 lower gets a tenth of what others get.
+        const LOWER: libc::c_int = 10;
+        // SAFETY: both take numbers only. 0 stands for the calling thread. Where they fail, the thread keeps its
+        // priority: the system lets a program lower its own, and takes 19 for what is below that.
         unsafe {
-            libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
+            let now = libc::getpriority(libc::PRIO_PROCESS, 0);
+            libc::setpriority(libc::PRIO_PROCESS, 0, now + LOWER);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::error::ApiError;
 pub(super) type Field = (&'static str, &'static [&'static str]);
 
 /// The fields of requests, whatever their route. One that a route reads is not refused there.
-const OF_REQUESTS: [Field; 108] = [
+const OF_REQUESTS: [Field; 127] = [
     // OpenAI.
     ("tools", &["[]"]),
     ("tool_choice", &[r#""none""#, r#""auto""#]),
@@ -60,7 +60,13 @@ const OF_REQUESTS: [Field; 108] = [
     ("safe_prompt", &["false"]),
     ("continue_", &["false"]),
     // The prompt.
+    ("chat_template_args", &["{}"]),
+    ("template", &[]),
+    ("template_vars", &["{}"]),
+    ("template_kwargs", &["{}"]),
+    ("response_prefix", &[r#""""#]),
     ("add_special_tokens", &["true"]),
+    ("add_bos_token", &["true"]),
     ("prompt_embeds", &[]),
     ("truncate_prompt_tokens", &[]),
     ("truncate", &[]),
@@ -89,6 +95,12 @@ const OF_REQUESTS: [Field; 108] = [
     ("random_seed", &[]),
     ("typical", &["1"]),
     ("bad_words", &["[]"]),
+    ("bad_words_ids", &["[]"]),
+    ("force_words_ids", &["[]"]),
+    ("suppress_tokens", &["[]"]),
+    ("begin_suppress_tokens", &["[]"]),
+    ("sequence_bias", &["{}", "[]"]),
+    ("forced_eos_token_id", &[]),
     ("banned_tokens", &["[]"]),
     ("custom_token_bans", &[r#""""#]),
     ("allowed_token_ids", &[]),
@@ -100,11 +112,16 @@ const OF_REQUESTS: [Field; 108] = [
     ("min_keep", &["0"]),
     ("use_beam_search", &["false"]),
     ("num_beams", &["1"]),
+    ("num_beam_groups", &["1"]),
+    ("diversity_penalty", &["0"]),
     ("length_penalty", &["1"]),
+    ("exponential_decay_length_penalty", &[]),
     ("penalty_alpha", &["0"]),
     ("guidance_scale", &["1"]),
     ("no_repeat_ngram_size", &["0"]),
     ("repeat_penalty", &["1"]),
+    ("repeat_last_n", &["-1"]),
+    ("repetition_penalty_range", &["0"]),
     ("encoder_repetition_penalty", &["1"]),
     ("mirostat", &["0"]),
     ("mirostat_mode", &["0"]),
@@ -116,6 +133,8 @@ const OF_REQUESTS: [Field; 108] = [
     ("top_a", &["0"]),
     ("top_n_sigma", &["-1", "0"]),
     ("nsigma", &["0"]),
+    ("top_h", &["0"]),
+    ("tail_free_sampling", &["1"]),
     ("tfs", &["1"]),
     ("tfs_z", &["1"]),
     ("epsilon_cutoff", &["0"]),
@@ -130,7 +149,10 @@ const OF_REQUESTS: [Field; 108] = [
 ];
 
 /// What a field is called here.
-const OTHER_NAMES: [(&str, &str); 13] = [
+const OTHER_NAMES: [(&str, &str); 16] = [
+    ("template_kwargs", "`chat_template_kwargs`"),
+    ("template_vars", "`chat_template_kwargs`"),
+    ("chat_template_args", "`chat_template_kwargs`"),
     ("stop_sequences", "`stop`"),
     ("custom_stopping_strings", "`stop`"),
     ("repeat_penalty", "`repetition_penalty`"),
@@ -197,7 +219,10 @@ pub(super) const OF_TEMPLATES: [&str; 8] = [
 ];
 
 /// The fields of the messages of a chat.
-const OF_MESSAGES: [Field; 8] = [
+const OF_MESSAGES: [Field; 11] = [
+    ("thinking", &[r#""""#]),
+    ("tool_plan", &[r#""""#]),
+    ("continue", &["false"]),
     ("tool_calls", &["[]"]),
     ("function_call", &[]),
     ("audio", &[]),
