@@ -31,6 +31,10 @@ pub(crate) fn gated(gate: Tensor<3>, up: Tensor<3>, activation: Activation) -> T
 
 /// A unit takes one number.
 #[cube(launch, address_type = "dynamic")]
+#[allow(
+    clippy::manual_clamp,
+    reason = "the operations of the kernels on the CPU, in their order"
+)]
 fn gate_numbers<T: Float>(
     gate: &Buffer<T>,
     up: &Buffer<T>,

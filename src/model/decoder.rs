@@ -66,6 +66,10 @@ pub(super) struct Block {
 
 /// What moves information between positions.
 #[derive(Module, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "with kernels for GPUs: a layer has one, and most models have no other"
+)]
 pub(super) enum SelfAttention {
     Heads(Attention),
     Latent(LatentAttention),
