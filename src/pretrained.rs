@@ -16,6 +16,7 @@ pub use pooling::Pooling;
 /// A loaded model.
 ///
 /// ```no_run
+/// # #[cfg(feature = "burn")] {
 /// use std::path::Path;
 ///
 /// use slowburn::device::{self, DeviceChoice, Precision};
@@ -25,6 +26,7 @@ pub use pooling::Pooling;
 /// let path = Path::new("a folder with config.json, or a file.gguf");
 /// let model = Pretrained::load(path, &device, Precision::F32)?;
 /// println!("{}", model.generate("The sky is", &Options::default())?);
+/// # }
 /// # Ok::<(), slowburn::Error>(())
 /// ```
 #[derive(Debug)]
