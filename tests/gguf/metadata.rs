@@ -105,7 +105,7 @@ fn hyperparameters_that_are_not_supported() {
 fn tokenizers_that_are_not_supported() {
     for (key, value, words) in [
         ("tokenizer.ggml.model", "bert", ["is \"bert\"", "SentencePiece's BPE"]),
-        ("tokenizer.ggml.pre", "kimi-k2", ["is \"kimi-k2\"", "`deepseek-v3` or `smollm`"]),
+        ("tokenizer.ggml.pre", "gemma4", ["is \"gemma4\"", "`deepseek-v3` or `smollm`"]),
     ] {
         let error = assert_edit_refused("llama", |file| file.set(key, text(value)), &words);
         assert!(matches!(error, Error::Load(LoadError::Unsupported { .. })), "{error:?}");

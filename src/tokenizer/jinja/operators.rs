@@ -81,7 +81,10 @@ pub(super) fn add_to(env: &mut Environment<'static>, budget: &Budget) {
     env.add_filter(PRODUCT, move |a: &Value, b: &Value| product(&own, a, b));
     let own = budget.clone();
     env.add_filter(UNPACK, move |value: Value| match value.as_str() {
-        Some(text) => own.settle(text.chars().map(Value::from).collect()),
+        // Before there is a list, which takes many times the memory of the text.
+        Some(text) => own
+            .spend_times(text.len(), KEEP as usize)
+            .map(|()| text.chars().map(Value::from).collect()),
         None => Ok(value),
     });
     let own = budget.clone();
