@@ -10,6 +10,8 @@ use std::time::Instant;
 use common::constrained::{assert_same_bits, options};
 use common::texts::alone;
 use common::{bundled, device};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use slowburn::constrained::{Constraint, Vocabulary};
 use slowburn::generate::FinishReason;
@@ -369,6 +371,24 @@ fn large_numbers_are_those_of_the_schema() {
         let found = problem(&schema(of_x(x)), &pretrained);
         assert!(found.starts_with(place), "{found}");
     }
+}
+
+/// `serde_json` reads a decimal fast and, without its feature `float_roundtrip`, as one that may differ in its last place.
+#[test]
+fn decimals_are_those_of_the_schema() {
+    let pretrained = bundled(&device());
+    let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
+    let decimals = (0.001..1e9, any::<bool>());
+    TestRunner::new(config)
+        .run(&decimals, |(number, is_negative)| {
+            let decimal = format!("{}{number}", if is_negative { "-" } else { "" });
+            let value = serde_json::from_str(&format!("{{\"const\": {decimal}}}")).unwrap();
+            let constraint = pretrained.constraint(&schema(of_x(value))).unwrap();
+            let text = format!("{{\"x\": {decimal}}}");
+            prop_assert!(allows(&constraint, &pretrained, &text), "{text}");
+            Ok(())
+        })
+        .unwrap();
 }
 
 /// Where a text can begin and not end, a model would go on until it has no token left.
