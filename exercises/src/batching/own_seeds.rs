@@ -12,20 +12,20 @@ pub struct Request {
     pub joins_at: usize,
 }
 
-/// Generates all texts side by side, one token for each of them a step, each drawn at random. A
-/// request joins at its step, and leaves when it has all its tokens.
+/// Generates all texts together, one token for each of them a step, each drawn at random. A request
+/// joins at its step, and leaves when it has all its tokens.
 ///
 /// `forward(text)` gives the logits `[vocab]` after a text; they depend on the text alone and are
 /// finite. Returns the new tokens of each request, in the order of the requests.
 ///
 /// **What was observed.** A user repeats a request on a quiet evening, alone, and gets the same
-/// text each time: prompt, seed and model are the same. Under load the same request gives
-/// a different text each time. The logits were compared: for the same text they are
-/// the same, whatever else is in the batch.
+/// text each time: prompt, seed and model are the same. Under load the same request gives a
+/// different text each time. The logits were compared: for the same text they are the same,
+/// whatever else is in the batch.
 ///
-/// Find the reason, and mend it: what a request says depends on its prompt and its seed, and on
-/// nothing else. Not on the others, not on its place among them, not on when it joins. What a
-/// request says alone is right already, and stays as it is.
+/// Find the reason, and fix it. The text of a request should depend on its prompt and its seed,
+/// and on nothing else: not on the other requests, not on its place among them, not on when it
+/// joins. The text of a request that is alone is right already, and must stay as it is.
 pub fn batched(requests: &[Request], forward: &dyn Fn(&[u32]) -> Vec<f32>) -> Vec<Vec<u32>> {
     let Some(first) = requests.first() else {
         return Vec::new();

@@ -4,17 +4,16 @@
 ///
 /// `queries` is `[batch, head_dim]`: one newest token for each text, and one head. `keys` and
 /// `values` are `[batch, width, head_dim]`. The last `lengths[b]` columns of row `b` belong to its
-/// text, the newest token's own among them; the columns before are padding. They hold numbers
-/// that mean nothing: often zeros, but any finite number may stand there. A length is at least 1
-/// and at most the width. The scores of a text lie between -1e30 and 1e30.
-/// Returns `[batch, head_dim]`.
+/// text, including the newest token; the columns before are padding. They hold numbers that mean
+/// nothing: often zeros, but any finite number may stand there. A length is at least 1 and at most
+/// the width. The scores of a text lie between -1e30 and 1e30. Returns `[batch, head_dim]`.
 ///
 /// **What was observed.** The longest text of a batch is always right, and so is every text alone.
 /// The shorter texts of a batch come out nearly right: their first words are the same as alone,
-/// then they drift off. The more padding stands before a text, the sooner it does so. The keys
-/// and values of the padding were all zeros, so they were not suspected.
+/// then they drift off. The more padding stands before a text, the sooner it drifts. The keys and
+/// values of the padding were all zeros, so nobody suspected them.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. What should be:
 ///
 /// ```text
 /// one text of 1 token in a width of 2, head_dim 1

@@ -1,31 +1,32 @@
 //! A running batch: which requests are in it at which step.
 
-/// A requested text.
+/// A request for a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// The first step at which it can take part, from 0.
     pub arrives: usize,
-    /// How many tokens it will have, at least 1.
+    /// How many tokens its text will have, at least 1.
     pub tokens: usize,
 }
 
-/// From which step to which a text was in the batch, both included.
+/// The first and the last step at which a text was in the batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
     pub first_step: usize,
     pub last_step: usize,
 }
 
-/// When each request is served by a running batch of at most `places` texts, 1 to 1000. Returns
-/// one entry for each request, in the order of `requests`.
+/// Requests come when they like, and their texts end when they end. In a running batch, nobody
+/// waits for the longest one. At which steps is each request served, in a batch of at most `places`
+/// texts, 1 to 1000? Return one entry for each request, in the order of `requests`.
 ///
 /// - A step is a pass. It gives each text in the batch one token; a text's first step reads its
 ///   prompt and gives its first token.
-/// - Before each step, free places are given to those that have arrived and wait: first come, first
-///   served. Those that arrive at the same step go in the order of `requests`, which need not be
-///   sorted.
-/// - A text with all its tokens leaves. Its place is free at the next step, whatever else is
-///   still in the batch.
+/// - Before each step, free places go to the requests that have arrived and wait: first come, first
+///   served. If several arrive at the same step, they go in the order of `requests`, which may not
+///   be sorted.
+/// - A text with all its tokens leaves. Its place is free at the next step, whatever else is still
+///   in the batch.
 /// - No text loses its place to another. There may be steps at which the batch is empty.
 ///
 /// ```text

@@ -19,18 +19,17 @@ pub enum Reason {
     Length,
 }
 
-/// What a step does after the pass: each running sequence gets its token, and those that have
-/// ended leave.
+/// A sequence that has ended and stays in the batch is computed for nobody. So after each pass,
+/// give every running sequence its token, and take out the sequences that have ended.
 ///
 /// `chosen` has one token for each running sequence: `chosen[i]` is for `running[i]`.
 ///
-/// - `eos` ends a text and is no part of it: it is not appended.
+/// - `eos` ends a text and is no part of it: don't append it.
 /// - Any other token is appended. With `max_tokens` tokens the text has ended.
 /// - A text whose `eos` comes when one more token was allowed ends with [`Reason::Eos`].
 ///
-/// Afterwards `running` holds the sequences that go on, in the order in which they were: the next
-/// pass computes rows for them only. Returns those that have ended, in the same
-/// order, with the reason.
+/// Afterwards `running` holds the sequences that go on, in their old order: the next pass computes
+/// rows only for them. Return the sequences that have ended, in the same order, with the reason.
 ///
 /// ```text
 /// eos is 0

@@ -6,11 +6,11 @@ pub enum Check {
     Passed,
     /// No answer in time, or a wrong one.
     Failed,
-    /// The replica says that it is shutting down.
+    /// The replica reports that it is shutting down.
     Draining,
 }
 
-/// How many checks in a row change what is believed of a replica. Both are at least 1.
+/// How many checks in a row change what the router believes about a replica. Both are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
     /// Failed checks until it is down.
@@ -19,21 +19,22 @@ pub struct Thresholds {
     pub rise: u32,
 }
 
-/// What is believed of a replica.
+/// What the router believes about a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
     pub is_up: bool,
-    /// The checks in a row that say the opposite.
+    /// How many checks in a row have contradicted that.
     pub against: u32,
 }
 
-/// What is believed after one more check.
+/// A single lost packet is no reason to take a replica out, and a single lucky answer none to take
+/// it back. What does the router believe after one more check?
 ///
-/// - A replica that is up goes down after `fall` failed checks in a row, and one that is down comes up after
-///   `rise` passed checks in a row. This is **hysteresis**: one check alone changes nothing, unless its
-///   threshold is 1.
+/// - A replica that is up goes down after `fall` failed checks in a row, and one that is down comes
+///   up after `rise` passed checks in a row. This is **hysteresis**: one check alone changes
+///   nothing, unless its threshold is 1.
 /// - A check that agrees with what is believed sets `against` to 0. So does each change.
-/// - A replica that says that it is draining is down at once.
+/// - A replica that reports that it is draining is down at once.
 ///
 /// ```text
 /// fall 3, rise 2
@@ -48,12 +49,12 @@ pub fn after_check(health: Health, check: Check, thresholds: Thresholds) -> Heal
     todo!()
 }
 
-/// The replicas that requests go to, in ascending order.
+/// To which replicas do requests go? Return them in ascending order.
 ///
-/// - Those that are up.
-/// - But if fewer than half of all replicas are up, all of them: **panic mode**. It is more likely that the
-///   checks are wrong than that so many replicas died at once, and if they are right, the few that are left
-///   would not survive the load of all.
+/// - The replicas that are up.
+/// - But if fewer than half of all replicas are up, all of them: **panic mode**. It is more likely
+///   that the checks are wrong than that so many replicas died at once, and if they are right, the
+///   few that are left would not survive the load of all.
 pub fn candidates(replicas: &[Health]) -> Vec<usize> {
     todo!()
 }

@@ -2,19 +2,19 @@
 
 /// A router that sends each request to the replica with the fewest open requests.
 ///
-/// **What was observed.** With a few requests a second, the load is even. But when forty requests come
-/// within a millisecond, all of them go to one replica, and the other three do nothing. And once, a replica
-/// that could not be connected to got nearly all requests for minutes, and refused each of them, though its
-/// count of open requests was never shown above 0. After it was well again, it was the busiest for a long
-/// time.
+/// **What was observed.** With a few requests a second, the load is even. But when forty requests
+/// come within a millisecond, all of them go to one replica, and the other three do nothing. And
+/// once, a replica that could not be connected to got nearly all requests for minutes, and refused
+/// each of them, though its count of open requests was never shown above 0. Once it had recovered,
+/// it was the busiest for a long time.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. What should be:
 ///
-/// - A request is open from the moment at which `choose` returned its replica, until `end` is called for it.
-///   `end` is called once for each request, whether it was answered or not.
+/// - A request is open from the moment at which `choose` returned its replica, until `end` is
+///   called for it. `end` is called once for each request, whether it was answered or not.
 /// - `head` is called when the head of an answer has arrived: not for every request.
-/// - `choose` returns the replica with the fewest open requests, and of equal ones the one that `choose` has
-///   returned least often. Of equal ones again, the one with the smallest index.
+/// - `choose` returns the replica with the fewest open requests, and of equal ones the one that
+///   `choose` has returned least often. Of equal ones again, the one with the smallest index.
 pub struct Router {
     open: Vec<usize>,
     chosen: Vec<usize>,

@@ -14,20 +14,22 @@ pub struct Replica {
 pub struct Settings {
     /// The tokens of a block. A prefix cache has whole blocks only.
     pub block: usize,
-    /// How many more open requests than the least loaded replica one may have. `usize::MAX` is no limit.
+    /// How many more open requests a replica may have than the least loaded one. `usize::MAX` is no
+    /// limit.
     pub imbalance: usize,
 }
 
-/// The replica that a request with this `prompt` goes to. There is at least one replica, `block` is at
-/// least 1, and `prompt` is not empty.
+/// A replica that has the prompt's prefix in its cache answers sooner, unless its queue is long.
+/// Which replica should a request with this `prompt` go to? There is at least one replica, `block`
+/// is at least 1, and `prompt` is not empty.
 ///
-/// - The **hit** on a replica is the longest prefix that `prompt` has in common with one of the prompts
-///   that were sent to it, in whole blocks.
+/// - The **hit** on a replica is the longest prefix that `prompt` has in common with one of the
+///   prompts that were sent to it, in whole blocks.
 /// - Replicas with more than `imbalance` open requests above the least loaded one are left out.
-/// - Of the others, if the longest hit is at least half of the prompt, the request goes to the replica
-///   that has it. If several have it, to the one with the fewest open requests.
-/// - Otherwise the prefix is not worth a queue: the request goes to the replica with the fewest open
-///   requests.
+/// - Of the others, if the longest hit is at least half of the prompt, the request goes to the
+///   replica that has it. If several have it, to the one with the fewest open requests.
+/// - Otherwise the prefix is not worth a queue: the request goes to the replica with the fewest
+///   open requests.
 /// - If that leaves several, to the one with the smallest index.
 ///
 /// ```text

@@ -30,18 +30,20 @@ pub struct Budget {
     pub tenths: u32,
 }
 
-/// What the router does after the last attempt has failed.
+/// A replica has failed, and another one could answer. But if the first is still working on the
+/// request, trying again makes two requests out of one. What does the router do after the last
+/// attempt has failed?
 ///
-/// - `sent`: whether the client has got a byte of an answer. Nothing can be taken back: then the answer
-///   ends with an error, whatever the failure.
-/// - Only a failure after which the request has surely not been worked on is tried again: no
-///   connection, and the statuses 429 and 503, with which a replica refuses. A status is passed on
-///   otherwise. For a broken connection, the client gets 502.
-/// - `tried` has the replicas that were tried, in order, and is not empty. The next is the first one after
-///   the last, wrapping around at the end, that is `ready` and was not tried.
-/// - A retry takes ten tenths from the `budget`, which stays as it is where nothing is tried again. If it
-///   has less, or if no replica is left, the client gets the status of the last attempt, or 503 if there was
-///   no connection.
+/// - `sent` is whether the client has got a byte of an answer. If so, nothing can be taken back:
+///   the answer ends with an error, whatever the failure.
+/// - Try again only if the request has surely not been worked on: no connection, and the statuses
+///   429 and 503, with which a replica refuses. Any other status is passed on. For a broken
+///   connection, the client gets 502.
+/// - `tried` has the replicas that were tried, in order, and is not empty. The next is the first
+///   one after the last, wrapping around at the end, that is `ready` and was not tried.
+/// - A retry takes ten tenths from the `budget`, which stays as it is if you don't try again. If it
+///   has less, or if no replica is left, the client gets the status of the last attempt, or 503 if
+///   there was no connection.
 ///
 /// ```text
 /// ready [true, true, false, true], budget 25 tenths, nothing sent

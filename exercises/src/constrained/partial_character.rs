@@ -2,13 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-/// Whether a token may come next in a text of which every character has to be in `allowed`.
+/// A grammar speaks of characters, and a token may end inside one. So is a token allowed? Decide
+/// whether it may come next in a text whose characters all have to be in `allowed`.
 ///
-/// - `pending` are the bytes behind the last whole character of the text: none, or the beginning of an
-///   allowed character, which is not complete.
-/// - With the bytes of the token behind them, there must be a way to a text of allowed characters. So
-///   these bytes are allowed characters, and behind them perhaps the beginning of one more.
-/// - A token need not be UTF-8.
+/// - `pending` are the bytes behind the last whole character of the text: none, or the incomplete
+///   beginning of an allowed character.
+/// - With the bytes of the token behind them, there must be a way to a text of allowed characters.
+///   So these bytes are allowed characters, and behind them perhaps the beginning of one more.
+/// - A token may hold any bytes: alone it may not be UTF-8.
 ///
 /// ```text
 /// allowed  'à' to 'ÿ', whose bytes are c3 a0 to c3 bf

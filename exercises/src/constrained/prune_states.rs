@@ -3,12 +3,13 @@
 /// The states of an automaton: for each state and each class of bytes, the state that follows.
 pub type Table = Vec<Vec<Option<usize>>>;
 
-/// Takes out of a table what leads into a dead end. A state is live if an accepting state can be reached
-/// from it, in any number of steps. An accepting state is live.
+/// A text that has run into a dead end can never be completed, and by then it is too late to turn
+/// back. So remove the ways into dead ends from the table beforehand. A state is live if an
+/// accepting state can be reached from it, in any number of steps. An accepting state is live.
 ///
 /// - A transition to a live state stays. A transition to any other becomes `None`.
 /// - States keep their numbers, and rows their lengths.
-/// - `accepting` says for each state of the table whether the text may end there.
+/// - `accepting[state]` is whether the text may end there.
 ///
 /// ```text
 /// state  a    b                       a    b

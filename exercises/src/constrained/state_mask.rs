@@ -14,12 +14,13 @@ pub struct Node {
 /// The state of an automaton after one more byte; `None` where it cannot read that byte.
 pub type Next<'a> = dyn Fn(usize, u8) -> Option<usize> + 'a;
 
-/// Finds which tokens may come next: those whose bytes the automaton can read from `state` on, one
-/// after the other. Returns a mask, `[vocab_size]`.
+/// Which tokens may come next? Trying every token of the vocabulary byte by byte is slow, and most
+/// of them begin alike. So walk the trie instead, and find the tokens whose bytes the automaton can
+/// read from `state` on, one after the other. Return a mask, `[vocab_size]`.
 ///
-/// - Trie and automaton are walked together. For a node whose bytes can be read, `next` is asked once
-///   for each of its children. For what is behind a byte that cannot be read, it is not asked at all.
-/// - Whether the automaton accepts does not matter: the text can go on.
+/// - Walk trie and automaton together. For a node whose bytes can be read, ask `next` once for each
+///   of its children. Behind a byte that can't be read, don't ask at all.
+/// - Whether the automaton accepts doesn't matter: the text can go on.
 ///
 /// ```text
 /// tokens     0 "a"   1 "ab"   2 "abb"   3 "ba"

@@ -11,14 +11,15 @@ pub enum NextTokens {
     Stuck,
 }
 
-/// Decides what may come next.
+/// Even under a grammar a text has to end, but only where the grammar lets it. Decide what may come
+/// next.
 ///
-/// - `continuing` are the tokens that keep the text inside the grammar, the smallest id first. None of
-///   them ends a text.
-/// - `accepts` says whether the text matches as it is.
-/// - `eos` are the end-of-sequence tokens of the model, in any order. There may be several, or none.
-///   They have no text, so only a text that matches may be followed by one.
-/// - Where no token continues the text, it has ended if it matches. Nothing is sampled then.
+/// - `continuing` are the tokens that keep the text inside the grammar, the smallest id first. None
+///   of them ends a text.
+/// - `accepts` is whether the text matches as it is.
+/// - `eos` are the end-of-sequence tokens of the model, in any order. There may be several, or
+///   none. They have no text, so only a text that matches may be followed by one.
+/// - If no token continues the text, it has ended if it matches. Nothing is sampled then.
 ///
 /// ```text
 /// continuing 4 7, accepts, eos 5             Choose [4, 5, 7]

@@ -3,9 +3,9 @@
 /// How the weights of a matrix lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `[n_out][n_in]`: all weights of output 0, then those of output 1.
+    /// `[n_out][n_in]`: all weights of output 0, then the ones of output 1.
     ByOutput,
-    /// `[n_in][n_out]`: the weights of all outputs for input 0, then those for input 1.
+    /// `[n_in][n_out]`: the weights of all outputs for input 0, then the ones for input 1.
     ByInput,
 }
 
@@ -19,8 +19,9 @@ pub struct Matrix {
     pub layout: Layout,
 }
 
-/// The addresses that the units of a plane read at the same time, unit by unit, in bytes from the
-/// start of the matrix.
+/// The same kernel can be fast or slow on a GPU, depending on where its numbers lie. Begin with the
+/// addresses that the units of a plane read at the same time: unit by unit, in bytes from the start
+/// of the matrix.
 ///
 /// Unit `u` computes output `first + u`, and all units are at input `k`. A unit without an output
 /// reads nothing.
@@ -28,10 +29,11 @@ pub fn addresses(matrix: &Matrix, first: usize, units: usize, k: usize) -> Vec<u
     todo!()
 }
 
-/// How many cache lines are loaded where each unit reads `bytes` bytes, at least 1, from its address.
+/// Memory doesn't deliver single numbers, it delivers cache lines. How many are loaded if each unit
+/// reads `bytes` bytes, at least 1, from its address?
 ///
-/// - Lines have `line` bytes, and begin at the multiples of that.
-/// - A line is loaded once for all units that read of it.
+/// - Lines have `line` bytes, and begin at the multiples of `line`.
+/// - A line is loaded once for all units that read from it.
 /// - What a unit reads may lie in two lines, or in more.
 ///
 /// ```text
@@ -44,8 +46,8 @@ pub fn lines(addresses: &[usize], bytes: usize, line: usize) -> usize {
     todo!()
 }
 
-/// Which share of the bytes of these lines the units asked for. A byte counts once, also where
-/// several units read it. `None` where nothing is read.
+/// How much of that did the units want? Return the share of the bytes of these lines that they
+/// asked for. A byte counts once, even if several units read it. `None` if nothing is read.
 pub fn used(addresses: &[usize], bytes: usize, line: usize) -> Option<f64> {
     todo!()
 }

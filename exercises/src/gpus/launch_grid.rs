@@ -1,11 +1,11 @@
 //! A kernel, as a function of the place of a unit.
 
-/// Where a unit is in a launch: all that tells it from the others.
+/// Where a unit is in a launch: nothing else distinguishes it from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The number of its cube.
+    /// The index of its cube.
     pub cube: usize,
-    /// Its number in the cube.
+    /// Its index in the cube.
     pub unit: usize,
     /// How many cubes the launch has.
     pub cubes: usize,
@@ -13,11 +13,11 @@ pub struct Place {
     pub units: usize,
 }
 
-/// How many cubes of `units` units are launched over so many `numbers`: enough for each unit to take
-/// one number, but no more than `most`, the limit of the device. There may be no numbers: then there is
-/// nothing to launch.
+/// A kernel runs once for each unit, and all a unit knows is its place. How many cubes of `units`
+/// units do you launch over so many `numbers`? Enough for each unit to take one number, but no more
+/// than `most`, the limit of the device. There may be no numbers: then there is nothing to launch.
 ///
-/// **Limits**, for when that passes: there may be as many numbers as a `usize` counts.
+/// **Limits**, for when that passes: `numbers` may be any `usize`.
 pub fn cubes(numbers: usize, units: usize, most: usize) -> usize {
     todo!()
 }
@@ -31,12 +31,12 @@ pub fn launch(cubes: usize, units: usize, kernel: &mut dyn FnMut(Place)) {
 /// number of `x`, times the weight of its column, becomes the number of `out` at the same index.
 ///
 /// - On a device all units run at the same time. So each number is written by one unit, and a unit
-///   writes no others than its own.
-/// - A unit begins with the number that has its own index among all units of the launch, counted
+///   writes only its numbers.
+/// - A unit begins with the number that has the unit's index among all units of the launch, counted
 ///   cube by cube. Neighbours take neighbours.
 /// - The last cube may have units that are left over. They write nothing.
-/// - The launch may have fewer units than there are numbers. Then each unit goes on, with the
-///   number that is further by as many as the launch has units.
+/// - The launch may have fewer units than there are numbers. Then each unit goes on: it skips ahead
+///   by as many numbers as the launch has units.
 ///
 /// ```text
 /// 10 numbers, 2 cubes of 3 units

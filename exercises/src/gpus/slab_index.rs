@@ -22,8 +22,8 @@ pub enum Part {
 pub struct Table {
     /// The slots of the slab that hold its blocks, in the order of the positions.
     pub slots: Vec<u32>,
-    /// The number of the block in the first of these slots. It is more than 0 where the blocks
-    /// behind a window were given back.
+    /// The number of the block in the first of these slots. It is more than 0 if the blocks behind
+    /// a window were given back.
     pub first_block: usize,
 }
 
@@ -37,12 +37,12 @@ pub struct Rows {
     pub count: usize,
 }
 
-/// The index in the slab of number `i` of the key or value of a head, at a position of a sequence.
-/// `None` where the table has no slot for the position.
+/// A GPU kernel gets the keys and values of a layer as one long list, the slab, so every read is an
+/// index that you compute. Return the index of number `i` of the key or value of a head, at a
+/// position of a sequence. `None` if the table has no slot for the position.
 ///
-/// The slab of a layer is one list of numbers, slot after slot. A slot holds the keys of all heads,
-/// and then the values of all heads. The keys of a head lie as `[head_dim][BLOCK]`, its values as
-/// `[BLOCK][head_dim]`.
+/// The slab holds slot after slot. A slot holds the keys of all heads, and then the values of all
+/// heads. The keys of a head lie as `[head_dim][BLOCK]`, its values as `[BLOCK][head_dim]`.
 ///
 /// ```text
 /// 1 head, head_dim 2, slots 5 and 3; a slot has 16 numbers
@@ -61,18 +61,18 @@ pub fn index(
     todo!()
 }
 
-/// The places of all new rows of a pass, sequence after sequence: `BLOCK` times the slot, and the
-/// position in the block. They are computed once by the host, and read by each layer. `None` where a
-/// row has no slot.
+/// The places of all new rows of a pass, sequence after sequence: `BLOCK` times the slot, plus the
+/// position in the block. The host computes them once, and each layer reads them. `None` if a row
+/// has no slot.
 pub fn places(sequences: &[Rows]) -> Option<Vec<u32>> {
     todo!()
 }
 
 /// The kernel that writes new keys and values into the slab: what unit `unit` does.
 ///
-/// `keys` and `values` are `[rows][n_kv_heads][head_dim]`, and `places` has the place of each row. A
-/// unit takes the number of the keys with its own index, and the same of the values. There may be
-/// more units than numbers.
+/// `keys` and `values` are `[rows][n_kv_heads][head_dim]`, and `places` has the place of each row.
+/// A unit takes the number of the keys at its index, and the number of the values there too. There
+/// may be more units than numbers.
 pub fn append(
     unit: usize,
     shape: Shape,

@@ -31,21 +31,22 @@ pub struct Launch {
     pub bytes: u64,
 }
 
-/// How many cubes of a launch a multiprocessor holds at once. A cube is there as a whole or not at
-/// all, and needs a place for itself and for all its units, its shared memory, and the registers of
-/// its units. 0 where it asks for more than there is.
+/// A GPU hides the waiting of one cube behind the work of others, so it matters how many are there.
+/// How many cubes of a launch does a multiprocessor hold at once? A cube is there as a whole or not
+/// at all, and needs a place for itself and for all its units, its shared memory, and the registers
+/// of its units. 0 if it asks for more than there is.
 pub fn resident(gpu: &Gpu, launch: &Launch) -> u64 {
     todo!()
 }
 
-/// Which share of a multiprocessor's units the resident cubes have, if there are cubes enough: from
-/// 0 to 1.
+/// Which share of a multiprocessor's units do the resident cubes take, if there are cubes enough?
+/// From 0 to 1.
 pub fn occupancy(gpu: &Gpu, launch: &Launch) -> f64 {
     todo!()
 }
 
-/// How often the GPU is filled until all cubes were there: a wave is as many cubes as all
-/// multiprocessors hold at once. `None` where not even one cube fits.
+/// How often is the GPU filled until all cubes were there? A wave is as many cubes as all
+/// multiprocessors hold at once. `None` if not even one cube fits.
 ///
 /// ```text
 /// 4 multiprocessors with room for 1024 units, cubes of 256 units
@@ -58,10 +59,10 @@ pub fn waves(gpu: &Gpu, launch: &Launch) -> Option<u64> {
 
 /// The least seconds of a step that makes all these launches, one after the other.
 ///
-/// The GPU moves the bytes of each. The host starts one launch after the other, and does not wait for
-/// the GPU in between: while the GPU computes, the host is already at a later launch. So there are
-/// two bounds, the time of all bytes and that of all starts, and the result is the greater one.
-/// (That the first launch is started before it moves a byte is left out.)
+/// The GPU moves the bytes of each. The host starts one launch after the other, and doesn't wait
+/// for the GPU in between: while the GPU computes, the host is already at a later launch. So there
+/// are two bounds, the time of all bytes and the time of all starts, and the result is the greater
+/// one. (The first launch is started before it moves a byte; ignore that.)
 pub fn least_seconds(gpu: &Gpu, launches: &[Launch]) -> f64 {
     todo!()
 }

@@ -5,32 +5,31 @@
 pub enum Unusable {
     /// There are no logits.
     Empty,
-    /// The logit at this place is not a number. Of several, it is the first.
+    /// The logit at this index is not a number. Of several, it is the first.
     NotANumber(usize),
 }
 
 /// What greedy chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The place of the greatest logit; of equals, the first.
+    /// The index of the greatest logit; of equal ones, the first.
     pub token: usize,
-    /// By how much its logit is greater than that of every other token.
+    /// By how much its logit exceeds every other token's.
     pub lead: f32,
 }
 
-/// The greatest of `logits`, `[vocab]`, and its lead over the second.
+/// Greedy takes the token with the greatest logit. But was it a close choice? With a lead near 0, a
+/// tiny difference in the arithmetic may turn it. So you return the greatest of `logits`,
+/// `[vocab]`, and its lead over the second.
 ///
-/// A choice with a lead near 0 is a close one: a tiny difference in the arithmetic may turn it.
-///
-/// - The lead is the difference of the two logits, as an `f32` holds it. It is 0 where another token
-///   has the same logit, also where both have -inf.
-/// - It is infinity where no other token can come: all others have -inf, or there are none.
+/// - The lead is the difference of the two logits, as an `f32` holds it. It is 0 if another token
+///   has the same logit, even if both have -inf.
+/// - The lead is infinite if no other token can come: all others have -inf, or there are none.
 /// - Logits may all be below zero, and some may be -inf, or all of them. None is infinity.
 /// - A damaged model may give NaN. Every comparison with NaN is false, so which token a search
-///   finds would depend on where the NaN stands. Such logits are refused.
+///   finds would depend on where the NaN stands. You refuse such logits.
 ///
-/// # Errors
-/// No logits, or one that is NaN, wherever it stands.
+/// # Errors No logits, or one that is NaN, wherever it stands.
 ///
 /// ```text
 /// argmax(&[2.0, 1.5, 1.0])             -> Ok(token 0, lead 0.5)

@@ -1,39 +1,41 @@
 //! One step of a beam search.
 
-/// A text that the search follows, or one that has ended.
+/// A text that the search follows, or a text that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beam {
     /// The prompt and the new tokens, without the end token.
     pub ids: Vec<u32>,
-    /// The log-probability of all new tokens together, that of the end token included.
+    /// The log-probability of all new tokens together, including the end token.
     pub log_probability: f32,
 }
 
 /// What a step makes of the beams. Both lists have their most likely text first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The beams of the next step.
+    /// The beams for the next step.
     pub going_on: Vec<Beam>,
-    /// The texts that this step has ended. They are set aside.
+    /// The texts that ended in this step. They are set aside.
     pub ended: Vec<Beam>,
 }
 
-/// Continues all beams by one token, and keeps the most likely of all texts.
+/// Greedy never takes back a token, even if a less likely one would have led to a more likely text.
+/// A beam search follows several texts at once. You write one step of it: continue all beams by one
+/// token, and keep the most likely texts.
 ///
-/// `model` takes the ids of a text and gives the log-probabilities of the token that follows,
-/// `[vocab]`. The log-probability of a text is the sum over its tokens. The model is asked once about
-/// each beam.
+/// `model` takes the ids of a text and gives the log-probabilities of the next token, `[vocab]`.
+/// The log-probability of a text is the sum over its tokens. You ask the model once about each
+/// beam.
 ///
 /// - Each beam is continued with every token. All these texts are ranked together, the most likely
-///   one first. Of texts that are equally likely, the one from the earlier beam comes first, and from
-///   one beam the one with the lower token id. `beams` may be in any order, and no two are the same
+///   one first. Of equally likely texts, the one from the earlier beam comes first, and from one
+///   beam the one with the lower token id. `beams` may be in any order, and no two are the same
 ///   text.
-/// - A token with the log-probability -inf cannot come: that text is not among those that are ranked.
-/// - With the token `end` a text ends. That token is not appended to the ids, but its
+/// - A token with the log-probability -inf cannot come, so its text is not ranked.
+/// - With the token `end` a text ends. You don't append that token to the ids, but its
 ///   log-probability counts. The text is set aside if it is among the `width` best of all, and
 ///   forgotten otherwise.
-/// - Of those that do not end, the `width` best go on. So texts that end take no place from them. If
-///   there are fewer, all go on. `width` is at least 1.
+/// - Of the texts that do not end, the `width` best go on. So texts that end take no place from
+///   them. If there are fewer, all go on. `width` is at least 1.
 ///
 /// ```text
 /// tokens x (0) and y (1), the end token 2, width 2, probabilities instead of their logarithms:

@@ -1,14 +1,15 @@
 //! How likely a token was, as a logarithm.
 
-/// The natural logarithm of the probability that the softmax of `logits` gives to `token`.
+/// How likely was a token? Return the natural logarithm of the probability that the softmax of
+/// `logits` gives to `token`: 0 or less.
 ///
-/// `logits` is `[vocab]`, and `token` is an index into it. The result is 0 or less.
+/// `logits` is `[vocab]`, and `token` is an index into it. The catch is the extremes:
 ///
-/// - Logits may be so large that `exp` of them is infinite, or so small that it is 0.
-/// - A token may be so unlikely that its probability is 0 in an `f32`, and in an `f64` too. Its
-///   logarithm is an ordinary number all the same: take the logarithm of the fraction before computing
-///   the fraction.
-/// - A logit of -inf has the probability 0. The logarithm of that is -inf.
+/// - Logits may be so large that their `exp` is infinite, or so small that it is 0.
+/// - A token may be so unlikely that its probability is 0 in an `f32`, and in an `f64` too. Yet its
+///   logarithm is an ordinary number: take the logarithm of the fraction before you compute the
+///   fraction.
+/// - A logit of -inf has the probability 0, whose logarithm is -inf.
 /// - At least one logit is finite, none is NaN, and none is infinity.
 /// - The result may be off by 0.001, or by a millionth of the largest finite logit, whatever its
 ///   sign, if that is more.

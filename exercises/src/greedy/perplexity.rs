@@ -1,20 +1,21 @@
 //! How sure a model was of a text.
 
-/// The perplexity of the text `ids`.
+/// How surprised is a model by the text `ids`? One number answers that for a whole text: the
+/// perplexity.
 ///
-/// The model has read `ids` at once. `rows[i]` is what it then said after the position `i`: the
-/// natural logarithms of the probabilities of all tokens, `[vocab]`, for the token that follows
-/// `ids[i]`. There are as many rows as ids.
+/// The model has read `ids` at once. `rows[i]` is its prediction after position `i`: the natural
+/// logarithms of the probabilities of all tokens, `[vocab]`, for the token that follows `ids[i]`.
+/// There are as many rows as ids.
 ///
 /// The perplexity is the exponential of the mean surprise, and the surprise of a token is its
 /// log-probability with the sign turned. Two tokens with the probabilities 0.5 and 0.125 give 4.
 ///
-/// - No row predicts the first token, so it does not count. A text without any other token has no
+/// - No row predicts the first token, so it doesn't count. A text without any other token has no
 ///   perplexity: `None`.
-/// - A long text has a probability that is 0 in an `f64`. Its perplexity is an ordinary number.
+/// - The probability of a long text is 0 in an `f64`, yet its perplexity is an ordinary number.
 ///   Texts have up to 5,000 tokens.
-/// - The result may be off by a thousandth of itself. How it is added up is yours to choose.
-/// - A token of the probability 0 has the log-probability -inf. The perplexity is then infinite.
+/// - The result may be off by a thousandth of its value. How you add up is your choice.
+/// - A token of probability 0 has the log-probability -inf. The perplexity is then infinite.
 ///
 /// ```text
 /// ids   2    1    0             rows[0]  ln [0.25, 0.5,  0.25 ]

@@ -1,6 +1,6 @@
 //! Accept or replace: what the check of a run of guesses gives.
 
-/// What a text and its KV cache get out of one pass.
+/// What one pass leaves in a text and its KV cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// The tokens that the text gains.
@@ -9,20 +9,21 @@ pub struct Checked {
     pub kept_rows: usize,
 }
 
-/// Compares guesses with the tokens that were sampled.
+/// A pass has checked several guesses at once. Which of them may the text keep? Compare them with
+/// the tokens that were sampled.
 ///
-/// One pass of the model has read `guesses.len() + 1` tokens: the last token of the text, which was
-/// not in the KV cache yet, and the guesses behind it. Each is a row, and leaves a position in the KV
-/// cache. `sampled[i]` is the token that the sampler chose from the logits of row `i`, so it comes
-/// behind what row `i` has read: `sampled[0]` has the place of `guesses[0]`.
+/// The pass has read `guesses.len() + 1` tokens: the last token of the text, which was not in the
+/// KV cache yet, and the guesses behind it. Each is a row, and leaves a position in the KV cache.
+/// `sampled[i]` is the token that the sampler chose from the logits of row `i`, so it follows what
+/// row `i` has read: `sampled[0]` competes with `guesses[0]`.
 ///
-/// - A guess is accepted if it is the token that was sampled in its place, and if all guesses before
-///   it are accepted.
-/// - The text gains the accepted guesses, and one token more: in the place of the first guess that
-///   is not accepted, the token that was sampled there. Where all are accepted, the token of the last
-///   row, the *bonus* token.
-/// - The rows that stay in the KV cache are those whose tokens are in the text: the last token that
-///   it had, and the accepted guesses. The one token more has been sampled, and not read.
+/// - A guess is accepted if it equals the token that was sampled in its place, and all guesses
+///   before it are accepted.
+/// - The text gains the accepted guesses and one more token: in place of the first guess that is
+///   not accepted, the token that was sampled there. If all are accepted, it is the token of the
+///   last row, the *bonus* token.
+/// - In the KV cache, keep the rows whose tokens are in the text: its old last token, and the
+///   accepted guesses. The one token more has been sampled, but not read.
 ///
 /// ```text
 /// guesses  8 3 5         rows: the last token, 8, 3, 5

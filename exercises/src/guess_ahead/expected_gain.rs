@@ -3,18 +3,19 @@
 /// What was measured, in one unit of time for all.
 #[derive(Debug, Clone)]
 pub struct Costs {
-    /// The time of a pass of 1 row, of 2 rows, and so on: at least one, and all above 0. They need
-    /// not grow evenly, nor grow at all: kernels compute some numbers of rows better than others.
+    /// The time of a pass of 1 row, of 2 rows, and so on: at least one, and all above 0. They may
+    /// grow unevenly, or not at all: kernels compute some numbers of rows better than others.
     pub passes: Vec<f64>,
     /// The time that the draft takes for each guess.
     pub guess: f64,
 }
 
-/// How many tokens a step gives on average, where `guesses` tokens are guessed and each is accepted
-/// with probability `acceptance`, from 0 to 1, if all before it are.
+/// Guessing pays only if the guesses are often right. How many tokens does a step give on average,
+/// if `guesses` tokens are guessed and each is accepted with probability `acceptance`, from 0 to 1,
+/// given that all before it are?
 ///
 /// The first `n` guesses are all accepted with probability `acceptance` to the power of `n`, and
-/// every step gives one token more, the replacement or the bonus token:
+/// every step gives one more token, the replacement or the bonus token:
 ///
 /// ```text
 /// 1 + a + a^2 + ... + a^guesses   =   (1 - a^(guesses + 1)) / (1 - a)
@@ -26,9 +27,10 @@ pub fn tokens_per_step(acceptance: f64, guesses: usize) -> f64 {
     todo!()
 }
 
-/// How many times as many tokens come in the same time as without guesses. Without guesses, a pass of
-/// 1 row gives a token. With `guesses`, fewer than `costs.passes` has entries, a step is a pass of
-/// `guesses + 1` rows, and the draft's time for each guess.
+/// But a step with guesses takes longer. Return how many times as many tokens come in the same time
+/// as without guesses. Without guesses, a pass of 1 row gives a token. With `guesses`, fewer than
+/// `costs.passes` has entries, a step is a pass of `guesses + 1` rows, plus the draft's time for
+/// each guess.
 ///
 /// ```text
 /// passes 1 1.2 1.4 2, guess 0.1; acceptance 0.8, 2 guesses
@@ -39,8 +41,9 @@ pub fn speed_up(acceptance: f64, guesses: usize, costs: &Costs) -> f64 {
     todo!()
 }
 
-/// The number of guesses with the greatest speed-up, of all that `costs.passes` has an entry for. Of
-/// several, the fewest guesses; so 0 where guessing does not pay.
+/// So how far ahead should you guess? Return the number of guesses with the greatest speed-up, of
+/// all that `costs.passes` has an entry for. Of several, the fewest guesses; so 0 if guessing
+/// doesn't pay.
 ///
 /// ```text
 /// passes 1 1.2 1.4 2, guess 0.1

@@ -5,21 +5,22 @@
 pub struct Lookup {
     /// The fewest tokens that have to be equal, at least 1.
     pub shortest: usize,
-    /// The most tokens that are compared, at least `shortest`. It may be more than the text has.
+    /// The most tokens that are compared, at least `shortest`. It may exceed the length of the
+    /// text.
     pub longest: usize,
     /// The most tokens that are guessed.
     pub most: usize,
 }
 
-/// Guesses the next tokens of a text: finds its last tokens earlier in the text, and takes what
-/// followed them there.
+/// Texts repeat names and phrases, and a draft model is expensive. So guess without one: find the
+/// text's last tokens earlier in the text, and take what followed them there.
 ///
-/// - The last `n` tokens of the text are searched in the text. `n` is `longest` at first, and one
-///   less each time that they are not found, down to `shortest`.
+/// - Search the text for its last `n` tokens. `n` is `longest` at first, and one less each time
+///   that you don't find them, down to `shortest`.
 /// - An occurrence begins before the last `n` tokens do, and may overlap them.
 /// - Of several occurrences, the one that begins last counts, even if fewer tokens follow it.
-/// - The guess is what follows that occurrence: `most` tokens, or fewer where the text ends.
-/// - Where nothing is found, the guess is empty.
+/// - The guess is what follows that occurrence: `most` tokens, or fewer if the text ends.
+/// - If you find nothing, the guess is empty.
 ///
 /// ```text
 /// text  5 1 2 3 9 1 2 4 7 1 2       shortest 1, longest 3, most 3

@@ -14,23 +14,23 @@ pub struct Request {
 /// Guesses the tokens that follow a text: any number of them, right or wrong.
 pub type Draft<'a> = dyn Fn(&[u32]) -> Vec<u32> + 'a;
 
-/// One pass of the model over a text and guesses. It gives a row of logits more than there are
-/// guesses, `[rows, vocab]`: the first is that after the text, the second that after the text and one
+/// One pass of the model over a text and guesses. It gives one more row of logits than there are
+/// guesses, `[rows, vocab]`: the first row follows the text, the second follows the text and one
 /// guess, and so on. All are finite.
 pub type Forward<'a> = dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>> + 'a;
 
 /// Generates the text of a request by speculative decoding. Returns its new tokens.
 ///
-/// **What was observed.** Greedy texts are the same with guesses and without. With a temperature they
-/// are the same only where all guesses are right, or where there are none. Otherwise the same
-/// seed gives a text that begins as it should, and at some token goes on differently. Where that
-/// happens depends on the draft. The rows of logits were compared with those of plain decoding, and
-/// are the same. Over many seeds, every token comes as often as it should.
+/// **What was observed.** Greedy texts are the same with guesses and without. With a temperature
+/// they are the same only if all guesses are right, or if there are none. Otherwise the same seed
+/// gives a text that begins as it should, and at some token goes on differently. Where that happens
+/// depends on the draft. The rows of logits were compared with the rows of plain decoding, and are
+/// the same. Over many seeds, every token comes as often as it should.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. What should be:
 ///
-/// - The text is that of plain decoding, where one sampler, made from `params`, samples each token from
-///   the logits after the text: for every draft, every seed, and all parameters.
+/// - The text equals plain decoding's, where one sampler, made from `params`, samples each token
+///   from the logits after the text: for every draft, every seed, and all parameters.
 /// - A pass gives as many tokens as before: the accepted guesses, and one more.
 pub fn speculate(request: &Request, draft: &Draft<'_>, forward: &Forward<'_>) -> Vec<u32> {
     let mut sampler = Sampler::new(&request.params).expect("the parameters are valid");
@@ -47,8 +47,8 @@ pub fn speculate(request: &Request, draft: &Draft<'_>, forward: &Forward<'_>) ->
     output
 }
 
-/// The tokens that a text gains: the guesses that are as sampled, and the token that was sampled
-/// behind them.
+/// The tokens that a text gains: the guesses that equal the sampled tokens, and the token that was
+/// sampled behind them.
 fn check(
     sampler: &mut Sampler,
     prompt: &[u32],

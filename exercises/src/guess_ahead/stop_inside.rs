@@ -18,7 +18,7 @@ pub enum FinishReason {
     Length,
 }
 
-/// What the text takes of a run.
+/// The part of a run that the text takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
     pub tokens: Vec<u32>,
@@ -28,15 +28,16 @@ pub struct Taken {
     pub finish: Option<FinishReason>,
 }
 
-/// Decides which tokens of a run the text takes, as the plain loop would decide it token by token.
+/// A pass gives several tokens, and the text may end in the middle of them. Decide which tokens of
+/// a run the text takes, as the plain loop would decide it token by token.
 ///
-/// - `run` is what one pass gave, at least one token: the accepted guesses, and as its last token
-///   the replacement or the bonus token, which was not guessed.
+/// - `run` is the result of one pass, at least one token: the accepted guesses, and as its last
+///   token the replacement or the bonus token, which was not guessed.
 /// - `generated` tokens were generated before, fewer than `max_tokens`.
 /// - For each token in turn: if it is an end-of-sequence token, the text ends with `Eos`, and the
-///   token is not a part of it. Otherwise the text takes it, and if `max_tokens` are generated then, it
-///   ends with `Length`. What comes behind the end is dropped, and not looked at.
-/// - A guess that is dropped does not count as accepted. An end-of-sequence token does not either.
+///   token is not a part of it. Otherwise the text takes it, and if that makes `max_tokens`, it
+///   ends with `Length`. Anything behind the end is dropped unseen.
+/// - A guess that is dropped does not count as accepted. An end-of-sequence token doesn't either.
 ///
 /// ```text
 /// run 5 6 2 7, where 7 was not guessed; eos 2; 10 generated

@@ -26,16 +26,17 @@ pub struct Table {
     pub length: usize,
 }
 
-/// Truncates a sequence to `length` positions, because the guesses behind them were rejected.
-/// Returns the blocks that are free now, in the order of the table.
+/// Rejected guesses have left keys and values behind, and other sequences may be reading the same
+/// blocks. Truncate a sequence to `length` positions, and return the blocks that are free now, in
+/// the order of the table.
 ///
 /// - The table keeps as many blocks as `length` takes.
 /// - Each block that it gives up loses an owner. One that had no other owner is free then.
-/// - Where the last block that is kept has no other owner, `filled` is as much of it as `length`
-///   takes.
-/// - A block that others hold too is not written: its `filled` stays, for others may read what is
-///   behind `length`. That holds for a block that is kept and for one that is given up.
-/// - Where `length` is not less than that of the table, nothing changes.
+/// - If the last block that is kept has no other owner, `filled` becomes the part of it that
+///   `length` takes.
+/// - A block that others hold too is not written: its `filled` stays, because others may read what
+///   is behind `length`. That is true of a block that is kept and of one that is given up.
+/// - If `length` is not less than the table's, nothing changes.
 ///
 /// ```text
 /// block_size 4, table: blocks 7 2 5, length 9

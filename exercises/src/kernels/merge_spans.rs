@@ -3,21 +3,23 @@
 /// What one thread knows of one query after its span of positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The greatest score; minus infinity where nothing of the span is seen.
+    /// The greatest score; minus infinity if nothing of the span is seen.
     pub greatest: f32,
-    /// The sum of `exp(score - greatest)`, 0 where nothing is seen.
+    /// The sum of `exp(score - greatest)`, 0 if nothing is seen.
     pub sum: f32,
-    /// The sum of the values, each times its `exp(score - greatest)`: `[head_dim]`, zeros where
+    /// The sum of the values, each times its `exp(score - greatest)`: `[head_dim]`, zeros if
     /// nothing is seen.
     pub weighted: Vec<f32>,
 }
 
-/// The span that holds the positions of both: as if one thread had read all of them.
+/// Two threads have each read a part of the positions. Now merge their spans into one, as if a
+/// single thread had read all positions.
 ///
 /// - Its greatest score is the greater of both. What was summed relative to the other one is scaled
 ///   down to it: `exp(old - new)` is at most 1, whichever span it is.
-/// - Nothing may be seen of one of them, or of both. Minus infinity less minus infinity is NaN.
-/// - Scores may be great, on either side of 0. Both spans have the same `head_dim`.
+/// - The catch: nothing may be seen of one of them, or of both. Minus infinity less minus infinity
+///   is NaN.
+/// - Scores may be large, on either side of 0. Both spans have the same `head_dim`.
 ///
 /// ```text
 /// one    scores 0 0     values 1 3    greatest 0       sum 2    weighted 4
@@ -29,8 +31,8 @@ pub fn merge(one: &Span, other: &Span) -> Span {
     todo!()
 }
 
-/// The mean of the values, weighted by the softmax of the scores, of spans that are merged from the
-/// first to the last: `[head_dim]`. `None` where nothing is seen, or there is no span.
+/// The mean of the values, weighted by the softmax of the scores: `[head_dim]`. Merge the spans
+/// from the first to the last. `None` if nothing is seen, or there is no span.
 pub fn mean(spans: &[Span]) -> Option<Vec<f32>> {
     todo!()
 }

@@ -3,11 +3,13 @@
 /// Outputs of a panel.
 pub const LANES: usize = 4;
 
-/// Packs a matrix `[n_out][n_in]` in panels, `[panels][n_in][LANES]`, as the microkernel reads them.
+/// The processor multiplies several weights at once, if they are adjacent in memory. In a matrix
+/// `[n_out][n_in]` the weights of neighbouring outputs are not. So pack it into panels,
+/// `[panels][n_in][LANES]`, as the microkernel reads them.
 ///
-/// - A panel holds `LANES` outputs that follow each other. For one input, their weights lie side by
-///   side: the entry `[p][k][lane]` is the weight of output `p * LANES + lane` for input `k`.
-/// - Where the last panel has fewer outputs, zeros take the other lanes.
+/// - A panel holds `LANES` consecutive outputs. For one input, their weights are adjacent: the
+///   entry `[p][k][lane]` is the weight of output `p * LANES + lane` for input `k`.
+/// - If the last panel has fewer outputs, zeros fill the other lanes.
 /// - All rows of `weights` have the same length. Without outputs there are no panels.
 ///
 /// ```text
@@ -19,13 +21,13 @@ pub fn pack(weights: &[Vec<f32>]) -> Vec<Vec<[f32; LANES]>> {
     todo!()
 }
 
-/// Multiplies a panel, `[k][LANES]`, with `M` rows of `x`, packed as `[k][M]`. Returns
+/// Now multiply a panel, `[k][LANES]`, with `M` rows of `x`, packed as `[k][M]`. Return
 /// `[M][LANES]`.
 ///
-/// Each output is a sum of its own. It begins at 0, and takes the products in the order of `k`,
-/// from 0 upwards, each by one fused multiply-add: `weight.mul_add(x, sum)`, which is rounded
-/// once. The tests look at the bits, so no other order will do, and no other rounding. No product is
-/// skipped, also where a weight is 0: 0 times infinity is NaN, and shows that `x` is broken.
+/// Each output has a separate sum. It begins at 0, and takes the products in the order of `k`, from
+/// 0 upwards, each by one fused multiply-add: `weight.mul_add(x, sum)`, which rounds once. The
+/// tests compare bits, so no other order will do, and no other rounding. Skip no product, even if a
+/// weight is 0: 0 times infinity is NaN, and shows that `x` is broken.
 ///
 /// `panel` and `x` are equally long.
 ///

@@ -1,6 +1,6 @@
 //! Online softmax: attention one tile after the other, without a row of all scores.
 
-/// What is known of one query after some tiles.
+/// What you know about one query after some tiles.
 pub struct Running {
     /// The greatest score so far; minus infinity before the first.
     greatest: f32,
@@ -20,14 +20,17 @@ impl Running {
         }
     }
 
-    /// Takes in the next tile: `scores` is `[positions]`, `values` is `[positions][head_dim]`.
+    /// A row of all scores would take memory that grows with the text. Online softmax does without
+    /// it: take in the next tile, and keep a running result. `scores` is `[positions]`, `values` is
+    /// `[positions][head_dim]`.
     ///
-    /// - Nothing of a tile is kept but what the fields say. You may add single numbers to the fields,
+    /// - Keep nothing of a tile but what the fields hold. You may add single numbers to the fields,
     ///   16 bytes of them, and no list.
-    /// - Where a tile holds a greater score than all before, what was summed so far is relative to
-    ///   the old one, and has to be scaled down.
+    /// - If a tile holds a greater score than all before, your sums so far are relative to the old
+    ///   one, and have to be scaled down.
     /// - A score of minus infinity is a position that must not be seen; its value is finite. There
-    ///   may be tiles with nothing else, and the first tile may be one of them: they change nothing.
+    ///   may be tiles with nothing else, and the first tile may be one of them: they change
+    ///   nothing.
     /// - Scores may be larger than `exp` can take, such as 1,000.
     ///
     /// ```text

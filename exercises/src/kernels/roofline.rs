@@ -10,7 +10,7 @@ pub struct Linear {
     pub bytes_of_a_weight: u64,
 }
 
-/// What a machine can do at most.
+/// The most that a machine can do.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
     pub bytes_per_second: f64,
@@ -24,17 +24,18 @@ pub struct Place {
     pub flops: u64,
     /// The least time that the layer can take.
     pub seconds: f64,
-    /// Whether that is the time of its bytes, and not that of its operations.
+    /// Whether its bytes take that time, and not its operations.
     pub waits_for_bytes: bool,
 }
 
-/// The least that a layer costs, and the least time that it takes.
+/// Before you tune a kernel, find out what it waits for: bytes or operations? Return the least that
+/// a layer costs, and the least time that it takes.
 ///
 /// - A multiply-add is two operations, and there is one for each weight and row.
 /// - The weights are read once for all rows. The rows of `x`, `[rows, n_in]`, are read once, and
-///   those of the result, `[rows, n_out]`, are written once; both are f32.
-/// - Bytes and operations go on at the same time. Where both take equally long, it does not wait
-///   for bytes.
+///   the rows of the result, `[rows, n_out]`, are written once; both are f32.
+/// - Bytes and operations go on at the same time. If both take equally long, the layer does not
+///   wait for bytes.
 ///
 /// ```text
 /// n_out 4, n_in 2, 1 row, f32; 10 bytes and 8 operations a second

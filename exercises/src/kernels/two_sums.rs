@@ -3,14 +3,14 @@
 /// A linear layer. `weights` is `[n_out][n_in]`, `x` is `[rows][n_in]`; returns `[rows][n_out]`.
 ///
 /// Each output is a sum over `k`, which begins at 0 and takes the products from `k = 0` upwards,
-/// each by `weight.mul_add(x, sum)`. So a row has the same bits in any company.
+/// each by `weight.mul_add(x, sum)`. So a row should be bit-identical in any company.
 ///
-/// **What was observed.** Most texts are the same alone and in a batch. A few part after some
+/// **What was observed.** Most texts are the same alone and in a batch. A few diverge after some
 /// hundred tokens, always at a place where two tokens were nearly equally likely. The logits differ
-/// in the last digits, and they do so at every step of every text. A prompt that is read whole and
-/// one that is read token by token leave different numbers in the KV cache.
+/// in the last digits, at every step of every text. A prompt that is read whole and one that is
+/// read token by token leave different numbers in the KV cache.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. What should be:
 ///
 /// ```text
 /// weights  2^24 1 1 1 1 -2^24       x  1 1 1 1 1 1       -> 0, alone and among others

@@ -3,18 +3,19 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::softmax;
 
-/// What the newest token gets from all tokens in the cache, itself included.
+/// The keys and values of all earlier tokens are in the cache, so only the newest token has a
+/// query. What does it get from all of them, itself included?
 ///
-/// `query` is `[batch, n_heads, 1, head_dim]`. `keys` and `values` are `[batch, n_kv_heads,
-/// length, head_dim]`, and the last of them are the newest token's own. Returns `[batch, n_heads,
-/// 1, head_dim]`: for each query head the mean of the values, weighted by the softmax of the
-/// scores.
+/// `query` is `[batch, n_heads, 1, head_dim]`. `keys` and `values` are
+/// `[batch, n_kv_heads, length, head_dim]`, and the newest token's own are the last of them. Return
+/// `[batch, n_heads, 1, head_dim]`: for each query head the mean of the values, weighted by the
+/// softmax of the scores.
 ///
 /// - The score of a position is the dot product of query and key, divided by the square root of
 ///   `head_dim`.
 /// - `n_heads` is a multiple of `n_kv_heads`. With `group = n_heads / n_kv_heads`, the first
 ///   `group` query heads read the first key/value head, the next `group` the second, and so on.
-/// - The newest token may look at everything, so no mask is needed.
+/// - The newest token may look at everything, so you need no mask.
 ///
 /// The result is the last row of attention over the whole text.
 ///

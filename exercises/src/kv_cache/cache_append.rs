@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor, s};
 
-/// The keys and values of one layer. All memory is taken at once.
+/// The keys and values of one layer. All memory is allocated at once.
 #[derive(Debug)]
 pub struct LayerCache {
     /// `[1, n_kv_heads, capacity, head_dim]`
@@ -37,19 +37,21 @@ impl LayerCache {
         self.length
     }
 
-    /// Writes the keys and values of `seq` new positions behind those that are there, and returns
-    /// all that are filled now.
+    /// A new token must not cost a copy of everything before it. So write the keys and values of
+    /// `seq` new positions behind the filled ones, into memory that is already there, and return
+    /// everything that is filled now.
     ///
-    /// `keys` and `values` are `[1, n_kv_heads, seq, head_dim]`, and `seq` is at least 1. Returns
-    /// the keys and the values up to and with the new ones, `[1, n_kv_heads, length, head_dim]`:
-    /// the places that are not filled yet are left out.
+    /// `keys` and `values` are `[1, n_kv_heads, seq, head_dim]`, and `seq` is at least 1. You
+    /// return the keys and the values up to and including the new ones,
+    /// `[1, n_kv_heads, length, head_dim]`, without the places that are not filled yet.
     ///
-    /// It copies the new rows and nothing else: what is in the cache is not copied, however much it
-    /// is. (The caller does not keep what an append returned until the next one.)
+    /// Copy the new rows and nothing else, however much the cache holds. (The caller drops what one
+    /// append returned before the next one.)
     ///
-    /// Where the new positions do not all fit, it changes nothing and returns [`CacheFull`]: what
-    /// fits, what is there, and how many were to come (`seq`). What is in the cache stays there,
-    /// and fewer positions may still be appended. A cache may be filled to its last place.
+    /// What if the new positions don't all fit? Then you change nothing and return [`CacheFull`],
+    /// with the capacity, the length so far, and how many were to come (`seq`). What is in the
+    /// cache stays, and fewer positions may still be appended. A cache may be filled to its last
+    /// place.
     ///
     /// ```text
     /// capacity 4, one head of one number; . is a place that is not filled

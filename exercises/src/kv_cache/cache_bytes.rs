@@ -1,4 +1,4 @@
-//! The bytes of a KV cache, and how many sequences fit beside the weights.
+//! The bytes of a KV cache, and how many sequences fit next to the weights.
 
 /// What decides how much memory a model takes. Every number is at least 1.
 #[derive(Debug, Clone, Copy)]
@@ -15,12 +15,12 @@ pub struct ModelSize {
     pub weight_bytes: u64,
 }
 
-/// The bytes of the keys and values of `batch` sequences with `positions` places each, in all
-/// layers.
+/// A cache buys speed with memory. How much memory? Return the bytes of the keys and values of
+/// `batch` sequences with `positions` places each, in all layers.
 ///
 /// `batch` and `positions` are at least 1.
 ///
-/// **Limits**, for when that passes: None where the number is too large for a `u64`. The result must
+/// **Limits**, for when that passes: `None` if the number is too large for a `u64`. The result must
 /// not wrap around, and nothing may panic.
 ///
 /// ```text
@@ -32,11 +32,12 @@ pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64>
     todo!()
 }
 
-/// How many sequences with `positions` places each fit into `memory` bytes, beside the weights.
+/// Now turn the question around: how many sequences with `positions` places each fit into `memory`
+/// bytes, next to the weights?
 ///
-/// The weights are there once, for all sequences. 0 where not even the weights fit.
+/// The weights are there once, for all sequences. Return 0 if not even the weights fit.
 ///
-/// **Limits**: 0, too, where one sequence is too large to be counted in a `u64`.
+/// **Limits**: 0, too, if one sequence is too large to be counted in a `u64`.
 ///
 /// ```text
 /// the same model with 1000 bytes of weights:

@@ -6,12 +6,12 @@
 /// first stands at the position `start` of the text, appends them to the cache, and returns the
 /// logits after the last of them. `prompt` has at least one token; `max_tokens` is at least 1.
 ///
-/// **What was observed.** The text reads well. But compared with the naive loop, the
-/// first new token always agrees, and from the second on the texts often differ. And a
-/// count shows: for a prompt of 5 tokens and 4 new ones the chapter says that 5 + 4 - 1 = 8 rows are
-/// computed, and this loop computes 9.
+/// **What was observed.** The text reads well. But compare it with the naive loop: the first new
+/// token always agrees, and from the second on the texts often differ. A count is wrong too. For a
+/// prompt of 5 tokens and 4 new ones the chapter promises that 5 + 4 - 1 = 8 rows are computed, and
+/// this loop computes 9.
 ///
-/// Find the reason for each of the two, and mend it. What should be: the tokens of the naive loop,
+/// Find the reason for each of the two, and fix it. What should be: the tokens of the naive loop,
 /// one pass for the prompt and one for each further token, and `prompt.len() + max_tokens - 1` rows
 /// in all. Of equal logits the first is the most likely. For one new token that is a single pass:
 ///

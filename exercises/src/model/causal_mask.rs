@@ -2,16 +2,17 @@
 
 use burn::tensor::{Bool, Device, Tensor};
 
-/// Which positions each new token must not look at, where it sees no further back than a window.
+/// A token must not look at what comes after it. Some models also stop it from looking too far
+/// back: that keeps the cost of a long text down. Your mask has to hide both, and some positions
+/// may be in the cache already.
 ///
-/// `start` tokens were computed before, `seq` tokens are new. The new token `i` stands at the
+/// `start` tokens were computed before, and `seq` tokens are new. The new token `i` stands at the
 /// position `start + i` of the text. It may look at itself and at the `window - 1` positions before
-/// it. So what comes later is hidden, as in the chapter, and also what is too far back: some models
-/// read like this, to keep the cost of a long text down.
+/// it. Everything later is hidden, as in the chapter, and so is everything further back.
 ///
 /// Returns `[seq, start + seq]`: row `i` is the new token `i`, column `j` is the position `j` of
-/// the text, and true means hidden. `seq` and `window` are at least 1. A window may be longer than the
-/// text, and as great as a `usize` can be: then nothing is too far back.
+/// the text, and true means hidden. `seq` and `window` are at least 1. A window may be longer than
+/// the text, up to the largest `usize`: then nothing is too far back.
 ///
 /// ```text
 /// causal_mask(3, 0, 9)   causal_mask(2, 2, 9)   causal_mask(2, 2, 2)       (1 is true)

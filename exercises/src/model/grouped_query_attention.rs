@@ -1,20 +1,21 @@
 //! Grouped-query attention, for one position, in plain loops.
 
-/// What each query head of the newest position gets from all positions.
+/// Several query heads share one key/value head, so the model stores fewer keys and values. What
+/// does each query head of the newest position get from all positions?
 ///
-/// - `queries` is `[n_heads][head_dim]`: one position, so nothing is hidden from it.
+/// - `queries` is `[n_heads][head_dim]`: one position, the newest, so nothing is hidden from it.
 /// - `keys` and `values` are `[n_kv_heads][total][head_dim]`: all positions, the newest one last.
-/// - Returns `[n_heads][head_dim]`.
+/// - You return `[n_heads][head_dim]`.
 ///
 /// `n_heads` is a multiple of `n_kv_heads`, and neighbours share: with four query heads and two
 /// key/value heads, query heads 0 and 1 use key/value head 0, and 2 and 3 use 1.
 ///
 /// Each query head works by itself:
 ///
-/// - The score of position `t` is the product of the query and key `t` (multiplied number by number
-///   and added up), divided by the root of `head_dim`.
-/// - The softmax of the scores gives the weights: `exp(s_t) / sum_u exp(s_u)`. The scores are small,
-///   and `exp` does not overflow.
+/// - The score of position `t` is the dot product of the query and key `t`, divided by the square
+///   root of `head_dim`.
+/// - The softmax of the scores gives the weights: `exp(s_t) / sum_u exp(s_u)`. The scores are
+///   small, so `exp` doesn't overflow.
 /// - The result is the sum of the values, each times its weight.
 ///
 /// ```text

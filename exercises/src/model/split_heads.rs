@@ -2,10 +2,11 @@
 
 use burn::tensor::Tensor;
 
-/// Splits the vector at each position into heads.
+/// A projection gives each position one wide vector, but attention wants a vector for each head. So
+/// split it.
 ///
-/// `[batch, seq, heads * head_dim]` -> `[batch, heads, seq, head_dim]`. The first `head_dim` numbers
-/// of a position are its part of head 0, the next ones its part of head 1, and so on.
+/// `[batch, seq, heads * head_dim]` -> `[batch, heads, seq, head_dim]`. The first `head_dim`
+/// numbers of a position belong to head 0, the next ones to head 1, and so on.
 ///
 /// ```text
 /// one text, two positions, two heads of two numbers:

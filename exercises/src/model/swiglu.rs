@@ -1,13 +1,14 @@
 //! SwiGLU: the feed-forward network, at one position.
 
-/// What the feed-forward network makes of one vector.
+/// Attention mixes positions. Then the feed-forward network works on each vector by itself. Compute
+/// it for one vector:
 ///
 /// `y = W_down (silu(W_gate x) * W_up x)`, where `*` multiplies number by number, and
 /// `silu(z) = z / (1 + e^-z)` is applied to each number.
 ///
 /// - `x` is `[d_model]`, and so is the result.
 /// - `gate` and `up` are `[d_ff][d_model]`: one row for each number that comes out. The number is
-///   the product of the row and the vector that goes in (multiplied number by number and added up).
+///   the dot product of the row and the vector that goes in.
 /// - `down` is `[d_model][d_ff]`.
 /// - `z` may be so large that `e^z` or `e^-z` is infinite in an `f32`. Then silu is `z` or 0.
 ///

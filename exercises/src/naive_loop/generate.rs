@@ -3,29 +3,30 @@
 /// Why a text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The model chose a token that ends a text.
+    /// The model chose an end token.
     Eos,
-    /// There are as many new tokens as were asked for.
+    /// The text has as many new tokens as were asked for.
     Length,
     /// The prompt and the new tokens fill the context.
     Context,
 }
 
-/// Writes on after a prompt, always with the most likely token, and says why it stopped.
+/// The loop that everything else in the book makes faster. Ask the model for the next token, append
+/// it, ask again. When do you stop, and what do you report as the reason?
 ///
-/// `model` takes the whole text so far, at least one id, and gives the logits of the token that
-/// follows, `[vocab]`. No two of them are equal. The loop calls it once a step and takes the
-/// token with the greatest logit. Returned are the new tokens, without the prompt.
+/// `model` takes the whole text so far, at least one id, and gives the logits of the next token,
+/// `[vocab]`. No two of them are equal. You call it once a step and take the token with the
+/// greatest logit. Return the new tokens, without the prompt.
 ///
-/// - `eos` holds all tokens that end a text, none or several. Such a token is not kept. One that
-///   stands in the prompt ends nothing.
-/// - `max_tokens` counts new tokens only, whatever the prompt is. It may be as great as a `usize` can
-///   be, and `context` too.
+/// - `eos` holds all end tokens, none or several. An end token that the model chooses is not kept.
+///   One that stands in the prompt ends nothing.
+/// - `max_tokens` counts new tokens only, whatever the prompt is. It may be any `usize`, and so may
+///   `context`.
 /// - `context` is how many tokens the prompt and the new ones may be together. `prompt` has at
-///   least one and at most `context`.
-/// - If `max_tokens` and the context end the text at the same token, it is `Length`. An end token that
-///   is chosen at the last step that there may be is still `Eos`.
-/// - Once it is known that no further token will be kept, the model is not called again.
+///   least one token and at most `context`.
+/// - If `max_tokens` and the context end the text at the same token, the reason is `Length`. An end
+///   token that the model chooses at the last possible step is still `Eos`.
+/// - Once you know that no further token will be kept, don't call the model again.
 ///
 /// ```text
 /// a model that counts on, 3 after 2, and the end token 6:

@@ -4,27 +4,27 @@
 /// without the prompt.
 ///
 /// `model` gives the logits of the next token, `[vocab]`, for the ids so far. `vocabulary` holds
-/// the text of each token, none of them empty. Two tokens may have the same text. Text becomes ids
+/// the text of each token, none of them empty; two tokens may have the same text. Text becomes ids
 /// from left to right: at each place the longest piece that fits. Every text can be written with
 /// the vocabulary, and a prompt has at least one character.
 ///
-/// What was observed: with most prompts the stories are those of another program, with the same
-/// model and vocabulary, that is known to be right. With others, they begin in the same way, and
-/// then go apart for good. This one, of 5 tokens after `The`, goes wrong after ` sat`:
+/// What was observed: there is another program, with the same model and vocabulary, that is known
+/// to be right. With most prompts both write the same story. With others they begin alike, then
+/// diverge for good. This one, of 5 tokens after `The`, goes wrong after ` sat`:
 ///
 /// ```text
 /// expected    " cat sat down."
 /// found       " cat sat on on"
 /// ```
 ///
-/// The vocabulary of that model, the numbers being ids:
+/// The vocabulary of that model, with the ids as numbers:
 ///
 /// ```text
 /// 0 "The"   1 " cat"   2 " s"   3 "at"   4 " sat"   5 " down"   6 " on"   7 "."
 /// ```
 ///
-/// Find out why, and mend it. Nothing is wrong with how a prompt is cut into tokens, or with how
-/// the best token is found.
+/// Find out why, and fix it. Cutting a prompt into tokens is right, and so is finding the best
+/// token.
 pub fn glued_story(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     vocabulary: &[&str],
@@ -40,8 +40,8 @@ pub fn glued_story(
     text.split_off(prompt.len())
 }
 
-/// The ids of `text`: at each place the longest piece of the vocabulary that fits, and of pieces
-/// that are the same, the first.
+/// The ids of `text`: at each place the longest piece of the vocabulary that fits, and of equal
+/// pieces the first.
 fn encode(vocabulary: &[&str], text: &str) -> Vec<u32> {
     let mut ids = Vec::new();
     let mut rest = text;

@@ -1,12 +1,13 @@
 //! The logits of the next token.
 
-/// The logits of the last position.
+/// The model scores a next token after every position of the text, but during generation you need
+/// only the scores after the last one.
 ///
 /// `logits` is a tensor `[1, seq, vocab]` as it lies in memory: `seq` rows of `vocab` numbers, one
-/// row after the other. Row `i` scores the token that follows the position `i`, so during
-/// generation only the last row is of use. It is returned, `[vocab]`.
+/// row after the other. Row `i` scores the token that follows position `i`. Return the last row,
+/// `[vocab]`.
 ///
-/// - `vocab` is at least 1, and `logits` holds nothing but whole rows.
+/// - `vocab` is at least 1, and `logits` holds only whole rows.
 /// - A prompt of no tokens has no last position: then `logits` is empty, and the result is `None`.
 ///
 /// ```text

@@ -3,17 +3,17 @@
 /// How many positions a loop runs through the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Positions {
-    /// All that the naive loop reads, at all its steps together.
+    /// All positions that the naive loop reads, in all its steps together.
     pub naive: u64,
-    /// Those of them that it reads for the first time.
+    /// How many of these it reads for the first time.
     pub first_time: u64,
 }
 
-/// Counts the positions that the naive loop reads to write `new_tokens` tokens after a prompt of
-/// `prompt` tokens.
+/// How wasteful is the naive loop? Count the positions that it reads to write `new_tokens` tokens
+/// after a prompt of `prompt` tokens.
 ///
 /// Each step reads the whole text so far and chooses one token, so there are `new_tokens` steps.
-/// The token that is chosen last is not read.
+/// The token that is chosen last is never read.
 ///
 /// - `prompt` is from 1 to 1,000,000, and `new_tokens` from 0 to 1,000,000. The counts must be
 ///   right for all of them.

@@ -15,11 +15,13 @@ pub struct Sizes {
     pub expert: f64,
 }
 
-/// How many bytes of weights a step of `batch` sequences reads, as expected, if each token takes any
-/// `per_token` experts of a layer, all equally likely, and whatever the other tokens take.
+/// A token reads only a few experts, but a batch reads every expert that any of its tokens takes.
+/// How many bytes of weights does a step of `batch` sequences read? Return the expected number, if
+/// each token takes any `per_token` experts of a layer, all equally likely, and whatever the other
+/// tokens take.
 ///
-/// - One token passes by a given expert with the probability 1 - per_token / experts. So a batch passes by
-///   it with the power of that, and takes it otherwise.
+/// - One token misses a given expert with the probability 1 - per_token / experts. So a whole batch
+///   misses it with that probability to the power of `batch`, and takes it otherwise.
 /// - An expert that is taken is read once, by however many tokens.
 ///
 /// ```text

@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
-/// The numbers of the blocks that a sequence has to hold when `length` of its positions are written.
+/// Behind a window lie blocks that nobody will read again, and their memory could serve somebody
+/// else. Which blocks does a sequence still have to hold when `length` of its positions are
+/// written?
 ///
 /// - Block `n` has the positions from `n * block_size` on, of all layers.
-/// - `windows` has an entry for each layer: to how many positions its queries attend, up to their own and
-///   with it, or None for all of them.
-/// - A block stays as long as any layer may read from it. The next query is the one at position `length`.
-/// - The last block is the one that the last written position is in. Blocks are taken when they are written
-///   to, so there may be none.
+/// - `windows` has an entry for each layer: how many positions a query attends to, including its
+///   own, or `None` for all of them.
+/// - A block stays as long as any layer may read from it. The next query is the one at position
+///   `length`.
+/// - The last block is the one with the last written position. Blocks are taken when they are
+///   written to, so there may be none.
 ///
 /// A hit in the prefix cache of `length` positions needs the same blocks.
 ///

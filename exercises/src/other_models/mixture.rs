@@ -3,14 +3,17 @@
 /// Computes one expert for the token, by its number: `[d_model]`.
 pub type Expert<'a> = dyn FnMut(usize) -> Vec<f32> + 'a;
 
-/// What a layer of experts makes of a token: the weighted sum of what its experts compute, `[d_model]`.
+/// A layer with experts has many feed-forward networks, and each token uses a few. Which ones, and
+/// how much of each? Return the weighted sum of what they compute for a token, `[d_model]`.
 ///
-/// - `scores`, `[experts]`, are the router's, all finite, and none is -0.0. Their softmax over all experts
-///   are the weights.
-/// - The `per_token` experts with the greatest scores are taken, at least one. Of equal ones, those with
-///   the smaller numbers.
-/// - If `renormalized`, the weights of those that are taken are divided by their sum, so that they sum to 1.
-/// - Each expert that is taken is computed once, in the order of their numbers. No other is computed.
+/// - `scores`, `[experts]`, come from the router, all finite, and none is -0.0. Their softmax over
+///   all experts gives the weights.
+/// - The `per_token` experts with the greatest scores are taken, at least one. Of equal ones, the
+///   ones with the smaller numbers.
+/// - If `renormalized`, divide the weights of the experts taken by their sum, so that they sum to
+///   1.
+/// - Each expert that is taken is computed once, in the order of their numbers. No other is
+///   computed.
 ///
 /// ```text
 /// scores [0, 2, 1], 2 per token; experts give [1, 0], [0, 1] and [1, 1]

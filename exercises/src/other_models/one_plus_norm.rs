@@ -3,24 +3,27 @@
 /// The weights of a norm, as a file has them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stored {
-    /// A folder from the Hugging Face Hub: the upper halves of f32 numbers, which is bf16. They are around 0:
-    /// the norm multiplies by 1 + weight.
+    /// A folder from the Hugging Face Hub: the upper halves of f32 numbers, which is bf16. They are
+    /// around 0: the norm multiplies by 1 + weight.
     Folder(Vec<u16>),
-    /// A GGUF file, in f32. The converter has added the 1 already: the norm multiplies by the weight.
+    /// A GGUF file, in f32. The converter has added the 1 already: the norm multiplies by the
+    /// weight.
     Gguf(Vec<f32>),
 }
 
-/// The norm of a Gemma: `x`, `[d]`, divided by its root mean square, times what the file says.
+/// The norm of a Gemma: `x`, `[d]`, divided by its root mean square, times the factors from the
+/// file.
 ///
-/// **What was observed.** Read from a folder, the model writes sense. But its logits differ from those of
-/// transformers in the third digit, which no other model's do. Read from a GGUF file of the same model, it
-/// writes the same few words again and again.
+/// **What was observed.** Read from a folder, the model writes sense. But its logits differ from
+/// transformers' in the third digit, and no other model's do. Read from a GGUF file of the same
+/// model, it writes the same few words again and again.
 ///
-/// There are two reasons. Find them, and mend them. What should be:
+/// There are two reasons. Find them, and fix them. What should be:
 ///
-/// - `y[i] = x[i] / sqrt(mean(x^2) + eps) * factor[i]`, all in f32. The mean is that of the squares of all
-///   `d` numbers.
-/// - From a folder, the factor is 1 + weight, added in f32. From a GGUF file, the factor is the weight.
+/// - `y[i] = x[i] / sqrt(mean(x^2) + eps) * factor[i]`, all in f32. The mean is over the squares of
+///   all `d` numbers.
+/// - From a folder, the factor is 1 + weight, added in f32. From a GGUF file, the factor is the
+///   weight.
 pub fn one_plus_norm(x: &[f32], stored: &Stored, eps: f32) -> Vec<f32> {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
     let scale = 1.0 / (mean + eps).sqrt();

@@ -1,11 +1,12 @@
 //! RoPE over a part of a head.
 
-/// The query or key `x` of one head, `[head_dim]`, turned to `position`: only its first `rotated` numbers.
+/// Some models let only a part of each head know its position. Turn the query or key `x` of one
+/// head, `[head_dim]`, to `position`, but only its first `rotated` numbers.
 ///
-/// - `rotated` is even, and `head_dim` at most.
+/// - `rotated` is even, and at most `head_dim`.
 /// - Number `i` of these is paired with number `i + rotated / 2`. Pair `i` is turned by the angle
-///   `position * theta^(-2i / rotated)`: `a' = a cos - b sin` and `b' = b cos + a sin`. Compute the angle,
-///   its sine and its cosine in f64: far into a text, an f32 has too few digits for it.
+///   `position * theta^(-2i / rotated)`: `a' = a cos - b sin` and `b' = b cos + a sin`. Compute the
+///   angle, its sine and its cosine in f64: far into a text, an f32 has too few digits for it.
 /// - The numbers from `rotated` on stay as they are.
 ///
 /// ```text

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-/// Which keys each query of a sequence attends to: a row for each query, a column for each key, true where
-/// the query attends to the key.
+/// A layer with a window looks back only so far, so the older keys may be gone. Which of the
+/// remaining keys does each query of a sequence attend to? Return a row for each query, a column
+/// for each key, true where the query attends to the key.
 ///
-/// - `queries` are the positions of the new tokens. The keys are those of the positions from `first` up to
-///   the last of them: what is before `first` was given back.
-/// - A query attends to no later position, and to `window` positions at most, up to its own and with it.
-///   None: to all of them.
+/// - `queries` are the positions of the new tokens. The keys are at the positions from `first` up
+///   to the last query: everything before `first` was given back.
+/// - A query attends to no later position, and to at most `window` positions, including its own.
+///   `None`: to all of them.
 /// - `window` is at least 1, and no query needs a position before `first`.
 ///
 /// ```text

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a tile of keys is to a group of queries.
+/// What a group of queries sees of a tile of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tile {
     /// Every query attends to every position of it.
@@ -11,11 +11,13 @@ pub enum Tile {
     Edge,
 }
 
-/// The tiles that a kernel has to look at for a group of queries, by their numbers, in ascending order.
+/// A kernel reads keys in tiles. With a window it can skip most of them, and needs a mask only at
+/// the edges. Return the tiles that it has to look at for a group of queries, by their numbers, in
+/// ascending order.
 ///
 /// - Keys are stored in tiles of `size` positions: tile `n` has the positions from `n * size` on.
-/// - `queries` are positions, at least one, one after the other. Each attends to `window` positions, up to
-///   its own and with it, or to all of them.
+/// - `queries` are positions, at least one, one after the other. Each attends to `window`
+///   positions, including its own, or to all up to its own.
 /// - A tile is looked at if some query attends to some position of it, and no other tile is.
 ///
 /// ```text

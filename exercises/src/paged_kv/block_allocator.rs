@@ -1,7 +1,8 @@
 //! A block allocator: blocks that have one owner, or several, or none.
 
-/// Gives out the blocks of a pool. Each table that holds a block is an owner of it; a block without
-/// an owner is free.
+/// Hands out the blocks of a pool. Several sequences may use one block, so it is free only when the
+/// last of them is gone. Each table that holds a block is an owner of it; a block without an owner
+/// is free.
 #[derive(Debug, Clone)]
 pub struct BlockAllocator {
     /// How many owners each block has. The index is the block's id.
@@ -16,10 +17,10 @@ impl BlockAllocator {
         Self { owners: vec![0; count], free: (0..count as u32).collect() }
     }
 
-    /// Takes `count` free blocks, and gives each of them one owner. Which ones does not matter.
+    /// Takes `count` free blocks, and gives each of them one owner. Which ones doesn't matter.
     ///
-    /// All or none: `None` where fewer are free, and then nothing has changed. No block is wanted
-    /// where `count` is 0, which always succeeds.
+    /// All or none: if fewer are free, return `None` and change nothing. With a `count` of 0 it
+    /// always succeeds.
     pub fn allocate(&mut self, count: usize) -> Option<Vec<u32>> {
         todo!()
     }
@@ -30,10 +31,10 @@ impl BlockAllocator {
         todo!()
     }
 
-    /// Each of `blocks` loses an owner: a table that held them has ended. A block whose last owner
-    /// leaves is free, and only such a block.
+    /// Each of `blocks` loses an owner: a table that held them has ended. A block is free when its
+    /// last owner leaves, and not before.
     ///
-    /// They all have an owner before.
+    /// They all have an owner before the call.
     pub fn release(&mut self, blocks: &[u32]) {
         todo!()
     }

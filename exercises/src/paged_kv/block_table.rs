@@ -3,8 +3,8 @@
 /// The block table of one sequence.
 #[derive(Debug, Clone)]
 pub struct BlockTable {
-    /// The ids of the blocks. The first holds the first positions of the sequence, the second those
-    /// that follow, and so on. The ids are in no order, and need not be next to each other.
+    /// The ids of the blocks. The first holds the first positions of the sequence, the second the
+    /// next ones, and so on. The ids are in no order, and don't have to be adjacent.
     pub blocks: Vec<u32>,
     /// How many positions are written. There are at least as many blocks as that takes; there may
     /// be more, reserved for what comes.
@@ -19,12 +19,13 @@ pub struct Place {
     pub offset: usize,
 }
 
-/// Looks up `positions` in a table whose blocks hold `block_size` positions each.
+/// For attention a sequence is one list of positions, but in memory its blocks are scattered. Where
+/// does each of `positions` lie, in a table whose blocks hold `block_size` positions each?
 ///
-/// - Returns one entry for each of `positions`, in their order. They may come in any order, more
-///   than once, and be however great.
-/// - `None` for a position that is not written, also where a block is reserved for it.
-/// - `block_size` is at least 1, and need not be a power of two.
+/// - Return one entry for each of `positions`, in their order. They may come in any order, more
+///   than once, and be any `usize`.
+/// - `None` for a position that is not written, even if a block is reserved for it.
+/// - `block_size` is at least 1, and may be any number, not only a power of two.
 ///
 /// ```text
 /// block_size 4, blocks 7 2 5, length 9

@@ -1,6 +1,6 @@
 //! Chained hashes: a key for each full block and all tokens before it.
 
-/// What the first block of a text has for a parent.
+/// The parent of a text's first block.
 pub const ROOT: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Mixes a token into a hash.
@@ -8,13 +8,14 @@ pub fn mix(hash: u64, token: u32) -> u64 {
     (hash ^ u64::from(token)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-/// The hashes of the full blocks of `tokens`, from the first on.
+/// Two requests begin alike, and the second should reuse the blocks of the first. How do you
+/// recognise a block? Its tokens alone are not enough, because the keys and values of a position
+/// depend on all tokens up to it. A block may serve another text only if that text has the same
+/// tokens in the block and in all blocks before it. So you chain the hashes: return one for each
+/// full block of `tokens`, from the first on.
 ///
-/// The keys and values of a position depend on all tokens up to it. So a block may be used for
-/// another text only where that text has the same tokens in the block and in all blocks before it.
-///
-/// - The hash of a block begins with that of the block before, its parent, and takes the tokens of
-///   the block in their order, each by `mix`. The first block begins with `ROOT`.
+/// - The hash of a block starts from the hash of the block before, its parent, and takes the tokens
+///   of the block in their order, each by `mix`. The first block starts from `ROOT`.
 /// - A last block that is not full has no hash: it will still be written.
 /// - `block_size` is at least 1.
 ///

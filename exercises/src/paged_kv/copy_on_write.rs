@@ -6,7 +6,8 @@ pub const BLOCK_SIZE: usize = 4;
 /// A pool of blocks. A token stands for the keys and values of its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
-    /// What the blocks hold; the index is the block's id. What is not written yet may be anything.
+    /// What the blocks hold; the index is the block's id. Places that are not written yet may hold
+    /// anything.
     pub contents: Vec<[char; BLOCK_SIZE]>,
     /// How many tables hold each block. A block without an owner is free.
     pub owners: Vec<u32>,
@@ -29,16 +30,17 @@ pub fn fork(pool: &mut Pool, table: &Table) -> Table {
     table.clone()
 }
 
-/// Appends a token to one sequence, and changes no other.
+/// Two sequences share blocks, and one of them wants to write. Append a token to one sequence, and
+/// change no other.
 ///
-/// - Where the last block is full, or there is none, a free block is added to the table. A full
-///   block is never written again, so it stays as it is, and shared if it was.
-/// - Where the last block has room and no other owner, the token is written there.
-/// - Where the last block has room and other owners, the table takes a free block in its place, with
-///   a copy of what its sequence has written in the old one. The old one loses an owner.
-/// - Two sequences that share a block need not have written equally much of it: one may have been cut
-///   back. What the other has written stays as it is.
-/// - Any free block will do. `false` where one is needed and none is free: then nothing has changed.
+/// - If the last block is full, or there is none, add a free block to the table. A full block is
+///   never written again, so it stays as it is, and shared if it was.
+/// - If the last block has room and no other owner, write the token there.
+/// - If the last block has room and other owners, the table takes a free block in its place, with a
+///   copy of what its sequence has written in the old one. The old one loses an owner.
+/// - The catch: two sequences that share a block may have written different amounts of it, because
+///   one may have been cut back. What the other has written stays as it is.
+/// - Any free block will do. If you need one and none is free, return `false` and change nothing.
 ///
 /// ```text
 /// A  blocks 0 1, length 6      B = fork(A)

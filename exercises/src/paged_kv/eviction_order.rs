@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-/// Full blocks that are in the prefix cache. Those that no sequence holds are idle: their keys and
-/// values stay, for later requests with the same prefix, until their memory is needed.
+/// Full blocks that are in the prefix cache. A block that no sequence holds is idle: its keys and
+/// values stay, for later requests with the same prefix, until its memory is needed.
 #[derive(Debug, Clone, Default)]
 pub struct PrefixCache {
     /// How many sequences hold each block. An idle block has 0, or is not in the map.
@@ -18,23 +18,25 @@ impl PrefixCache {
     }
 
     /// A sequence takes `blocks`. They may be idle, they may have other owners, and they may be new
-    /// to the cache. An idle block that is taken is idle no more.
+    /// to the cache. An idle block that is taken is no longer idle.
     pub fn acquire(&mut self, blocks: &[u32]) {
         todo!()
     }
 
-    /// A sequence has ended, and gives back `blocks`: those of its table, in the order of their
-    /// positions. It is an owner of each of them. A block that no other sequence holds becomes idle.
+    /// A sequence has ended, and gives back `blocks`, the blocks of its table in the order of their
+    /// positions. It is an owner of each of them. A block that no other sequence holds becomes
+    /// idle.
     pub fn release(&mut self, blocks: &[u32]) {
         todo!()
     }
 
-    /// Evicts a block, and returns it: it is in the cache no more. `None` where no block is idle: a
-    /// block with an owner is never evicted.
+    /// Memory is short, and an idle block has to go. Which one will be missed least? Evict it and
+    /// return it: it is no longer in the cache. `None` if no block is idle: a block with an owner
+    /// is never evicted.
     ///
     /// - The block whose last owner left first goes first: the least recently used one.
     /// - Of blocks that become idle in one call of `release`, the last of the table goes first. A
-    ///   prefix is found from its head on, so a tail without its head is of no use.
+    ///   prefix is found from its head on, so a tail without its head is useless.
     ///
     /// ```text
     /// acquire 1 2 3                    a sequence with three blocks

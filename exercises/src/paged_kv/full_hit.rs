@@ -12,23 +12,24 @@ pub struct Chunk {
     pub start: usize,
     pub tokens: Vec<u32>,
     /// Whether the step computes the logits of its last token. The first new token is drawn from
-    /// those of the last token of the prompt.
+    /// the logits of the prompt's last token.
     pub wants_logits: bool,
 }
 
-/// Plans how prompts are read. The keys and values of their full blocks stay in a cache, and a prompt
-/// that begins with the same blocks does not compute them again.
+/// Plans how prompts are read. The keys and values of their full blocks stay in a cache, and a
+/// prompt that begins with the same blocks does not compute them again.
 ///
 /// **What was observed.** Every question is answered when it is asked for the first time. Asked
-/// again, most are answered much sooner. But some never are: there is no error, nothing is computed,
-/// and the reader waits. The same question with one more word is answered. Questions of a dozen
-/// tokens are concerned as well as those of thousands, and about one in four.
+/// again, most are answered much sooner. But some never are: there is no error, nothing is
+/// computed, and the reader waits. The same question with one more word is answered. It hits
+/// questions of a dozen tokens as well as questions of thousands, about one in four.
 ///
-/// Find the reason, and mend it. What should be:
+/// Find the reason, and fix it. What should be:
 ///
 /// - Every prompt, which has at least one token, gets the logits of its last token.
-/// - All blocks that need not be computed are taken from the cache. A block of the cache is never
-///   written, since others may be reading it: so computing begins at the beginning of a block.
+/// - Every block that doesn't have to be computed comes from the cache. A block of the cache is
+///   never written, since others may be reading it: so computing begins at the beginning of a
+///   block.
 ///
 /// ```text
 /// read(&[1, 2, 3, 4, 5, 6, 7, 8], 8)         1 to 8 from 0, wants logits
@@ -37,8 +38,8 @@ pub struct Chunk {
 /// ```
 #[derive(Debug, Default)]
 pub struct Reader {
-    /// The blocks of the cache. Each is known by all tokens from the beginning of a prompt to the end
-    /// of the block.
+    /// The blocks of the cache. Each is identified by all tokens from the beginning of a prompt to
+    /// the end of the block.
     cached: HashSet<Vec<u32>>,
 }
 
@@ -79,7 +80,7 @@ impl Reader {
     }
 }
 
-/// Cuts what follows `start` into chunks. Logits are wanted of the end of the prompt alone.
+/// Cuts what follows `start` into chunks. Logits are wanted only for the end of the prompt.
 fn chunks(prompt: &[u32], start: usize, token_budget: usize) -> Vec<Chunk> {
     let mut start = start;
     let mut chunks = Vec::new();

@@ -2,30 +2,32 @@
 
 use std::collections::HashMap;
 
-/// What the first block of a text has for a parent.
+/// The parent of a text's first block.
 pub const ROOT: u64 = 0;
 
 /// A full block in the prefix cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
-    /// The block before it, none for the first of a text.
+    /// The block before it, `None` for the first of a text.
     pub parent: Option<u32>,
     /// The tokens whose keys and values it holds.
     pub tokens: Vec<u32>,
 }
 
-/// The ids of the blocks that need not be computed for `prompt`, from its beginning on.
+/// Most prompts begin like an earlier one, and its blocks may still be in the prefix cache. Which
+/// blocks of `prompt` don't have to be computed? Return their ids, from the beginning on.
 ///
-/// `cache` holds full blocks under their chained hashes: `hash(parent, tokens)` is that of a block
-/// with these tokens, where `parent` is the hash of the block before it, or `ROOT` for the first.
+/// `cache` holds full blocks under their chained hashes: `hash(parent, tokens)` is the hash of a
+/// block with these tokens, where `parent` is the hash of the block before it, or `ROOT` for the
+/// first.
 ///
-/// - The blocks follow each other from the beginning of the prompt. The first that is not in the cache
-///   ends them, whatever is cached of the blocks behind it.
-/// - Two blocks may have the same hash, so the hash alone is no proof. What is found has to hold the
-///   tokens of the prompt, behind the block that was found before.
-/// - The last token of the prompt is always computed: the step needs its logits. So a block with the
-///   last token in it is never taken.
+/// - The blocks follow each other from the beginning of the prompt. At the first that is not in the
+///   cache you stop, whatever is cached of the blocks behind it.
+/// - Two blocks may have the same hash, so the hash alone is no proof. The block you find has to
+///   hold the tokens of the prompt, behind the block that you found before.
+/// - The last token of the prompt is always computed: the step needs its logits. So a block with
+///   the last token in it is never taken.
 /// - A block holds `block_size` tokens, at least 1. The prompt may be empty.
 ///
 /// ```text

@@ -22,12 +22,12 @@ pub struct Pool {
 /// Sequences whose keys and values lie in blocks. Forks share them until one of them writes.
 ///
 /// **What was observed.** Each request for two continuations reads its prompt once and is forked.
-/// Both are right, to their end. But when one of them ends before the other and a new request
-/// comes, the other one goes on as if its prompt had been that of the new request. It does not
-/// happen when the one that ends has not written a token after the fork. And a server that ran for a
-/// day reports more free blocks than it has.
+/// Both continuations are right, to their end. But when one of them ends before the other and a new
+/// request comes, the remaining one goes on as if its prompt had been the new request's. It does
+/// not happen if the one that ends has not written a token after the fork. And a server that ran
+/// for a day reports more free blocks than it has.
 ///
-/// Find the reason, and mend it: two or three lines will do. What should be:
+/// Find the reason, and fix it: two or three lines will do. What should be:
 ///
 /// ```text
 /// 3 blocks      A reads 1 2 3 4 5        2 blocks, 1 free
@@ -79,7 +79,7 @@ impl Pool {
         (0..table.length).map(token).collect()
     }
 
-    /// A sequence has ended: its blocks are free, as far as no other sequence holds them.
+    /// A sequence has ended: a block is free unless another sequence holds it.
     pub fn release(&mut self, table: Table) {
         for &block in &table.blocks {
             self.owners[block] -= 1;
@@ -91,7 +91,7 @@ impl Pool {
         }
     }
 
-    /// Sees to it that the next position of `table` has a place that it may write. False where that
+    /// Makes sure that the next position of `table` has a place that it may write. False if that
     /// takes a block and none is free.
     fn make_room(&mut self, table: &mut Table) -> bool {
         let is_full = table.length.is_multiple_of(BLOCK_SIZE);

@@ -1,9 +1,10 @@
 //! The best scale for given integers.
 
-/// The scale `s` for which `s * integers` is nearest to `weights`: the sum of the squared
-/// differences, `(weight - s * integer)` squared, is the least.
+/// The integers of a group are chosen. Which scale fits them best? Return the `s` for which
+/// `s * integers` is nearest to `weights`: the sum of the squared differences,
+/// `(weight - s * integer)` squared, is the least.
 ///
-/// - Where all integers are 0, every scale is as good, and the result is 0.
+/// - If all integers are 0, every scale is as good, and the result is 0.
 /// - The scale may be negative. There are as many weights as integers.
 ///
 /// ```text

@@ -6,11 +6,13 @@ pub const WEIGHTS: usize = 32;
 /// Bytes of such a block.
 pub const BYTES: usize = 18;
 
-/// The 32 weights of a block of the type Q4_0, from its 18 bytes.
+/// A GGUF file stores weights in blocks, and you can read one byte for byte: return the 32 weights
+/// of a block of the type Q4_0, from its 18 bytes.
 ///
-/// - Bytes 0 and 1 are the scale, an f16. The lower byte comes first. `half` reads it.
-/// - Bytes 2 to 17 are the integers, two in each byte. The *lower* four bits of byte `2 + j` are
-///   weight `j`, the *upper* four bits are weight `j + 16`: the two in a byte are not neighbours.
+/// - Bytes 0 and 1 are the scale, an f16. The lower byte comes first. Use `half` to read it.
+/// - Bytes 2 to 17 are the integers, two in each byte. Now the catch: the *lower* four bits of byte
+///   `2 + j` are weight `j`, the *upper* four bits are weight `j + 16`. The two in a byte are not
+///   neighbours.
 /// - Four bits are 0 to 15, and stand for the integers -8 to 7: 8 less.
 /// - A weight is its integer times the scale, in f32. A scale may be negative, or 0.
 ///
@@ -24,17 +26,17 @@ pub fn block(bytes: &[u8; BYTES]) -> [f32; WEIGHTS] {
     todo!()
 }
 
-/// Row `row` of a tensor of the type Q4_0 whose rows have `n_in` weights: what an embedding looks up
-/// for one token. `tensor` holds all rows, one after the other.
+/// Row `row` of a tensor of the type Q4_0 whose rows have `n_in` weights: what an embedding looks
+/// up for one token. `tensor` holds all rows, one after the other.
 ///
 /// - `n_in` is a multiple of 32. A row is its blocks, one after the other.
-/// - `None` where the tensor does not have all bytes of that row. A file may be damaged, and `row`
-///   may be any number: no product of it may overflow.
+/// - `None` if the tensor does not have all bytes of that row. A file may be damaged, and `row` may
+///   be any number: no product of it may overflow.
 pub fn row(tensor: &[u8], n_in: usize, row: usize) -> Option<Vec<f32>> {
     todo!()
 }
 
-/// The f16 with these bits as an f32: it is part of the exercise's frame, and right.
+/// The f16 with these bits as an f32. It comes with the exercise, and is right.
 pub fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
     let exponent = i32::from(bits >> 10 & 0x1f);

@@ -1,6 +1,8 @@
 //! Error against group size.
 
-/// The mean squared error of a row that is stored as 4-bit integers in groups of `group` weights.
+/// Small groups fit their weights better, and store more scales. What does the group size do to the
+/// error? Return the mean squared error of a row that is stored as 4-bit integers in groups of
+/// `group` weights.
 ///
 /// - The scale of a group is its greatest magnitude, divided by 7. Each weight is stored as the
 ///   integer nearest to `weight / scale`, and read as that integer times the scale.
@@ -19,7 +21,8 @@ pub fn mean_squared_error(row: &[f32], group: usize) -> f32 {
     todo!()
 }
 
-/// The bits that such a row takes for each weight: 4, and those of its scales, 16 for each group.
+/// And what does it cost? Return the bits that such a row takes for each weight: 4, plus its share
+/// of the scales, 16 bits for each group.
 ///
 /// ```text
 /// bits_per_weight(4, 4) = (4 * 4 + 16) / 4 = 8       bits_per_weight(4, 2) = (4 * 4 + 2 * 16) / 4 = 12

@@ -10,15 +10,17 @@ pub struct Group {
     pub integers: [i8; GROUP],
 }
 
-/// One output of a layer: its quantized weights times `x`, which has `GROUP` numbers for each group.
+/// A group of quantized weights shares one scale, so there is no need to multiply by it for each
+/// weight: sum over the integers, then scale once. Return one output of a layer: its quantized
+/// weights times `x`, which has `GROUP` numbers for each group.
 ///
 /// - The sum of a group begins at 0. It takes the products of integer and number from the first to
 ///   the last, each by one fused multiply-add: `integer.mul_add(x, sum)`, in f32.
 /// - The output begins at 0. It takes the groups from the first to the last, each by
 ///   `scale.mul_add(sum, output)`.
 ///
-/// The tests look at the bits, so no other order will do, and no other rounding. No product is
-/// skipped, also where an integer is 0: 0 times infinity is NaN, and shows that `x` is broken.
+/// The tests compare bits, so no other order will do, and no other rounding. Skip no product, even
+/// if an integer is 0: 0 times infinity is NaN, and shows that `x` is broken.
 ///
 /// ```text
 /// scale 0.25, integers 4 -8 1 3;  x  1 2 -1 0.5

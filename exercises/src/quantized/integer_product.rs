@@ -10,16 +10,18 @@ pub struct Group {
     pub integers: [i8; GROUP],
 }
 
-/// One output of a layer: its weights times `x`, both in 8 bits. There are as many groups of one as
-/// of the other.
+/// Processors multiply small integers faster than floating-point numbers, if both factors are
+/// integers. So quantize the activations too. Return one output of a layer: its weights times `x`,
+/// both in 8 bits and in equally many groups.
 ///
-/// - Within a group only integers are multiplied and added. That sum is exact, so you may take the
+/// - Within a group you multiply and add only integers. That sum is exact, so you may take the
 ///   products in any order; but each number on the way must be large enough for it. The integers
 ///   are from -128 to 127.
 /// - The output begins at 0. It takes the groups from the first to the last, each by one fused
-///   multiply-add in f32: `scale.mul_add(sum, output)`, where `scale` is the product of both scales.
+///   multiply-add in f32: `scale.mul_add(sum, output)`, where `scale` is the product of both
+///   scales.
 ///
-/// The tests look at the bits.
+/// The tests compare bits.
 ///
 /// ```text
 /// weights  scale 0.25, integers 4 -8 1 3 0 ...     x  scale 0.5, integers 2 4 -2 1 0 ...
@@ -31,13 +33,14 @@ pub fn product(weights: &[Group], x: &[Group]) -> f32 {
     todo!()
 }
 
-/// The number that VNNI's `vpdpbusd` computes for one of its 16 sums: `sum` and four products. It
-/// multiplies *unsigned* bytes with signed ones, so the weights come with 128 added.
+/// VNNI's instruction `vpdpbusd` adds four products to each of 16 sums. This function computes one
+/// of these sums. The catch: the instruction multiplies *unsigned* bytes by signed ones, so the
+/// weights come with 128 added.
 ///
-/// Returns what that gives for four weights and four numbers of `x`, without the 128:
-/// `sum + weights[0] * x[0] + ... + weights[3] * x[3]`, where the weight of a byte is the byte less
-/// 128. Use each byte as it is, 0 to 255, in the products. What is too much is 128 times the sum of
-/// `x`: take it off at the end.
+/// Return the result for four weights and four numbers of `x`, without the 128:
+/// `sum + weights[0] * x[0] + ... + weights[3] * x[3]`, where each weight is 128 less than its
+/// byte. In the products, use each byte as it is, 0 to 255. That is too much by 128 times the sum
+/// of `x`: take it off at the end.
 ///
 /// ```text
 /// bytes 132 120 129 131    x 2 4 -2 1     sum 100

@@ -1,6 +1,7 @@
 //! Eight 4-bit integers in a word of 32 bits.
 
-/// Packs integers from -8 to 7, eight in each word.
+/// No type has 4 bits, so 4-bit weights have to share a word. Pack integers from -8 to 7, eight in
+/// each word.
 ///
 /// - Each is stored as a **nibble**, 4 bits: the integer plus 8, which is 0 to 15.
 /// - The first integer takes the lowest 4 bits of the first word, the second one the next 4 bits,
@@ -14,7 +15,7 @@ pub fn pack(integers: &[i8]) -> Vec<u32> {
     todo!()
 }
 
-/// The first `count` integers of `words`, which hold at least that many.
+/// And back: the first `count` integers of `words`, which hold at least that many.
 ///
 /// ```text
 /// unpack(&[0x8f0], 3) -> [-8, 7, 0]

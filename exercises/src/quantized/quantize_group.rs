@@ -1,15 +1,15 @@
 //! A group of weights as 8-bit integers that share a scale, and a row of groups back.
 
-/// Quantizes a group: its scale, and an integer for each weight.
+/// A weight in f32 takes 4 bytes, in 8 bits it takes one. Quantize a group: return its scale, and
+/// an integer for each weight.
 ///
 /// - The scale is the greatest magnitude of the group, divided by 127. So the weight with that
-///   magnitude becomes 127 or -127, and no other integer is beyond.
-/// - Each integer is the one nearest to `weight / scale`. Where two are equally near, either will
-///   do.
-/// - Where all weights are 0, the scale is 0 and the integers are 0.
-/// - **Limits**, for when that passes: all weights are finite, and the greatest magnitude of a group is
-///   from 1e-37 to 3e38, or 0. No step on the way may overflow, so look at what you multiply and divide
-///   first.
+///   magnitude becomes 127 or -127, and no integer is beyond.
+/// - Each integer is the one nearest to `weight / scale`. If two are equally near, either will do.
+/// - If all weights are 0, the scale is 0 and the integers are 0.
+/// - **Limits**, for when that passes: all weights are finite, and the greatest magnitude of a
+///   group is from 1e-37 to 3e38, or 0. No step on the way may overflow, so look at what you
+///   multiply and divide first.
 ///
 /// ```text
 /// weights    0.5   -1.27   0.02   0.634
@@ -20,7 +20,8 @@ pub fn quantize(weights: &[f32]) -> (f32, Vec<i8>) {
     todo!()
 }
 
-/// The weights of a row that is stored in groups: each is its integer times the scale of its group.
+/// And back: the weights of a row that is stored in groups. Each is its integer times the scale of
+/// its group.
 ///
 /// - `integers` are all integers of the row, in order. The first `group` of them share `scales[0]`,
 ///   the next `group` share `scales[1]`, and so on.

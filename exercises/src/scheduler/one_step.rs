@@ -25,28 +25,29 @@ pub struct Limits {
     pub free_blocks: usize,
 }
 
-/// The part of one sequence in a step.
+/// What a step does for one sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     pub name: char,
     /// At least 1.
     pub tokens: usize,
-    /// Whether logits are wanted of the last of them.
+    /// Whether logits are wanted for the last of them.
     pub wants_logits: bool,
 }
 
-/// Plans one step, in this order. `running` and `waiting` are in the order of arrival.
+/// Some sequences decode, some are reading a prompt, some wait, and one step can't serve them all.
+/// Plan it, in this order. `running` and `waiting` are in the order of arrival.
 ///
 /// 1. **Decodes.** Every running sequence that decodes computes one token, and its logits are
 ///    wanted. Together they may take more than the budget. If they use up the budget, one token
 ///    still remains for the other parts, so that prompts are read under load too.
 /// 2. **Chunks.** Running sequences whose prompt is being read share the rest, first come, first
-///    served: each takes as many tokens as it has unread. Logits are wanted of the last token of a
+///    served: each takes as many tokens as it has unread. Logits are wanted for the last token of a
 ///    prompt.
 /// 3. **Admission.** Waiting sequences join, as long as fewer than `max_running` run, a token is
 ///    left, and enough blocks are free for the whole prompt of the next one. A sequence that joins
 ///    takes these blocks, and a chunk from the rest of the budget. A later sequence never overtakes
-///    an earlier one: if the first cannot join, those behind it wait too.
+///    an earlier one: if the first can't join, the sequences behind it wait too.
 ///
 /// No number is above 1,000,000,000, so a `usize` holds every sum of some of them.
 ///

@@ -18,8 +18,9 @@ pub struct Sequence {
 pub struct Scheduler {
     /// Each of them holds at least one block.
     pub running: Vec<Sequence>,
-    /// Those whose reader does not read: they take no part in the steps until it does. They may hold
-    /// blocks, also before any token is computed: blocks are taken for a whole prompt.
+    /// Sequences whose reader has stopped reading: they take no part in the steps until it reads
+    /// again. They may hold blocks, even before any token is computed: blocks are taken for a whole
+    /// prompt.
     pub paused: Vec<Sequence>,
     /// They hold no blocks. The first of them is admitted next.
     pub waiting: Vec<Sequence>,
@@ -28,19 +29,20 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Sees to it that `count` blocks are free, because `name`, which runs, needs them. As long as
-    /// there are fewer, one sequence after the other gives up all its blocks, and no more sequences
-    /// than it takes:
+    /// Every sequence grows, and the blocks run out in the middle of a step. Who has to give? Free
+    /// `count` blocks, because `name`, which runs, needs them. As long as there are fewer, one
+    /// sequence after the other gives up all its blocks, and no more sequences than it takes:
     ///
-    /// 1. First the paused ones, the youngest first, whether older than `name` or not: they would not
-    ///    go on now anyway. Such a sequence stays paused. One that holds no block has none to give.
-    /// 2. Then the running ones that are younger than `name`, the youngest first. Such a sequence waits
-    ///    again, at its place in the order of arrival. No older sequence loses anything.
+    /// 1. First the paused ones, the youngest first, whether older than `name` or not: they
+    ///    wouldn't go on now anyway. Such a sequence stays paused. One that holds no block has none
+    ///    to give.
+    /// 2. Then the running ones that are younger than `name`, the youngest first. Such a sequence
+    ///    waits again, at its place in the order of arrival. No older sequence loses anything.
     ///
-    /// A sequence that loses its blocks keeps all its tokens, but none of them count as computed any
-    /// more. They will be computed again, without being generated again.
+    /// A sequence that loses its blocks keeps all its tokens, but none of them count as computed
+    /// any more. They will be computed again, without being generated again.
     ///
-    /// Returns whether `count` blocks are free now. If not, `name` goes on running and keeps its
+    /// Return whether `count` blocks are free now. If not, `name` goes on running and keeps its
     /// blocks, and is deferred in this step: once an older sequence ends, there are more.
     ///
     /// ```text

@@ -1,6 +1,6 @@
 //! A prompt in chunks, from the token budget that the decodes leave.
 
-/// What one step computes of a prompt.
+/// The part of a prompt that one step computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chunk {
     /// The position of its first token in the prompt, from 0.
@@ -11,19 +11,21 @@ pub struct Chunk {
     pub wants_logits: bool,
 }
 
-/// The chunks in which a prompt of `prompt` tokens is read, one at each step.
+/// A long prompt in a single step would make every other reader wait. So a step has a token budget,
+/// and the prompt gets what the decodes leave. Return the chunks in which a prompt of `prompt`
+/// tokens is read, one at each step.
 ///
-/// - A step computes `token_budget` tokens. `decodes` says how many sequences decode at each step:
-///   each of them takes one token of the budget, and comes before the prompt. Behind the end of
+/// - A step computes `token_budget` tokens. `decodes[i]` is how many sequences decode at step `i`:
+///   each of them takes one token of the budget, and comes before the prompt. After the end of
 ///   `decodes`, none decodes any more.
 /// - A chunk has as many tokens as are left of the budget, and no more than are left of the prompt.
-///   Where the decodes leave nothing, it has one token all the same: otherwise a busy server would
-///   never read the prompt.
-/// - Logits are wanted of the last token of the prompt, and of no other: the first new token is
+///   If the decodes leave nothing, it still has one token: otherwise a busy server would never read
+///   the prompt.
+/// - Logits are wanted for the last token of the prompt, and for no other: the first new token is
 ///   drawn from them.
-/// - `prompt` and `token_budget` are at least 1. `token_budget` and `decodes` may be as great as
-///   `usize::MAX`, which programs take for "no limit": no sum may overflow. A prompt has 100,000 tokens
-///   at most.
+/// - `prompt` and `token_budget` are at least 1. `token_budget` and `decodes` may be as large as
+///   `usize::MAX`, which programs use for "no limit": no sum may overflow. A prompt has at most
+///   100,000 tokens.
 ///
 /// ```text
 /// prompt_chunks(10, 4, &[1, 4, 2])

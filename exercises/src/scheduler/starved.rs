@@ -10,21 +10,22 @@ pub struct Sequence {
     pub remaining: usize,
 }
 
-/// One step: shares out `token_budget`, at least 1, and carries it out. `running` is in the order of
-/// arrival. Returns the names of those that got a token, in this order. A sequence with all its
-/// tokens leaves. The step that reads the last token of a prompt also gives the first new one.
+/// One step: shares out `token_budget`, at least 1, and carries it out. `running` is in the order
+/// of arrival. Returns the names of the sequences that got a token, in this order. A sequence with
+/// all its tokens leaves. The step that reads the last token of a prompt also gives the first new
+/// one.
 ///
 /// **What was observed.** With short prompts all goes well. Once a client sends a long document,
-/// all other texts stop, for ten steps or for a hundred. Then they go on, and no token is
-/// wrong. A larger budget makes it fewer steps, but the time is no shorter.
+/// all other texts stop, for ten steps or for a hundred. Then they go on, and no token is wrong.
+/// With a larger budget it takes fewer steps, but not less time.
 ///
 /// Find the reason, and fix it. The correct behaviour:
 ///
 /// - Every sequence that decodes gets a token at each step, even if more decode than the budget has
 ///   tokens.
-/// - Prompts take what the decodes leave of the budget, first come, first served. If nothing is left,
-///   the first of them still reads one token. "First come" is the order of `running`, whatever the
-///   lengths of the prompts are.
+/// - Prompts take what the decodes leave of the budget, first come, first served. If nothing is
+///   left, the first of them still reads one token. "First come" is the order of `running`,
+///   whatever the lengths of the prompts are.
 /// - No number is above 1,000,000,000.
 ///
 /// ```text

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-/// Bytes, with a count of how often one of them was read. A test sees so, without a clock, what a
-/// comparison depends on.
+/// Bytes, with a count of how often one of them was read. So a test can tell, without a clock, what
+/// a comparison depends on.
 #[derive(Debug)]
 pub struct Counted<'a> {
     bytes: &'a [u8],
@@ -30,10 +30,10 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// The key in the value of an `Authorization` header: `Bearer`, one or more spaces, and the key.
-/// Large and small letters are the same in `Bearer`, and differ in the key. The key has at least
-/// one character, and no space within it or behind it. `None` if the header says anything else, and a
-/// tab is no space. It comes from outside: nothing in it may cause a panic.
+/// Who is asking? Return the key in the value of an `Authorization` header: `Bearer`, one or more
+/// spaces, and the key. Large and small letters make no difference in `Bearer`, but in the key they
+/// do. The key has at least one character, and no space within it or behind it. `None` for any
+/// other header, and a tab is no space. It comes from outside: nothing in it may cause a panic.
 ///
 /// ```text
 /// bearer("Bearer sk-1")    Some("sk-1")
@@ -43,9 +43,9 @@ pub fn bearer(authorization: &str) -> Option<&str> {
     todo!()
 }
 
-/// Whether `given` is the key. How long that takes must not tell how much of it is right, or keys
-/// could be guessed byte by byte: where both have the same length, each byte of both is read
-/// exactly once, whatever the bytes are. The length of the key is no secret.
+/// Whether `given` is the key. The catch: how long that takes must not tell how much of it is
+/// right, or keys could be guessed byte by byte. So if both have the same length, read each byte of
+/// both exactly once, whatever the bytes are. The length of the key is no secret.
 pub fn same(given: &Counted, key: &Counted) -> bool {
     todo!()
 }

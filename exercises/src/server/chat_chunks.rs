@@ -1,11 +1,11 @@
 //! The chunks of a streamed chat answer: roles, finish reasons and usage.
 
-/// What the engine reports of choice `index`. With `n` above 1 the choices come interleaved.
+/// What the engine reports about choice `index`. With `n` above 1 the choices come interleaved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// More text. It is empty where all of it is held back for now.
+    /// More text. It is empty if all of it is held back for now.
     Text { index: usize, text: String },
-    /// The choice has ended. Nothing more comes of it.
+    /// The choice has ended. No more events come from it.
     End {
         index: usize,
         /// What was still held back.
@@ -44,7 +44,7 @@ pub struct Choice {
     pub finish_reason: Option<&'static str>,
 }
 
-/// What is new of a message. `Delta::default()` is the empty delta, `{}`.
+/// The new part of a message. `Delta::default()` is the empty delta, `{}`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Delta {
     pub role: Option<&'static str>,
@@ -71,13 +71,14 @@ pub struct ChatStream {
 }
 
 impl ChatStream {
-    /// `n` choices for one prompt of so many tokens. `include_usage` is that of `stream_options`.
+    /// `n` choices for one prompt of so many tokens. `include_usage` comes from `stream_options`.
     pub fn new(n: usize, prompt_tokens: usize, include_usage: bool) -> Self {
         todo!()
     }
 
-    /// The chunks that an event causes, in order. There may be none, and each has one choice at
-    /// most.
+    /// Clients of the chat API expect chunks in a fixed form: a role first, then text, a finish
+    /// reason, and the usage if they asked for it. Return the chunks that an event causes, in
+    /// order. There may be none, and each has one choice at most.
     ///
     /// - The first event of a choice, whatever it is, causes a chunk whose delta has the role
     ///   `"assistant"` and the content `""`. No other delta has a role.

@@ -1,11 +1,11 @@
-//! A bounded queue that says when to retry.
+//! A bounded queue that tells clients when to retry.
 
-// As in `std::sync`, atomics too, but that the tests decide whose turn it is: they try many orders of
-// the threads. Take all locks and atomics from here: with those of `std::sync` no race can be seen.
+// These work as in `std::sync`, but the tests decide which thread runs next, and try many orders.
+// Take all locks and atomics from here: with the ones of `std::sync` the tests can't see a race.
 use shuttle::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Counts the sequences in a server, those that run and those that wait.
+/// Counts the sequences in a server, running or waiting.
 #[derive(Debug)]
 pub struct Queue {
     capacity: usize,
@@ -24,7 +24,7 @@ pub struct Slots {
 pub enum Refusal {
     /// 429, with this number of seconds in `Retry-After`.
     Full { retry_after: u64 },
-    /// 400: it needs more slots than there are at all. To come again is of no use.
+    /// 400: it needs more slots than there are at all. Retrying is useless.
     TooLarge,
 }
 
@@ -39,15 +39,18 @@ impl Queue {
         todo!()
     }
 
-    /// Admits a request for `sequences` texts, at least 1. All of them get a slot, or none: half an
-    /// answer is none. Many threads call this at the same time.
+    /// A full server that accepts everything gets slower and slower. Yours refuses in time, and
+    /// tells its client when to come back. Admit a request for `sequences` texts, at least 1. All
+    /// of them get a slot, or none: half an answer is no use. Many threads call this at the same
+    /// time.
     ///
-    /// Where too few are free, `Retry-After` says when as many will be that are missing. Of late,
-    /// one slot was freed each `per_slot`. The header has whole seconds: they are rounded up, and
-    /// at least 1, so that no client retries too early, and at most 60, so that every client retries.
+    /// If too few are free, `Retry-After` tells the client when the missing ones will be. Lately
+    /// one slot was freed every `per_slot`. The header has whole seconds: they are rounded up, and
+    /// at least 1, so that no client retries too early, and at most 60, so that every client
+    /// retries.
     ///
-    /// **Limits**, for when that passes: `per_slot` may be any `Duration`, and `capacity` and `sequences`
-    /// may be any `usize`.
+    /// **Limits**, for when that passes: `per_slot` may be any `Duration`, and `capacity` and
+    /// `sequences` may be any `usize`.
     ///
     /// ```text
     /// capacity 4, per_slot 0.8 s
@@ -63,8 +66,8 @@ impl Queue {
 }
 
 impl Slots {
-    /// One of the sequences has ended before the others: its slot is free. Nothing happens where
-    /// all of them had ended already.
+    /// One of the sequences has ended before the others: its slot is free. Nothing happens if all
+    /// of them had ended already.
     pub fn end_one(&mut self) {
         todo!()
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// A generation, as the library gives it: an iterator over its tokens. `next` waits, which may take
-/// long while the request is queued. Dropping the job cancels it, and frees its slot.
+/// A generation, as the library returns it: an iterator over its tokens. `next` waits, which may
+/// take long while the request is queued. Dropping the job cancels it, and frees its slot.
 #[derive(Debug)]
 pub struct Job {
     tokens: Receiver<String>,
@@ -52,20 +52,20 @@ impl Iterator for Body {
 /// The handler of a streaming request: the body has an event for each token of the job, as soon as
 /// it is there, and then `[DONE]`. The handler itself returns at once.
 ///
-/// What was observed: at noon the server answers 429 to every request. All slots are taken, and all of
-/// them generate. Of its 64 clients 60 left minutes ago, most of them because they had waited for
-/// too long. Once their texts have reached their limits, all is well again. In the test of this
+/// What was observed: at noon the server answers 429 to every request. All slots are taken, and all
+/// of them generate. Of its 64 clients 60 left minutes ago, most of them because they had waited
+/// for too long. Once their texts have reached their limits, all is well again. In the test of this
 /// function, with one client that reads to the end, nothing was wrong.
 ///
-/// Find out why, and mend it. The types and the signature of `respond` stay.
+/// Find out why, and fix it. The types and the signature of `respond` stay.
 ///
-/// - When the body is dropped, the job is cancelled before `drop` returns. That holds whether there
-///   were tokens or none yet, and whether the client had read them or not.
-/// - What went right must go right: all events in order, as early as before, and `[DONE]` once, at
+/// - When the body is dropped, the job is cancelled before `drop` returns. That must be so whether
+///   there were tokens or none yet, and whether the client had read them or not.
+/// - What worked must still work: all events in order, as early as before, and `[DONE]` once, at
 ///   the end.
 pub fn respond(job: Job) -> Body {
     let (sender, receiver) = sync_channel(16);
-    // The handler must return before the text is written, so a thread of its own passes it on.
+    // The handler must return before the text is written, so another thread passes it on.
     thread::spawn(move || {
         for token in job {
             // A client may leave at any time: no reason to panic.

@@ -18,7 +18,7 @@ pub enum Answer {
     Finished,
     /// The deadline of the shutdown has passed. The client is told so.
     CutOff,
-    /// 503: the server shuts down, and does not accept anything.
+    /// 503: the server is shutting down, and accepts nothing.
     Refused,
 }
 
@@ -29,7 +29,7 @@ pub struct Server {
     slots: usize,
     waiting: VecDeque<Request>,
     running: Vec<Request>,
-    /// From the shutdown on.
+    /// Set from the shutdown on.
     deadline: Option<Duration>,
 }
 
@@ -43,7 +43,7 @@ impl Server {
         }
     }
 
-    /// Accepts a request, or refuses it, which is an answer at once.
+    /// Accepts a request, or refuses it, which is an immediate answer.
     pub fn submit(&mut self, request: Request) -> Option<Answer> {
         if self.deadline.is_some() {
             return Some(Answer::Refused);
@@ -52,27 +52,27 @@ impl Server {
         None
     }
 
-    /// The process is to end, at `deadline` at the latest.
+    /// The process has to end, at `deadline` at the latest.
     pub fn shut_down(&mut self, deadline: Duration) {
         self.deadline = Some(deadline);
     }
 
     /// One step: requests that wait join where there is room, and each running one gets a token.
-    /// Returns the names of those that ended, in the order in which they joined, and how.
+    /// Returns the names of the requests that ended, in the order in which they joined, and how.
     ///
     /// What was observed: with each new version of the server, a few clients get an empty reply,
-    /// and no error that says why. No client loses a text of which it has seen the beginning,
-    /// unless it ran for longer than the deadline. The logs say of each of these shutdowns that all
-    /// went well and all slots were free, and most of them took less than a second of the thirty
-    /// that they had.
+    /// and no error that tells them why. No client loses a text after seeing its beginning, unless
+    /// it ran for longer than the deadline. According to the logs, each of these shutdowns went
+    /// well and all slots were free, and most of them took less than a second of the thirty that
+    /// they had.
     ///
-    /// Find out why, and mend it. The public items stay.
+    /// Find out why, and fix it. The public items stay.
     ///
-    /// - Every request gets exactly one answer, and only those that are submitted after
-    ///   `shut_down` are refused.
+    /// - Every request gets exactly one answer, and only requests submitted after `shut_down` are
+    ///   refused.
     /// - Before the deadline a server that shuts down works like any other, but it accepts nothing.
-    /// - The step at the deadline or after it computes nothing, and cuts off all that are left:
-    ///   first those that run, then those that wait.
+    /// - The step at the deadline or after it computes nothing, and cuts off everything that is
+    ///   left: first the running requests, then the waiting ones.
     /// - Once it has nothing left to do, and no earlier, `may_exit`.
     pub fn step(&mut self, now: Duration) -> Vec<(char, Answer)> {
         match self.deadline {

@@ -1,13 +1,13 @@
 //! Percentiles from a histogram, as `/metrics` shows it.
 
-/// How many values were at most as great as each of several bounds.
+/// Counts values by size: for each of several bounds, how many values were no greater.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     /// In milliseconds, from the least to the greatest, all different. The last bucket, for values
     /// above all bounds, has none.
     pub bounds: Vec<u64>,
-    /// For each bound, the number of values up to it, that value included. One more at the end: the
-    /// number of all values. So these numbers never fall from one to the next.
+    /// For each bound, the number of values up to and including it. One more at the end: the number
+    /// of all values. So these numbers never fall from one to the next.
     pub counts: Vec<u64>,
 }
 
@@ -22,18 +22,20 @@ impl Histogram {
         todo!()
     }
 
-    /// Adds the values of another server, and returns whether that was possible: histograms with other
-    /// bounds cannot be added, and then nothing changes.
+    /// Adds the values of another server, and returns whether that was possible: histograms with
+    /// other bounds can't be added, and then nothing changes.
     pub fn add(&mut self, other: &Histogram) -> bool {
         todo!()
     }
 
-    /// Between which two bounds the percentile by nearest rank lies: the least value that at least
-    /// `per_mille` thousandths of all values do not exceed. `per_mille` is 1 to 1000: 990 is p99.
+    /// Is p99 below a second? A server that kept every value could tell, but it keeps only counts.
+    /// So return the two bounds between which the percentile by nearest rank lies: the least value
+    /// that at least `per_mille` thousandths of all values do not exceed. `per_mille` is 1 to 1000:
+    /// 990 is p99.
     ///
-    /// Returns the greatest bound that is too small, or 0, and the least that is not. It is `None` where
-    /// the value is above all bounds. `None` for both where there is no value. Counts may be as great as
-    /// a `u64` holds.
+    /// First comes the greatest bound that is too small, or 0, then the least that is not: `None`
+    /// if the value is above all bounds. Without any value, the whole answer is `None`. Counts may
+    /// be as large as a `u64` holds.
     ///
     /// ```text
     /// bounds 100 250, counts 150 199 200

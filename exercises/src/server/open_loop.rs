@@ -14,14 +14,15 @@ pub struct Request {
     pub first_token: Option<Duration>,
 }
 
-/// A percentile of TTFT, as the users felt it: the smallest TTFT of the list that at least
-/// `per_mille` thousandths of all requests had, or a smaller one. This is the percentile by nearest
-/// rank: every reported number was measured.
+/// A load tool that waits for the server can't see how long its users waited. Report a percentile
+/// of TTFT as they felt it: the smallest TTFT of the list that at least `per_mille` thousandths of
+/// all requests had, or a smaller one. This is the percentile by nearest rank: every reported
+/// number was measured.
 ///
 /// `per_mille` is 1 to 1000: 500 is the median, 999 is p99.9. A request without a first token
-/// waited longer than any other, so `None` may be the answer. It is too where there is no request
-/// at all. The requests are in any order. There may be 100,000 of them, so a comparison of each with
-/// each takes too long.
+/// waited longer than any other, so the answer may be `None`. It also is if there is no request at
+/// all. The requests are in any order. There may be 100,000 of them, so comparing each with each
+/// takes too long.
 ///
 /// ```text
 /// The server stands still for 4 s, and the load tool has one connection:

@@ -18,24 +18,25 @@ pub struct Policy {
 pub struct Refusal {
     /// The HTTP status, 400 to 599.
     pub status: u16,
-    /// What the server says in `Retry-After`.
+    /// The time in the server's `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 
-/// How long the client waits before it tries again, or `None` where it gives up. `done` retries were
-/// made before.
+/// A client that retries at once makes a full server fuller. How long should it wait before it
+/// tries again? Return `None` if it gives up. `done` retries were made before.
 ///
-/// - Only what may succeed later is tried again: 429, and all statuses from 500 on.
-/// - It gives up after `policy.retries` retries.
-/// - The **backoff** is `base` doubled once for each retry that was made, and `most` where that would be
-///   longer.
-/// - Clients that were refused together must not come back together: half of the backoff is certain, and
-///   the other half is multiplied with `random`, from 0 up to but without 1. This is **jitter**.
-/// - Where the server says `Retry-After`, it is not asked earlier: the certain half is `retry_after` if
-///   that is longer. The jitter is added all the same. `most` does not shorten what the server says.
-/// - The result may be off by a millionth of itself.
-/// - **Limits**, for when that passes: `done` and both durations may be as great as their types allow. A
-///   sum that no `Duration` holds is `Duration::MAX`.
+/// - Try again only what may succeed later: 429, and all statuses from 500 on.
+/// - Give up after `policy.retries` retries.
+/// - The **backoff** is `base` doubled once for each retry that was made, and `most` if that would
+///   be longer.
+/// - Clients that were refused together must not come back together: half of the backoff is
+///   certain, and the other half is multiplied by `random`, at least 0 and below 1. This is
+///   **jitter**.
+/// - If the server sent `Retry-After`, don't ask it earlier: the certain half is `retry_after` if
+///   that is longer. The jitter is added all the same. `most` does not shorten the server's time.
+/// - The result may be off by a millionth of its value.
+/// - **Limits**, for when that passes: `done` and both durations may be as large as their types
+///   allow. A sum that no `Duration` holds is `Duration::MAX`.
 ///
 /// ```text
 /// base 1 s, most 60 s, 5 retries; status 503

@@ -1,15 +1,16 @@
 //! Server-sent events, byte for byte.
 
-/// One server-sent event, as it goes over the wire.
+/// A browser understands server-sent events only byte for byte, and a line end in the wrong place
+/// breaks them. Return one event, as it goes over the wire.
 ///
-/// - With a name the first line is `event: ` and the name. `Some("")` is a name too: it gives the line
-///   `event: `, with the space. Only `None` gives no line.
+/// - With a name the first line is `event: ` and the name. `Some("")` is a name too: it gives the
+///   line `event: `, with the space. Only `None` gives no line.
 /// - Each line of `data` becomes a line of the event: `data: ` and its text. In `data`, a line ends
 ///   with LF, with CR LF or with CR. The client joins the lines with LF, whatever it was.
-/// - Where `data` ends with a line end, one more line follows, which is empty. Empty `data` is one
+/// - If `data` ends with a line end, one more line follows, which is empty. Empty `data` is one
 ///   empty line. A client ignores an event without any line of data.
 /// - Every line of the event ends with LF, and an empty line ends the event.
-/// - `None` if the name contains CR or LF: what follows would be a line of its own, which a stranger
+/// - `None` if the name contains CR or LF: the rest would become a separate line, which a stranger
 ///   may have chosen.
 ///
 /// ```text
@@ -21,8 +22,8 @@ pub fn event(name: Option<&str>, data: &str) -> Option<String> {
     todo!()
 }
 
-/// A whole stream of the OpenAI API: an event without a name for each chunk, in order, and one
-/// more at the end, whose data is `[DONE]`. A chunk is JSON. It may be written over several lines.
+/// A whole stream of the OpenAI API: an event without a name for each chunk, in order, and a last
+/// one whose data is `[DONE]`. A chunk is JSON. It may be written over several lines.
 ///
 /// ```text
 /// stream(&["{}"])    "data: {}\n\ndata: [DONE]\n\n"

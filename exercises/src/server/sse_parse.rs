@@ -3,11 +3,11 @@
 /// One event, as its reader gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// `message` where the stream names none.
+    /// `message` if the stream names none.
     pub name: String,
     /// The lines of data, joined with LF.
     pub data: String,
-    /// The last id of the stream so far, empty where there was none.
+    /// The last id of the stream so far, empty if there was none.
     pub id: String,
 }
 
@@ -27,8 +27,8 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Takes the next bytes of the stream, and returns the events that end with them, in order. The
-    /// bytes may be cut anywhere: within a line, a character, or between CR and LF.
+    /// The network cuts a stream wherever it likes: within a line, a character, or between CR and
+    /// LF. Take the next bytes, and return the events that end with them, in order.
     ///
     /// These are the rules of the WHATWG for `text/event-stream`:
     ///
@@ -36,17 +36,17 @@ impl Parser {
     ///   once, whatever comes next.
     /// - A line is UTF-8. Bytes that are not become U+FFFD, as with `String::from_utf8_lossy`. A
     ///   byte order mark (EF BB BF) at the very beginning of the stream is left out.
-    /// - A line that begins with a colon is a comment. Servers send them so that the connection is
-    ///   not idle.
+    /// - A line that begins with a colon is a comment. Servers send comments so that the connection
+    ///   is not idle.
     /// - In every other line, the field is what comes before the first colon, and the value is what
     ///   comes after it. One space at the beginning of the value is left out. A line without a
     ///   colon is a field whose value is empty.
-    /// - `data` adds a line of data. `event` is the name of this event, the last one where there
-    ///   are several, `message` where it is empty. `id` is the id from here on, also of later
-    ///   events, unless the value contains a NUL. `retry` is explained below. Other fields are
-    ///   ignored, and so are fields with capital letters.
-    /// - An empty line ends the event. With at least one line of data it is returned, also where
-    ///   that line is empty. Without any there is no event, and its name is forgotten.
+    /// - `data` adds a line of data. `event` is the name of this event, the last one if there are
+    ///   several, `message` if it is empty. `id` is the id from here on, for later events too,
+    ///   unless the value contains a NUL. `retry` is explained below. Other fields are ignored, and
+    ///   so are fields with capital letters.
+    /// - An empty line ends the event. With at least one line of data it is returned, even if that
+    ///   line is empty. Without any there is no event, and its name is forgotten.
     ///
     /// ```text
     /// push(b": hello\ndata: on")    []
@@ -56,9 +56,8 @@ impl Parser {
         todo!()
     }
 
-    /// How many milliseconds to wait before connecting again: the value of the last `retry` field
-    /// that had one. It has one if it consists of ASCII digits alone, at least one, and fits in a
-    /// `u64`.
+    /// How many milliseconds to wait before connecting again: the value of the last valid `retry`
+    /// field. It is valid if it consists only of ASCII digits, at least one, and fits in a `u64`.
     pub fn retry(&self) -> Option<u64> {
         todo!()
     }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// A bucket of permits, which are called tokens too and have nothing to do with those of a model.
-/// The fields are a proposal.
+/// A bucket of permits, which are called tokens too and have nothing to do with a model's. The
+/// fields are a proposal.
 #[derive(Debug)]
 pub struct TokenBucket {
     capacity: u32,
     per_second: u32,
-    /// What is in it, in billionths of a token.
+    /// How much it holds, in billionths of a token.
     level: u128,
     /// When `level` was right.
     as_of: Duration,
@@ -18,8 +18,8 @@ pub struct TokenBucket {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
     Taken,
-    /// Not now. If no other request takes tokens, it is taken after exactly this time, rounded up to a
-    /// nanosecond, and not a nanosecond earlier.
+    /// Not now. If no other request takes tokens, it is taken after exactly this time, rounded up
+    /// to a nanosecond, and not a nanosecond earlier.
     RetryAfter(Duration),
     /// It costs more than the bucket can hold.
     Never,
@@ -32,17 +32,18 @@ impl TokenBucket {
         todo!()
     }
 
-    /// Takes `cost` tokens out, if there are as many.
+    /// One client sends a thousand requests a second, and the others starve. A rate limit allows
+    /// each client a burst, and then a steady rate. Take `cost` tokens out, if there are as many.
     ///
     /// - A refused request takes nothing.
     /// - The bucket never holds more than `capacity`, however long no request comes.
-    /// - Fractions of a token count: at 1 a second, there is half a token after half a second. Nothing
-    ///   is rounded, after however many calls.
-    /// - `now` counts from any fixed moment. Two threads may read the clock and then come here in the
-    ///   other order. A call whose `now` is earlier than one before it is treated as if it were made at
-    ///   that later time.
-    /// - **Limits**, for when that passes: `now` may be any `Duration`, and the other numbers may be as
-    ///   great as their types allow.
+    /// - Fractions of a token count: at 1 a second, there is half a token after half a second.
+    ///   Nothing is rounded, after however many calls.
+    /// - `now` counts from any fixed moment. Two threads may read the clock and then come here in
+    ///   the other order. A call whose `now` is earlier than one before it is treated as if it were
+    ///   made at that later time.
+    /// - **Limits**, for when that passes: `now` may be any `Duration`, and the other numbers may
+    ///   be as large as their types allow.
     ///
     /// ```text
     /// capacity 2, per_second 4, full at 0 s

@@ -14,18 +14,19 @@ pub enum Ending {
     Stopped,
 }
 
-/// Takes up to `max_tokens` steps, and hands each token to `on_token`. Returns why it ended.
+/// The reader closes the window, and the model writes on for nobody. A text has to be stoppable at
+/// any step. Take up to `max_tokens` steps, hand each token to `on_token`, and return why it ended.
 ///
 /// `step` computes one token. `cancelled` may be set at any time, also by another thread while a
-/// step is being computed; it belongs to the code that sets it, and is not changed here.
+/// step is being computed; it belongs to the code that sets it, and you don't change it.
 ///
-/// - No step begins once the flag is set. So after it is set at most one more token comes: that of
-///   the step in which it was set.
-/// - A token that was computed is handed over, before the next step begins.
-/// - Where `on_token` breaks, no further step is taken: [`Ending::Stopped`], whatever the flag says
-///   and also at the last token.
-/// - A text with all its tokens ends with [`Ending::Length`], also where the flag was set during the
-///   last step. With `max_tokens` 0 there is no step, and that is all its tokens.
+/// - No step begins once the flag is set. So at most one more token comes after that: from the step
+///   during which it was set.
+/// - A token that was computed is handed over before the next step begins.
+/// - If `on_token` breaks, you take no further step: [`Ending::Stopped`], whatever the flag is, and
+///   at the last token too.
+/// - A text with all its tokens ends with [`Ending::Length`], even if the flag was set during the
+///   last step. With `max_tokens` 0 there is no step, and the text has all its tokens.
 ///
 /// ```text
 /// max_tokens 5, the flag is set during the third step

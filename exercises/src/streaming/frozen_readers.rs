@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 /// One text that is being written.
 #[derive(Debug)]
 pub struct Job {
-    /// What the model will say, in order. In this exercise it is known beforehand.
+    /// What the model will write, in order. In this exercise it is known beforehand.
     pub tokens: VecDeque<u32>,
     /// Where the tokens go: the sending end of a `sync_channel`, whose reader is in another thread.
     pub stream: SyncSender<u32>,
@@ -14,21 +14,21 @@ pub struct Job {
 
 /// One step: the model thread computes a token for each running job, and hands it over.
 ///
-/// A job leaves `jobs`, which closes its stream, with its last token, or when its reader has
-/// gone. The others stay, in their order. Every reader gets all tokens of its text, in order, as
-/// long as it reads.
+/// A job leaves `jobs`, which closes its stream, with its last token, or when its reader has gone.
+/// The others stay, in their order. Every reader gets all tokens of its text, in order, as long as
+/// it reads.
 ///
 /// What was observed, with streams of 16 tokens each, on a server with many readers: one of them
-/// left its window open and read no further. Sixteen tokens later all texts stood still, those of
-/// the others too. The processor had nothing to do. When the window was closed, all went on as if
-/// nothing had happened, and no text had a mistake.
+/// left its window open and stopped reading. Sixteen tokens later all texts stood still, everybody
+/// else's too. The processor had nothing to do. When the window was closed, all texts went on as if
+/// nothing had happened, and none had a mistake.
 ///
-/// Find out why, and mend it. The type and the signature of `step` stay. A reader that falls behind
+/// Find out why, and fix it. The type and the signature of `step` stay. A reader that falls behind
 /// may slow down its own text, but no other:
 ///
-/// - It takes no part in the steps until it has caught up. Then it goes on where it was: no token is
-///   lost, and none comes twice.
-/// - For a reader that is behind no tokens pile up anywhere: what its stream can't take stays in
+/// - Its job takes no part in the steps until the reader has caught up. Then it goes on where it
+///   was: no token is lost, and none comes twice.
+/// - While a reader is behind, no tokens pile up anywhere: what its stream can't take stays in
 ///   `tokens`.
 pub fn step(jobs: &mut Vec<Job>) {
     jobs.retain_mut(|job| {
@@ -39,7 +39,7 @@ pub fn step(jobs: &mut Vec<Job>) {
     });
 }
 
-/// Gives a token to the reader of its job. False when there is none any more.
+/// Gives a token to the reader of its job. False when the reader has gone.
 fn hand_over(job: &mut Job, token: u32) -> bool {
     job.stream.send(token).is_ok()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-/// What the model thread says of a sequence.
+/// What the model thread reports about a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// It has a new piece of text.
@@ -56,17 +56,19 @@ impl OutStream {
     }
 }
 
-/// Starts a sequence for each prompt, in order, and returns. What follows happens in the closures that
-/// the model was given: they are called later, in any order.
+/// A user wants one line for each of several prompts, live, and the model thread must never wait
+/// for a reader. So your handler starts a sequence for each prompt, in order, and returns.
+/// Everything else happens in the closures that you give to the model: they are called later, in
+/// any order.
 ///
-/// - A line ends with the first LF. A token is emitted as soon as it is there: its text, or what comes
-///   before its first LF. Where that is empty, there is no `Text`.
-/// - With the LF, or the end of the sequence, the line is complete: `Line`, once for each prompt. After
-///   an LF, the sequence is stopped.
-/// - After the last `Line`, `Done` is emitted. Without prompts it is emitted at once.
-/// - Where the reader has gone, a sequence is stopped at its next event that has something to emit.
-/// - Where a sequence is refused, its error is returned, and no further one is started. Those that were
-///   started before are stopped at their next event, and emit nothing.
+/// - A line ends with the first LF. Emit a token as soon as it is there: its text, or what comes
+///   before its first LF. If that is empty, there is no `Text`.
+/// - With the LF, or the end of the sequence, the line is complete: `Line`, once for each prompt.
+///   After an LF, stop the sequence.
+/// - After the last `Line`, emit `Done`. Without prompts, emit it at once.
+/// - If the reader has gone, stop a sequence at its next event that has something to emit.
+/// - If a sequence is refused, return its error and start no further one. The sequences already
+///   started are stopped at their next event, and emit nothing.
 ///
 /// ```text
 /// prompts "a", "b"

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// One requested text.
+/// One text that was requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub name: char,
@@ -28,21 +28,23 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Takes one step. Returns the names of the jobs that got a token, in the order of `running`.
-    /// The parts of a step, in this order:
+    /// Some readers are slow. Their jobs should pause without holding up the others. Take one step,
+    /// and return the names of the jobs that got a token, in the order of `running`. The parts of a
+    /// step, in this order:
     ///
     /// 1. Cancelled jobs are removed, from `running` and from `waiting`.
     /// 2. A running job is paused at this step if its stream is full: `unread` is `capacity`. It
     ///    keeps its place in `running`, gets no token, and does not count in parts 3 and 4.
     /// 3. Waiting jobs join, first come, first served, at the end of `running`, while fewer than
     ///    `max_running` of the running jobs are not paused.
-    /// 4. The first `max_running` of the running jobs that are not paused get a token each: one fewer
-    ///    remains, one more is unread. The others wait for a slot, at their places in `running`.
+    /// 4. The first `max_running` of the running jobs that are not paused get a token each: one
+    ///    fewer remains, one more is unread. The others wait for a slot, at their places in
+    ///    `running`.
     /// 5. A job with no token remaining leaves, whether its tokens have been read or not.
     ///
     /// So a slow reader delays no waiting job. When it has caught up, its job resumes as soon as
-    /// there is a slot: where many catch up at the same moment, those that joined first go first, and
-    /// no job joins until all of them have a slot.
+    /// there is a slot. If many catch up at the same moment, the jobs that joined first go first,
+    /// and no job joins until all of them have a slot.
     ///
     /// ```text
     /// max_running 2, capacity 3, no job is cancelled

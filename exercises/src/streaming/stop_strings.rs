@@ -16,21 +16,22 @@ pub struct Passed {
 }
 
 impl StopFilter {
-    /// A filter for these stop strings, none of which is empty. There may be none at all.
+    /// A filter for these stop strings, none of which is empty. There may be no stop string at all.
     pub fn new(stops: &[&str]) -> Self {
         let stops = stops.iter().map(|&stop| stop.to_owned()).collect();
         Self { stops, held: String::new() }
     }
 
-    /// Takes the text of one more token, which may be empty, and returns what is now known to be a
-    /// part of the result.
+    /// A stop string may begin in one token and end in another, and what you have streamed you
+    /// can't take back. So take the text of one more token, which may be empty, and return what is
+    /// now known to be part of the result.
     ///
-    /// - The result is the text before the stop string. The stop string, and what comes after it in
-    ///   the same token, are not a part of it.
-    /// - The stop string that is complete first ends the text, read from left to right. Where two
-    ///   are complete with the same character, the longer one counts.
-    /// - The longest end of the text that may be the beginning of a stop string is held back. All
-    ///   before it is given out at once.
+    /// - The result is the text before the stop string. The stop string is not part of it, and what
+    ///   follows it in the same token isn't either.
+    /// - The stop string that is complete first ends the text, read from left to right. If two are
+    ///   complete with the same character, the longer one counts.
+    /// - Hold back the longest end of the text that may be the beginning of a stop string. Give out
+    ///   everything before it at once.
     ///
     /// After a stop, nothing is pushed any more.
     ///
@@ -48,7 +49,7 @@ impl StopFilter {
         todo!()
     }
 
-    /// No more tokens come. Returns what was still held back: it has not become a stop string. After
+    /// No more tokens come. Return what was still held back: it has not become a stop string. After
     /// a stop there is nothing.
     pub fn finish(self) -> String {
         todo!()

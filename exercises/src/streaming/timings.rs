@@ -17,21 +17,22 @@ pub struct Timeline {
 pub struct Timings {
     /// From the submission until it joined.
     pub queue: Duration,
-    /// The time to first token, TTFT. `None` where there is no token.
+    /// The time to first token, TTFT. `None` if there is no token.
     pub ttft: Option<Duration>,
-    /// The time per output token, TPOT: the mean gap between two tokens. `None` where there is no
-    /// gap.
+    /// The time per output token, TPOT: the mean gap between two tokens. `None` if there is no gap.
     pub tpot: Option<Duration>,
 }
 
-/// The numbers of a request, as the reader feels them: the `n`-th token, counted from 1, is there
-/// TTFT + (`n` - 1) · TPOT after the submission, if all gaps are the same.
+/// "The server is slow." Which wait does that mean: in the queue, for the first token, or between
+/// tokens? Return the three numbers as the reader feels them: the `n`-th token, counted from 1, is
+/// there TTFT + (`n` - 1) · TPOT after the submission, if all gaps are the same.
 ///
-/// All of it to the nanosecond, as a [`Duration`] has it, also for a program that has run for
-/// a year; no time is above ten years. (A mean that is no whole number of
-/// nanoseconds may be rounded either way.)
+/// Be exact to the nanosecond, as a [`Duration`] is, even if the program has run for a year; no
+/// time is above ten years. (A mean that is no whole number of nanoseconds may be rounded either
+/// way.)
 ///
-/// A text may have no token at all, where it was cancelled in the queue, and it may have one.
+/// The catch: a text may have no token at all, if it was cancelled in the queue, and it may have
+/// only one.
 ///
 /// ```text
 /// submitted 1.0 s    joined 1.5 s    tokens at 2.0 s, 2.25 s, 2.5 s

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-/// The end of the model thread.
+/// The model thread's end.
 #[derive(Debug)]
 pub struct TokenSender {
     sender: SyncSender<String>,
@@ -22,21 +22,22 @@ pub enum Emitted {
     Gone,
 }
 
-/// The end of the reader: an iterator over the tokens.
+/// The reader's end: an iterator over the tokens.
 #[derive(Debug)]
 pub struct TokenStream {
     receiver: Receiver<String>,
     gone: Arc<AtomicBool>,
 }
 
-/// Both ends of a stream in which at most `capacity` tokens wait to be read, at least 1.
+/// The model thread serves many readers, so it can't wait for a single one of them. Build the two
+/// ends of a stream in which at most `capacity` tokens wait to be read, at least 1.
 ///
-/// - The reader waits for the next token. Its iterator ends when the sender is dropped and all that
-///   was sent has been read, and not before.
-/// - The sender never waits. It is told by [`Emitted`] where the reader is behind.
-/// - Dropping the stream never waits. Once it is dropped, wherever its reader was, the sender can see
-///   that: from [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`], also
-///   where the stream was full.
+/// - The reader waits for the next token. Its iterator ends when the sender is dropped and
+///   everything that was sent has been read, and not before.
+/// - The sender never waits. If the reader is behind, [`Emitted`] tells it so.
+/// - Dropping the stream never waits. Once it is dropped, wherever its reader was, the sender can
+///   notice: from [`TokenSender::is_gone`], without sending anything, and from [`Emitted::Gone`],
+///   even if the stream was full.
 ///
 /// ```text
 /// capacity 2

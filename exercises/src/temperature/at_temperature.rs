@@ -9,16 +9,17 @@ pub enum InvalidTemperature {
     NotFinite,
 }
 
-/// The probability of each token at a temperature: the softmax of `logit / temperature`.
+/// One number decides how daring a model is. What is the probability of each token at a
+/// temperature? The softmax of `logit / temperature`, and then the catches at both ends.
 ///
-/// `logits` is `[vocab]`; returns `[vocab]`. At least one logit is finite, none is NaN or +inf, and
-/// a logit of -inf has the probability 0. The finite ones lie between -1e38 and 1e38, and there are at
-/// most 1,000.
+/// `logits` is `[vocab]`; you return `[vocab]`. At least one logit is finite, none is NaN or +inf,
+/// and a logit of -inf has the probability 0. The finite ones lie between -1e38 and 1e38, and there
+/// are at most 1,000.
 ///
 /// - The temperature 0 is greedy: the token with the greatest logit has the probability 1, all
 ///   others have 0. Of equals it is the one with the lowest id. -0.0 is 0 too.
-/// - Every temperature above 0 is taken as it is, however tiny or huge: there must be no NaN, equals
-///   share, and with two logits that are as far apart as the temperature, the second has 0.2689.
+/// - Every temperature above 0 is taken as it is, however tiny or huge: there must be no NaN,
+///   equals share, and if two logits are as far apart as the temperature, the second has 0.2689.
 /// - Tokens may be so unlikely that their probability at the temperature 1 is 0 in an `f64`. A high
 ///   temperature brings them back.
 /// - A probability may be off by 0.00001.

@@ -1,12 +1,13 @@
 //! Entropy, and the effective number of tokens.
 
-/// The entropy of a distribution in bits: `-sum_i p_i log2 p_i`, the surprise to expect.
+/// How unsure is a model of its next token? The entropy tells you, in bits: `-sum_i p_i log2 p_i`,
+/// the surprise to expect.
 ///
-/// `probabilities` is `[vocab]`, with the sum 1. A token of probability 0 adds nothing, though its
-/// logarithm is minus infinity: it never comes, so it never surprises.
+/// `probabilities` is `[vocab]`, with the sum 1. The catch is a token of probability 0. Its
+/// logarithm is minus infinity, yet it adds nothing: it never comes, so it never surprises.
 ///
-/// Add up in `f64`: a large vocabulary has many terms that are small beside their sum, and the result
-/// may be off by no more than 0.00001.
+/// Add up in `f64`: a large vocabulary has many terms that are small next to their sum, and the
+/// result may be off by no more than 0.00001.
 ///
 /// ```text
 /// entropy(&[0.5, 0.5])         -> 1.0
@@ -17,8 +18,9 @@ pub fn entropy(probabilities: &[f32]) -> f64 {
     todo!()
 }
 
-/// The effective number of tokens, 2 to the power of the entropy: among how many equally likely
-/// tokens one would be as unsure. It may be off by a ten-thousandth of itself.
+/// Bits are hard to picture. So take 2 to the power of the entropy, the effective number of tokens:
+/// choosing among that many equally likely tokens would leave you just as unsure. It may be off by
+/// a ten-thousandth of its value.
 ///
 /// ```text
 /// effective_tokens(&[0.25, 0.25, 0.25, 0.25])   -> 4.0

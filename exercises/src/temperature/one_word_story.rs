@@ -3,12 +3,12 @@
 use slowburn::Result;
 use slowburn::sampling::{Sampler, SamplingParams};
 
-/// Writes `max_tokens` tokens after a prompt, drawn as `params` say, and returns them without the
-/// prompt.
+/// Writes `max_tokens` tokens after a prompt, drawn as `params` demand, and returns them without
+/// the prompt.
 ///
 /// `model` gives the logits of the next token, `[vocab]`, for the text so far. The seed starts one
-/// generator, and each token is drawn with what comes next from it. So the same `params` always give
-/// the same tokens, and another seed gives others.
+/// generator, and each token is drawn with what comes next from it. So the same `params` always
+/// give the same tokens, and another seed gives others.
 ///
 /// What was observed: at a temperature of 0 all texts are right. With a temperature above 0, and a
 /// model that finds four tokens equally likely at every step, each text is one token again and
@@ -20,11 +20,10 @@ use slowburn::sampling::{Sampler, SamplingParams};
 /// seed 2    1 1 1 1 1 1 1 1
 /// ```
 ///
-/// With a real model the texts are no such monotony, and yet some are odd in a way that is hard to
-/// name. Find out why, and mend it. The signature stays.
+/// With a real model the texts are not as monotonous, and yet some are odd in a way that is hard to
+/// name. Find out why, and fix it. The signature stays.
 ///
-/// # Errors
-/// Parameters out of their range, or logits from which nothing can be drawn.
+/// # Errors Parameters out of their range, or logits from which nothing can be drawn.
 pub fn one_word_story(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     prompt: &[u32],

@@ -3,13 +3,14 @@
 use slowburn::sampling::softmax;
 use slowburn::sampling::statistics::effective_tokens;
 
-/// The temperature at which a distribution has the given effective number of tokens.
+/// "Temperature 0.8" doesn't tell a user much, and "choose among about three tokens" does. So find
+/// the temperature at which a distribution has the given effective number of tokens.
 ///
 /// `logits` is `[vocab]`, all finite and with one that is the greatest. `tokens` is above 1 and
-/// below the vocabulary. The temperature lies between 0.01 and 100: the caller sees to that.
+/// below the vocabulary size. The temperature lies between 0.01 and 100: the caller sees to that.
 ///
-/// The result is near enough where the effective number at that temperature is off by no more than
-/// a thousandth of `tokens`. `softmax` and `effective_tokens` of the crate are there to be used.
+/// Your result is near enough if the effective number at that temperature is off by no more than a
+/// thousandth of `tokens`. Use the crate's `softmax` and `effective_tokens`.
 ///
 /// There is no formula for it. But you know what happens to the effective number as the temperature
 /// rises.

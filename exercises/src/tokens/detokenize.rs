@@ -1,14 +1,16 @@
 //! From ids back to text.
 
-/// The text of some token ids.
+/// Your model writes ids, and its reader wants text. So turn the ids back into a `String`.
 ///
-/// `vocab[id]` holds the bytes of a token. A token may hold a part of a character, and every id is
-/// in the vocabulary. The ids in `special`, in any order, mark something: they stand for no text,
-/// whatever their entry in `vocab` is. What comes before and after such an id belongs together as if
-/// it were not there. An id that is not in `special` is text, also where its entry looks the same.
+/// `vocab[id]` holds the bytes of a token, and every id is in the vocabulary. A space is part of a
+/// token, so you add none. The catch: a token may hold only a part of a character.
 ///
-/// A space is part of a token, so none is added. Bytes that make no whole character, even together
-/// with those of the next tokens, become U+FFFD (`�`), in the way of `String::from_utf8_lossy`.
+/// - The ids in `special`, in any order, mark something and stand for no text, whatever their entry
+///   in `vocab` is. What comes before and after such an id belongs together, as if the id were not
+///   there.
+/// - An id that is not in `special` is text, even if its entry looks like a marker.
+/// - Bytes that make no whole character, even together with the bytes of the next tokens, become
+///   U+FFFD (`�`), as `String::from_utf8_lossy` does it.
 ///
 /// ```text
 /// vocab = ["<|begin|>", "a", " cat", [0xC3], [0xA9]], special = [0]

@@ -1,21 +1,22 @@
 //! Where a vocabulary comes from: merges are learned from a corpus.
 
-/// Learns up to `count` merges of a byte pair encoding.
+/// Where do the merges of a byte pair encoding come from? You learn them from a corpus: up to
+/// `count` of them.
 ///
 /// The corpus is a list of words, and each begins as a row of characters. (A real tokenizer begins
-/// with bytes.) A step counts how often each pair of neighbours occurs, notes the most frequent
-/// pair, and joins it at all its places. Then the next step counts anew.
+/// with bytes.) In each step you count how often each pair of neighbours occurs, record the most
+/// frequent pair, and join it everywhere. The next step counts anew.
 ///
-/// - A pair lies within one word. The last piece of a word and the first of the next are no
+/// - A pair lies within one word: the last piece of a word and the first piece of the next are no
 ///   neighbours.
 /// - A word that occurs twice counts twice.
-/// - Places that overlap all count: `a a a` holds the pair `a a` twice. They cannot all be joined:
-///   from left to right, it becomes `aa a`.
-/// - Characters are as they are: `A` and `a` are two, and a hyphen is one too.
-/// - Where several pairs are the most frequent, the first is taken: the one that occurs earliest in
-///   the corpus as it is at that step.
-/// - No pair is left when every word is one piece. Then fewer than `count` merges are returned.
-///   `count` may be as great as a `usize` can be.
+/// - Occurrences that overlap all count: `a a a` holds the pair `a a` twice. But you can't join
+///   them all: from left to right, it becomes `aa a`.
+/// - Characters are taken as they are: `A` and `a` are two, and a hyphen is a character too.
+/// - Several pairs are the most frequent? Take the one that occurs earliest in the corpus, as it is
+///   at that step.
+/// - Once every word is one piece, no pair is left, and you return fewer than `count` merges.
+///   `count` may be any `usize`, even the largest.
 ///
 /// ```text
 /// learn_merges(&["hop", "top", "mop", "hot"], 2)   -> [("o", "p"), ("h", "op")]

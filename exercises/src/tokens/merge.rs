@@ -1,15 +1,16 @@
 //! Cutting a word: the merges of a byte pair encoding, applied.
 
-/// The tokens of a word.
+/// A vocabulary doesn't hold every word, so the tokenizer cuts a word into pieces that it does
+/// hold. Return these pieces.
 ///
 /// `word` is a row of characters at first. (A real tokenizer begins with bytes.) `merges` are the
-/// pairs that were learned, the first one learned first. They are applied in this order: each joins
-/// all places where its two pieces stand side by side, the second directly behind the first. A piece
-/// is joined as a whole: the end or the beginning of a longer piece is none.
+/// pairs that were learned, the first one learned first, and you apply them in this order: each
+/// joins its two pieces wherever the second stands directly behind the first. A piece is joined as
+/// a whole, never the end or the beginning of a longer piece.
 ///
-/// - Places may overlap, as in `a a a` for the pair `a a`. Then the left one is joined: `aa a`.
+/// - Occurrences may overlap, as in `a a a` for the pair `a a`. Then you join the left one: `aa a`.
 /// - No two merges make the same piece. The pieces of a merge are single characters, or were made
-///   by merges before it.
+///   by earlier merges.
 /// - An empty word has no tokens. In all others each character counts, whatever it is.
 ///
 /// ```text

@@ -1,7 +1,7 @@
 //! Bug hunt: a text stops in the middle, and the model goes on.
 
-/// Turns ids into text as they come: one piece for each id, which is what is whole by then and was
-/// not given out before. It may be empty.
+/// Turns ids into text as they come: one piece for each id, with everything that is complete by
+/// then and was not returned before. A piece may be empty.
 ///
 /// `vocab[id]` holds the bytes of a token, which may be none. The bytes of all `ids`, one after the
 /// other, are UTF-8.
@@ -14,8 +14,8 @@
 /// piece                 ""   ""   ""   "🍎"  " pie"
 /// ```
 ///
-/// But in a story about a café the text ends at "caf", and nothing comes after that, although the
-/// model writes on. In that vocabulary the word is cut into the tokens `" caf" C3`, `A9` and `"!"`:
+/// But in a story about a café the text stops at "caf", and nothing comes after it, although the
+/// model writes on. This vocabulary cuts the word into the tokens `" caf" C3`, `A9` and `"!"`:
 ///
 /// ```text
 ///             first piece   second   third
@@ -23,7 +23,7 @@
 /// observed    " caf"        ""       ""
 /// ```
 ///
-/// Find out why, and mend it.
+/// Find out why, and fix it.
 pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
     let mut held = Vec::new();
     ids.iter()
@@ -34,7 +34,7 @@ pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
         .collect()
 }
 
-/// Takes the text that is whole out of what is held back.
+/// Takes the complete text out of the bytes that are held back.
 fn take_whole(held: &mut Vec<u8>) -> String {
     let whole = match std::str::from_utf8(held) {
         Ok(text) => text.len(),

@@ -3,11 +3,11 @@
 use slowburn::sampling::softmax;
 
 /// Draws a token with top-k: only the `k` best can come, each as often as its probability among
-/// them says.
+/// them demands.
 ///
 /// `logits` is `[vocab]` and finite, and no two are so close that they give the same probability.
-/// `k` is from 1 to the vocabulary. `point` is from 0 up to but without 1, and says where on the
-/// line of probabilities the draw falls. In which order the tokens lie on that line is open.
+/// `k` is from 1 to the vocabulary size. `point` is at least 0 and below 1, and tells where on the
+/// line of probabilities the draw falls. The order of the tokens on that line is up to you.
 ///
 /// What was observed: without a cut, the texts are as they should be. With `k` = 1 they are what
 /// greedy writes. With a `k` between, no token comes that should have been removed. And yet, with
@@ -20,7 +20,7 @@ use slowburn::sampling::softmax;
 ///   1         378        545
 /// ```
 ///
-/// Find out why, and mend it. Other inputs show it too: try the same logits in another order.
+/// Find out why, and fix it. Other inputs show it too: try the same logits in another order.
 pub fn lopsided_draw(logits: &[f32], k: usize, point: f64) -> usize {
     let mut probabilities = softmax(logits);
     keep_best(&mut probabilities, k);

@@ -1,13 +1,14 @@
 //! The kept probabilities sum to 1 again.
 
-/// Removes tokens from a distribution, and divides what is left by its own sum.
+/// A rule has removed tokens, and the probabilities that are left no longer sum to 1. Divide them
+/// by their sum.
 ///
-/// `probabilities` and `kept` are `[vocab]`. Token `i` stays where `kept[i]` is true. Returns
-/// `[vocab]`: 0 for a token that was removed, and for one that stays its probability among those
-/// that stay.
+/// `probabilities` and `kept` are `[vocab]`. Token `i` stays if `kept[i]` is true. Return
+/// `[vocab]`: 0 for a token that was removed, and for one that stays its probability among the
+/// tokens that stay.
 ///
 /// - Each token keeps its place in the list, which has at most 1,000.
-/// - The probabilities may sum to less than 1: an earlier rule has removed some tokens then.
+/// - The probabilities may sum to less than 1 already, if an earlier rule has removed some tokens.
 /// - At least one token that stays has a probability above 0, which may be as small as 1e-30.
 /// - A result may be off by 0.00001, but a token that was removed has exactly 0.
 ///

@@ -1,15 +1,15 @@
 //! The repetition penalty.
 
-/// Makes every token that was said less likely to be said again.
+/// The model repeats itself. So make every token that was said less likely to be said again.
 ///
-/// `scores` is `[vocab]` and is changed in place. `prompt` and `output` are token ids, each less
-/// than the vocabulary, and a token was said if it is in either. With a `penalty` above 1, the score
-/// of such a token falls:
+/// `scores` is `[vocab]`, and you change it in place. `prompt` and `output` are token ids within
+/// the vocabulary, and a token was said if it is in either. With a `penalty` above 1, the score of
+/// such a token falls:
 ///
-/// - A score above 0 is divided by `penalty`, and one below 0 is multiplied with it.
+/// - A score above 0 is divided by `penalty`, and one below 0 is multiplied by it.
 /// - However often a token was said, it is penalised once.
-/// - A `penalty` of 1 changes nothing. One below 1, and at least 0.01, makes scores rise
-///   instead, by the same rule.
+/// - A `penalty` of 1 changes nothing. One below 1, and at least 0.01, makes scores rise instead,
+///   by the same rule.
 /// - A score may be -inf: that token was removed, and stays removed. None is +inf or NaN.
 ///
 /// ```text

@@ -17,24 +17,26 @@ pub struct Rules {
     pub min_p: Option<f32>,
 }
 
-/// The distribution that the next token is drawn from, after all rules in this order:
+/// You have written each rule of the sampler. Now put them together, because their order decides
+/// what is left. Return the distribution that the next token is drawn from, after all rules in this
+/// order:
 ///
 /// 1. The repetition penalty, for all tokens in `said`. A score above 0 is divided by it, one below
 ///    0 is multiplied, once for each token.
-/// 2. The temperature, however tiny. At 0 the best token, of equals the one with the lowest id, has the
-///    probability 1, and no rule follows.
-/// 3. Top-k: what is less than the k-th best score goes. Ties with it stay.
+/// 2. The temperature, however tiny. At 0 the best token, of equals the one with the lowest id, has
+///    the probability 1, and no rule follows.
+/// 3. Top-k: scores below the k-th best go. Ties with it stay.
 /// 4. Top-p: the smallest set of most likely tokens that sums to at least `top_p` stays.
-/// 5. Min-p: what is less than `min_p` times as likely as the best token goes.
+/// 5. Min-p: tokens less than `min_p` times as likely as the best one go.
 ///
-/// Every rule sees what the one before left: its probabilities are those of a softmax over the
-/// tokens that are still there, and sum to 1.
+/// Every rule sees what the one before left: its probabilities are a softmax over the tokens that
+/// are still there, and sum to 1.
 ///
-/// `logits` is `[vocab]`, all finite; `said` are ids, each less than the vocabulary. Returns
-/// `[vocab]`: 0 for what was removed, and the sum is 1.
+/// `logits` is `[vocab]`, all finite; `said` are ids within the vocabulary. Return `[vocab]`: 0 for
+/// what was removed, and the sum is 1.
 ///
-/// You have written each rule before: copy from your answers. The crate's `Sampler` can do all this
-/// too, but then it would know the order, and not you. Its `softmax` is there to be used.
+/// Copy the rules from your answers. The crate's `Sampler` can do all this too, but then it would
+/// know the order, and not you. You may use the crate's `softmax`.
 ///
 /// ```text
 /// logits 2, 1.5, 1, 0.5, temperature 2, top-p 0.7, nothing else

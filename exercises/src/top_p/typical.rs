@@ -1,20 +1,22 @@
 //! Typical sampling: neither too likely nor too unlikely.
 
-/// Keeps the tokens whose surprise is nearest to the entropy, as many as it takes for their
-/// probabilities to sum to at least `mass`.
+/// A text that always takes the likeliest token is dull, and one that takes the least likely is
+/// nonsense. Typical sampling prefers tokens about as surprising as the model expects: keep the
+/// ones whose surprise is nearest to the entropy, as many as it takes for their probabilities to
+/// sum to at least `mass`.
 ///
 /// `probabilities` is `[vocab]`, in the order of the ids, with the sum 1. `mass` is above 0 and
-/// below 1. Returns `[vocab]`: 0 for a token that was removed, and for one that stays its
-/// probability divided by the sum of those that stay.
+/// below 1. Return `[vocab]`: 0 for a token that was removed, and for one that stays its
+/// probability divided by the sum of all that stay.
 ///
 /// - The surprise of a token is the logarithm of 1/p, and the entropy is the mean surprise. Bits or
-///   nats do not matter, as long as both are in the same.
+///   nats doesn't matter, as long as both use the same.
 /// - Nearest means that the distance counts, above or below.
-/// - The token that brings the sum to `mass` stays, as in top-p. Of tokens that are equally near,
-///   any may stay, as long as no more of them stay than it takes.
-/// - All of it may be computed in `f32` or in `f64`: where the two disagree, either is right.
-/// - A token of probability 0 never stays. Any other has a surprise that is a number: the smallest
-///   above 0 is 1.4e-45, and its 1/p is more than an f32 holds.
+/// - The token that brings the sum to `mass` stays, as in top-p. Of equally near tokens any may
+///   stay, as long as no more stay than it takes.
+/// - You may compute in `f32` or in `f64`: where the two disagree, either is right.
+/// - A token of probability 0 never stays. Any other has a surprise that is a number. Watch out for
+///   the smallest: above 0 that is 1.4e-45, and its 1/p is more than an `f32` holds.
 ///
 /// ```text
 /// probabilities    0.5    0.25   0.125  0.125     entropy 1.75 bits
