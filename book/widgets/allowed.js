@@ -61,9 +61,10 @@ widgets.allowed = async (place) => {
         const { state, states, may_end: mayEnd, allowed, vocab_size: vocabSize, share } = inside;
         const at = `State ${state} of ${states}.`;
         if (allowed === 0) return `${at} The text is complete: nothing may come next.`;
+        const them = allowed === 1 ? "it" : "them";
         const end = mayEnd ? "The text may end here." : "The text may not end here.";
-        return `${at} Of ${count(vocabSize, "token")}, ${allowed.toLocaleString("en")} may come next. ${end} `
-            + `The model gives ${percent(share)} to what is allowed.`;
+        return `${at} Of ${count(vocabSize, "token")}, ${allowed.toLocaleString("en")} may come next, and the model gives ${them} `
+            + `${percent(share)} of its probability. ${end}`;
     }
 
     /** Why a text is outside: the byte that could not be read, and what could have been. */
@@ -71,10 +72,10 @@ widgets.allowed = async (place) => {
         const byte = new TextEncoder().encode(text)[read];
         const others = instead.length > NAMED ? ` and ${instead.length - NAMED} others` : "";
         const could = instead.length === 0
-            ? "nothing: the text was complete before"
-            : `only ${instead.slice(0, NAMED).map(named).join(" ")}${others}`;
+            ? "Nothing can: the text was already complete."
+            : `Only ${instead.slice(0, NAMED).map(named).join(" ")}${others} can.`;
         return `State ${state} of ${states}. The text leaves the grammar after ${count(read, "byte")}: `
-            + `${named(byte)} cannot be read there. What could be is ${could}.`;
+            + `${named(byte)} can't come next. ${could}`;
     }
 
     function named(byte) {

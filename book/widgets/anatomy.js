@@ -13,9 +13,9 @@ widgets.anatomy = async (place) => {
         place, "One forward pass over your text",
         text.row, steps.box,
         element("div", { class: "widget-heat-room", tabindex: 0, role: "region", "aria-label": "What each head attends to" }, heat),
-        key(["new", "its own position"], ["kept", "earlier ones"], ["most", "the most of a head"]),
+        key(["new", "its own position"], ["kept", "earlier ones"], ["most", "where a head looks most"]),
         element("div", { class: "widget-lens-room" }, element("table", { class: "widget-table widget-lens" },
-            element("caption", {}, "What the head of the model would say after each layer"),
+            element("caption", {}, "What the model would predict if it ended after each layer"),
             element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "after layer"),
                 element("th", { scope: "col" }, "likeliest tokens"))),
             lens)),
@@ -70,7 +70,7 @@ widgets.anatomy = async (place) => {
             return element("td", { title: said, "aria-label": percent(share), ...(classes ? { class: classes } : {}) }, square);
         };
         heat.replaceChildren(
-            element("caption", {}, `How much of each position ${name(tokens[position])}, at position ${position}, takes up`),
+            element("caption", {}, `How much ${name(tokens[position])}, at position ${position}, takes from each position`),
             element("thead", {},
                 element("tr", {}, element("td"), ...attention.map((_, l) =>
                     element("th", { scope: "colgroup", colspan: heads, class: "first" }, `layer ${l + 1}`))),
@@ -98,8 +98,8 @@ widgets.anatomy = async (place) => {
             element("th", { scope: "row" }, `${i + 1}`),
             element("td", {}, layers[position].map(({ token, probability }) => `${name(token)} ${percent(probability)}`).join(", ")))));
         const last = says.at(-1)[position][0];
-        said.textContent = `Position ${position}, after ${name(tokens[position])}: the model says ${name(last.token)} with `
-            + `${percent(last.probability)}.${answer.is_cut ? ` Only the first ${tokens.length} tokens are read here.` : ""}`;
+        said.textContent = `Position ${position}, after ${name(tokens[position])}: the model predicts ${name(last.token)} with `
+            + `${percent(last.probability)}.${answer.is_cut ? ` Only the first ${tokens.length} tokens of your text are read here.` : ""}`;
         place.dataset.shown = JSON.stringify({ position, answer });
     }
 

@@ -193,7 +193,7 @@ widgets.candidates = async (place) => {
         const { token, probabilities } = candidate;
         row.id = token.id;
         row.token.textContent = elements.name(token);
-        row.token.title = "Go on from here with this token";
+        row.token.title = "Continue from here with this token";
         row.line.className = token.id === drawn ? "chosen" : "";
         const cell = (probability, kind) => (probability === 0
             ? [element("span", { class: "removed" }, "removed")]

@@ -97,7 +97,7 @@ const elements = {
             if (inside !== typed) {
                 const range = `${min.toLocaleString("en")} to ${max.toLocaleString("en")}`;
                 const what = Number.isNaN(typed) ? "That" : String(typed).replace("-", "−");
-                hint.textContent = `${what} is no whole number from ${range}: ${inside} is used.`;
+                hint.textContent = `${what} is not a whole number from ${range}, so ${inside} is used.`;
             }
             used = inside;
             if (input.value !== String(used)) input.value = used;

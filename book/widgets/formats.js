@@ -23,7 +23,7 @@ widgets.formats = async (place) => {
     const first = { name: element("p", { class: "widget-format" }, "…"), text: region("The story", "whole") };
     const rows = Array.from({ length: FORMATS }, (_, i) => {
         const name = element("p", { class: "widget-format" }, "…");
-        return { name, text: region(`Where format ${i + 1} parts`) };
+        return { name, text: region(`Where format ${i + 1} diverges`) };
     });
     const said = output();
 
@@ -113,9 +113,9 @@ widgets.formats = async (place) => {
         const written = Math.max(...stories.map((story) => story.tokens.length));
         const partings = stories.map((story) => (story === reference ? -1 : parting(story, reference)));
         if (inF32) {
-            first.name.textContent = "f32, written by the library; in bold as far as all are the same:";
+            first.name.textContent = "f32, written by the library. It is bold as long as all formats agree:";
         } else {
-            first.name.replaceChildren(`${against}; in bold as far as all are the same. f32 is not in this page: `,
+            first.name.replaceChildren(`${against}. It is bold as long as all formats agree. This page has no f32; for that, run `,
                 element("code", {}, command(settings)));
         }
         drawStory(settings.prompt, reference.tokens.slice(0, written), partings);
@@ -140,16 +140,16 @@ widgets.formats = async (place) => {
             text.replaceChildren(`from token ${at + 1}: …`, ...marked, tokens.slice(at + 1).map((token) => token.text).join(""));
             show(text);
             const [was, is] = [reference, stories[i]].map((story) => story.tokens[at]);
-            lines.push(`${begun[i].name} parts from ${against} at token ${at + 1}: `
-                + `${is ? JSON.stringify(is.text) : "its end"} instead of ${was ? JSON.stringify(was.text) : "the end"}.`);
+            lines.push(`${begun[i].name} diverges from ${against} at token ${at + 1}: `
+                + `${is ? JSON.stringify(is.text) : "the end"} instead of ${was ? JSON.stringify(was.text) : "the end"}.`);
         });
         show(first.text);
         const all = stories.every((story) => story.has_ended) ? `${count(stories[0].tokens.length, "token")}. ` : "";
-        said.textContent = all + (lines.length > 0 ? lines.join(" ") : `All are the same as ${against} so far.`);
+        said.textContent = all + (lines.length > 0 ? lines.join(" ") : `So far, all agree with ${against}.`);
     }
 
     const [known] = await examples;
     first.name.textContent = "f32, written by the library";
     drawStory(known.prompt, known.tokens, []);
-    said.textContent = "Press Write: the others follow, token by token. The first time, their four models are loaded.";
+    said.textContent = "Press Write, and the other four follow, token by token. The first time, their models have to be loaded.";
 };

@@ -79,7 +79,7 @@ widgets.guess = async (place) => {
         const sum = (of) => steps.reduce((sum, step) => sum + of(step), 0);
         const [tokens, guessed] = [sum((step) => step.tokens.length), sum((step) => step.guessed.length)];
         said.textContent = steps.length === 0
-            ? "Nothing is computed yet."
+            ? "Nothing is computed yet: press Step."
             : `${count(steps.length, "pass").replace("passs", "passes")} gave ${count(tokens, "token")}. Of `
                 + `${guessed === 1 ? "1 guess" : `${guessed} guesses`}, ${sum(right)} ${sum(right) === 1 ? "was" : "were"} right.`;
     }

@@ -40,9 +40,9 @@ widgets.layout = async (place) => {
         grid.replaceChildren(...rows.map((row) =>
             element("div", { class: kind === "end to end" ? "wraps" : "" }, ...row.map(cell))));
         const last = {
-            "right": "The logits to choose from are in a different column for each prompt.",
-            "left": "The logits to choose from are all in the last column, and position 0 is not.",
-            "end to end": "The logits to choose from are those of each prompt's last token.",
+            "right": "The logits that we need are in a different column for each prompt.",
+            "left": "The logits that we need are all in the last column, but the prompts begin in different ones.",
+            "end to end": "The logits that we need follow each prompt's last token.",
         };
         said.textContent = `${count(computed, "position")} computed, of which ${padding} `
             + `(${percent(padding / computed)}) are padding. ${last[kind]}`;

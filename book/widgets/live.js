@@ -17,7 +17,7 @@ const live = (() => {
         files ??= (async () => {
             const folder = new URL(`${path_to_root}live/`, location.href);
             const found = await fetch(new URL("version.json", folder), { cache: "no-cache" });
-            if (!found.ok) throw new Error(`the engine is not there: ${found.status}`);
+            if (!found.ok) throw new Error(`the engine's files are missing (${found.status})`);
             return { folder, ...await found.json() };
         })();
         return files;

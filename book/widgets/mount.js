@@ -14,7 +14,7 @@ for (const place of document.querySelectorAll(".widget[data-widget]")) {
     });
     const failed = (error) => {
         place.replaceChildren(...figure.childNodes, elements.element("p", { class: "widget-problem" },
-            `The engine of this page does not run here: ${error.message}.`));
+            `This page's engine doesn't run here: ${error.message}.`));
         for (const name of ["role", "aria-labelledby", "tabindex", "data-mounted"]) place.removeAttribute(name);
         place.dataset.failed = "";
     };

@@ -58,7 +58,7 @@ widgets.scheduler = async (place) => {
                 if (request !== "step" || answer.has_work) answer = await engine.ask(request);
             }
             answer = await arrive(engine, answer);
-            draw(answer, done.length === 0 ? "" : "The same requests and steps, with these settings. ");
+            draw(answer, done.length === 0 ? "" : "The same requests and steps again, with these settings. ");
         });
     }
 
@@ -112,10 +112,10 @@ widgets.scheduler = async (place) => {
         buttons("The engine", button("Add a request", add), button("Step", () => step(1)),
             button("Ten steps", () => step(10)), turns.stop, button("Begin again", begin)),
         grid,
-        key(["new", "written in this step"], ["kept", "kept, by one owner"], ["shared", "kept, by several owners"], ["padding", "no owner"]),
+        key(["new", "written in this step"], ["kept", "in use, one owner"], ["shared", "in use, several owners"], ["padding", "no owner"]),
         element("div", { class: "widget-requests", tabindex: 0, role: "region", "aria-label": "The requests" },
             element("table", { class: "widget-table" },
-                element("caption", {}, "The requests, the latest first"),
+                element("caption", {}, "The requests, latest first"),
                 element("thead", {}, element("tr", {},
                     ...["request", "tokens", "this step", "blocks"].map((text) => element("th", { scope: "col" }, text)))), body)),
         element("p", { class: "widget-label" }, "What the step decided"),
@@ -137,14 +137,14 @@ widgets.scheduler = async (place) => {
                     : `prefill ${one.computed.join("..")}`;
             return element("tr", {},
                 element("th", { scope: "row", title: one.text }, `${letter(one.id)}: …${one.text.slice(-18)}`),
-                element("td", {}, `${one.length}, kept ${one.kept}`), element("td", {}, now),
+                element("td", {}, `${one.length}, ${one.kept} cached`), element("td", {}, now),
                 element("td", {}, one.blocks.join(" ") || "none"));
         }));
         const named = decisions.map((decision) => decision.replace(/^\d+/, (id) => letter(Number(id))));
         why.replaceChildren(...named.map((decision) => element("li", {}, decision)));
         const used = owners.filter((number) => number > 0).length;
-        said.textContent = `${before}Step ${steps}: ${count(tokens, "token")} computed. ${used} of ${owners.length} blocks have an owner, `
-            + `${cached} are kept by the prefix cache alone. ${count(hits, "block")} found there so far, `
+        said.textContent = `${before}Step ${steps}: ${count(tokens, "token")} computed. ${used} of ${owners.length} blocks have an owner, and `
+            + `the prefix cache alone holds ${cached}. So far, ${count(hits, "block")} found there, and `
             + `${count(preemptions, "preemption")}.`;
         place.dataset.shown = JSON.stringify(answer);
     }

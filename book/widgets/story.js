@@ -21,7 +21,7 @@ widgets.story = async (place) => {
     });
     const story = element("div", { class: "widget-story", tabindex: 0, role: "region", "aria-label": "The story" });
     const said = output();
-    said.textContent = "Nothing is loaded from elsewhere.";
+    said.textContent = "Press Write. It all runs in this page, and nothing comes from other sites.";
 
     const opened = live.open(place, "story", said);
     const turns = live.turns({
@@ -83,7 +83,7 @@ widgets.story = async (place) => {
         }
         const seconds = (performance.now() - begin) / 1000;
         drawNext.now();
-        const why = { eos: "the model ended it", length: "as many as were asked for", context: "the context is full" };
+        const why = { eos: "the model ended it", length: "the limit is reached", context: "the context is full" };
         place.dataset.ids = JSON.stringify(ids);
         place.dataset.rate = (ids.length / seconds).toFixed(1);
         place.dataset.engineRate = ((1000 * ids.length) / engineMs).toFixed(1);

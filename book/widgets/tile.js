@@ -26,7 +26,7 @@ widgets.tile = async (place) => {
     const lines = { weights: line(), x: line(), first: line(), second: line() };
     const labels = {
         weights: "weights of one k: outputs 0 to 15, 16 to 31",
-        x: "a number of each row",
+        x: "one number of each row",
         first: "sums of outputs 0 to 15, one register for each row",
         second: "sums of outputs 16 to 31",
     };
@@ -146,7 +146,7 @@ const tile = (() => {
                 sum.products += 1;
                 sum.ready = self.now + LATENCY;
             }
-            if (products.length < PRODUCTS) did.push(`${PRODUCTS - products.length} of ${PRODUCTS} units for products wait`);
+            if (products.length < PRODUCTS) did.push(`${PRODUCTS - products.length} of ${PRODUCTS} multiply units wait`);
             return did;
         }
         return self;

@@ -1,4 +1,4 @@
-// A text, and the tokens that it becomes as one types.
+// A text, and the tokens that it becomes as you type.
 "use strict";
 
 widgets.tokens = async (place) => {
@@ -36,7 +36,7 @@ widgets.tokens = async (place) => {
         const { tokens, bytes, characters } = answer;
         list.replaceChildren(...tokens.map(item));
         place.dataset.ids = JSON.stringify(tokens.map(({ id }) => id));
-        const rest = shown.length < text.value.length ? "Of this text, only the beginning is cut into tokens: " : "";
+        const rest = shown.length < text.value.length ? "Your text is long, so only its beginning is cut into tokens: " : "";
         said.textContent = `${rest}${count(characters, "character")}, ${count(bytes, "byte")}, `
             + `${count(tokens.length, "token")}.`;
     });

@@ -91,7 +91,7 @@ widgets.way = async (place) => {
         const { heading, parts, sentence } = way.panels[kind](answer, layer);
         title.textContent = layer === null ? heading : `Block ${layer + 1} of ${answer.layers.length}: ${heading}`;
         panel.replaceChildren(...parts);
-        const cut = answer.is_cut ? ` Only the first ${answer.tokens.length} tokens are read here.` : "";
+        const cut = answer.is_cut ? ` Only the first ${answer.tokens.length} tokens of your text are read here.` : "";
         said.textContent = `${sentence}${cut}`;
         place.dataset.shown = JSON.stringify({ stop: at, kind, layer, answer });
     }
@@ -204,7 +204,7 @@ const way = (() => {
     /** What each head takes up from each position, as in the widget of attention. */
     function weightsTable({ tokens, position }, weights) {
         return element("table", { class: "widget-table widget-weights" },
-            element("caption", {}, "The weights of the heads, which sum to 100%"),
+            element("caption", {}, "The heads' weights: each column sums to 100%"),
             element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "key of"),
                 ...weights.map((_, head) => element("th", { scope: "col" }, `head ${head + 1}`)))),
             element("tbody", {}, ...tokens.slice(0, position + 1).map((token, at) => element("tr", {},
@@ -224,8 +224,8 @@ const way = (() => {
         embedding: ({ tokens, position, embedding }) => ({
             heading: "The embedding",
             parts: [strip(`row ${tokens[position].id} of the matrix`, "new", embedding)],
-            sentence: `The token ${name(tokens[position])} has the id ${tokens[position].id}. Its row of the embedding matrix is the `
-                + `vector that goes on: ${embedding.length} numbers.`,
+            sentence: `The token ${name(tokens[position])} has the id ${tokens[position].id}, so row ${tokens[position].id} of the embedding matrix `
+                + `goes on from here: a vector of ${embedding.length} numbers.`,
         }),
         norm: (answer, layer) => normed(before(answer, layer), answer.layers[layer].attention_input),
         qkv: ({ layers, heads, kv_heads: kvHeads }, layer) => {
@@ -243,9 +243,9 @@ const way = (() => {
                 heading: "RoPE",
                 parts: [strip("Q, rotated", "new", query, heads), strip("K, rotated", "new", key, kvHeads)],
                 sentence: position === 0
-                    ? "At position 0 the angle of each pair is 0: nothing changes."
+                    ? "At position 0 every angle is 0, so nothing changes."
                     : `Each pair of numbers is rotated by an angle that grows with the position, which is ${position}: the first pair of `
-                        + `each head by ${position} radians, the last by much less. Lengths stay.`,
+                        + `each head by ${position} radians, the last by much less. Lengths stay the same.`,
             };
         },
         weights: (answer, layer) => ({
@@ -267,7 +267,7 @@ const way = (() => {
             };
         },
         attention: (answer, layer) => added("attention", before(answer, layer), answer.layers[layer].attention, answer.layers[layer].after_attention,
-            "A fourth matrix mixes the heads. Its result is added to the vector, which is not replaced."),
+            "A fourth matrix mixes the heads. Its result doesn't replace the vector, but is added to it."),
         norm2: ({ layers }, layer) => normed(layers[layer].after_attention, layers[layer].feed_forward_input),
         gate: ({ layers }, layer) => {
             const { gate, up, gated } = layers[layer];
@@ -291,7 +291,7 @@ const way = (() => {
                     element("th", { scope: "row" }, name(token)), element("td", {}, number(logit)),
                     element("td", {}, elements.bar(probability, i === 0 ? "chosen" : "new"), percent(probability))))))],
             sentence: `The vector is multiplied with the row of each of the ${vocabulary.toLocaleString("en")} tokens of the vocabulary. `
-                + `The greatest product is that of ${name(logits[0].token)}, which has ${percent(logits[0].probability)} of the probability.`,
+                + `${name(logits[0].token)} has the greatest product, and with it ${percent(logits[0].probability)} of the probability.`,
         }),
     };
 
@@ -303,7 +303,7 @@ const way = (() => {
         return {
             heading: "RMSNorm",
             parts: [strip("the vector", "kept", from), strip("normed", "new", to)],
-            sentence: `The root mean square of the vector is ${number(size)}. Each number is divided by it, and multiplied with a learned weight.`,
+            sentence: `The root mean square of the vector is ${number(size)}. Each number is divided by it, and multiplied by a learned weight.`,
         };
     }
 
