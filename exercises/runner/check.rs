@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use std::{env, fs, io, thread};
 
-use anstream::{AutoStream, ColorChoice, eprintln, println};
+use anstream::{AutoStream, ColorChoice, eprintln};
 use anyhow::Result;
 use exercises_runner::compile_error::CompileError;
 use exercises_runner::failure::{Failure, sort_as_in_suite};
@@ -15,7 +15,7 @@ use exercises_runner::manifest::{Exercise, Package};
 use exercises_runner::progress::{self, Status};
 use exercises_runner::test_binary::{self, Build, Ending, LIMIT, MEMORY, Outcome, TestBinary};
 
-use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, line_of_task, link};
+use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, fitted, line_of_task, link, say};
 use crate::{Project, engine, overview};
 
 /// After how long a build that shows nothing says that it goes on.
@@ -26,7 +26,7 @@ pub fn run(project: &Project, name: Option<&str>) -> Result<ExitCode> {
         Some(name) => {
             let pass = one(project, project.manifest.find(name)?)?;
             if pass {
-                println!();
+                say!();
                 overview::next(project)?;
             }
             pass
@@ -72,7 +72,7 @@ pub fn changed(project: &Project) -> Result<()> {
     };
     project.update(|progress| progress.set_last(last))?;
     several(project, &changed)?;
-    println!();
+    say!();
     Ok(())
 }
 
@@ -87,12 +87,12 @@ fn all(project: &Project) -> Result<bool> {
     let passed = several(project, &begun)?;
     match exercises.len() - begun.len() {
         0 => {}
-        1 => println!("{FAINT}· 1 exercise is not begun{END}"),
-        count => println!("{FAINT}· {count} exercises are not begun{END}"),
+        1 => say!("{FAINT}· 1 exercise is not begun{END}"),
+        count => say!("{FAINT}· {count} exercises are not begun{END}"),
     }
-    println!("\n{STRONG}{passed} of {} exercises pass.{END}", exercises.len());
+    say!("\n{STRONG}{passed} of {} exercises pass.{END}", exercises.len());
     if passed < exercises.len() {
-        println!("`cargo run -p exercises -- check NAME` shows what fails in one of them.");
+        say!("`cargo run -p exercises -- check NAME` shows what fails in one of them.");
     }
     Ok(passed == exercises.len())
 }
@@ -140,7 +140,7 @@ pub fn several(project: &Project, exercises: &[&Exercise]) -> Result<usize> {
         };
         for (exercise, version) in exercises {
             let outcome = binary.run(&exercise.tests())?;
-            println!("{}", summary(exercise, &outcome));
+            say!("{}", summary(exercise, &outcome));
             let pass = outcome.all_pass();
             passed += usize::from(pass);
             project.update(|progress| progress.set_passed(exercise, version, pass))?;
@@ -178,16 +178,22 @@ impl Building {
             test_binary::Progress::Hidden
         };
         if first {
-            eprintln!("The first build takes {first_takes}. Later ones take seconds.")
+            eprintln!(
+                "{}",
+                fitted(&format!("The first build takes {first_takes}. Later ones take seconds."))
+            )
         } else {
-            eprintln!("{FAINT}{later}{END}")
+            eprintln!("{}", fitted(&format!("{FAINT}{later}{END}")))
         }
         let (_until_built, built) = mpsc::channel::<()>();
         if !first {
             thread::spawn(move || {
                 if built.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                     eprintln!(
-                        "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
+                        "{}",
+                        fitted(&format!(
+                            "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
+                        ))
                     );
                 }
             });
@@ -218,7 +224,7 @@ pub fn colour() -> bool {
 }
 
 fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
-    println!(
+    say!(
         "{GOOD}✓ {} passes{END}: {} of {} tests. Now compare: {}",
         exercise.name,
         outcome.passed.len(),
@@ -226,7 +232,7 @@ fn congratulate(project: &Project, exercise: &Exercise, outcome: &Outcome) {
         link(&project.root, &exercise.solution(), None)
     );
     if engine::part(exercise).is_some() {
-        println!("It is a part of your engine now: cargo run -p exercises -- engine");
+        say!("It is a part of your engine now: cargo run -p exercises -- engine");
     }
 }
 
@@ -242,51 +248,49 @@ fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
     };
     // Tests that crash leave no message of those that had failed before.
     for failure in shown.iter().filter(|failure| !failure.message.is_empty()) {
-        println!("{BAD}✗ {}{END}\n", failure.name());
+        say!("{BAD}✗ {}{END}\n", failure.name());
         for line in failure.message.lines() {
-            println!("    {line}");
+            say!("    {line}");
         }
-        println!();
+        say!();
     }
     let file = link(&project.root, &exercise.file(), line_of_task(&project.root, &exercise.file()));
     if !todo.is_empty() {
-        println!("{} tests reach a `todo!()` in {file}:", todo.len());
+        say!("{} tests reach a `todo!()` in {file}:", todo.len());
         for failure in &todo {
-            println!("    {}", failure.name());
+            say!("    {}", failure.name());
         }
-        println!();
+        say!();
     }
     if !limits.is_empty() {
         let names: Vec<&str> = limits.iter().map(|failure| failure.name()).collect();
         let names = names.join(", ");
         if of_idea.is_empty() && todo.is_empty() {
-            println!(
-                "{GOOD}The idea is right.{END} The second stage is left, its limits: {names}\n"
-            );
+            say!("{GOOD}The idea is right.{END} The second stage is left, its limits: {names}\n");
         } else {
-            println!("For later, when the idea is right, there are its limits: {names}\n");
+            say!("For later, when the idea is right, there are its limits: {names}\n");
         }
     }
-    println!("{}", summary(exercise, outcome));
+    say!("{}", summary(exercise, outcome));
     match &outcome.ending {
         Ending::Regular => {}
-        Ending::TimedOut => println!(
+        Ending::TimedOut => say!(
             "The tests were stopped after {} seconds: is there a loop that does not end? These had a result: {}.",
             LIMIT.as_secs(),
             names(outcome)
         ),
-        Ending::OutOfMemory => println!(
+        Ending::OutOfMemory => say!(
             "The tests were stopped when they asked for more than {} GB of memory: is there a loop that pushes, and does not end? These had a result: {}.",
             MEMORY >> 30,
             names(outcome)
         ),
-        Ending::Crashed(said) => println!(
+        Ending::Crashed(said) => say!(
             "The tests ended in the middle, as on endless recursion. These had a result: {}.\n{}",
             names(outcome),
             said.trim()
         ),
     }
-    println!("  {file}");
+    say!("  {file}");
 }
 
 fn names(outcome: &Outcome) -> String {
@@ -328,13 +332,13 @@ pub fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileE
         let shown = i == 0 || exercise.is_none_or(|exercise| exercise.file() != files[0]);
         if shown {
             for error in errors.iter().filter(|error| error.file == **file) {
-                println!("{}\n", error.text);
+                anstream::println!("{}\n", error.text);
             }
         }
         let link = link(&project.root, file, None);
-        println!("{BAD}✗ {link} does not compile{END}");
+        say!("{BAD}✗ {link} does not compile{END}");
         if !own {
-            println!("{ATTENTION}{}{END}", why(project, file));
+            say!("{ATTENTION}{}{END}", why(project, file));
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal};
 use std::process::{Command, ExitCode, ExitStatus};
 
-use anstream::println;
 use anyhow::{Context, Result};
 use exercises_runner::cargo::cargo;
 use exercises_runner::engine_parts::{PARTS, Part, Since};
@@ -14,7 +13,7 @@ use exercises_runner::test_binary::{self, Progress};
 use crate::Project;
 use crate::check::{self, Building};
 use crate::figure;
-use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG};
+use crate::screen::{ATTENTION, BAD, END, FAINT, GOOD, STRONG, say};
 
 /// The part of the engine that an exercise takes over.
 pub fn part(exercise: &Exercise) -> Option<&'static Part> {
@@ -91,7 +90,7 @@ fn parts(project: &Project, tried: &[String]) -> Result<Vec<(&'static Part, Whos
     let changed = project.changed(exercises.iter().map(|(_, exercise)| *exercise))?;
     if !changed.is_empty() {
         check::several(project, &changed)?;
-        println!();
+        say!();
     }
     let progress = project.progress()?;
     let whose = |(part, exercise): (&'static Part, &Exercise)| {
@@ -109,24 +108,24 @@ fn parts(project: &Project, tried: &[String]) -> Result<Vec<(&'static Part, Whos
 
 /// What the engine is made of.
 fn table(parts: &[(&Part, Whose)]) {
-    println!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
+    say!("  {STRONG}{:<36}{:<25}whose{END}", "part", "exercise");
     let mut since = None;
     for (part, whose) in parts {
         if since.replace(part.since) != Some(part.since) {
-            println!("{STRONG}{}{END}", heading(part.since));
+            say!("{STRONG}{}{END}", heading(part.since));
         }
-        println!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
+        say!("  {:<36}{:<25}{}", part.does, part.exercise, whose.shown());
     }
     let yours = parts.iter().filter(|(_, whose)| whose.is_yours()).count();
-    println!("\n{STRONG}{yours} of {} parts are yours.{END}", parts.len());
+    say!("\n{STRONG}{yours} of {} parts are yours.{END}", parts.len());
     if yours == 0 {
-        println!("Each of these exercises takes over its part once it passes.");
+        say!("Each of these exercises takes over its part once it passes.");
     } else if parts.iter().all(|(_, whose)| *whose == Whose::Yours) {
-        println!(
+        say!(
             "{GOOD}The engine is your own{END}, but for reading files and what ties the parts together."
         );
     }
-    println!();
+    say!();
 }
 
 /// The figure of the chapter, for whoever has a part.
@@ -135,7 +134,7 @@ fn mark(project: &Project, parts: &[(&Part, Whose)]) -> Result<()> {
     let yours: Vec<&str> = yours.map(|(part, _)| part.exercise).collect();
     if !yours.is_empty() {
         let file = figure::write(&project.root, &yours)?;
-        println!("The figure of the chapter, with your parts marked: {}\n", file.display());
+        say!("The figure of the chapter, with your parts marked: {}\n", file.display());
     }
     Ok(())
 }
@@ -192,24 +191,22 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
 fn conclude(status: ExitStatus, tried: &[&str]) -> ExitCode {
     match (status.code(), tried) {
         (Some(0), []) => {}
-        (Some(0), tried) => println!(
+        (Some(0), tried) => say!(
             "\nAnd yet the tests of {} fail: some texts show a few cases, and the tests show many.",
             tried.join(", ")
         ),
-        (Some(1), []) => println!(
+        (Some(1), []) => say!(
             "\nAll parts of yours pass their tests. What the book's do differently, the tests leave open."
         ),
         (Some(1), tried) => {
-            println!("\nWhich rule is broken:");
+            say!("\nWhich rule is broken:");
             for name in tried {
-                println!("  cargo run -p exercises -- check {name}");
+                say!("  cargo run -p exercises -- check {name}");
             }
         }
         // It has said what is wrong.
         (Some(2), _) => {}
-        _ => println!(
-            "\n{BAD}The engine ended in the middle, as on endless recursion: {status}.{END}"
-        ),
+        _ => say!("\n{BAD}The engine ended in the middle, as on endless recursion: {status}.{END}"),
     }
     if status.success() {
         ExitCode::SUCCESS

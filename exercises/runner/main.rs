@@ -32,7 +32,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check an exercise whenever it is saved, and go on to the next when it passes
+    /// Check an exercise whenever you save it, then go on to the next
     Watch,
     /// Show a hint, each time one more
     Hint {
@@ -46,9 +46,9 @@ enum Command {
         /// All exercises, where none is named
         name: Option<String>,
     },
-    /// Write texts with an engine of which every part is yours whose exercise passes
+    /// Write with an engine that has your part for each that passes
     Engine {
-        /// Use your function though its tests fail, and see where a text differs; may be repeated
+        /// Use your function, although its tests fail; repeatable
         #[arg(long = "try", value_name = "NAME")]
         tried: Vec<String>,
         /// Another beginning than that of *First light*
@@ -70,7 +70,7 @@ enum Command {
     /// Start an exercise anew; your version is kept as a backup
     Reset {
         name: String,
-        /// The commit or branch whose version comes back
+        /// The commit or branch to take it from
         #[arg(long, default_value = "HEAD", value_name = "COMMIT")]
         from: String,
     },
@@ -148,7 +148,10 @@ impl Project {
 /// Says what became of a file that is damaged.
 fn say(note: Option<String>) {
     if let Some(note) = note {
-        eprintln!("{}note:{} {note}", screen::ATTENTION, screen::END);
+        eprintln!(
+            "{}",
+            screen::fitted(&format!("{}note:{} {note}", screen::ATTENTION, screen::END))
+        );
     }
 }
 
@@ -156,7 +159,10 @@ fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{}error:{} {error:#}", screen::ATTENTION, screen::END);
+            eprintln!(
+                "{}",
+                screen::fitted(&format!("{}error:{} {error:#}", screen::ATTENTION, screen::END))
+            );
             ExitCode::FAILURE
         }
     }

@@ -1,11 +1,10 @@
 //! Where a learner is.
 
-use anstream::println;
 use anyhow::Result;
 use exercises_runner::manifest::{Chapter, Exercise, Kind};
 use exercises_runner::progress::{Progress, Status};
 
-use crate::screen::{ATTENTION, END, FAINT, GOOD, STRONG, bar, line_of_task, link};
+use crate::screen::{ATTENTION, END, FAINT, GOOD, STRONG, bar, line_of_task, link, say};
 use crate::{Project, check, engine};
 
 pub fn run(project: &Project) -> Result<()> {
@@ -28,38 +27,38 @@ pub fn run(project: &Project) -> Result<()> {
         }
         all_done += done;
         let all = of_chapter.len();
-        println!("  {:<14}{} {done} of {all}", chapter.module(), bar(done, all));
+        say!("  {:<14}{} {done} of {all}", chapter.module(), bar(done, all));
     }
-    println!("\n  {STRONG}{all_done} of {} exercises pass.{END}", exercises.len());
+    say!("\n  {STRONG}{all_done} of {} exercises pass.{END}", exercises.len());
     if all_done == 0 {
-        println!(
+        say!(
             "  All tests fail at the start: that is expected. You turn them green one file at a time."
         );
     }
-    println!();
+    say!();
     next(project)
 }
 
 /// The next exercise, and what to type.
 pub fn next(project: &Project) -> Result<()> {
     let Some(exercise) = project.next()? else {
-        println!(
-            "{GOOD}All exercises pass.{END} Their answers, with reasons, are in solutions/src."
-        );
-        println!("What you wrote is an engine: cargo run -p exercises -- engine");
+        say!("{GOOD}All exercises pass.{END} Their answers, with reasons, are in solutions/src.");
+        say!("What you wrote is an engine: cargo run -p exercises -- engine");
         return Ok(());
     };
     task(project, exercise);
-    println!();
+    say!();
     let name = &exercise.name;
+    let check = format!("check {name}");
+    let hint = format!("hint {name}");
+    let width = check.len();
     for (arguments, meaning) in [
-        ("watch".to_owned(), "checks it whenever you save"),
-        (format!("check {name}"), "checks it once"),
-        (format!("hint {name}"), "shows a hint, each time one more"),
-        ("engine".to_owned(), "writes a story with what passes"),
+        ("watch", "checks it whenever you save"),
+        (&check, "checks it once"),
+        (&hint, "hints, one more each time"),
+        ("engine", "writes with what passes"),
     ] {
-        let command = format!("cargo run -p exercises -- {arguments}");
-        println!("  {command:<52}  {FAINT}{meaning}{END}");
+        say!("  cargo run -p exercises -- {arguments:<width$}  {FAINT}{meaning}{END}");
     }
     Ok(())
 }
@@ -68,11 +67,11 @@ pub fn next(project: &Project) -> Result<()> {
 pub fn task(project: &Project, exercise: &Exercise) {
     let file = exercise.file();
     let line = line_of_task(&project.root, &file);
-    println!("Next: {STRONG}{}{END}", exercise.title);
-    println!("  {}", link(&project.root, &file, line));
-    println!("  {}", about(exercise));
+    say!("Next: {STRONG}{}{END}", exercise.title);
+    say!("  {}", link(&project.root, &file, line));
+    say!("  {}", about(exercise));
     let page = format!("book/src/{}.md", exercise.chapter.page());
-    println!("  the chapter: {}", link(&project.root, page.as_ref(), None));
+    say!("  the chapter: {}", link(&project.root, page.as_ref(), None));
 }
 
 /// All exercises with level, minutes and state.
@@ -83,9 +82,9 @@ pub fn list(project: &Project) -> Result<()> {
     let mut chapter = None;
     for exercise in &exercises {
         if chapter.replace(exercise.chapter) != Some(exercise.chapter) {
-            println!("{STRONG}{}{END}", exercise.chapter.module());
+            say!("{STRONG}{}{END}", exercise.chapter.module());
         }
-        println!(
+        say!(
             "  {} {:<width$}  {:<6} {:>3} min  {}{FAINT}{}{END}",
             mark(project, &progress, exercise)?,
             exercise.name,
@@ -95,8 +94,8 @@ pub fn list(project: &Project) -> Result<()> {
             marks(exercise)
         );
     }
-    println!("\n✓ passes, · does not pass yet, ? changed since it was checked");
-    println!("engine: a part of what `cargo run -p exercises -- engine` runs");
+    say!("\n✓ passes, · does not pass yet, ? changed since it was checked");
+    say!("engine: a part of what `cargo run -p exercises -- engine` runs");
     Ok(())
 }
 
@@ -111,7 +110,7 @@ fn marks(exercise: &Exercise) -> String {
     if marks.is_empty() {
         String::new()
     } else {
-        format!("  ({})", marks.join(", "))
+        format!(" ({})", marks.join(", "))
     }
 }
 

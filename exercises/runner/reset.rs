@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use anstream::println;
 use anyhow::{Context, Result, bail};
 use exercises_runner::originals;
 use exercises_runner::progress::{self, FOLDER};
 
 use crate::Project;
-use crate::screen::{END, GOOD, link};
+use crate::screen::{END, GOOD, link, say};
 
 pub fn run(project: &Project, name: &str, from: &str) -> Result<()> {
     let exercise = project.manifest.find(name)?;
@@ -29,10 +28,10 @@ pub fn run(project: &Project, name: &str, from: &str) -> Result<()> {
     fs::write(&backup, &now).with_context(|| format!("cannot write {backup:?}"))?;
     fs::write(&path, stub).with_context(|| format!("cannot write {path:?}"))?;
     project.update(|progress| progress.set_last(exercise))?;
-    println!(
+    say!(
         "{GOOD}✓ {} is as at the start.{END}",
         link(&project.root, &exercise.file(), None)
     );
-    println!("Your version is kept: {}", link(&project.root, &backup, None));
+    say!("Your version is kept: {}", link(&project.root, &backup, None));
     Ok(())
 }

@@ -2,11 +2,15 @@
 //! `NO_COLOR` is set.
 
 use std::fmt::Write;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::{env, fs};
 
 use anstyle::{AnsiColor, Reset, Style};
 use exercises_runner::progress::line_of_todo;
+use terminal_size::{Width, terminal_size};
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const BAD: Style = AnsiColor::Red.on_default();
@@ -14,6 +18,38 @@ pub const ATTENTION: Style = AnsiColor::Yellow.on_default();
 pub const STRONG: Style = Style::new().bold();
 pub const FAINT: Style = Style::new().dimmed();
 pub const END: Reset = Reset;
+
+/// Prints lines that end after a word, where a terminal would break them within one.
+macro_rules! say {
+    () => { anstream::println!() };
+    ($($part:tt)*) => { anstream::println!("{}", $crate::screen::fitted(&format!($($part)*))) };
+}
+pub(crate) use say;
+
+/// A text whose lines fit the terminal that standard output is. For a file or a pipe it stays as it is.
+pub fn fitted(text: &str) -> String {
+    let size = io::stdout().is_terminal().then(terminal_size).flatten();
+    // What ends in the last column would be followed by an empty line on some terminals.
+    size.map_or_else(
+        || text.to_owned(),
+        |(Width(width), _)| wrapped(text, usize::from(width).saturating_sub(1)),
+    )
+}
+
+/// A line goes on below its last column, or below its indentation.
+fn wrapped(text: &str, width: usize) -> String {
+    let wrapped = |line: &str| {
+        let before = line.rfind("  ").map_or("", |end| &line[..end + 2]);
+        let indent = " ".repeat(display_width(before));
+        let options = Options::new(width)
+            .break_words(false)
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation)
+            .subsequent_indent(&indent);
+        textwrap::fill(line, options)
+    };
+    text.split('\n').map(wrapped).collect::<Vec<_>>().join("\n")
+}
 
 /// A file of the project, from the folder where this runs, as editors and terminals open it on a
 /// click. `line` counts from 1.
@@ -52,5 +88,21 @@ fn percent_encoded(path: &Path) -> String {
         encoded
     } else {
         format!("/{encoded}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_after_a_word_and_colours_and_links_have_no_width() {
+        assert_eq!(
+            wrapped("one two three\n\n  four five six", 9),
+            "one two\nthree\n\n  four\n  five\n  six"
+        );
+        assert_eq!(wrapped("  a  one two", 9), "  a  one\n     two");
+        let shown = format!("{GOOD}✓{END} {}", link(Path::new("/a"), Path::new("b"), Some(3)));
+        assert_eq!(wrapped(&shown, 8), shown);
     }
 }

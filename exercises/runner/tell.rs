@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use anstream::println;
 use anyhow::{Context, Result, bail};
 use exercises_runner::progress::Status;
 
-use crate::screen::{END, FAINT, STRONG, link};
+use crate::screen::{END, FAINT, STRONG, link, say};
 use crate::{Project, check};
 
 /// Shows the hints that were shown before, and one more.
@@ -22,17 +21,17 @@ pub fn hint(project: &Project, name: Option<&str>) -> Result<()> {
     })?;
     let all = exercise.hints.len();
     let now = (before + 1).min(all);
-    println!("{STRONG}{}{END} ({})", exercise.title, exercise.name);
+    say!("{STRONG}{}{END} ({})", exercise.title, exercise.name);
     for (i, hint) in exercise.hints.iter().take(now).enumerate() {
-        println!("\n{STRONG}Hint {} of {all}{END}\n", i + 1);
+        say!("\n{STRONG}Hint {} of {all}{END}\n", i + 1);
         for line in hint.trim().lines() {
-            println!("  {line}");
+            say!("  {line}");
         }
     }
     if now < all {
-        println!("\n{FAINT}The same command shows one more.{END}")
+        say!("\n{FAINT}The same command shows one more.{END}")
     } else {
-        println!(
+        say!(
             "\n{FAINT}These are all. To see the answer: cargo run -p exercises -- solution {} --give-up{END}",
             exercise.name
         )
@@ -58,11 +57,11 @@ pub fn solution(project: &Project, name: &str, give_up: bool) -> Result<()> {
     let path = exercise.solution();
     let text = fs::read_to_string(project.root.join(&path))
         .with_context(|| format!("cannot read {path:?}"))?;
-    println!("{}\n", link(&project.root, &path, None));
+    say!("{}\n", link(&project.root, &path, None));
     for line in text.lines() {
         match line.strip_prefix("//!") {
-            Some(words) => println!("{}", words.trim_start()),
-            None => println!("    {line}"),
+            Some(words) => say!("{}", words.trim_start()),
+            None => say!("    {line}"),
         }
     }
     Ok(())

@@ -3,14 +3,13 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use anstream::println;
 use anyhow::{Context, Result};
 use exercises_runner::manifest::Exercise;
 use exercises_runner::progress;
 use notify_debouncer_mini::new_debouncer;
 use notify_debouncer_mini::notify::RecursiveMode;
 
-use crate::screen::{END, FAINT, STRONG};
+use crate::screen::{END, FAINT, STRONG, say};
 use crate::{Project, check, overview};
 
 /// Editors write a file in several steps: they count as one if no more time lies between them.
@@ -41,11 +40,11 @@ pub fn run(project: &Project) -> Result<()> {
         let Some(exercise) = saved.map(|i| &project.manifest.exercises[i]) else {
             continue;
         };
-        println!("\n{FAINT}--------{END} {STRONG}{}{END}\n", exercise.title);
+        say!("\n{FAINT}--------{END} {STRONG}{}{END}\n", exercise.title);
         if !check::one(project, exercise)? {
             continue;
         }
-        println!();
+        say!();
         match project.next()? {
             Some(next) => begin(project, next),
             None => return overview::next(project),
@@ -62,5 +61,5 @@ fn versions(project: &Project) -> Vec<Option<String>> {
 
 fn begin(project: &Project, exercise: &Exercise) {
     overview::task(project, exercise);
-    println!("  {FAINT}Save the file to check it. Ctrl-C ends this.{END}\n");
+    say!("  {FAINT}Save the file to check it. Ctrl-C ends this.{END}\n");
 }
