@@ -75,8 +75,16 @@ impl Screen {
                 write_thought(&text)
             }
             Piece::Text(text) => {
+                let mut text = text.as_str();
                 if self.shown != Shown::Text {
                     self.end_thought(thought_tokens)?;
+                    // A model that continues a text begins with a space.
+                    if self.wrapper.is_some() {
+                        text = text.trim_start();
+                    }
+                }
+                if text.is_empty() {
+                    return Ok(());
                 }
                 self.shown = Shown::Text;
                 let text = self.wrapped(text);
