@@ -170,7 +170,10 @@ fn seeds(proof: &mut Proof) -> Result<()> {
               document.querySelector('.widget-hint').textContent]",
         )?;
         ensure!(shown == used, "{typed:?} is shown as {shown:?}");
-        ensure!(hint.contains("not a whole number") && hint.contains(used), "{typed:?}: {hint:?}");
+        ensure!(
+            hint.contains("not a whole number") && hint.contains(used),
+            "{typed:?}: {hint:?}"
+        );
     }
     proof.set(input, "7")?;
     let hint: String = proof.browser.get("document.querySelector('.widget-hint').textContent")?;
