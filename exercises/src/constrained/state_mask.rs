@@ -11,7 +11,7 @@ pub struct Node {
     pub tokens: Vec<u32>,
 }
 
-/// The state of an automaton after one more byte; `None` where it cannot read that byte.
+/// The state of an automaton after one more byte; `None` if it cannot read that byte.
 pub type Next<'a> = dyn Fn(usize, u8) -> Option<usize> + 'a;
 
 /// Which tokens may come next? Trying every token of the vocabulary byte by byte is slow, and most

@@ -24,7 +24,7 @@ pub struct Taken {
     pub tokens: Vec<u32>,
     /// How many of `tokens` were guessed.
     pub accepted: usize,
-    /// `None` where the text goes on.
+    /// `None` if the text goes on.
     pub finish: Option<FinishReason>,
 }
 

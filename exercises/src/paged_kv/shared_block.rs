@@ -61,7 +61,7 @@ impl Pool {
         Table { blocks: table.blocks.clone(), length: table.length }
     }
 
-    /// Appends a token. False where no block is free.
+    /// Appends a token. False if no block is free.
     pub fn append(&mut self, table: &mut Table, token: u32) -> bool {
         if !self.make_room(table) {
             return false;

@@ -1,23 +1,24 @@
 //! Prompts of different lengths in one rectangle: padding on the left.
 //!
-//! Why: all prompts end in the last column, so that their logits lie side by side and their next
-//! tokens too. One number says all about a row: `first`, the column of its first token. Positions
-//! count from there. Hidden is what comes later, as always, and what stands before `first`.
+//! Why: all prompts end in the last column, so their logits come from one column, and their next
+//! tokens go into one too. A single number describes a row: `first`, the column of its first token.
+//! Positions count from there. Hidden is everything that comes later, as always, and everything
+//! before `first`.
 //!
-//! What it costs: `batch * width` rows, of which the padding is work for nothing, and a mask for
-//! each text instead of one for all. One prompt that is much longer than the others makes nearly
-//! the whole rectangle padding.
+//! What it costs: `batch * width` rows, of which the padding is wasted work, and a mask for each
+//! text instead of one for all. If one prompt is much longer than the others, nearly the whole
+//! rectangle is padding.
 //!
-//! A common wrong turn: to look for padding by its id. The pad is often an ordinary token, such as
-//! the one that ends a text, and then real tokens are hidden.
+//! A common wrong turn: looking for padding by its id. The pad is often an ordinary token, such as
+//! the end-of-sequence token, and then real tokens are hidden.
 
-/// What a model needs to read several prompts in one pass. Each list has one entry for each
-/// prompt, in their order, and `width` is the length of the longest prompt.
+/// What a model needs to read several prompts in one pass. Each list has one entry for each prompt,
+/// in their order, and `width` is the length of the longest prompt.
 #[derive(Debug, PartialEq)]
 pub struct Padded {
     /// `[batch, width]`
     pub ids: Vec<Vec<u32>>,
-    /// `[batch, width]`: the position of each token in its own text, and 0 for padding.
+    /// `[batch, width]`: the position of each token in its text, and 0 for padding.
     pub positions: Vec<Vec<usize>>,
     /// `[batch, width, width]`: whether column `j` is hidden from column `i`, as `[i][j]`. True
     /// means hidden.

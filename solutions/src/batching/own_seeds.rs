@@ -1,14 +1,15 @@
-//! On a busy day the same request gave another text; now it does not.
+//! On a busy day the same request gave another text; now it doesn't.
 //!
 //! Why: a generator is a list of random numbers, fixed by its seed, and each draw takes the next.
 //! With one generator for all, the draws of the others decide which numbers are left for me. So
-//! every request has a sampler of its own, made from its own seed once, before its first token.
+//! every request gets a separate sampler, made from the request's seed once, before its first
+//! token.
 //!
-//! What it costs: the state of a generator for each request, a few hundred bytes beside a KV cache
+//! What it costs: the state of a generator for each request, a few hundred bytes next to a KV cache
 //! of many thousands.
 //!
-//! A common wrong turn: to make a new generator from the seed at every step. Then no neighbour has
-//! a say, but every token is drawn with the same random number, and the text goes in circles.
+//! A common wrong turn: making a new generator from the seed at every step. Then no neighbour
+//! interferes, but every token is drawn with the same random number, and the text goes in circles.
 
 use slowburn::sampling::{Sampler, SamplingParams};
 

@@ -2,13 +2,13 @@
 //!
 //! Why: a score of 0 is not a weight of 0. The softmax makes `exp(0)` of it, as much as any token
 //! gets whose key fits neither well nor badly. With zeros as values, the padding added nothing to
-//! the sum and still took a share of the weights, so that all numbers came out too small. A score
-//! of -inf gets the weight 0, and the sum over the others is as if the text were alone.
+//! the sum but still took a share of the weights, so all numbers came out too small. A score of
+//! -inf gets the weight 0, and the rest is as if the text were alone.
 //!
-//! What it costs: nothing. The scores of the padding are still computed, though they are not used;
+//! What it costs: nothing. The scores of the padding are still computed, though nobody uses them;
 //! that is the price of the rectangle.
 //!
-//! A common wrong turn: to set the weights of the padding to 0 after the softmax. The weights that
+//! A common wrong turn: setting the weights of the padding to 0 after the softmax. The weights that
 //! are left no longer have the sum 1, and with zeros as values nothing has changed at all.
 
 /// Attention of the newest token of each text, in a batch that is padded on the left.

@@ -1,15 +1,14 @@
 //! A running batch: which requests are in it at which step.
 //!
 //! Why: joining, the pass and leaving always follow each other in this order, so one loop over the
-//! steps says it all. Those that wait stand in the order of arrival, and only the front of the
-//! queue is asked: those behind it came later. The sort is stable, which keeps the order of those
-//! that arrive together.
+//! steps is enough. The waiting requests stand in the order of arrival, and you only ask the front
+//! of the queue: all others came later. The sort is stable, which keeps the order of requests that
+//! arrive together.
 //!
-//! What it costs: a look at each running text at each step, as in the real batch, where a pass
-//! stands in its place. An empty batch still counts steps; a real one would sleep until a request
-//! comes.
+//! What it costs: a look at each running text at each step. In a real batch the pass takes its
+//! place. An empty batch still counts steps; a real one would sleep until a request comes.
 //!
-//! A common wrong turn: to let new texts in only when the batch is empty. That is a batch that
+//! A common wrong turn: letting new texts in only when the batch is empty. That is a batch that
 //! waits for its longest text, as in the upper half of the chapter's figure, with places that
 //! compute nothing.
 
@@ -20,11 +19,11 @@ use std::collections::VecDeque;
 pub struct Request {
     /// The first step at which it can take part, from 0.
     pub arrives: usize,
-    /// How many tokens it will have, at least 1.
+    /// How many tokens its text will have, at least 1.
     pub tokens: usize,
 }
 
-/// From which step to which a text was in the batch, both included.
+/// The first and the last step at which a text was in the batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
     pub first_step: usize,

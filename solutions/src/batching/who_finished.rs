@@ -1,14 +1,14 @@
 //! Finished sequences leave the batch.
 //!
-//! Why: a sequence and its token belong together by their place, so each pair is taken at once,
-//! before anybody leaves. What goes on and what has ended are collected in two lists, in the order
-//! in which they come. `eos` is asked for first: it is never appended, so it cannot fill the text.
+//! Why: a sequence and its token belong together by their place, so you take each pair at once,
+//! before anybody leaves. Running and ended sequences go into two lists, in the order in which they
+//! come. `eos` is checked first: it is never appended, so it can't fill the text.
 //!
-//! What it costs: moving each sequence once, a few dozen bytes, where a pass takes milliseconds.
+//! What it costs: moving each sequence once, a few dozen bytes, while a pass takes milliseconds.
 //! What it saves is a row in every pass to come, for each text that has ended.
 //!
-//! A common wrong turn: to remove from the list while walking over it. The next sequence slips
-//! into the free place, is skipped, and all that follow get the token of their neighbour.
+//! A common wrong turn: removing from the list while walking over it. The next sequence slips into
+//! the free place and is skipped, and all that follow get their neighbour's token.
 
 /// One text that is being generated.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,15 +1,16 @@
 //! Consistent hashing with bounded loads.
 //!
-//! Why: requests with the same prefix have the same key, so they go to the same replica, whose prefix
-//! cache has it. When a replica joins or leaves, only the keys next to its points move. And a prefix that
-//! everyone uses overflows to the next replicas on the ring, always in the same order, so that they have it
-//! in their caches too.
+//! Why: requests with the same prefix have the same key, so they go to the same replica, whose
+//! prefix cache has it. When a replica joins or leaves, only the keys next to its points move. And
+//! a prefix that everyone uses overflows to the next replicas on the ring, always in the same
+//! order, so that they have it in their caches too.
 //!
-//! What it costs: a binary search, and a few steps where replicas are full. The router has to know how many
-//! requests are open. A low bound spreads the load and loses hits, a high one does the opposite.
+//! What it costs: a binary search, and a few steps if replicas are full. The router has to know how
+//! many requests are open. A low bound spreads the load and loses hits, a high one does the
+//! opposite.
 //!
-//! A common wrong turn: to leave the new request out of the mean. With no request open, the bound is 0, and
-//! no replica is below it.
+//! A common wrong turn: leaving the new request out of the mean. With no request open, the bound is
+//! 0, and no replica is below it.
 
 /// The replica that a router sends a request to.
 pub fn bounded_hash(ring: &[(u64, usize)], key: u64, loads: &[usize], percent: usize) -> usize {

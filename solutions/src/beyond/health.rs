@@ -1,14 +1,16 @@
 //! A health check that does not flap.
 //!
-//! Why: a replica that computes a long step, or a packet that is lost, fails one check. If that took the
-//! replica out, its load would go to the others, whose checks would then be late too. So a suspicion needs
-//! several checks in a row, in both directions. That a replica drains is no suspicion: it says so.
+//! Why: a replica that computes a long step, or a packet that is lost, fails one check. If that
+//! took the replica out, its load would go to the others, whose checks would then be late too. So a
+//! suspicion needs several checks in a row, in both directions. That a replica drains is no
+//! suspicion: it has told you so.
 //!
-//! What it costs: time. With checks every second, a dead replica gets requests for `fall` seconds. The router
-//! should look at how requests end as well: a connection that is refused says more than a check.
+//! What it costs: time. With checks every second, a dead replica gets requests for `fall` seconds.
+//! The router should look at how requests end as well: a refused connection proves more than a
+//! failed check.
 //!
-//! A common wrong turn: to count failed checks and forget to set the count back. Then a replica that fails
-//! one check in an hour is down after three hours.
+//! A common wrong turn: counting failed checks and forgetting to reset the count. Then a replica
+//! that fails one check in an hour is down after three hours.
 
 /// What a check of a replica found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +18,11 @@ pub enum Check {
     Passed,
     /// No answer in time, or a wrong one.
     Failed,
-    /// The replica says that it is shutting down.
+    /// The replica reports that it is shutting down.
     Draining,
 }
 
-/// How many checks in a row change what is believed of a replica. Both are at least 1.
+/// How many checks in a row change what the router believes about a replica. Both are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
     /// Failed checks until it is down.
@@ -29,11 +31,11 @@ pub struct Thresholds {
     pub rise: u32,
 }
 
-/// What is believed of a replica.
+/// What the router believes about a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
     pub is_up: bool,
-    /// The checks in a row that say the opposite.
+    /// How many checks in a row have contradicted that.
     pub against: u32,
 }
 

@@ -1,16 +1,18 @@
 //! The requests go to the replica that has the fewest.
 //!
-//! Why: a request was counted when its answer began. Until then, which takes a prefill, it was invisible, and
-//! all that came meanwhile chose as if it were not there: a herd. A request that failed before its answer
-//! began was never counted, but its end was. So the count of a replica that refuses was too low by what it
-//! refused, and `saturating_sub`, which was there against a panic, hid that it would have been negative.
-//! Counting where the decision is made leaves one place where a request begins, and one where it ends.
+//! Why: a request was counted when its answer began. Until then, which takes a prefill, it was
+//! invisible, and all that came meanwhile chose as if it were not there: a herd. A request that
+//! failed before its answer began was never counted, but its end was. So the count of a replica
+//! that refuses was too low by the requests it refused, and `saturating_sub`, which was there
+//! against a panic, hid that it would have been negative. Count where the decision is made, and
+//! there is one place where a request begins, and one where it ends.
 //!
-//! What it costs: nothing. But the count is that of one router. Two routers do not see each other's requests:
-//! with many routers, two random replicas and the better of both, *power of two choices*, is the usual way out.
+//! What it costs: nothing. But one router counts only its requests. Two routers do not see each
+//! other's: with many routers, two random replicas and the better of both, *power of two choices*,
+//! is the usual way out.
 //!
-//! A common wrong turn: to count in `choose` and in `head`. And a replica that fails at once still has the
-//! fewest open requests: the count is no substitute for a health check.
+//! A common wrong turn: counting in `choose` and in `head`. And a replica that fails at once still
+//! has the fewest open requests: the count is no substitute for a health check.
 
 /// A router that sends each request to the replica with the fewest open requests.
 pub struct Router {

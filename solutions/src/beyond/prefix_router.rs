@@ -1,15 +1,16 @@
 //! A router that knows which prefixes a replica has.
 //!
-//! Why: a hit saves a replica the prefill of the prefix, and a queue costs more than that. So the hit decides
-//! as long as the loads are not too far apart, and the load decides otherwise. A short hit is no reason at
-//! all: every prompt of a chat begins with the same few tokens, and would follow the first to one replica.
+//! Why: a hit saves a replica the prefill of the prefix, but a queue costs more than that. So the
+//! hit decides as long as the loads are not too far apart, and otherwise the load decides. A short
+//! hit is no reason at all: every prompt of a chat begins with the same few tokens, and would
+//! follow the first to one replica.
 //!
-//! What it costs: memory, and a guess. The router keeps what it sent, not what a replica still has: that may
-//! have been evicted. Real routers keep a radix tree, in which common prefixes are stored once, and forget the
-//! oldest.
+//! What it costs: memory, and a guess. The router keeps what it sent, not what a replica still has:
+//! that may have been evicted. Real routers keep a radix tree, in which common prefixes are stored
+//! once, and forget the oldest.
 //!
-//! A common wrong turn: to look for the longest hit among all replicas, and for a free one if that replica is
-//! too busy. The second-best hit may be on a replica that is not.
+//! A common wrong turn: looking for the longest hit among all replicas, and for a free one if that
+//! replica is too busy. The second-best hit may be on a replica that is not.
 
 /// What the router knows of a replica.
 #[derive(Debug, Clone)]
@@ -25,7 +26,8 @@ pub struct Replica {
 pub struct Settings {
     /// The tokens of a block. A prefix cache has whole blocks only.
     pub block: usize,
-    /// How many more open requests than the least loaded replica one may have. `usize::MAX` is no limit.
+    /// How many more open requests a replica may have than the least loaded one. `usize::MAX` is no
+    /// limit.
     pub imbalance: usize,
 }
 

@@ -1,16 +1,17 @@
 //! A router that tries again elsewhere, and does not make two requests out of one.
 //!
 //! Why: a retry is safe if the first replica has surely done nothing. After a broken connection the
-//! router cannot know. The replica may go on writing a text that is not read, and a request that
-//! kills a replica kills the next one too. So that is left to the client, who knows what a second
-//! answer would mean.
+//! router can't know. The replica may go on writing a text that nobody reads, and a request that
+//! kills a replica kills the next one too. So that decision is left to the client, who knows what a
+//! second answer would mean.
 //!
-//! What it costs: a status where a retry might have worked. The budget has a price too: when most replicas
-//! are gone, most requests fail at once. But without it, every request is tried on every replica just when
-//! there are the fewest of them, and if the client retries as well, the attempts multiply.
+//! What it costs: an error in some cases where a retry might have worked. The budget has a price
+//! too: when most replicas are gone, most requests fail at once. But without it, every request is
+//! tried on every replica just when there are the fewest of them, and if the client retries as
+//! well, the attempts multiply.
 //!
-//! A common wrong turn: to count the retries of a single request. Three retries each are harmless while one
-//! request in a thousand fails, and four times the load when all do.
+//! A common wrong turn: counting the retries of a single request. Three retries each are harmless
+//! while one request in a thousand fails, and four times the load when all do.
 
 /// How an attempt to have a replica answer a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! Under a constraint the text is as good as the model can make it now.
 //!
-//! Why: top-k kept the best tokens of all, and the constraint then removed those that were not
-//! allowed. Where the grammar asks for something unlikely, that was all of them. The author had
-//! seen that, and took any allowed token instead of an error. So a distribution without the model's
-//! opinion was drawn from. The constraint comes first: what follows, top-k, top-p and the others,
+//! Why: top-k kept the best tokens of all, and only then did the constraint remove those that were
+//! not allowed. When the grammar asked for something unlikely, that was all of them. The author had
+//! seen that, and took any allowed token instead of an error. So tokens were drawn without asking
+//! the model. The constraint has to come first: everything after it, top-k, top-p and the others,
 //! chooses among what is left.
 //!
 //! What it costs: nothing.
 //!
-//! A common wrong turn: a better way out for the case that nothing is left. It is still wrong where one
-//! token is left that is allowed by chance: the best ones among the allowed are missing then.
+//! A common wrong turn: a better fallback for when nothing is left. It is still wrong if one token
+//! is left that is allowed by chance: the best of the allowed ones are missing then.
 
 /// The distribution that the next token is drawn from, `[vocab]`, under a constraint and with top-k.
 pub fn mask_too_late(logits: &[f32], allowed: &[bool], k: usize) -> Vec<f32> {
@@ -28,7 +28,7 @@ fn remove(scores: &mut [f32], allowed: &[bool]) {
     }
 }
 
-/// Keeps the `k` best tokens. Of equal ones, those with the smaller ids.
+/// Keeps the `k` best tokens. Of equal ones, the ones with the smaller ids.
 fn keep_best(scores: &mut [f32], k: usize) {
     let mut ids: Vec<usize> = (0..scores.len()).collect();
     ids.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

@@ -1,11 +1,11 @@
 //! A token may end inside a character: what counts is whether an allowed one can still come of it.
 //!
-//! Why: tokens are bytes. In many vocabularies a rare character has no token of its own, and is written
-//! by two or three that are no text by themselves. If only whole characters were allowed, it could never
-//! be written. If any beginning were allowed, the text might be stuck in a character that must not be.
+//! Why: tokens are bytes. In many vocabularies a rare character has no token, and is written by two
+//! or three that are no text by themselves. If only whole characters were allowed, it could never
+//! be written. If any beginning were allowed, the text might get stuck in a forbidden character.
 //!
-//! What it costs: here, a look at all allowed characters. An automaton over bytes has the same answer in
-//! its states: those inside a character.
+//! What it costs: here, a look at all allowed characters. An automaton over bytes has the same
+//! answer in its states, some of which lie inside a character.
 //!
 //! A common wrong turn: `from_utf8_lossy`, which turns a beginning into U+FFFD.
 

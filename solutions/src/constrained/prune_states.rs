@@ -1,13 +1,16 @@
 //! No way into a dead end: only states stay from which the text can still match.
 //!
-//! Why: a sampler sees one step ahead. If a token may be chosen that leads where nothing matches any
-//! more, some text will choose it, and can then neither end nor go on. So it is found in advance, from
-//! the end: accepting states are live, and so is what leads to a live one.
+//! Why: a sampler sees one step ahead. If a token may be chosen that leads where nothing matches
+//! any more, some text will choose it, and can then neither end nor go on. So you find dead ends in
+//! advance, from the end: accepting states are live, and so is every state that leads to a live
+//! one.
 //!
-//! What it costs: a walk over the table until nothing is found, at most once for each state. With a list
-//! of the states before each state it takes one step for each transition, as in the crate.
+//! What it costs: a walk over the table until nothing new is found, at most once for each state.
+//! With a list of the states before each state it takes one step for each transition, as in the
+//! crate.
 //!
-//! A common wrong turn: a state with a way on is not a live state. It may lead round in a circle.
+//! A common wrong turn: taking a state with a way on for a live state. It may lead round in a
+//! circle.
 
 /// The states of an automaton: for each state and each class of bytes, the state that follows.
 pub type Table = Vec<Vec<Option<usize>>>;

@@ -1,12 +1,14 @@
 //! The mask of a state: a node of the trie and a state of the automaton go forward together.
 //!
-//! Why: a token is allowed if there is a way for its bytes. The tokens that begin alike have the same way
-//! until they differ, so it is gone once for all of them. And where it ends, it ends for all of them.
+//! Why: a token is allowed if the automaton can read its bytes. Tokens that begin alike share their
+//! way until they differ, so you walk it once for all of them. And where the automaton stops, it
+//! stops for all of them.
 //!
-//! What it costs: a step of the automaton for each node that can be reached, and one for each byte that
-//! leads nowhere. Where everything is allowed, that is the whole trie, which is why a mask is kept.
+//! What it costs: a step of the automaton for each node that can be reached, and one for each byte
+//! that leads nowhere. If everything is allowed, that is the whole trie, which is why a mask is
+//! cached.
 //!
-//! A common wrong turn: to ask for the first byte only, and take all tokens behind it.
+//! A common wrong turn: asking only about the first byte, and taking all tokens behind it.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,7 @@ pub struct Node {
     pub tokens: Vec<u32>,
 }
 
-/// The state of an automaton after one more byte; `None` where it cannot read that byte.
+/// The state of an automaton after one more byte; `None` if it cannot read that byte.
 pub type Next<'a> = dyn Fn(usize, u8) -> Option<usize> + 'a;
 
 /// Finds which tokens may come next: those whose bytes the automaton can read from `state` on, one

@@ -1,17 +1,18 @@
 //! The trie of a vocabulary: tokens that begin alike share the way to where they differ.
 //!
-//! Why: a byte that cannot come next rules out every token that begins so, and here they are all behind
-//! one node. The ids come in ascending order, so those of a node are sorted without sorting.
+//! Why: a byte that can't come next rules out every token that begins with it, and here all of
+//! these are behind one node. The ids come in ascending order, so the list of a node is sorted
+//! without sorting.
 //!
-//! What it costs: a node for each different beginning of a token. A map in each node is easy to read and
-//! slow to walk: the crate lays the nodes out in one list, in depth-first order, and each says where
-//! its subtree ends.
+//! What it costs: a node for each different beginning of a token. A map in each node is easy to
+//! read and slow to walk: the crate lays the nodes out in one list, in depth-first order, and each
+//! stores where its subtree ends.
 //!
-//! A common wrong turn: tokens at the leaves only. The bytes of many tokens begin other tokens too.
+//! A common wrong turn: tokens only at the leaves. The bytes of many tokens begin other tokens too.
 
 use std::collections::BTreeMap;
 
-/// A node of the trie: a sequence of bytes, those on the way from the root to it.
+/// A node of the trie. It stands for the bytes on the way from the root to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Node {
     /// The nodes with one byte more, by this byte.

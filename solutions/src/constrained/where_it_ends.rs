@@ -1,13 +1,14 @@
-//! Where a text may end: the end-of-sequence token is allowed where the text matches, and nowhere else.
+//! Where a text may end: the end-of-sequence token is allowed where the text matches, and nowhere
+//! else.
 //!
-//! Why: it has no bytes, so no automaton over bytes can read it. Where the text matches and could also go
-//! on, the model decides. Where it cannot go on, there is nothing to decide: the last pass of the model
-//! is saved, and a model without such a token can end, too.
+//! Why: it has no bytes, so no automaton over bytes can read it. If the text matches and could also
+//! go on, the model decides. If it can't go on, there is nothing to decide: you save the last pass
+//! of the model, and a model without such a token can end, too.
 //!
 //! What it costs: nothing.
 //!
-//! A common wrong turn: to allow it always. The text then ends in the middle of a word, where the model
-//! sees nothing better among what is left.
+//! A common wrong turn: allowing it always. The text then ends in the middle of a word, wherever
+//! the model sees nothing better among what is left.
 
 /// What may come next.
 #[derive(Debug, Clone, PartialEq, Eq)]

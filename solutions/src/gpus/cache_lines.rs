@@ -1,23 +1,23 @@
 //! Coalescing: how many cache lines the units of a plane load at once.
 //!
-//! Why: memory gives lines, not numbers. Where 32 units read 32 numbers that lie side by side, one
-//! line of 128 bytes serves them all. Where each reads the weight of another output from a matrix
-//! that lies output by output, each needs a line of its own, of which it uses 4 bytes.
+//! Why: memory delivers lines, not numbers. If 32 units read 32 adjacent numbers, one line of 128
+//! bytes serves them all. If each reads the weight of another output, from a matrix that lies
+//! output by output, each needs a separate line, of which it uses 4 bytes.
 //!
-//! What it costs: to have the weights lie input by input, they are rearranged once, when the model
-//! is loaded. It is what panels are on the CPU.
+//! What it costs: the weights have to be rearranged once, input by input, when the model is loaded.
+//! Panels do the same on the CPU.
 //!
-//! A common wrong turn: to look at what one unit reads from one step to the next. On a CPU a thread
-//! that goes along a row reads sequentially; on a GPU it is the units beside each other that count.
+//! A common wrong turn: looking at what one unit reads from one step to the next. On a CPU a thread
+//! that goes along a row reads sequentially; on a GPU the neighbouring units count.
 
 use std::collections::BTreeSet;
 
 /// How the weights of a matrix lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `[n_out][n_in]`: all weights of output 0, then those of output 1.
+    /// `[n_out][n_in]`: all weights of output 0, then the ones of output 1.
     ByOutput,
-    /// `[n_in][n_out]`: the weights of all outputs for input 0, then those for input 1.
+    /// `[n_in][n_out]`: the weights of all outputs for input 0, then the ones for input 1.
     ByInput,
 }
 

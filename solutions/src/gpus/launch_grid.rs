@@ -1,22 +1,22 @@
 //! A kernel, as a function of the place of a unit.
 //!
 //! Why: a kernel is one function, and its place is the only argument that differs between units. So
-//! the index of a number is computed from the place, and the first thing that a kernel does is to
-//! see whether there is such a number. The loop makes it right for any launch: the limit of a device
-//! then costs speed, and no result.
+//! you compute the index of a number from the place, and check first whether there is such a
+//! number. The loop makes the kernel right for any launch: the limit of a device then costs speed,
+//! but no result.
 //!
 //! What it costs: the units that are left over start, compare, and end. With 256 units in a cube
-//! that are at most 255 for a launch.
+//! that is at most 255 for a launch.
 //!
-//! A common wrong turn: to give each unit a run of numbers, one after the other, as one would for
-//! threads of a CPU. The result is right, but neighbours then read far apart at the same time.
+//! A common wrong turn: giving each unit a run of adjacent numbers, as you would for threads of a
+//! CPU. The result is right, but neighbouring units then read far apart at the same time.
 
-/// Where a unit is in a launch: all that tells it from the others.
+/// Where a unit is in a launch: nothing else distinguishes it from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The number of its cube.
+    /// The index of its cube.
     pub cube: usize,
-    /// Its number in the cube.
+    /// Its index in the cube.
     pub unit: usize,
     /// How many cubes the launch has.
     pub cubes: usize,

@@ -1,23 +1,24 @@
 //! A rotation without a race.
 //!
-//! Why: two units shared a pair. Each read both numbers and wrote one of them, so the second to come
-//! read what the first had written. On a device nobody knows which is the second. Now one unit has
-//! the pair: it reads both numbers, and then writes both. A barrier would also do within a cube, but
-//! the two units of a pair may be in different ones, and no barrier reaches across cubes. Besides, the
-//! number of cubes was rounded down, so the numbers of a last cube that is not full had no unit.
+//! Why: two units shared a pair. Each read both numbers and wrote one of them, so the second to
+//! come read what the first had written. And on a device nobody knows which is the second. Now one
+//! unit has the pair: it reads both numbers, and then writes both. Within a cube a barrier would
+//! also do, but the two units of a pair may be in different ones, and no barrier reaches across
+//! cubes. Besides, the number of cubes was rounded down, so the numbers of a last cube that is not
+//! full had no unit.
 //!
 //! What it costs: nothing. There are half as many units, each with one more number to write, and
 //! every number is read once instead of twice.
 //!
-//! A common wrong turn: to let the launch write into another list. It is right too, takes twice the
-//! memory, and here `x` is all there is.
+//! A common wrong turn: letting the launch write into another list. It is right too, but takes
+//! twice the memory, and here `x` is all there is.
 
 /// Where a unit is in a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// The number of its cube.
+    /// The index of its cube.
     pub cube: usize,
-    /// Its number in the cube.
+    /// Its index in the cube.
     pub unit: usize,
     /// How many units each cube has.
     pub units: usize,

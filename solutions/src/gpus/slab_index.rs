@@ -2,15 +2,15 @@
 //!
 //! Why: a device has no list of blocks with owners. It has one long list of numbers, and a block is
 //! where its slot begins. So the host translates positions into slots, once for each row of a pass,
-//! and a unit needs divisions and remainders only. Keys lie position by position inside of a
-//! number, because there the units of a plane take one position each; values lie number by number,
-//! because there they take one number each.
+//! and a unit only needs divisions and remainders. Why do keys and values lie differently? For the
+//! keys the units of a plane take one position each, so the positions of one number are adjacent;
+//! for the values they take one number each, so the numbers of one position are.
 //!
 //! What it costs: some integer arithmetic for each number, and one list of places for each pass,
-//! that all layers read.
+//! which all layers read.
 //!
-//! A common wrong turn: to divide the position by the size of a block and take that for the slot.
-//! It is the number of the block in its sequence; the table says which slot that is.
+//! A common wrong turn: dividing the position by the size of a block and taking that for the slot.
+//! It is the number of the block in its sequence, and only the table knows its slot.
 
 /// The positions of a block.
 pub const BLOCK: usize = 4;

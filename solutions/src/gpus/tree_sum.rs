@@ -1,15 +1,15 @@
 //! A sum by all units of a cube, with barriers.
 //!
 //! Why: the lanes fix the order of the additions, and the units only share them out. So a device
-//! with 32 units in a cube and one with 256 give the same bits, and nothing else that is computed in
-//! the launch has a say in it. The lanes are those of `x`, side by side, so neighbours read what lies
-//! side by side.
+//! with 32 units in a cube and one with 256 give bit-identical sums, whatever else the launch
+//! computes. Neighbouring units gather neighbouring lanes, so they read numbers that are adjacent
+//! in memory.
 //!
-//! What it costs: log2 of the lanes barriers, at which all units wait for the slowest. In the last
-//! steps most units have nothing to add.
+//! What it costs: log2(lanes) barriers, at which all units wait for the slowest. In the last steps
+//! most units have nothing to add.
 //!
-//! A common wrong turn: as many partial sums as there are units. It is right to within rounding, and
-//! has other bits on another device.
+//! A common wrong turn: as many partial sums as there are units. It is right to within rounding,
+//! but has other bits on another device.
 
 /// How many partial sums a cube has, on every device and for every number of units.
 pub const LANES: usize = 8;

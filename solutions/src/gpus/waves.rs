@@ -1,14 +1,14 @@
 //! Occupancy, waves, and the least time of a step.
 //!
-//! Why: a multiprocessor hides the time that memory takes by turning to another unit that has its
+//! Why: a multiprocessor hides the latency of memory by turning to another unit that has its
 //! numbers. So it must hold many units, and whatever a cube asks for, units, registers or shared
 //! memory, decides how many there are. A launch whose cubes fill no wave leaves multiprocessors
-//! idle, and one cube too many makes a whole wave more.
+//! idle, and one cube too many adds a whole wave.
 //!
 //! What it costs: nothing but counting. What it leaves out: units that have enough to do by
 //! themselves need no high occupancy, and cubes of one wave do not all end at the same time.
 //!
-//! A common wrong turn: to add the times of launches and bytes. The host goes ahead of the GPU, so
+//! A common wrong turn: adding the times of launches and bytes. The host runs ahead of the GPU, so
 //! the longer of both counts. For a small model that is the launches.
 
 /// What a GPU has. A multiprocessor is a part of it that runs cubes, independently of the others.

@@ -1,32 +1,33 @@
 //! The most likely token, and how far it is ahead.
 //!
-//! Why: two numbers are kept, the greatest so far and the greatest of all others. A new greatest
-//! pushes the old one into second place. The strict `>` lets the first of equals stay, and an equal
-//! one that comes later is then the second, with a lead of 0. The search begins with the first logit
-//! instead of with 0, so that it finds the greatest also where all are below zero. NaN is looked for
-//! before: with a NaN in front, `>` is false every time, and the first token would win.
+//! Why: you keep two numbers, the greatest so far and the greatest of all others. A new greatest
+//! pushes the old one into second place. Thanks to the strict `>` the first of equals stays, and an
+//! equal one that comes later is then the second, with a lead of 0. The search begins with the
+//! first logit instead of with 0, so that it finds the greatest even if all are below zero. And NaN
+//! is looked for before: with a NaN in front, `>` is false every time, and the first token would
+//! win.
 //!
-//! What it costs: two passes over the vocabulary, which is little beside a step of the model.
+//! What it costs: two passes over the vocabulary, which is little next to a step of the model.
 //!
-//! A common wrong turn: to look at the second place only when the best changes. A logit that comes
-//! after the greatest may be the second too. Another: `max_by`, which returns the last of equals.
-//! And with `total_cmp`, a NaN is greater than every number, so the damaged token wins.
+//! A common wrong turn: looking at the second place only when the best changes. A logit after the
+//! greatest may be the second too. Another: `max_by`, which returns the last of equals. And with
+//! `total_cmp`, a NaN is greater than every number, so the damaged token wins.
 
 /// Why no token can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
     /// There are no logits.
     Empty,
-    /// The logit at this place is not a number. Of several, it is the first.
+    /// The logit at this index is not a number. Of several, it is the first.
     NotANumber(usize),
 }
 
 /// What greedy chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The place of the greatest logit; of equals, the first.
+    /// The index of the greatest logit; of equal ones, the first.
     pub token: usize,
-    /// By how much its logit is greater than that of every other token.
+    /// By how much its logit exceeds every other token's.
     pub lead: f32,
 }
 

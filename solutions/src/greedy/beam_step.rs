@@ -1,33 +1,33 @@
 //! One step of a beam search.
 //!
-//! Why: all continuations of all beams compete in one list. That is the whole difference to several
-//! greedy searches side by side: two of the best may come from one beam, and another beam may have
-//! no successor. A text that ends is ranked in the same list, since an end that is worse than what is
-//! followed is no result. But it takes no place from those that go on, as there is nothing left to be
-//! done for it.
+//! Why: all continuations of all beams compete in one list. That is the whole difference from
+//! several independent greedy searches: two of the best may come from one beam, and another beam
+//! may have no successor. A text that ends is ranked in the same list, because an end that is less
+//! likely than the texts you follow is no result. But it takes no place from them, since there is
+//! nothing left to do for it.
 //!
-//! What it costs: one call of the model for each beam, and a sort of `beams * vocab` candidates. Here
-//! a candidate is three numbers, and only the texts that stay are copied. The book's code also takes
-//! the few best tokens of each beam before it sorts.
+//! What it costs: one call of the model for each beam, and a sort of `beams * vocab` candidates.
+//! Here a candidate is three numbers, and only the texts that stay are copied. The book's code also
+//! picks the few best tokens of each beam before it sorts.
 //!
-//! A common wrong turn: to compare by the log-probability of the new token alone. Then a text that
-//! was unlikely so far wins with one certain token.
+//! A common wrong turn: comparing only the log-probability of the new token. Then a text that was
+//! unlikely so far wins with one certain token.
 
-/// A text that the search follows, or one that has ended.
+/// A text that the search follows, or a text that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beam {
     /// The prompt and the new tokens, without the end token.
     pub ids: Vec<u32>,
-    /// The log-probability of all new tokens together, that of the end token included.
+    /// The log-probability of all new tokens together, including the end token.
     pub log_probability: f32,
 }
 
 /// What a step makes of the beams. Both lists have their most likely text first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The beams of the next step.
+    /// The beams for the next step.
     pub going_on: Vec<Beam>,
-    /// The texts that this step has ended. They are set aside.
+    /// The texts that ended in this step. They are set aside.
     pub ended: Vec<Beam>,
 }
 

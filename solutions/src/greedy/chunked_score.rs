@@ -1,14 +1,14 @@
 //! Bug hunt: a model that is too sure of long texts.
 //!
-//! Why: the last row of a chunk speaks of the first token of the next chunk. `surprise` was given
-//! the ids of the same chunk only, so that row had no token, and that token no row. One token at
-//! each border brought no surprise at all, and was still divided by. The rows of the positions from
-//! `start` on belong to the ids from `start + 1` on, across the border.
+//! Why: the last row of a chunk predicts the first token of the next chunk. But `surprise` got only
+//! the ids of the same chunk, so that row had no token, and that token no row. One token at each
+//! border brought no surprise at all, and still counted in the division. The rows of the positions
+//! from `start` on belong to the ids from `start + 1` on, across the border.
 //!
 //! What it costs: nothing. The rows were there.
 //!
-//! A common wrong turn: to divide by the number of tokens that were counted. The table of the task
-//! comes out right, and the tokens at the borders are still left out: a text may hold its greatest
+//! A common wrong turn: dividing by the number of tokens that were counted. The task's table comes
+//! out right, but the tokens at the borders are still left out, and a text may have its greatest
 //! surprise there.
 
 /// The log-probabilities of the token that follows a position: `[vocab]`.

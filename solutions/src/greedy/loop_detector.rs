@@ -1,24 +1,23 @@
 //! Detecting a repetition loop as early as possible.
 //!
 //! Why: a text ends with `copies` copies of a block exactly if its last `(copies - 1) * period`
-//! tokens are each the one that came a period before. That is one comparison for each token and
-//! period, and a counter for each period: a token that is the same adds one, and another sets it to
-//! 0. The counter is right at every token, so nothing has to be looked at twice. It is divided by
-//! the period, instead of multiplying the period by `copies`: that product may be greater than a
-//! `usize` can be.
+//! tokens each equal the token that came a period before. That is one comparison for each token and
+//! period, and a counter for each period: an equal token adds one, any other resets it to 0. The
+//! counter is right at every token, so you never look at anything twice. Divide it by the period,
+//! instead of multiplying the period by `copies`: that product may not fit into a `usize`.
 //!
-//! What it costs: `longest` comparisons for each token, and `longest` counters. To compare whole
+//! What it costs: `longest` comparisons for each token, and `longest` counters. Comparing whole
 //! blocks anew after each token costs the length of the blocks on top.
 //!
-//! A common wrong turn: to count `copies * period` tokens that are the same. The first copy is the
-//! same as nothing before it, so that is one copy too many.
+//! A common wrong turn: counting `copies * period` equal tokens. The first copy has nothing before
+//! it to equal, so that is one copy too many.
 
-/// A loop that a text runs in.
+/// A loop that a text is stuck in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
-    /// How many tokens had come when it was noticed.
+    /// How many tokens had come when you noticed it.
     pub seen: usize,
-    /// How many tokens the block has that is repeated.
+    /// How many tokens the repeated block has.
     pub period: usize,
 }
 

@@ -1,13 +1,14 @@
 //! A softmax that does not overflow, with a sink.
 //!
 //! Why: `exp` of more than 88.7 is infinite in an `f32`, and infinity divided by infinity is NaN.
-//! Subtracting the greatest number from all divides every `exp` and their sum by the same factor, so
-//! no probability changes. The greatest term is then `exp(0) = 1`: nothing overflows, and the sum is
-//! at least 1. The sink is a term of the sum, so it may be the greatest, and is shifted as the others.
+//! Subtracting the greatest number from all divides every `exp` and their sum by the same factor,
+//! so no probability changes. The greatest term is then `exp(0) = 1`: nothing overflows, and the
+//! sum is at least 1. The sink is a term of the sum too, so it may be the greatest, and it is
+//! shifted like the others.
 //!
 //! What it costs: one more pass over the scores, to find the greatest.
 //!
-//! A common wrong turn: to limit the scores to 88 instead. Then all large scores are equal, and
+//! A common wrong turn: limiting the scores to 88 instead. Then all large scores are equal, and
 //! 1000 and 900 share the probability.
 
 /// The probability of each token: `exp(s_i) / (exp(sink) + sum_j exp(s_j))`.

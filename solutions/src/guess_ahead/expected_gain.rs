@@ -1,10 +1,11 @@
 //! The expected gain: how many tokens a step gives, what it costs, and how many guesses pay.
 //!
 //! Why: the expected number of accepted guesses is the sum of the probabilities that at least 1, at
-//! least 2, ... are accepted, and a guess counts only if all before it are right. The sum is written
-//! as such: the fraction is the same but for an acceptance of 1, and loses digits near it. What a
-//! pass costs is measured, and not assumed to be that of one row. A step that waits for memory costs
-//! little more with five rows, one that computes costs five times as much.
+//! least 2, ... are accepted, and a guess counts only if all before it are right. The sum is
+//! written as such: the fraction is the same except for an acceptance of 1, and loses digits near
+//! it. And why measure a pass instead of assuming that it takes as long as one row? A step that
+//! waits for memory costs little more with five rows, but one that computes costs five times as
+//! much.
 //!
 //! What it costs: a pass for each number of rows when the model is loaded, and a division for each
 //! number of guesses whenever the acceptance is estimated anew.

@@ -1,14 +1,14 @@
 //! Prompt lookup: a draft without a second model.
 //!
-//! Why: text repeats itself where it quotes, lists, or continues code, and a name that has come once
-//! comes again in the same tokens. The longest end is searched first, because the more tokens agree,
+//! Why: text repeats itself when it quotes, lists, or continues code, and a name that has come once
+//! comes again in the same tokens. You search the longest end first, because the more tokens agree,
 //! the more likely the next one agrees too. Of several occurrences, the last one is nearest to what
 //! is being written.
 //!
 //! What it costs: a walk through the text for each length, far less than one pass of a model. An
 //! index from n-grams to places makes it independent of the length of the text.
 //!
-//! A common wrong turn: to find the end of the text itself. It is the last occurrence of its own
+//! A common wrong turn: finding the end of the text itself. It is the last occurrence of its
 //! tokens, and nothing follows it, so every guess is empty.
 
 /// How far prompt lookup searches, and how much it guesses.
@@ -16,7 +16,8 @@
 pub struct Lookup {
     /// The fewest tokens that have to be equal, at least 1.
     pub shortest: usize,
-    /// The most tokens that are compared, at least `shortest`. It may be more than the text has.
+    /// The most tokens that are compared, at least `shortest`. It may exceed the length of the
+    /// text.
     pub longest: usize,
     /// The most tokens that are guessed.
     pub most: usize,

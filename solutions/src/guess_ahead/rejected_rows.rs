@@ -1,17 +1,17 @@
 //! With guesses, the same seed gives the same text now.
 //!
 //! Why: each sampled token takes a random number from the request's generator. All rows were
-//! sampled, those behind a rejected guess too, and the tokens of these were thrown away. Their
-//! random numbers were gone: the next pass drew with numbers that plain decoding uses for later
-//! tokens. The distribution is right nevertheless, because one random number is as good as
-//! another, so no statistics show it. A row is sampled if its token is written, and then as many
-//! numbers are drawn as tokens are written.
+//! sampled, even those behind a rejected guess, and their tokens were thrown away. But the random
+//! numbers were gone: the next pass drew with numbers that plain decoding uses for later tokens.
+//! The distribution is right nevertheless, because one random number is as good as another, so no
+//! statistics show it. Sample a row only if its token is written, and you draw as many numbers as
+//! you write tokens.
 //!
 //! What it costs: the rows are sampled one after the other, because each may be the last. That
 //! saves the sampling of the rejected rows.
 //!
 //! A common wrong turn: a generator for each position, seeded from the seed and the position. All
-//! drafts give one text then, and it is not that of plain decoding, unless that draws so too.
+//! drafts give one text then, but not plain decoding's, unless plain decoding draws like that too.
 
 use slowburn::sampling::{Sampler, SamplingParams};
 
@@ -27,8 +27,8 @@ pub struct Request {
 /// Guesses the tokens that follow a text: any number of them, right or wrong.
 pub type Draft<'a> = dyn Fn(&[u32]) -> Vec<u32> + 'a;
 
-/// One pass of the model over a text and guesses. It gives a row of logits more than there are
-/// guesses, `[rows, vocab]`: the first is that after the text, the second that after the text and one
+/// One pass of the model over a text and guesses. It gives one more row of logits than there are
+/// guesses, `[rows, vocab]`: the first row follows the text, the second follows the text and one
 /// guess, and so on. All are finite.
 pub type Forward<'a> = dyn Fn(&[u32], &[u32]) -> Vec<Vec<f32>> + 'a;
 

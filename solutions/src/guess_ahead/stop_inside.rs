@@ -1,16 +1,16 @@
 //! The end of a text inside a run of accepted guesses.
 //!
 //! Why: a plain loop asks after every token whether the text ends. A run is several tokens at once,
-//! and the same questions are asked in the same order: then the text and the reason are those of
-//! the plain loop, whatever was guessed. What comes behind the end was computed for nothing, and is
-//! in no count: an acceptance rate that includes it promises a gain that no text had.
+//! and you ask the same questions in the same order: then text and reason are the same as in the
+//! plain loop, whatever was guessed. Tokens behind the end were computed for nothing, and no count
+//! includes them: an acceptance rate that did would promise a gain that no text had.
 //!
 //! What it costs: nothing. A run that ends a text is the last one, so at most one run of each text
 //! has tokens that are dropped.
 //!
-//! A common wrong turn: to look for the end-of-sequence token in the whole run first, and to apply
-//! `max_tokens` to what is left. Then a text that is full before the token says that the model ended
-//! it, where the plain loop says that it was cut.
+//! A common wrong turn: looking for the end-of-sequence token in the whole run first, and applying
+//! `max_tokens` to what is left. If the text is full before that token, it reports that the model
+//! ended it, although it was cut.
 
 /// What ends a text.
 #[derive(Debug, Clone)]
@@ -30,13 +30,13 @@ pub enum FinishReason {
     Length,
 }
 
-/// What the text takes of a run.
+/// The part of a run that the text takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
     pub tokens: Vec<u32>,
     /// How many of `tokens` were guessed.
     pub accepted: usize,
-    /// `None` where the text goes on.
+    /// `None` if the text goes on.
     pub finish: Option<FinishReason>,
 }
 

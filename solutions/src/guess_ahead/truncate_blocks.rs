@@ -1,15 +1,15 @@
 //! Truncating blocks: the keys and values of rejected guesses are dropped.
 //!
-//! Why: nothing is erased. Keys and values behind the length are never read, so a shorter table and a
-//! smaller length are all that it takes. A block belongs to all of its owners: each takes leave by
-//! itself, and the last one frees it. How much of a shared block is written is not for one owner to
-//! say. This sequence knows from its length what it may read, and its next token goes into a copy.
+//! Why: nothing is erased. Keys and values behind the length are never read, so a shorter table and
+//! a smaller length are enough. A block belongs to all of its owners: each takes leave by itself,
+//! and the last one frees it. How much of a shared block is written is not for one owner to decide.
+//! This sequence knows from its length what it may read, and its next token goes into a copy.
 //!
 //! What it costs: a few numbers for each block that is given up. Guesses that cross the border of a
-//! block take a block and give it back in the same step, which an allocator has to bear.
+//! block take a block and give it back in the same step, so the allocator has to cope with that.
 //!
-//! A common wrong turn: `length % block_size` for what the last block holds. A block that is exactly
-//! full would be empty.
+//! A common wrong turn: `length % block_size` for what the last block holds. A block that is
+//! exactly full would be empty.
 
 /// A block of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

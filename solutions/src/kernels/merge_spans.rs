@@ -1,22 +1,22 @@
 //! Merging two spans of an online softmax.
 //!
-//! Why: a softmax needs only differences, so a span may be summed relative to its own greatest score,
-//! and moved to another one by a single factor. So threads need not know of each other until the end:
-//! this is how a long context is shared out (FlashAttention-2, Flash-Decoding).
+//! Why: a softmax needs only differences, so you can sum a span relative to its greatest score, and
+//! move it to another one by a single factor. So threads need to know nothing about each other
+//! until the end: this is how a long context is shared out (FlashAttention-2, Flash-Decoding).
 //!
-//! What it costs: two `exp` and `2 * head_dim` products for each merge. The order in which spans are
-//! merged changes the last bits: a library that promises equal bits merges from the first to the last,
-//! whichever thread is ready first.
+//! What it costs: two `exp` and `2 * head_dim` products for each merge. The order in which spans
+//! are merged changes the last bits: a library that promises bit-identical results merges from the
+//! first to the last, whichever thread is ready first.
 //!
-//! A common wrong turn: to average the two means. A span with a greater score, or with more positions,
-//! has more weight, and `sum` and `greatest` say how much.
+//! A common wrong turn: averaging the two means. A span with a greater score, or with more
+//! positions, has more weight, and `sum` and `greatest` tell how much.
 
 /// What one thread knows of one query after its span of positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The greatest score; minus infinity where nothing of the span is seen.
+    /// The greatest score; minus infinity if nothing of the span is seen.
     pub greatest: f32,
-    /// The sum of `exp(score - greatest)`, 0 where nothing is seen.
+    /// The sum of `exp(score - greatest)`, 0 if nothing is seen.
     pub sum: f32,
     /// The sum of the values, each times its `exp(score - greatest)`: `[head_dim]`.
     pub weighted: Vec<f32>,
@@ -37,7 +37,7 @@ pub fn merge(one: &Span, other: &Span) -> Span {
     }
 }
 
-/// The mean of the values, weighted by the softmax of the scores. `None` where nothing is seen.
+/// The mean of the values, weighted by the softmax of the scores. `None` if nothing is seen.
 pub fn mean(spans: &[Span]) -> Option<Vec<f32>> {
     let (first, others) = spans.split_first()?;
     let all = others.iter().fold(first.clone(), |all, span| merge(&all, span));

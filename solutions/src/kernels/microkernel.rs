@@ -1,18 +1,18 @@
 //! The microkernel: one panel times `M` rows, each output summed in one order.
 //!
 //! Why: the lanes are outputs, so no two of them ever meet. The row and lane loops have constant
-//! lengths, and the compiler keeps all sums in registers and makes vector instructions of the
-//! innermost loop. A weight that is loaded once is used for `M` rows.
+//! lengths, so the compiler keeps all sums in registers and turns the innermost loop into vector
+//! instructions. A weight that is loaded once is used for `M` rows.
 //!
-//! A panel is read from its beginning to its end, and each weight is moved there once, when the model is
-//! loaded. A last panel that is narrower would make the innermost loop one whose length the compiler does
-//! not know, and all panels would pay for it: so zeros fill it up.
+//! A panel is read from its beginning to its end, and each weight is moved there once, when the
+//! model is loaded. A last panel that is narrower would give the innermost loop a length that the
+//! compiler does not know, and all panels would pay for it: so zeros fill it up.
 //!
-//! What it costs: `M * LANES` sums have to fit into the registers. With more, they are kept in
+//! What it costs: `M * LANES` sums have to fit into the registers. If there are more, they go to
 //! memory, and each step loads and stores them.
 //!
 //! A common wrong turn: two partial sums, for even and odd `k`. That hides the latency of the
-//! additions, and gives other bits than a kernel which does it differently for other `M`.
+//! additions, but gives other bits than a kernel which does it differently for other `M`.
 
 /// Outputs of a panel.
 pub const LANES: usize = 4;

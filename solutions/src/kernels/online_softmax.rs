@@ -1,15 +1,16 @@
 //! Online softmax: attention one tile after the other, without a row of all scores.
 //!
 //! Why: `exp(score - greatest)` is all that a softmax needs, and a change of the greatest is one
-//! factor for everything so far: `exp(s - b) = exp(s - a) * exp(a - b)`. So three fields are enough,
-//! however long the context is.
+//! factor for everything so far: `exp(s - b) = exp(s - a) * exp(a - b)`. So three fields are
+//! enough, however long the context is.
 //!
-//! What it costs: one `exp` more for each tile, and `head_dim` products.
+//! What it costs: one more `exp` for each tile, and `head_dim` products.
 //!
-//! A common wrong turn: to scale the weighted values and forget the sum of the weights. And before
-//! the first score that is seen, both greatest ones are minus infinity, whose difference is NaN.
+//! A common wrong turn: scaling the weighted values and forgetting the sum of the weights. And
+//! before the first score that is seen, both greatest ones are minus infinity, whose difference is
+//! NaN.
 
-/// What is known of one query after some tiles.
+/// What you know about one query after some tiles.
 pub struct Running {
     greatest: f32,
     sum: f32,

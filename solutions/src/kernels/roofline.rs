@@ -1,14 +1,14 @@
 //! A roofline by hand.
 //!
-//! Why: two numbers of a machine and two of a layer tell the least time that it can take. Rows
+//! Why: two numbers of a machine and two of a layer tell you the least time that it can take. Rows
 //! multiply the operations and leave the bytes of the weights as they are, so many rows move a
 //! layer from one side of the roof to the other.
 //!
 //! What it costs: nothing but counting. What it leaves out: caches, which make bytes cheaper, and
 //! everything that keeps a kernel from its limit.
 //!
-//! A common wrong turn: to add both times. A processor loads the next weights while it multiplies
-//! those that are there.
+//! A common wrong turn: adding both times. A processor loads the next weights while it multiplies
+//! the current ones.
 
 /// A linear layer, and how many rows go through it at once.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Linear {
     pub bytes_of_a_weight: u64,
 }
 
-/// What a machine can do at most.
+/// The most that a machine can do.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
     pub bytes_per_second: f64,
@@ -34,7 +34,7 @@ pub struct Place {
     pub flops: u64,
     /// The least time that the layer can take.
     pub seconds: f64,
-    /// Whether that is the time of its bytes, and not that of its operations.
+    /// Whether its bytes take that time, and not its operations.
     pub waits_for_bytes: bool,
 }
 

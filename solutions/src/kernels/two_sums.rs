@@ -1,14 +1,15 @@
-//! Two sums that parted have one order now.
+//! Two sums that differed have one order now.
 //!
-//! Why: floating-point addition is not associative. `dot` summed every fourth product by itself
+//! Why: floating-point addition is not associative. `dot` summed every fourth product separately
 //! and added the four sums in the end; the other path took one product after the other. Both are
-//! right to within rounding, and they differ in the last bits. So a row alone had other numbers
+//! right to within rounding, but they differ in the last bits. So a row alone had other numbers
 //! than in a batch, and somewhere two tokens were near enough to change places.
 //!
-//! What it costs: one sum does wait for itself, at each addition. The speed comes back where the
-//! lanes of a register are different outputs, each a sum of its own: that is what panels are for.
+//! What it costs: a single sum does wait for itself, at each addition. The speed comes back if the
+//! lanes of a register are different outputs, each with a separate sum: that is what panels are
+//! for.
 //!
-//! A common wrong turn: to compare with a tolerance, or to round the results. Both hide the
+//! A common wrong turn: comparing with a tolerance, or rounding the results. Both hide the
 //! difference until it falls on a boundary.
 
 /// A linear layer. `weights` is `[n_out][n_in]`, `x` is `[rows][n_in]`; returns `[rows][n_out]`.

@@ -1,14 +1,14 @@
 //! Attention of one new token over the cached keys and values.
 //!
-//! Why: one query for each head, and the query heads of a group read the same keys. Laid below
-//! each other, the queries of a group are the rows of one matrix: `[group, head_dim]`. Then the
-//! keys need not be repeated, and two matrix products do it all. Nothing is later than the newest
-//! token, so there is no mask.
+//! Why: there is one query for each head, and the query heads of a group read the same keys. So
+//! stack the queries of a group as the rows of one matrix, `[group, head_dim]`. Then you don't have
+//! to repeat the keys, and two matrix products do it all. Nothing is later than the newest token,
+//! so there is no mask.
 //!
-//! What it costs: `2 * n_heads * length * head_dim` multiplications, and the reading of all keys
-//! and values. This is the part of a step that grows with the text.
+//! What it costs: `2 * n_heads * length * head_dim` multiplications, and reading all keys and
+//! values. This is the part of a step that grows with the text.
 //!
-//! A common wrong turn: to leave out the scale. The weights still have the sum 1 and the result
+//! A common wrong turn: leaving out the scale. The weights still have the sum 1 and the result
 //! looks sensible, but the best key gets nearly everything.
 
 use burn::tensor::Tensor;

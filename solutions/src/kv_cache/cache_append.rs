@@ -2,19 +2,19 @@
 //!
 //! Why: the length before the append is the position of the first new token, and positions are
 //! places. The check comes first, so that a refused append has changed neither the memory nor the
-//! length. Only what is filled is returned: a place that holds nothing yet is a key of zeros, and
-//! attention would give it weight.
+//! length. And you return only what is filled: a place that holds nothing yet is a key of zeros,
+//! and attention would give it weight.
 //!
-//! What it costs: the copying of the new rows. `slice_assign` writes in place while there is no
-//! other handle of the tensor, and the slices that are returned are views. If the caller keeps one
-//! until the next append, that append copies the whole cache.
+//! What it costs: copying the new rows. `slice_assign` writes in place as long as there is no other
+//! handle of the tensor, and the slices that are returned are views. If the caller keeps one until
+//! the next append, that append copies the whole cache.
 //!
-//! A common wrong turn: to let the cache grow by concatenation. No result is wrong, but every step
-//! copies all that the cache holds, and the work is quadratic again.
+//! A common wrong turn: letting the cache grow by concatenation. No result is wrong, but every step
+//! copies everything that the cache holds, and the work is quadratic again.
 
 use burn::tensor::{Device, Tensor, s};
 
-/// The keys and values of one layer. All memory is taken at once.
+/// The keys and values of one layer. All memory is allocated at once.
 #[derive(Debug)]
 pub struct LayerCache {
     /// `[1, n_kv_heads, capacity, head_dim]`

@@ -1,16 +1,16 @@
-//! The bytes of a KV cache, and how many sequences fit beside the weights.
+//! The bytes of a KV cache, and how many sequences fit next to the weights.
 //!
 //! Why: a cache is a box with six sides, and its size is their product. Keys and values are the
-//! first side, which is the 2. Query heads are not among them: queries are not kept. The weights
-//! are read by every sequence and belong to none, so they are taken off the memory once, before
-//! the rest is shared out.
+//! first side, which is the 2. Query heads are not among the six: queries are not cached. All
+//! sequences read the same weights, so you subtract these from the memory once, before the rest is
+//! shared out.
 //!
-//! What it costs: six multiplications. `checked_mul` turns an overflow into None, where `*` panics
-//! in a debug build and wraps around in a release build. A program that trusts a wrapped number
-//! takes too little memory.
+//! What it costs: six multiplications. `checked_mul` turns an overflow into `None`, while `*`
+//! panics in a debug build and wraps around in a release build. A program that trusts a wrapped
+//! number allocates too little memory.
 //!
-//! A common wrong turn: to count the query heads. The result is then too large by the size of a
-//! group, and half of the sequences that would fit are sent away.
+//! A common wrong turn: counting the query heads. The result is then too large by the size of a
+//! group, and with groups of two, half of the sequences that would fit are sent away.
 
 /// What decides how much memory a model takes. Every number is at least 1.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct ModelSize {
 }
 
 /// The bytes of the keys and values of `batch` sequences with `positions` places each, in all
-/// layers. None where the number is too large for a `u64`.
+/// layers. None if the number is too large for a `u64`.
 pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64> {
     2_u64
         .checked_mul(model.n_layers)?
@@ -39,7 +39,7 @@ pub fn cache_bytes(model: &ModelSize, batch: u64, positions: u64) -> Option<u64>
         .checked_mul(model.bytes_per_number)
 }
 
-/// How many sequences with `positions` places each fit into `memory` bytes, beside the weights.
+/// How many sequences with `positions` places each fit into `memory` bytes, next to the weights.
 pub fn sequences_that_fit(model: &ModelSize, positions: u64, memory: u64) -> u64 {
     let Some(left) = memory.checked_sub(model.weight_bytes) else {
         return 0;

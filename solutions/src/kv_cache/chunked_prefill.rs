@@ -1,15 +1,15 @@
 //! A prefill in chunks.
 //!
 //! Why: the position of a chunk's first token is the number of tokens in the cache, and each pass
-//! adds as many as it read. Counting what was read keeps that true for a shorter last chunk and
+//! adds as many as it read. Count what was read, and that stays true for a shorter last chunk and
 //! for a cache that was not empty. Only the last pass ends at the end of the prompt, so only its
-//! logits say what comes next.
+//! logits predict what comes next.
 //!
-//! What it costs: the same rows as in one go. The weights are read once for each chunk instead of
-//! once in all. In return no pass is long: the others in a batch wait for a chunk only, not for
+//! What it costs: the same rows as in one go, but the weights are read once for each chunk instead
+//! of once in all. In return no pass is long: the others in a batch wait only for a chunk, not for
 //! a whole prompt.
 //!
-//! A common wrong turn: to take the number of the chunk times its length as the position. That is
+//! A common wrong turn: taking the number of the chunk times its length as the position. That is
 //! right until the last chunk, which is shorter.
 
 /// Reads `prompt` in chunks of `chunk` tokens behind `cached` ones, and returns the logits after

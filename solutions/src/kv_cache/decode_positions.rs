@@ -1,15 +1,15 @@
-//! A cached loop that went astray at the second token, mended.
+//! A cached loop that went wrong at the second token, fixed.
 //!
-//! Why: the token that was chosen last is in the output and not in the cache. The cache holds the
-//! prompt and all tokens of the output but that one, and this number is its position. The loop
-//! counted the newest token twice: once because it was in the output already, and once as the one
-//! to be read. The first token came out right, because the prefill was right. The ninth row is
-//! another matter: no logits are needed after the last token.
+//! Why: the token that was chosen last is in the output but not in the cache. The cache holds the
+//! prompt and all other tokens of the output, and the number of tokens in it is the position of the
+//! newest. The loop counted the newest token twice: once because it was in the output already, and
+//! once as the token to be read. The first token came out right, because the prefill was right. The
+//! ninth row is another matter: nobody needs logits after the last token.
 //!
-//! What it costs: nothing; one pass less. A count that is kept where tokens are read cannot get
-//! out of step with the cache, so the loop keeps one.
+//! What it costs: nothing; one pass less. A count that is kept where tokens are read can't get out
+//! of step with the cache, so the loop keeps one.
 //!
-//! A common wrong turn: to mend the ninth row by ending the loop one token early. The rows are
+//! A common wrong turn: avoiding the ninth row by ending the loop one token early. The rows are
 //! right then, and a token is missing.
 
 /// Generates `max_tokens` tokens after `prompt`, always the most likely one, with a KV cache.

@@ -1,15 +1,16 @@
 //! A bug hunt: attention that looks ahead.
 //!
-//! Why: the mask came after the softmax. By then the hidden positions had their share of the sum, so
-//! what was left of the weights summed to less than 1, and to least where most was hidden: at the
-//! beginning. The share grew with the keys of later tokens, which is how they were seen. A score of
-//! -inf gets the weight 0 before the sum is taken.
+//! Why: the mask came after the softmax. By then the hidden positions had taken their share of the
+//! sum, so the remaining weights summed to less than 1. Most was hidden at the beginning, so there
+//! the sum was smallest. The share grew with the keys of later tokens, which is how the earlier
+//! positions noticed them. Give the hidden scores -inf before the softmax instead: their weight is
+//! 0 before the sum is taken.
 //!
 //! What it costs: nothing. It is the same work in another order.
 //!
-//! A common wrong turn: to keep the order and to divide the weights by their sum again. On paper that
-//! is the same. In numbers it is not: where a later key fits far better, all weights up to the
-//! position underflow to 0, and 0 / 0 is NaN.
+//! A common wrong turn: keeping the order, and dividing the weights by their sum again. On paper
+//! that is the same. In floating point it isn't: if a later key fits far better, all weights up to
+//! the position underflow to 0, and 0 / 0 is NaN.
 
 use burn::tensor::{Bool, Tensor, activation::softmax};
 

@@ -1,15 +1,15 @@
 //! A causal mask with a window, also for tokens that come after cached ones.
 //!
 //! Why: rows and columns count from different places. Row `i` is the position `start + i`, and
-//! column `j` is the position `j`. Later is `j > start + i`, which is all that lies above the
-//! diagonal shifted to the right by `start`. Too far back is `j + window <= start + i`, which is all
-//! that lies below another diagonal, `window - 1` further to the left. A token is visible between the
-//! two.
+//! column `j` is the position `j`. Later means `j > start + i`: everything above the diagonal,
+//! shifted to the right by `start`. Too far back means `j + window <= start + i`: everything below
+//! a second diagonal, `window - 1` columns further to the left, and that diagonal stays visible.
+//! What lies between the two is visible.
 //!
-//! What it costs: `seq * (start + seq)` booleans. Keys that are too far back for all new tokens need
-//! not be kept at all, which is what the window is for.
+//! What it costs: `seq * (start + seq)` booleans. Keys that are too far back for all new tokens can
+//! be dropped, which is what the window is for.
 //!
-//! A common wrong turn: to forget `start`. Everything works without a cache, and with one the new
+//! A common wrong turn: forgetting `start`. Without a cache everything works, and with one the new
 //! tokens see only the beginning of the text.
 
 use burn::tensor::{Bool, Device, Tensor};

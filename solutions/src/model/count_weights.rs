@@ -1,13 +1,14 @@
 //! How many numbers a model has.
 //!
 //! Why: each row of the page's table is a matrix or a norm, and a matrix has as many weights as the
-//! product of its two widths. What a model has in all says how much memory it needs, and how much is
-//! read for each token.
+//! product of its two widths. The total tells you two things: how much memory the model needs, and
+//! how much it reads for each token.
 //!
-//! What it costs: a few multiplications. Two bytes a weight in f16 make 16 GB of 8 billion.
+//! What it costs: a few multiplications. At two bytes a weight, in f16, 8 billion weights are 16
+//! GB.
 //!
-//! A common wrong turn: to take `d_model` for the width of the queries. In most models
-//! `n_heads * head_dim` is the same number, so it stays unnoticed until one comes where it is not.
+//! A common wrong turn: taking `d_model` for the width of the queries. In most models
+//! `n_heads * head_dim` is the same number, so nobody notices until a model comes where it isn't.
 
 /// The sizes of a Llama-style decoder.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +20,7 @@ pub struct Sizes {
     pub n_kv_heads: u64,
     pub head_dim: u64,
     pub d_ff: u64,
-    /// The head is the embedding matrix, and not a matrix of its own.
+    /// The head uses the embedding matrix instead of a second matrix.
     pub tied_head: bool,
 }
 

@@ -1,15 +1,15 @@
 //! Grouped-query attention, for one position, in plain loops.
 //!
-//! Why: keys and values are what a cache must hold for each position, so a model gets by with fewer
-//! of them than of queries. Query head `h` uses key/value head `h / group`, since a group is a row
-//! of neighbours. The scores are divided by the root of `head_dim` because a sum of more products
-//! has larger values, and the softmax would give nearly all weight to one position.
+//! Why: a cache must hold the keys and values of each position, so a model saves memory if it has
+//! fewer of them than of queries. Query head `h` uses key/value head `h / group`, because a group
+//! is a row of neighbours. And why divide the scores by the root of `head_dim`? A sum of more
+//! products has larger values, and the softmax would give nearly all weight to one position.
 //!
-//! What it costs: for each query head two products of `head_dim` numbers a position. Sharing saves
-//! memory, and none of this arithmetic.
+//! What it costs: two products of `head_dim` numbers for each query head and position. Sharing
+//! saves memory, but none of this arithmetic.
 //!
-//! A common wrong turn: `h % n_kv_heads` instead of `h / group`. Every shape is right, and
-//! with four heads and two, heads 1 and 2 look at what is not theirs.
+//! A common wrong turn: `h % n_kv_heads` instead of `h / group`. Every shape is right, but with
+//! four heads and two, heads 1 and 2 look at the wrong keys.
 
 /// What each query head of one position gets from all positions. `queries` is
 /// `[n_heads][head_dim]`, `keys` and `values` are `[n_kv_heads][total][head_dim]`, and the result is

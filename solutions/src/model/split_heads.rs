@@ -1,14 +1,14 @@
 //! One wide vector, several heads.
 //!
-//! Why: `reshape` never moves a number, it only draws other borders. The numbers of a position lie
-//! side by side, so its heads can be cut there: `[batch, seq, heads, head_dim]`. That heads come
-//! before positions is a matter of order, and `swap_dims` does it.
+//! Why: `reshape` never moves a number, it only draws other borders. The numbers of a position are
+//! adjacent, so you can cut its heads there: `[batch, seq, heads, head_dim]`. Putting heads before
+//! positions is a matter of order, and `swap_dims` does it.
 //!
-//! What it costs: the split is a view. A reshape after a swap has to copy, since the numbers no
-//! longer lie in the order in which they are to be read: that happens in `merge_heads`.
+//! What it costs: the split is a view. A reshape after a swap has to copy, because the numbers no
+//! longer lie in the order in which they are read: that happens in `merge_heads`.
 //!
-//! A common wrong turn: to `reshape` into `[batch, heads, seq, head_dim]` at once. The shape is right
-//! and the numbers are not: positions and heads are mixed, and no error says so.
+//! A common wrong turn: a single `reshape` into `[batch, heads, seq, head_dim]`. The shape is right
+//! and the numbers are not: positions and heads are mixed, and no error tells you.
 
 use burn::tensor::Tensor;
 

@@ -1,13 +1,14 @@
 //! SwiGLU: the feed-forward network, at one position.
 //!
-//! Why: two matrices read the same vector. What the one gives says how much of the other passes, so
-//! the network can do more than add and scale. Positions do not meet here: only attention mixes them.
+//! Why: two matrices read the same vector. The output of one decides how much of the other's
+//! passes, so the network can do more than add and scale. Positions do not meet here: only
+//! attention mixes them.
 //!
-//! What it costs: three products with a matrix of `d_model * d_ff` numbers. In ember these are three
-//! fifths of all weights, and in larger models more.
+//! What it costs: three products with a matrix of `d_model * d_ff` numbers. In ember these are
+//! three fifths of all weights, and in larger models more.
 //!
-//! A common wrong turn: to give the switch to the wrong half. In files the two matrices have one
-//! shape and lie side by side, so nothing complains.
+//! A common wrong turn: applying silu to the wrong half. In files the two matrices have one shape
+//! and stand next to each other, so nothing complains.
 
 /// What the feed-forward network makes of `x`, `[d_model]`. `gate` and `up` are
 /// `[d_ff][d_model]`, `down` is `[d_model][d_ff]`.

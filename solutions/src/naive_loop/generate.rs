@@ -1,21 +1,21 @@
 //! The naive loop.
 //!
-//! Why: both limits say how many new tokens may come, and both are known before the first step. The
-//! smaller one is the room, and it is also the reason, unless the model ends the text before.
-//! Inside the loop there is then only one thing to look for. It looks at the token that was chosen,
-//! so what stands in the prompt ends nothing.
+//! Why: both limits bound the number of new tokens, and you know both before the first step. The
+//! smaller one is the room, and it is also the reason, unless the model ends the text before. That
+//! leaves only one thing to look for inside the loop: an end token. You look at the token that was
+//! chosen, so an end token in the prompt ends nothing.
 //!
 //! What it costs: one call of the model a step, each over the whole text: the square of the length.
 //!
-//! A common wrong turn: to compare the length of the text with `max_tokens`. With a prompt longer
-//! than that, the answer is empty, and nobody says why.
+//! A common wrong turn: comparing the length of the text with `max_tokens`. If the prompt is longer
+//! than that, the answer is empty, and nobody learns why.
 
 /// Why a text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The model chose a token that ends a text.
+    /// The model chose an end token.
     Eos,
-    /// There are as many new tokens as were asked for.
+    /// The text has as many new tokens as were asked for.
     Length,
     /// The prompt and the new tokens fill the context.
     Context,

@@ -2,13 +2,13 @@
 //!
 //! Why: the model chose ` s` and then `at`. Glued together they are ` sat`, and cutting that again
 //! gives the one token ` sat`, which the model never chose. At the next step it is asked about
-//! another sequence of ids, and gives another answer. So the ids are what the loop keeps and
-//! appends to. They become text on the way out, and that text never comes back in.
+//! another sequence of ids, and gives another answer. So the loop has to keep the ids and append to
+//! them. They become text on the way out, and that text never comes back in.
 //!
-//! What it costs: less than before. The text was cut anew at every step, and each time all of it.
+//! What it costs: less than before. All of the text was cut anew at every step.
 //!
-//! A common wrong turn: to cut only the new piece, and to append what comes out. That is nearly
-//! always the token that was chosen, but not where two tokens have the same text.
+//! A common wrong turn: cutting only the new piece, and appending the result. That is nearly always
+//! the token that was chosen, but not if two tokens have the same text.
 
 /// Writes `max_tokens` tokens after a prompt, always the most likely one, and returns their text
 /// without the prompt.
@@ -31,8 +31,8 @@ pub fn glued_story(
     story
 }
 
-/// The ids of `text`: at each place the longest piece of the vocabulary that fits, and of pieces
-/// that are the same, the first.
+/// The ids of `text`: at each place the longest piece of the vocabulary that fits, and of equal
+/// pieces the first.
 fn encode(vocabulary: &[&str], text: &str) -> Vec<u32> {
     let mut ids = Vec::new();
     let mut rest = text;

@@ -1,12 +1,13 @@
-//! A batch reads nearly all experts soon.
+//! A batch soon reads nearly all experts.
 //!
-//! Why: what one token pays for is a few experts, and the others of the batch take other ones. The
+//! Why: one token pays for a few experts, but the other tokens of the batch take other ones. The
 //! expected number is the sum over all experts of the probability that some token takes it.
 //!
-//! What it costs: nothing. It says beforehand what a batch gains: the bytes of a step divided by the batch.
+//! What it costs: nothing. It tells you beforehand what a batch gains: the bytes of a step divided
+//! by the batch.
 //!
-//! A common wrong turn: batch times per_token, at most all. That is what a batch reads if no two tokens
-//! agree, and they do.
+//! A common wrong turn: batch times per_token, at most all. A batch reads that many if no two
+//! tokens agree, and they do.
 
 /// The sizes of a model, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]

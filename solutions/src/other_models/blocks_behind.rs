@@ -1,14 +1,14 @@
 //! What is behind all windows is given back.
 //!
-//! Why: no later query attends further back than the next one does. So a block whose last position is
-//! before the window of the next query is never read again. A block holds the positions of all layers, so
-//! the layer that looks back furthest decides.
+//! Why: no later query attends further back than the next one does. So a block whose last position
+//! is before the window of the next query is never read again. A block holds the positions of all
+//! layers, so the layer that looks back furthest decides.
 //!
-//! What it costs: two divisions after each step. What it gains is a text without a limit in a fixed memory,
-//! if all layers have a window. One layer without a window, and all blocks stay. An engine that keeps a
-//! pool for each kind of layer gives back those of the others.
+//! What it costs: two divisions after each step. What it gains is a text without a limit in a fixed
+//! memory, if all layers have a window. One layer without a window, and all blocks stay. An engine
+//! that keeps a pool for each kind of layer can still give back the blocks of the other layers.
 //!
-//! A common wrong turn: to ask what the last query needed. The next one needs a position less.
+//! A common wrong turn: asking what the last query needed. The next one needs a position less.
 
 use std::ops::Range;
 

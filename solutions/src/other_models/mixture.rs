@@ -1,15 +1,15 @@
 //! A router: a softmax, the greatest few, and a weighted sum.
 //!
-//! Why: the layer has the weights of many networks, and a token pays for a few. The scores say which, and
-//! also how much each counts: a choice has no gradient, and a weight has one. That is how a router was
-//! trained.
+//! Why: the layer has the weights of many networks, and a token pays for a few. The scores decide
+//! which, and also how much each counts: a choice has no gradient, but a weight has one. That is
+//! how a router was trained.
 //!
-//! What it costs: a matrix with a row for each expert, and a sort of as many numbers. Nothing beside the
-//! experts.
+//! What it costs: a matrix with a row for each expert, and a sort of as many numbers. Nothing next
+//! to the experts.
 //!
-//! A common wrong turn: the softmax over those that were taken, where the model was trained without
-//! renormalisation. With it, the two are the same: what is divided by its sum forgets what it was divided by
-//! before.
+//! A common wrong turn: the softmax over only the experts taken, although the model was trained
+//! without renormalisation. With renormalisation the two are the same: numbers that are divided by
+//! their sum forget what they were divided by before.
 
 /// Computes one expert for the token, by its number: `[d_model]`.
 pub type Expert<'a> = dyn FnMut(usize) -> Vec<f32> + 'a;

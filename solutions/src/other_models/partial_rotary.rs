@@ -1,12 +1,12 @@
 //! RoPE of a smaller head, with the rest behind it.
 //!
-//! Why: what is turned is treated as a head of `rotated` numbers. The others carry no position: they can
-//! say what a token is, wherever it stands. So both the pairs and the frequencies are those of the smaller
-//! head.
+//! Why: the rotated part is treated as a head of `rotated` numbers. The others carry no position:
+//! they can tell what a token is, wherever it stands. So both the pairs and the frequencies belong
+//! to the smaller head.
 //!
 //! What it costs: less than RoPE.
 //!
-//! A common wrong turn: to pair over the half of the whole head, or to divide by `head_dim` in the
+//! A common wrong turn: pairing over the half of the whole head, or dividing by `head_dim` in the
 //! exponent. The text begins well, and gets worse with the distance.
 
 /// The query or key `x` of one head, `[head_dim]`, turned to `position`: only its first `rotated` numbers.

@@ -1,12 +1,13 @@
 //! Rows by expert: gather, compute, scatter.
 //!
-//! Why: an expert's weights are far more than a row. Read once for all rows that take it, they cost as much
-//! as for one. Row by row, an expert that four rows take would be read four times.
+//! Why: an expert's weights are far larger than a row. Read once for all rows that take it, they
+//! cost as much as for one. Row by row, an expert that four rows take would be read four times.
 //!
-//! What it costs: a copy of each row for each expert that it takes, which is little beside the weights.
+//! What it costs: a copy of each row for each expert that it takes, which is little next to the
+//! weights.
 //!
-//! A common wrong turn: to add what the experts return in the order in which they finish. Sums of floats
-//! depend on their order, so a row would have other bits in another batch.
+//! A common wrong turn: adding the experts' results in the order in which they finish. Sums of
+//! floats depend on their order, so a row would have other bits in another batch.
 
 /// Computes one expert, by its number, for some rows: `[rows][d_model]` -> `[rows][d_model]`.
 pub type Expert<'a> = dyn FnMut(usize, &[Vec<f32>]) -> Vec<Vec<f32>> + 'a;

@@ -1,18 +1,18 @@
-//! The tiles of a window: those between the first query's first key and the last query's last.
+//! The tiles of a window: from the first query's first key to the last query's last.
 //!
-//! Why: attention costs what it looks at. The windows of neighbouring queries overlap, so together they are
-//! one range of positions. Tiles before it and after it are not read. Of those in it, most are seen whole
-//! by all queries: from the last query's first key to the first query's own position. Only the others need
-//! a mask.
+//! Why: attention costs what it looks at. The windows of neighbouring queries overlap, so together
+//! they are one range of positions. Tiles before it and after it are not read. Most tiles in it are
+//! seen whole by all queries: from the last query's first key to the first query's position. Only
+//! the others need a mask.
 //!
-//! What it costs: two divisions. The work that is left is bounded by the window and the group, however long
-//! the text is.
+//! What it costs: two divisions. The work that is left is bounded by the window and the group,
+//! however long the text is.
 //!
 //! A common wrong turn: the tiles of the last query. The first one begins earlier.
 
 use std::ops::Range;
 
-/// What a tile of keys is to a group of queries.
+/// What a group of queries sees of a tile of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tile {
     /// Every query attends to every position of it.

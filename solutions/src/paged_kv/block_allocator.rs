@@ -1,16 +1,16 @@
 //! A block allocator: blocks that have one owner, or several, or none.
 //!
-//! Why: a table does not know who else holds its blocks, so none may free them by itself. A count of
-//! owners knows: sharing adds one, leaving takes one, and the block is free exactly where the count
-//! comes to 0. How many blocks are free is compared before the first of them is taken. So a refusal
-//! has nothing to give back, and two sequences that both need many blocks cannot hold half of them
-//! each and wait for ever.
+//! Why: a table does not know who else holds its blocks, so it can't free them by itself. A count
+//! of owners knows: sharing adds one, leaving takes one, and the block is free exactly when the
+//! count reaches 0. You compare the number of free blocks before you take the first. So a refusal
+//! has nothing to give back, and two sequences that both need many blocks can't each hold half of
+//! them and wait forever.
 //!
-//! What it costs: a number for each block. The free list makes allocation a matter of the blocks
-//! taken, not of all that there are.
+//! What it costs: a number for each block. Thanks to the free list, allocation depends on the
+//! blocks taken, not on all blocks of the pool.
 //!
-//! A common wrong turn: to take block after block and to give up where there is none. Those that
-//! were taken have an owner that does not exist, and the pool is smaller from then on.
+//! A common wrong turn: taking block after block and giving up when there is none. The blocks taken
+//! so far have an owner that does not exist, and the pool is smaller from then on.
 
 /// Gives out the blocks of a pool, each to one owner or to several.
 #[derive(Debug, Clone)]

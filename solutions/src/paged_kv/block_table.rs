@@ -1,16 +1,16 @@
 //! A block table: in which block, and at which offset in it, a position lies.
 //!
 //! Why: all blocks are equally large, so a division finds the entry of the table and its remainder
-//! the offset. The table then says which block that is: the blocks of a sequence may lie anywhere in
-//! memory, and a sequence can grow without being moved. The length is asked first, because a
-//! reserved block holds whatever its last owner left there.
+//! the offset. The entry names the block, which may lie anywhere in memory, so a sequence can grow
+//! without being moved. The length is checked first, because a reserved block holds whatever its
+//! last owner left there.
 //!
-//! What it costs: a division and one more load for each position. With a block size that is a power
-//! of two and known to the compiler, the division is a shift. Attention pays once for each block,
-//! and reads the positions within it one after the other.
+//! What it costs: a division and one more load for each position. If the block size is a power of
+//! two and known to the compiler, the division is a shift. Attention pays once for each block, and
+//! reads the positions within it one after the other.
 //!
-//! A common wrong turn: to take the entry's index for the block. It works in every test in which
-//! the first sequence gets the blocks 0, 1, 2.
+//! A common wrong turn: taking the entry's index for the block. It works in every test in which the
+//! first sequence gets the blocks 0, 1, 2.
 
 /// The block table of one sequence.
 #[derive(Debug, Clone)]

@@ -1,18 +1,18 @@
 //! Copy on write: two sequences that share blocks, until one of them writes.
 //!
 //! Why: a fork costs a count for each block, and the one copy that it will need is put off until
-//! one of them writes; of two sequences, the one that writes second finds itself alone and copies
+//! one of them writes. Of two sequences, the one that writes second finds itself alone and copies
 //! nothing. Only the last block can be written, and only while it has room, so at most one block is
-//! ever copied, however long the shared part is. The free block is looked for before anything
-//! changes: a refusal leaves all as it was.
+//! ever copied, however long the shared part is. You look for the free block before anything
+//! changes, so a refusal leaves everything as it was.
 //!
-//! What it costs: a copy of at most a block, in all layers. A pool that holds keys and values does it
-//! before the pass: where a step fails half way, no sequence has been changed.
+//! What it costs: a copy of at most a block, in all layers. A pool that holds keys and values
+//! copies before the pass: if a step fails half way, no sequence has been changed.
 //!
-//! A common wrong turn: to copy whatever is shared. A full block is not written again, and copying
-//! it makes two blocks of one: it is what sharing was to avoid. The next one is to forget that the
-//! old block has lost an owner: it is copied once more by the last one that holds it, and is never
-//! free again.
+//! A common wrong turn: copying whatever is shared. A full block is not written again, and a copy
+//! of it wastes exactly the memory that sharing was to save. Another: forgetting that the old block
+//! has lost an owner. It is copied once more by the last one that holds it, and is never free
+//! again.
 
 /// Positions of a block.
 pub const BLOCK_SIZE: usize = 4;
@@ -42,7 +42,7 @@ pub fn fork(pool: &mut Pool, table: &Table) -> Table {
     table.clone()
 }
 
-/// Appends a token to one sequence, and changes no other. `false` where no block is free.
+/// Appends a token to one sequence, and changes no other. `false` if no block is free.
 pub fn append(pool: &mut Pool, table: &mut Table, token: char) -> bool {
     let offset = table.length % BLOCK_SIZE;
     let last = table.blocks.last().copied().filter(|_| offset > 0);

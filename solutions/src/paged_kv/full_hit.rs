@@ -1,17 +1,17 @@
 //! A question that was asked twice is answered now.
 //!
-//! Why: a prompt whose length is a multiple of the block size has full blocks and nothing else. Asked
-//! again, all of it is in the cache, no token is left to compute, and so there is no chunk and no
-//! logits to draw from. The cache holds keys and values; logits are computed from the last token
-//! alone, and it has to go through the model once more. Taken off before the cache is asked, it
-//! leaves its whole block out of the hit, and computing begins at a block of the sequence's own.
+//! Why: a prompt whose length is a multiple of the block size has full blocks and nothing else.
+//! Asked again, all of it is in the cache, no token is left to compute, and so there is no chunk
+//! and no logits to draw from. The cache holds keys and values; logits come from the last token,
+//! which has to go through the model once more. So take it off before you ask the cache. That
+//! leaves its whole block out of the hit, and computing begins at a fresh block.
 //!
 //! What it costs: at most a block of tokens, for one prompt in `BLOCK_SIZE`.
 //!
-//! A common wrong turn: to compute the last token alone, at `prompt.len() - 1`. It is less work, and
-//! it writes into a block that others read. The values that it writes are the same only where the
-//! arithmetic is the same to the bit. Another one is to leave the last block of a prompt out of the
-//! cache: then longer prompts that begin with it find one block less.
+//! A common wrong turn: computing only the last token, at `prompt.len() - 1`. It is less work, but
+//! it writes into a block that others read, and the values are the same only if the arithmetic is
+//! bit-identical. Another: leaving the last block of a prompt out of the cache. Then longer prompts
+//! that begin with it find one block less.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub struct Chunk {
     pub start: usize,
     pub tokens: Vec<u32>,
     /// Whether the step computes the logits of its last token. The first new token is drawn from
-    /// those of the last token of the prompt.
+    /// the logits of the prompt's last token.
     pub wants_logits: bool,
 }
 
@@ -33,8 +33,8 @@ pub struct Chunk {
 /// that begins with the same blocks does not compute them again.
 #[derive(Debug, Default)]
 pub struct Reader {
-    /// The blocks of the cache. Each is known by all tokens from the beginning of a prompt to the end
-    /// of the block.
+    /// The blocks of the cache. Each is identified by all tokens from the beginning of a prompt to
+    /// the end of the block.
     cached: HashSet<Vec<u32>>,
 }
 
@@ -77,7 +77,7 @@ impl Reader {
     }
 }
 
-/// Cuts what follows `start` into chunks. Logits are wanted of the end of the prompt alone.
+/// Cuts what follows `start` into chunks. Logits are wanted only for the end of the prompt.
 fn chunks(prompt: &[u32], start: usize, token_budget: usize) -> Vec<Chunk> {
     let mut start = start;
     let mut chunks = Vec::new();

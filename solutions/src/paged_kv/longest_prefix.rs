@@ -1,35 +1,35 @@
 //! The longest prefix of a prompt that is in the prefix cache.
 //!
-//! Why: the hash of a block can be computed only from that of its parent, so the walk goes from the
-//! first block on and ends by itself at the first that is missing. The last token is taken off before
-//! the walk begins: what is left has exactly the full blocks that may be taken, and no case needs a
+//! Why: you can compute the hash of a block only from its parent's, so the walk goes from the first
+//! block on and ends by itself at the first that is missing. The last token is taken off before the
+//! walk begins: what is left has exactly the full blocks that you may take, and no case needs a
 //! correction afterwards.
 //!
-//! What it costs: the tokens of the prefix are hashed once and compared once, some microseconds
-//! where their keys and values would take milliseconds or seconds. One comparison of a parent stands
-//! for all tokens before the block: those of the parent were compared on the way, and so on.
+//! What it costs: the tokens of the prefix are hashed once and compared once, some microseconds,
+//! while their keys and values would take milliseconds or seconds. One comparison of a parent
+//! stands for all tokens before the block: the parent's tokens were compared on the way, and so on.
 //!
-//! A common wrong turn: to believe the hash. A collision is rare, and when it comes, one user's
-//! answer is computed from another's prompt. The other one is to take the whole prompt where it is
-//! cached: there is nothing left to compute then, and no logits to draw the first token from.
+//! A common wrong turn: believing the hash. A collision is rare, and when it comes, one user's
+//! answer is computed from another's prompt. Another: taking the whole prompt if it is cached. Then
+//! nothing is left to compute, and there are no logits to draw the first token from.
 
 use std::collections::HashMap;
 
-/// What the first block of a text has for a parent.
+/// The parent of a text's first block.
 pub const ROOT: u64 = 0;
 
 /// A full block in the prefix cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedBlock {
     pub block: u32,
-    /// The block before it, none for the first of a text.
+    /// The block before it, `None` for the first of a text.
     pub parent: Option<u32>,
     /// The tokens whose keys and values it holds.
     pub tokens: Vec<u32>,
 }
 
-/// The ids of the blocks that need not be computed for `prompt`, from its beginning on. The last
-/// token is always computed.
+/// The ids of the blocks of `prompt` that don't have to be computed, from its beginning on. The
+/// last token is always computed.
 pub fn longest_prefix(
     cache: &HashMap<u64, CachedBlock>,
     prompt: &[u32],

@@ -1,17 +1,17 @@
 //! A continuation that read a stranger's prompt keeps its own now.
 //!
 //! Why: `release` looked at the last block of the table, and took its answer for all of them. After
-//! a fork and one more token, the last block is a copy that is not shared, and the blocks before it
-//! are shared: so they were put into the free list while the other sequence held them. The next
-//! request wrote its prompt into them. And when the other sequence ended, they were put there a
-//! second time. Each block has owners of its own, so each is asked by itself.
+//! a fork and one more token, the last block is a copy that is not shared, but the blocks before it
+//! are. So these went into the free list while the other sequence held them, and the next request
+//! wrote its prompt into them. And when the other sequence ended, they went there a second time.
+//! Each block has its owners, so you have to ask each one.
 //!
 //! What it costs: a comparison for each block of a sequence that has ended.
 //!
-//! A common wrong turn: to turn the question round, and to free nothing while any block is shared.
-//! Then no text reads a stranger's prompt, and each fork that ends leaves its own blocks behind:
-//! they have no owner, and are not free. The server refuses requests after a week instead of mixing
-//! them up after a minute.
+//! A common wrong turn: turning the question round, and freeing nothing while any block is shared.
+//! Then no text reads a stranger's prompt, but each fork that ends leaves its private blocks
+//! behind: they have no owner, and are not free. The server refuses requests after a week instead
+//! of mixing them up after a minute.
 
 /// Positions of a block.
 const BLOCK_SIZE: usize = 4;
@@ -59,7 +59,7 @@ impl Pool {
         Table { blocks: table.blocks.clone(), length: table.length }
     }
 
-    /// Appends a token. False where no block is free.
+    /// Appends a token. False if no block is free.
     pub fn append(&mut self, table: &mut Table, token: u32) -> bool {
         if !self.make_room(table) {
             return false;
@@ -77,7 +77,7 @@ impl Pool {
         (0..table.length).map(token).collect()
     }
 
-    /// A sequence has ended: its blocks are free, as far as no other sequence holds them.
+    /// A sequence has ended: a block is free unless another sequence holds it.
     pub fn release(&mut self, table: Table) {
         for block in table.blocks {
             self.owners[block] -= 1;
@@ -87,7 +87,7 @@ impl Pool {
         }
     }
 
-    /// Sees to it that the next position of `table` has a place that it may write. False where that
+    /// Makes sure that the next position of `table` has a place that it may write. False if that
     /// takes a block and none is free.
     fn make_room(&mut self, table: &mut Table) -> bool {
         let is_full = table.length.is_multiple_of(BLOCK_SIZE);

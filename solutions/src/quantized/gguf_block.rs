@@ -1,11 +1,12 @@
 //! One block of a GGUF file.
 //!
-//! Why: the two integers of a byte are 16 weights apart, so 16 bytes in a register give weights 0 to
-//! 15 with one mask, and 16 to 31 with one shift. With neighbours in a byte, the two halves would have
-//! to be interleaved. The scale stands beside its integers: a block is read from one place.
+//! Why: the two integers of a byte are 16 weights apart, so from 16 bytes in a register you get
+//! weights 0 to 15 with one mask, and 16 to 31 with one shift. With neighbours in a byte, the two
+//! halves would have to be interleaved. The scale stands next to its integers, so a block is read
+//! from one place.
 //!
-//! What it costs: 18 bytes for 32 weights, 4.5 bits each. And 18 is no multiple of 4, so the blocks are
-//! not aligned. A program that computes with them often packs them into another layout first.
+//! What it costs: 18 bytes for 32 weights, 4.5 bits each. And 18 is no multiple of 4, so the blocks
+//! are not aligned. A program that computes with them often packs them into another layout first.
 //!
 //! A common wrong turn: neighbours in a byte, as in `pack_nibbles`. The weights are all there, in
 //! another order, and the model writes fluent nonsense.

@@ -1,12 +1,12 @@
 //! Error against group size.
 //!
-//! Why: each group has the range that its own weights need. A large weight makes the steps of its
-//! group coarse, and no others. So smaller groups have smaller errors.
+//! Why: each group has the range that its weights need. A large weight makes the steps of its group
+//! coarse, and no others. So smaller groups have smaller errors.
 //!
 //! What it costs: a scale for each group. Groups of 4 would take as many bits for scales as for
 //! integers.
 //!
-//! A common wrong turn: to take the mean of the groups' means. A last group that is shorter would
+//! A common wrong turn: taking the mean of the groups' means. A last group that is shorter would
 //! then count as much as a whole one.
 
 /// The integers go from -7 to 7.

@@ -1,13 +1,14 @@
 //! A product with quantized weights: integers are summed over a group, then scaled.
 //!
-//! Why: the scale is the same for all weights of a group, so it can be taken out of the sum. Then it
-//! is one multiplication for a group instead of one for each weight. And an integer is exact in f32,
-//! so what is rounded within a group is the sum and nothing else.
+//! Why: the scale is the same for all weights of a group, so you can take it out of the sum. Then
+//! it is one multiplication for a group instead of one for each weight. And an integer is exact in
+//! f32, so within a group only the sum is rounded.
 //!
-//! What it costs: a second sum, that over groups, in registers of its own.
+//! What it costs: a second sum over the groups, in separate registers.
 //!
-//! A common wrong turn: to dequantize first, `scale * integer`, and to multiply then. The result is
-//! as good, but has other bits. A crate that promises equal bits has to decide for one of them.
+//! A common wrong turn: dequantizing first, `scale * integer`, and multiplying then. The result is
+//! as good, but has other bits. A crate that promises bit-identical results has to decide for one
+//! of them.
 
 /// Weights of a group.
 pub const GROUP: usize = 4;

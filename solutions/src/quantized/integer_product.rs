@@ -1,14 +1,14 @@
 //! Integers times integers: a product whose activations are quantized too.
 //!
 //! Why: both scales are the same for a whole group, so both come out of the sum. What is left is
-//! exact, and an exact sum has no order: AVX2, VNNI and this loop may add as they like, and have the
-//! same bits.
+//! exact, and an exact sum has no order: AVX2, VNNI and this loop may add as they like, and the
+//! result is bit-identical.
 //!
-//! What it costs: `x` has to be quantized in each step, and that adds an error. What it gains:
-//! a register holds four times as many bytes as f32 numbers.
+//! What it costs: `x` has to be quantized in each step, and that adds an error. What it gains: a
+//! register holds four times as many bytes as f32 numbers.
 //!
-//! A common wrong turn: numbers that are too small. One product takes 16 bits, and two of -128 times
-//! -128 do not fit into an i16: AVX2's `vpmaddubsw` adds pairs in 16 bits and saturates.
+//! A common wrong turn: numbers that are too small. One product takes 16 bits, and two of -128
+//! times -128 do not fit into an i16: AVX2's `vpmaddubsw` adds pairs in 16 bits and saturates.
 
 /// Numbers of a group.
 pub const GROUP: usize = 32;

@@ -1,15 +1,15 @@
 //! How far one model's distribution is from another's.
 //!
-//! Why: `ln(p / q)` is a difference of two log-probabilities, and those come from the logits without
-//! a probability in between: logit minus the logarithm of the sum of all `exp`. So nothing is 0 that
-//! should not be, and no two numbers that are nearly equal are divided. A divergence looks at all
-//! tokens at once, and changes where the chosen token does not.
+//! Why: `ln(p / q)` is a difference of two log-probabilities, and you get those from the logits
+//! without a probability in between: logit minus the logarithm of the sum of all `exp`. So nothing
+//! becomes 0 that shouldn't, and no two nearly equal numbers are divided. A divergence looks at all
+//! tokens at once, and changes even if the chosen token doesn't.
 //!
 //! What it costs: two passes over the vocabulary for each of both models.
 //!
-//! A common wrong turn: `p * (p / q).ln()` with a token that neither model can choose: 0 times a NaN
-//! is NaN. And the other way around, from `q` to `p`, a model that has forgotten a token would not be
-//! noticed by it.
+//! A common wrong turn: `p * (p / q).ln()` with a token that neither model can choose: 0 times a
+//! NaN is NaN. And the other way around, from `q` to `p`, the divergence would not notice a model
+//! that has forgotten a token.
 
 /// The KL divergence of `q` from `p` in nats, where both are given as logits.
 pub fn kl_divergence(p: &[f32], q: &[f32]) -> f64 {

@@ -1,15 +1,15 @@
 //! An integer becomes an f32 without a conversion.
 //!
-//! Why: with AVX2 a conversion is a unit of its own to wait for, after a shift and a mask. Here the
-//! shift puts the nibble where a mantissa has it, and one `or` supplies the exponent of 16: from 16 to
-//! 31, one step of the mantissa's highest four bits is 1.
+//! Why: with AVX2 a conversion is one more instruction to wait for, after a shift and a mask. Here
+//! the shift puts the nibble where a mantissa has it, and one `or` supplies the exponent of 16:
+//! from 16 to 31, one step of the mantissa's highest four bits is 1.
 //!
-//! What it costs: the sum is too great by 24 times the sum of `x`, which is computed once for all
-//! outputs. And while it grows it holds numbers up to 31 times `x`, where 8 would do: two bits of its
-//! 24 are spent on that. Against the error of 4-bit integers it is nothing.
+//! What it costs: the sum is too large by 24 times the sum of `x`, which is computed once for all
+//! outputs. And while it grows it holds numbers up to 31 times `x`, where 8 would do: that uses up
+//! two of its 24 bits. Next to the error of 4-bit integers it is nothing.
 //!
-//! A common wrong turn: to forget the mask. The neighbours of the nibble would stand in the rest of
-//! the mantissa, as a fraction.
+//! A common wrong turn: forgetting the mask. The neighbours of the nibble would stand in the rest
+//! of the mantissa, as a fraction.
 
 /// The bits of 16, whose mantissa is 0.
 const SIXTEEN: u32 = 16.0_f32.to_bits();

@@ -1,6 +1,6 @@
 //! Eight 4-bit integers in a word of 32 bits.
 //!
-//! Why: 8 is added, so a nibble is never negative, and no sign has to be spread over 32 bits when it
+//! Why: you add 8, so a nibble is never negative, and no sign has to be spread over 32 bits when it
 //! is read. A kernel that loads one word for each of 16 or 32 outputs reaches each integer with one
 //! shift and one mask, and the shift is the same for all outputs.
 //!
@@ -8,7 +8,7 @@
 //! integer.
 //!
 //! A common wrong turn: `(integer as u32) << shift` without the 8 and without a mask. A negative
-//! integer fills all higher bits with ones, and so its neighbours.
+//! integer fills all higher bits with ones, and overwrites its neighbours.
 
 const NIBBLES: usize = 8;
 

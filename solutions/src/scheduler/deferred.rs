@@ -1,15 +1,17 @@
 //! The states of a sequence: queued, running, deferred, paused, preempted.
 //!
-//! Why: the states differ in what a sequence holds, a slot or blocks, and in what it is waiting for.
-//! A deferred one holds both and needs nothing but the next step. A paused one waits for a person, a
-//! preempted one for memory, a queued one for its first turn. Mixing them up costs: a deferred sequence
-//! that gives up its slot is overtaken, a paused one that keeps it stops others.
+//! Why: the states differ in what a sequence holds, a slot or blocks, and in what it is waiting
+//! for. A deferred one holds both and needs nothing but the next step. A paused one waits for a
+//! person, a preempted one for memory, a queued one for its first turn. Mixing them up is
+//! expensive: a deferred sequence that gives up its slot is overtaken, a paused one that keeps it
+//! stops others.
 //!
-//! What it costs: nothing. A table of states and events is what a log of a scheduler is checked against:
-//! an event that cannot happen is a bug, and `None` finds it where it happens.
+//! What it costs: nothing. With a table of states and events you can check the log of a scheduler:
+//! an event that can't happen is a bug, and `None` finds it where it happens.
 //!
-//! A common wrong turn: to run a paused sequence as soon as its reader has caught up. When a hundred
-//! readers catch up at once, a hundred sequences would run, and the limit on slots would be none.
+//! A common wrong turn: running a paused sequence as soon as its reader has caught up. When a
+//! hundred readers catch up at once, a hundred sequences would run, and the limit on slots would be
+//! none.
 
 use Event::{Admitted, BlocksTaken, CaughtUp, Computed, LeftOut, StreamFull};
 use State::{Deferred, Paused, Preempted, Queued, Running};
@@ -40,7 +42,7 @@ pub enum Event {
     CaughtUp,
 }
 
-/// The state after an event, or `None` where that event cannot happen in this state.
+/// The state after an event, or `None` if that event cannot happen in this state.
 pub fn next(state: State, event: Event) -> Option<State> {
     match (state, event) {
         (Queued | Preempted | Paused { ready: true }, Admitted) => Some(Running),
@@ -62,7 +64,7 @@ pub struct Gauges {
     pub paused: usize,
 }
 
-/// How many sequences each gauge shows.
+/// How many sequences does each gauge show?
 pub fn gauges(states: &[State]) -> Gauges {
     let mut gauges = Gauges::default();
     for state in states {

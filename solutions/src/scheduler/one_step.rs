@@ -1,16 +1,16 @@
 //! The plan of one step: how many tokens of each sequence it computes.
 //!
-//! Why: the three parts are three promises, in the order of their weight. A sequence that decodes
-//! gets a token at each step, so TPOT does not depend on what else comes. A prompt that is being
-//! read goes on: the one token at the least keeps a full batch of decodes from holding it up for
-//! ever. And a sequence that waits joins where it costs those nothing. The plan is a function of
-//! its arguments: no clock, no thread, so that a test can ask it anything.
+//! Why: the three parts are three promises, in the order of their importance. A sequence that
+//! decodes gets a token at each step, so TPOT does not depend on what else comes. A prompt that is
+//! being read goes on: thanks to its guaranteed token, a full batch of decodes can't hold it up
+//! forever. And a waiting sequence joins if that costs the others nothing. The plan is a function
+//! of its arguments, without a clock or a thread, so a test can ask it anything.
 //!
 //! What it costs: strictness. A short prompt waits behind a long one, though it would fit. Let it
 //! overtake, and on a busy server the long one never finds enough free blocks at once.
 //!
-//! A common wrong turn: to take the budget for a limit of the decodes too. Then the last of the
-//! running sequences gets no token while the batch is full, and since the order is that of arrival,
+//! A common wrong turn: letting the budget limit the decodes too. Then the last of the running
+//! sequences gets no token while the batch is full, and because the order is the order of arrival,
 //! it is the same one at each step.
 
 /// Positions of a block of keys and values.
@@ -37,13 +37,13 @@ pub struct Limits {
     pub free_blocks: usize,
 }
 
-/// The part of one sequence in a step.
+/// What a step does for one sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     pub name: char,
     /// At least 1.
     pub tokens: usize,
-    /// Whether logits are wanted of the last of them.
+    /// Whether logits are wanted for the last of them.
     pub wants_logits: bool,
 }
 
@@ -76,7 +76,7 @@ pub fn plan(running: &[Sequence], waiting: &[Sequence], limits: Limits) -> Vec<W
     plan
 }
 
-/// As much of the prompt as there are tokens left. None where there are none.
+/// As much of the prompt as there are tokens left. None if there are none.
 fn chunk(sequence: &Sequence, left: &mut usize) -> Option<Work> {
     let unread = sequence.prompt - sequence.computed;
     let tokens = unread.min(*left);

@@ -1,20 +1,20 @@
 //! Preemption: which sequence loses its blocks when none is left.
 //!
-//! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop need
-//! not compare ages: where the last one is the one in need, no younger one runs. The oldest
-//! sequence gives its blocks to none and may take those of all others. So it gets to its end,
-//! whatever happens, its blocks are free, and another one is the oldest. Paused sequences come
-//! first, because their blocks are not read now.
+//! Why: the list is in the order of arrival, so its last entry is the youngest, and the loop
+//! doesn't have to compare ages: if the last one is the one in need, no younger one runs. The
+//! oldest sequence gives its blocks to none and may take everybody else's. So it reaches its end,
+//! whatever happens, its blocks become free, and another one is the oldest. Paused sequences come
+//! first, because nobody reads their blocks now.
 //!
-//! What it costs: to compute the tokens of the preempted sequence once more. That is a prefill,
-//! many tokens in one pass over the weights, and cheaper than the decode steps that it took. The
-//! tokens themselves are kept: its reader has seen them, and a generator that drew them will not
-//! draw them again.
+//! What it costs: computing the tokens of the preempted sequence once more. That is a prefill, many
+//! tokens in one pass over the weights, and cheaper than the decode steps that it took. The tokens
+//! themselves are kept: its reader has seen them, and a generator that drew them will not draw them
+//! again.
 //!
-//! A common wrong turn: to preempt a sequence other than the one in need at any price. Two
-//! sequences that need a block each then preempt each other in turn, and both compute for ever and
-//! get nowhere. Another one is the end of the queue: a sequence that was preempted once waits
-//! behind all that came after it, and while new ones come, it is preempted again and again.
+//! A common wrong turn: preempting some other sequence at any price. Two sequences that need a
+//! block each then preempt each other in turn, and both compute forever and get nowhere. Another:
+//! the end of the queue. A sequence that was preempted once waits behind everything that came after
+//! it, and as long as new ones come, it is preempted again and again.
 
 /// A sequence, wherever it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Sequence {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheduler {
     pub running: Vec<Sequence>,
-    /// Those whose reader does not read.
+    /// Sequences whose reader has stopped reading.
     pub paused: Vec<Sequence>,
     /// They hold no blocks. The first of them is admitted next.
     pub waiting: Vec<Sequence>,
@@ -42,8 +42,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Sees to it that `count` blocks are free for `name`. False where those of the paused and of the
-    /// younger sequences are not enough.
+    /// Frees `count` blocks for `name`. False if the blocks of the paused and of the younger
+    /// sequences are not enough.
     pub fn make_room(&mut self, name: char, count: usize) -> bool {
         while self.free.len() < count {
             if let Some(paused) = self.paused.iter_mut().rfind(|paused| !paused.blocks.is_empty()) {

@@ -1,19 +1,20 @@
 //! A prompt in chunks, from the token budget that the decodes leave.
 //!
-//! Why: a step takes about as long as it has tokens, once they are many. So a budget bounds how
-//! long all others wait for the next token, and a prompt has to be content with what the decodes
-//! leave. `saturating_sub` says that it cannot be less than nothing, and `max(1)` that the prompt
-//! goes on all the same: a step is one token longer for it, and no prompt waits for ever.
+//! Why: a step takes longer the more tokens it has, once they are many. So a budget bounds how long
+//! all others wait for the next token, and a prompt has to be content with what the decodes leave.
+//! `saturating_sub` keeps that from falling below zero, and `max(1)` keeps the prompt going all the
+//! same: the step is one token longer for it, and no prompt waits forever.
 //!
 //! What it costs: TTFT. The reader of a long prompt waits for several steps that also serve others.
-//! And each chunk reads all weights once more than one pass over the whole prompt would.
+//! And all weights are read once for each chunk, where one pass over the whole prompt would read
+//! them once.
 //!
-//! A common wrong turn: to ask for logits of every chunk. They are right, and no token is drawn
-//! from them: the head is the largest matrix of a small model. Another one is to know the last
-//! chunk by its being shorter than the budget: a prompt that ends with the budget has no shorter
+//! A common wrong turn: asking for logits of every chunk. They are right, but no token is drawn
+//! from them, and the head is the largest matrix of a small model. Another: recognising the last
+//! chunk by its being shorter than the budget. A prompt that ends with the budget has no shorter
 //! one.
 
-/// What one step computes of a prompt.
+/// The part of a prompt that one step computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chunk {
     /// The position of its first token in the prompt, from 0.

@@ -1,17 +1,16 @@
 //! Everyone's text went on while one prompt was read.
 //!
 //! Why: prompts took from the budget first. A prompt as long as the budget or longer left nothing,
-//! and those that decoded had to wait until it was read. Each of those that wait needs one token,
-//! and the prompt can use any number: so they come first, and it takes what is left. The one token
-//! at the least keeps the opposite from happening, a prompt that waits for ever behind a full
-//! batch.
+//! and all decoding sequences had to wait until it was read. Each of them needs one token, and the
+//! prompt can use any number: so they come first, and it takes what is left. Its one guaranteed
+//! token keeps the opposite from happening, a prompt that waits forever behind a full batch.
 //!
 //! What it costs: the TTFT of the long prompt, which is read in more and smaller chunks. Its user
-//! expects to wait; those in the middle of a text do not.
+//! expects to wait; users in the middle of a text do not.
 //!
-//! A common wrong turn: to limit the prompt to half the budget. It is better with few readers, and
-//! with more of them than the other half the rest stand still as before. Another one is to let
-//! prompts wait until no sequence decodes, which on a busy server is never.
+//! A common wrong turn: limiting the prompt to half the budget. It helps with few readers, but if
+//! more of them decode than the other half has tokens, the rest stand still as before. Another:
+//! letting prompts wait until no sequence decodes, which on a busy server is never.
 
 /// A running sequence.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,14 +1,15 @@
 //! Choosing a token budget.
 //!
-//! Why: two people want opposite things. Who reads wants short steps, and who has sent a long prompt
-//! wants few of them, since each costs the fixed time once more. The gap is what one can promise, so it
-//! is chosen first, and the largest budget that keeps it gives the prompt the shortest time.
+//! Why: two people want opposite things. A reader in the middle of a text wants short steps. A user
+//! who has sent a long prompt wants few of them, because each costs the fixed time once more. The
+//! gap is what you can promise, so you choose it first, and the largest budget that keeps it gives
+//! the prompt the shortest time.
 //!
-//! What it costs: a measurement on the machine in question, and one more where the model changes. The
-//! time of attention grows with the context, so a line through two points is a simplification.
+//! What it costs: a measurement on the machine in question, and one more when the model changes.
+//! The time of attention grows with the context, so a line through two points is a simplification.
 //!
-//! A common wrong turn: floating point milliseconds. `(40.0 - 10.0) / 0.1` is 299.99999999999994 or 300,
-//! depending on how it is written, and cut to an integer these differ.
+//! A common wrong turn: floating point milliseconds. `(40.0 - 10.0) / 0.1` is 299.99999999999994 or
+//! 300, depending on how it is written, and cut to an integer these differ.
 
 use std::time::Duration;
 

@@ -1,22 +1,22 @@
 //! Whether a client has the API key.
 //!
-//! Why: a comparison that ends at the first wrong byte takes the longer, the more of them are
-//! right. An attacker who can measure that finds the first byte with 256 attempts, then the second.
-//! Over a network it takes many measurements for each, but attackers have done it. So the
-//! differences of all bytes are collected, and only their sum is looked at. The header is compared
-//! as text, without an index into it: a slice of a `str` panics where it cuts a character.
+//! Why: a comparison that stops at the first wrong byte takes longer the more bytes are right. An
+//! attacker who can measure that finds the first byte with 256 attempts, then the second. Over a
+//! network each takes many measurements, but attackers have done it. So you collect the differences
+//! of all bytes, and look only at their sum. And you compare the header as text, without an index
+//! into it: a slice of a `str` panics if it cuts a character.
 //!
-//! What it costs: the reads of the whole key at each request, which is nothing beside the request.
-//! In a server, take the crate `subtle`: a compiler is free to see that the loop can end early, and
-//! that crate is written so that it does not.
+//! What it costs: reading the whole key at each request, which is nothing next to the request. In a
+//! server, use the crate `subtle`: a compiler may notice that the loop can end early, and that
+//! crate is written so that it doesn't.
 //!
 //! A common wrong turn: `given == key`. Another is `zip`, which ends with the shorter of both: then
-//! every beginning of the key is a key, the empty one too.
+//! every beginning of the key is a key, even the empty one.
 
 use std::cell::Cell;
 
-/// Bytes, with a count of how often one of them was read. A test sees so, without a clock, what a
-/// comparison depends on.
+/// Bytes, with a count of how often one of them was read. So a test can tell, without a clock, what
+/// a comparison depends on.
 #[derive(Debug)]
 pub struct Counted<'a> {
     bytes: &'a [u8],
@@ -55,9 +55,9 @@ pub fn bearer(authorization: &str) -> Option<&str> {
     well_formed.then_some(key)
 }
 
-/// Whether `given` is the key. How long that takes must not tell how much of it is right, or keys
-/// could be guessed byte by byte: where both have the same length, each byte of both is read
-/// exactly once, whatever the bytes are. The length of the key is no secret.
+/// Whether `given` is the key. The catch: how long that takes must not tell how much of it is
+/// right, or keys could be guessed byte by byte. So if both have the same length, read each byte of
+/// both exactly once, whatever the bytes are. The length of the key is no secret.
 pub fn same(given: &Counted, key: &Counted) -> bool {
     if given.length() != key.length() {
         return false;

@@ -1,26 +1,26 @@
 //! The chunks of a streamed chat answer: roles, finish reasons and usage.
 //!
-//! Why: a client builds the messages by adding deltas, so each delta has what is new, and the role
-//! is new once. The finish reason comes in a chunk of its own: the client knows then that the text
-//! is whole, also the part that was held back. `usage` belongs to the request and not to a choice:
-//! one prompt, and the tokens of all choices, so it can only be known when the last of them has
-//! ended, and has no choice that it could stand in.
+//! Why: a client builds the messages by adding deltas, so each delta has only what is new, and the
+//! role is new once. The finish reason comes in a separate chunk: then the client knows that the
+//! text is complete, including the part that was held back. `usage` belongs to the request and not
+//! to a choice. It counts one prompt, and the tokens of all choices, so it can be known only when
+//! the last of them has ended, and there is no choice to put it in.
 //!
-//! What it costs: three chunks for each choice that carry no text, beside one for each piece of
+//! What it costs: three chunks for each choice that carry no text, next to one for each piece of
 //! text.
 //!
-//! A common wrong turn: to send the usage with the end of each choice, or to count the prompt once
-//! for each. With `n` of 1, it does not show. Another one is to report `"stop"` for everything that
-//! ended: a program that asks for JSON sees then only from the text that it was cut off.
+//! A common wrong turn: sending the usage with the end of each choice, or counting the prompt once
+//! for each. With `n` of 1, it doesn't show. Another: reporting `"stop"` for everything that ended.
+//! A program that asks for JSON then learns only from the text that it was cut off.
 
 use std::mem;
 
-/// What the engine reports of choice `index`. With `n` above 1 the choices come interleaved.
+/// What the engine reports about choice `index`. With `n` above 1 the choices come interleaved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// More text. It is empty where all of it is held back for now.
+    /// More text. It is empty if all of it is held back for now.
     Text { index: usize, text: String },
-    /// The choice has ended. Nothing more comes of it.
+    /// The choice has ended. No more events come from it.
     End {
         index: usize,
         /// What was still held back.
@@ -59,7 +59,7 @@ pub struct Choice {
     pub finish_reason: Option<&'static str>,
 }
 
-/// What is new of a message. `Delta::default()` is the empty delta, `{}`.
+/// The new part of a message. `Delta::default()` is the empty delta, `{}`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Delta {
     pub role: Option<&'static str>,
@@ -86,7 +86,7 @@ pub struct ChatStream {
 }
 
 impl ChatStream {
-    /// `n` choices for one prompt of so many tokens. `include_usage` is that of `stream_options`.
+    /// `n` choices for one prompt of so many tokens. `include_usage` comes from `stream_options`.
     pub fn new(n: usize, prompt_tokens: usize, include_usage: bool) -> Self {
         Self {
             prompt_tokens,

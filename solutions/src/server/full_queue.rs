@@ -1,25 +1,24 @@
-//! A bounded queue that says when to retry.
+//! A bounded queue that tells clients when to retry.
 //!
 //! Why: the slots are a value. The thread that has it has the slots, and when it goes out of scope,
 //! for whatever reason, a finished text, an error, a panic, or a client that has gone, `drop` gives
-//! them back. So no code has to remember it, and none can do it twice. To look and to take happen
-//! under one lock: between them no other thread can take the same slot. The answer to a full queue
-//! is a number that follows from what is missing: the 429 that says nothing makes all clients come
-//! again at once.
+//! them back. So no code has to remember that, and none can do it twice. Looking and taking happen
+//! under one lock, so no other thread can take the same slot in between. The answer to a full queue
+//! is a number that follows from what is missing: a bare 429 makes all clients come again at once.
 //!
 //! What it costs: a lock for each request, held for a comparison and an addition.
 //!
-//! A common wrong turn: to take slot after slot until there is none. Two requests for three slots
-//! each then hold two of four, and wait for each other, or both are refused and one of them had
-//! room. Another one is to free one slot in `drop`, whatever the request had: the server gets
-//! smaller with each request with `n` above 1, and a week later it is full and idle.
+//! A common wrong turn: taking slot after slot until there is none. Two requests for three slots
+//! each then hold two of four, and wait for each other, or both are refused although one of them
+//! had room. Another: freeing one slot in `drop`, whatever the request had. The server gets smaller
+//! with each request with `n` above 1, and a week later it is full and idle.
 
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use shuttle::sync::{Arc, Mutex, MutexGuard};
 
-/// Counts the sequences in a server, those that run and those that wait.
+/// Counts the sequences in a server, running or waiting.
 #[derive(Debug)]
 pub struct Queue {
     capacity: usize,
@@ -38,7 +37,7 @@ pub struct Slots {
 pub enum Refusal {
     /// 429, with this number of seconds in `Retry-After`.
     Full { retry_after: u64 },
-    /// 400: it needs more slots than there are at all. To come again is of no use.
+    /// 400: it needs more slots than there are at all. Retrying is useless.
     TooLarge,
 }
 
@@ -70,8 +69,8 @@ impl Queue {
 }
 
 impl Slots {
-    /// One of the sequences has ended before the others: its slot is free. Nothing happens where
-    /// all of them had ended already.
+    /// One of the sequences has ended before the others: its slot is free. Nothing happens if all
+    /// of them had ended already.
     pub fn end_one(&mut self) {
         if self.count > 0 {
             self.count -= 1;

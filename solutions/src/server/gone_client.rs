@@ -1,19 +1,19 @@
 //! Bug hunt: the client has gone, and its text is written to the end.
 //!
 //! Why: the thread took events out of the job and passed them on, and it ignored that the client
-//! had gone. To end the loop where `send` fails is half of the answer. It fails with the next
-//! token, and a request that waits in the queue has none for a long time. Many clients give up
-//! there, so the thread waited in `next` and held the job, and when its turn came, a slot was spent
-//! on it. The body is the only thing that the HTTP server drops, so the job has to be in the body.
-//! Then no code has to notice that the client has gone.
+//! had gone. Ending the loop when `send` fails is half of the answer. It fails with the next token,
+//! and a request that waits in the queue has none for a long time. Many clients give up there, so
+//! the thread waited in `next` and held the job, and when its turn came, a slot was wasted on it.
+//! The body is the only thing that the HTTP server drops, so the job has to be in the body. Then no
+//! code has to notice that the client has gone.
 //!
-//! What it costs: nothing. A thread and a channel for each request are gone. The bound that the
-//! channel was is that of the job's own stream.
+//! What it costs: nothing. A thread and a channel for each request are gone. The channel was a
+//! bound, but the job's stream has one already.
 //!
 //! A common wrong turn: keep-alive comments, so that a write fails sooner. They are useful for
-//! connections that break without a word, and do nothing here, where the server has noticed
-//! already. Another one is to look at every tenth token whether the client is there: that is
-//! better, and the queue is still full of requests whose clients have left.
+//! connections that break without a word, but useless here, where the server has noticed already.
+//! Another: checking at every tenth token whether the client is there. That is better, and the
+//! queue is still full of requests whose clients have left.
 
 use std::iter;
 use std::sync::Arc;

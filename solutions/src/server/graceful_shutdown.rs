@@ -1,19 +1,18 @@
 //! Bug hunt: a graceful shutdown that loses requests.
 //!
-//! Why: the promise is made when a request is accepted, and not when its first token is computed.
+//! Why: you make the promise when you accept a request, and not when its first token is computed.
 //! So the door is at `submit` and nowhere else: behind it, a server that shuts down goes on as
-//! always, and a request that waits joins where there is room. It is over when no request is left,
-//! in the batch or in the queue. And where the deadline comes first, those that wait need an answer
-//! as much as those that run. An error that says "the server shut down" can be tried again
-//! elsewhere, a connection that ends without a word leaves it open what happened.
+//! always, and a waiting request joins when there is room. It is over when no request is left, in
+//! the batch or in the queue. And if the deadline comes first, the waiting requests need an answer
+//! as much as the running ones. After an error like "the server shut down" a client can try
+//! elsewhere; after a connection that ends without a word it doesn't know what happened.
 //!
 //! What it costs: a shutdown that takes as long as the queue is. That is what its deadline is for,
 //! and a reason for a queue that is short.
 //!
-//! A common wrong turn: to correct the condition of `may_exit` alone. No request is lost then, and
-//! none is served: the queue waits for the deadline. Another one is to refuse those that wait at
-//! the moment of the shutdown: they had been accepted, and could have had their text within a
-//! second.
+//! A common wrong turn: correcting only the condition of `may_exit`. No request is lost then, but
+//! none is served: the queue waits for the deadline. Another: refusing requests that wait at the
+//! moment of the shutdown. They had been accepted, and could have had their text within a second.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -33,7 +32,7 @@ pub enum Answer {
     Finished,
     /// The deadline of the shutdown has passed. The client is told so.
     CutOff,
-    /// 503: the server shuts down, and does not accept anything.
+    /// 503: the server is shutting down, and accepts nothing.
     Refused,
 }
 
@@ -44,7 +43,7 @@ pub struct Server {
     slots: usize,
     waiting: VecDeque<Request>,
     running: Vec<Request>,
-    /// From the shutdown on.
+    /// Set from the shutdown on.
     deadline: Option<Duration>,
 }
 
@@ -58,7 +57,7 @@ impl Server {
         }
     }
 
-    /// Accepts a request, or refuses it, which is an answer at once.
+    /// Accepts a request, or refuses it, which is an immediate answer.
     pub fn submit(&mut self, request: Request) -> Option<Answer> {
         if self.deadline.is_some() {
             return Some(Answer::Refused);
@@ -67,7 +66,7 @@ impl Server {
         None
     }
 
-    /// The process is to end, at `deadline` at the latest.
+    /// The process has to end, at `deadline` at the latest.
     pub fn shut_down(&mut self, deadline: Duration) {
         self.deadline = Some(deadline);
     }

@@ -1,16 +1,16 @@
 //! Percentiles from a histogram, as `/metrics` shows it.
 //!
-//! Why: counts can be added, over servers and over time, and percentiles cannot. Since the counts are
-//! cumulative, the percentile is in the first bucket whose count reaches its rank.
+//! Why: you can add counts, over servers and over time, but not percentiles. And because the counts
+//! are cumulative, the percentile is in the first bucket whose count reaches its rank.
 //!
-//! What it costs: accuracy. All that is known is the bucket, so the bounds should be close where the
-//! answer matters: around the time that was promised. Prometheus guesses a value within the bucket by a
-//! straight line, which is a guess all the same.
+//! What it costs: accuracy. All you know is the bucket, so the bounds should be close where the
+//! answer matters: around the time that was promised. Prometheus guesses a value within the bucket
+//! by a straight line, which is a guess all the same.
 //!
-//! A common wrong turn: the mean of the p99s of two servers. A server with ten requests would count as
-//! much as one with a million.
+//! A common wrong turn: the mean of the p99s of two servers. A server with ten requests would count
+//! as much as one with a million.
 
-/// How many values were at most as great as each of several bounds.
+/// Counts values by size: for each of several bounds, how many values were no greater.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     /// In milliseconds, from the least to the greatest.

@@ -7,12 +7,13 @@
 //! the time counts from the plan. For the same reason a request without a first token is no gap in
 //! the list. It is the slowest of all.
 //!
-//! What it costs: a sort. To send on time, a load tool has to open as many connections as it takes.
+//! What it costs: a sort. And to send on time, a load tool has to open as many connections as it
+//! takes.
 //!
-//! A common wrong turn: to sort the `Option`s. `None` is the smallest of them, so requests that
+//! A common wrong turn: sorting the `Option`s. `None` is the smallest of them, so requests that
 //! were refused become the fastest, and a server gets better and better the more it refuses.
-//! Another one is to compute the rank in floating point: 0.07 * 100 is 7.000000000000001 there, and
-//! its ceiling is 8.
+//! Another: computing the rank in floating point. There, 0.07 * 100 is 7.000000000000001, and its
+//! ceiling is 8.
 
 use std::time::Duration;
 

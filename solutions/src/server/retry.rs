@@ -1,14 +1,14 @@
 //! A client that retries: when, and when not.
 //!
-//! Why: a server that refuses has more to do than it can. Waiting longer each time takes the load away,
-//! and randomness spreads what comes back: a thousand clients that were refused in the same second would
-//! otherwise all be back in the same second.
+//! Why: a server that refuses has more to do than it can. Waiting longer each time takes the load
+//! away, and randomness spreads what comes back: a thousand clients that were refused in the same
+//! second would otherwise all be back in the same second.
 //!
-//! What it costs: time, for the client. It should know when to stop: a person has gone by then, and
+//! What it costs: time, for the client. It should know when to stop: by then its user has gone, and
 //! every retry is work for a server that has too much of it.
 //!
-//! A common wrong turn: to add no jitter where the server says `Retry-After`. It says the same number to
-//! all, so that is where it is needed most. And a 400 is the same 400 tomorrow.
+//! A common wrong turn: adding no jitter if the server sends `Retry-After`. It sends the same
+//! number to all, so that is where you need jitter most. And a 400 is the same 400 tomorrow.
 
 use std::time::Duration;
 
@@ -28,11 +28,11 @@ pub struct Policy {
 pub struct Refusal {
     /// The HTTP status, 400 to 599.
     pub status: u16,
-    /// What the server says in `Retry-After`.
+    /// The time in the server's `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 
-/// How long the client waits before it tries again, or `None` where it gives up.
+/// How long the client waits before it tries again, or `None` if it gives up.
 pub fn wait(policy: Policy, refusal: Refusal, done: u32, random: f64) -> Option<Duration> {
     let may_succeed_later = refusal.status == 429 || refusal.status >= 500;
     if !may_succeed_later || done >= policy.retries {

@@ -1,10 +1,10 @@
 //! Server-sent events, byte for byte.
 //!
-//! Why: in this format a line end is the only thing that has a meaning everywhere, so it must be
-//! known where every one of them comes from. A line end in the data becomes a new line of data. One
-//! in a name would begin a field that a stranger has chosen: that is how header and event injection
-//! work, and it is refused and not repaired, as there is no right meaning. CR LF is made one line
-//! end before the lines are split, so that no empty line comes between them.
+//! Why: in this format a line end is the only thing that has a meaning everywhere, so you must know
+//! where every one of them comes from. A line end in the data becomes a new line of data. One in a
+//! name would begin a field that a stranger has chosen: that is how header and event injection
+//! work, so you refuse it instead of repairing it, since no repair would have the right meaning. CR
+//! LF is made one line end before the lines are split, so that no empty line comes between them.
 //!
 //! What it costs: two passes over the data and one copy of it. JSON on one line is one line of
 //! data.

@@ -1,17 +1,17 @@
 //! Server-sent events, read from bytes that are split anywhere.
 //!
-//! Why: bytes are cut anywhere, and lines are not, so the parser keeps the bytes of the line that
-//! has not ended, and understands it when it has. No byte of a longer character of UTF-8 is a CR or
-//! an LF, so a line end can be found before anything is decoded, and no character is ever cut.
-//! After a CR the line has ended in any case. Whether an LF belongs to it is known with the next
-//! byte, and waiting for that would hold back an event that is complete.
+//! Why: bytes are cut anywhere, but lines are not, so the parser keeps the bytes of the unfinished
+//! line, and understands it once it has ended. No byte of a longer UTF-8 character is a CR or an
+//! LF, so you can find a line end before you decode anything, and no character is ever cut. After a
+//! CR the line has ended in any case. Whether an LF belongs to it is known with the next byte, and
+//! waiting for that would hold back an event that is complete.
 //!
 //! What it costs: one look at each byte, and the memory of one line and one event. A parser that
 //! must not trust its server also limits the length of both.
 //!
-//! A common wrong turn: to search each piece for an empty line (`\n\n`). In a test on one machine
-//! every event comes in one piece, and all is right. On a slow line it is cut, and half an event is
-//! lost. Another one: to decode each piece with `from_utf8_lossy`, which makes two U+FFFD of a
+//! A common wrong turn: searching each piece for an empty line (`\n\n`). In a test on one machine
+//! every event comes in one piece, and all is right. On a slow connection it is cut, and half an
+//! event is lost. Another: decoding each piece with `from_utf8_lossy`, which makes two U+FFFD of a
 //! character that was cut.
 
 use std::mem;
@@ -19,11 +19,11 @@ use std::mem;
 /// One event, as its reader gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// `message` where the stream names none.
+    /// `message` if the stream names none.
     pub name: String,
     /// The lines of data, joined with LF.
     pub data: String,
-    /// The last id of the stream so far, empty where there was none.
+    /// The last id of the stream so far, empty if there was none.
     pub id: String,
 }
 
@@ -59,9 +59,8 @@ impl Parser {
         events
     }
 
-    /// How many milliseconds to wait before connecting again: the value of the last `retry` field
-    /// that had one. It has one if it consists of ASCII digits alone, at least one, and fits in a
-    /// `u64`.
+    /// How many milliseconds to wait before connecting again: the value of the last valid `retry`
+    /// field. It is valid if it consists only of ASCII digits, at least one, and fits in a `u64`.
     pub fn retry(&self) -> Option<u64> {
         self.retry
     }

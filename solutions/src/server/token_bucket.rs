@@ -1,32 +1,32 @@
 //! A rate limit: the token bucket of one client.
 //!
-//! Why: a bucket that gets r tokens a second gets r billionths of a token in each nanosecond.
-//! Counted in billionths, all is whole: the level, what is added, and the price. Nothing is rounded
-//! from one call to the next, so there is no drift, and the only rounding is that of the answer.
-//! There is no thread that fills the bucket: what it has got since the last call follows from the
-//! time.
+//! Why: a bucket that gets r tokens a second gets r billionths of a token in each nanosecond. So
+//! count in billionths, and everything is a whole number: the level, the refill, and the price.
+//! Nothing is rounded from one call to the next, so there is no drift, and only the answer is
+//! rounded. And you need no thread that fills the bucket: the time since the last call tells what
+//! it has got.
 //!
 //! What it costs: two numbers for each client, and a multiplication for each request. The whole
-//! numbers have 128 bits, since the nanoseconds of some years times the tokens of a second do not
-//! fit in 64. A server that keeps a bucket for each client also throws away those that are full: a
-//! new one is the same.
+//! numbers have 128 bits, because the nanoseconds of some years times the tokens of a second do not
+//! fit in 64. A server with a bucket for each client also throws away the full ones: a new one is
+//! the same.
 //!
-//! A common wrong turn: to add whole tokens and to set the time to `now`. At one a second, a client
-//! that asks twice a second gets 0 tokens added each time, and never another one. Where the time is
-//! set back by a call that comes late, the same second is added twice.
+//! A common wrong turn: adding whole tokens and setting the time to `now`. At one a second, a
+//! client that asks twice a second gets 0 tokens added each time, and never another one. And if a
+//! call that comes late sets the time back, the same second is added twice.
 
 use std::time::Duration;
 
 /// Nanoseconds in a second, and so the parts of a token.
 const BILLION: u128 = 1_000_000_000;
 
-/// A bucket of permits, which are called tokens too and have nothing to do with those of a model.
-/// The fields are a proposal.
+/// A bucket of permits, which are called tokens too and have nothing to do with a model's. The
+/// fields are a proposal.
 #[derive(Debug)]
 pub struct TokenBucket {
     capacity: u32,
     per_second: u32,
-    /// What is in it, in billionths of a token.
+    /// How much it holds, in billionths of a token.
     level: u128,
     /// When `level` was right.
     as_of: Duration,

@@ -1,15 +1,15 @@
 //! A text that can be stopped at any step.
 //!
 //! Why: a step can't be interrupted, so the place to look is between two of them. Looking right
-//! before each step is enough for both promises: nothing is computed where the flag is set from the
-//! beginning, and at most the step that is under way is finished. What has been computed is paid
-//! for, so it is handed over.
+//! before each step keeps both promises: nothing is computed if the flag is set from the beginning,
+//! and otherwise at most the current step is finished. What has been computed is paid for, so it is
+//! handed over.
 //!
 //! What it costs: one load of an atomic for each step, against millions of multiplications.
 //!
-//! A common wrong turn: to look after the step. Then a request that was cancelled while it waited
-//! in the queue still costs a step, and the first one reads the whole prompt. Another is to take the
-//! flag with `swap(false)`: a second sequence of the same job looks later, and goes on.
+//! A common wrong turn: looking after the step. Then a request that was cancelled while it waited
+//! in the queue still costs a step, and the first one reads the whole prompt. Another: taking the
+//! flag with `swap(false)`. A second sequence of the same job looks later, and goes on.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,17 +1,17 @@
 //! Bug hunt: one window is left open, and all texts stop.
 //!
-//! Why: `send` on a bounded channel waits until there is room. It waited in the thread that computes
-//! all texts, so one full stream stopped them all; closing the window closed the channel, `send`
-//! failed, and the loop went on. `try_send` never waits: it gives the token back where the stream is
-//! full, and there are two ways to fail. A full stream is a reader that may come back: the token
+//! Why: `send` on a bounded channel waits until there is room. It waited in the thread that
+//! computes all texts, so one full stream stopped them all; closing the window closed the channel,
+//! `send` failed, and the loop went on. `try_send` never waits: if the stream is full, it gives the
+//! token back. But it can fail in two ways. A full stream is a reader that may come back: the token
 //! goes back to its place, and the job stays. A closed one is a reader that has gone.
 //!
-//! What it costs: one look for each paused job at each step. With the real model, a token would have
-//! been computed only to be put back: there, look whether the stream is full before the step.
+//! What it costs: one look for each paused job at each step. With the real model, a token would
+//! have been computed only to be put back: there, check whether the stream is full before the step.
 //!
-//! A common wrong turn: `try_send(token).is_ok()`. The texts go on, and the slow reader's text ends
-//! in the middle, as if it had left. The next one is to keep the job and to forget the token: the
-//! text has a hole. And a channel without a bound stops no text, until the memory is full.
+//! A common wrong turn: `try_send(token).is_ok()`. The texts go on, but the slow reader's text ends
+//! in the middle, as if it had left. Or you keep the job and forget the token: the text has a hole.
+//! And a channel without a bound stops no text, until the memory is full.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, TrySendError};

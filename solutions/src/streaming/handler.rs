@@ -1,19 +1,21 @@
 //! A handler: one line of text for each of several prompts.
 //!
-//! Why: a handler starts sequences and returns, so no job needs a thread. What it has to remember, which
-//! line is open and how many are, lives in what the closures share. The model thread calls them one after
-//! the other, so a lock is held for a moment and never waited for.
+//! Why: a handler starts sequences and returns, so no job needs a thread. What must it remember?
+//! Which line is open, and how many are: that lives in the state that the closures share. The model
+//! thread calls them one after the other, so a lock is held for a moment, and nobody ever waits for
+//! it.
 //!
-//! What it costs: shared state behind an `Arc`, since no closure outlives the others for certain.
+//! What it costs: shared state behind an `Arc`, because no closure is sure to outlive the others.
 //!
-//! A common wrong turn: `Done` after the line with the highest index. Sequences end in any order. And a
-//! refusal in the middle leaves the earlier sequences running, for a caller who was told that it failed.
+//! A common wrong turn: `Done` after the line with the highest index. Sequences end in any order.
+//! And a refusal in the middle leaves the earlier sequences running, for a caller who was told that
+//! it failed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 
-/// What the model thread says of a sequence.
+/// What the model thread reports about a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// It has a new piece of text.

@@ -1,18 +1,17 @@
 //! Bytes come in pieces, characters must be whole.
 //!
-//! Why: the first byte of a character says how many bytes it has, so it is always known whether
-//! more must come. `str::from_utf8` tells the two kinds of failure apart: without an `error_len`,
-//! the bytes ended too early, and waiting helps. With one, that many bytes are wrong whatever
-//! follows, and `�` can be given out at once. So never more than three bytes are held back.
+//! Why: the first byte of a character tells how many bytes it has, so you always know whether more
+//! must come. `str::from_utf8` tells the two kinds of failure apart: without an `error_len`, the
+//! bytes ended too early, and waiting helps. With one, that many bytes are wrong whatever follows,
+//! and `�` can be given out at once. So you never hold back more than three bytes.
 //!
-//! What it costs: each byte is looked at once, and those that were held once more.
+//! What it costs: each byte is looked at once, and the held ones once more.
 //!
-//! A common wrong turn: to decode with `from_utf8_lossy` and to hold back what ends in `�`. That
-//! mark may stand for bytes that no later byte can mend, or be a character of the text, and then
-//! the reader waits for nothing. (The decoder of the chapter has to do so: what it sees is text,
-//! and not bytes. It makes up for it at the end.) The other one is to forget the end: the bytes
-//! that are held when the last token has come are lost, and it does not show, as most texts end
-//! with a full stop.
+//! A common wrong turn: decoding with `from_utf8_lossy` and holding back what ends in `�`. That
+//! mark may stand for bytes that no later byte can repair, or be a character of the text, and then
+//! the reader waits for nothing. (The chapter's decoder has to do so, because it sees text and not
+//! bytes. It makes up for it at the end.) Another: forgetting the end. The bytes that are held when
+//! the last token has come are lost, and nobody notices, because most texts end with a full stop.
 
 use std::str;
 

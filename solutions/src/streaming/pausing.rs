@@ -1,17 +1,18 @@
 //! A small scheduler: which jobs get a token at this step.
 //!
-//! Why: the order of the parts is the whole matter. Who has gone goes first, so that nothing is
-//! computed for them and their place is free now. Then it is settled who is paused, since only those
-//! that are not take time. Only then can it be said how many may join. Within a step nobody reads in
-//! this exercise, but a real reader may: so who is paused is decided once, and not asked again.
+//! Why: the order of the parts is the whole point. Cancelled jobs go first, so that nothing is
+//! computed for them and their places are free now. Then you settle who is paused, because only the
+//! other jobs take time. Only after that do you know how many may join. In this exercise nobody
+//! reads within a step, but a real reader may: so decide once who is paused, and don't ask again.
 //!
-//! What it costs: some passes over the jobs at each step, nothing beside the step of a model. A
+//! What it costs: a few passes over the jobs at each step, nothing next to the step of a model. A
 //! paused job keeps its cache: it takes no time, but memory, and a limit on that would be another
 //! rule.
 //!
-//! A common wrong turn: to let the paused jobs count. It looks tidy, there are never more than
+//! A common wrong turn: letting the paused jobs count. It looks tidy, there are never more than
 //! `max_running`, and as many readers who have left their windows open stop the service for all.
-//! Another is to stop at the first waiting job that is cancelled, or to skip it and leave it there.
+//! Another: stopping at the first waiting job that is cancelled, or skipping it and leaving it
+//! there.
 
 use std::collections::VecDeque;
 

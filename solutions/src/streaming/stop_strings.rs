@@ -1,17 +1,18 @@
 //! Stop strings that begin in one token and end in another.
 //!
-//! Why: what was given out can't be taken back, so a piece may only go when no stop string can begin
-//! in it any more. One can only begin where the text so far ends with one of its beginnings, and the
-//! longest such end is enough: it holds all the shorter ones. When the next piece shows that it was
-//! none, the search is made again over what is held, as a new beginning may lie inside the old one.
+//! Why: you can't take back what was given out, so a piece may only go when no stop string can
+//! begin in it any more. A stop string can only begin where the text so far ends with one of its
+//! beginnings, and the longest such end is enough: it holds all the shorter ones. If the next piece
+//! shows that it was no stop string, you search again over the held text, because a new beginning
+//! may lie inside the old one.
 //!
-//! What it costs: for each token, the held text is searched once for each stop string. What is held
-//! is shorter than the longest stop string, so the cost does not grow with the text.
+//! What it costs: for each token, the held text is searched once for each stop string. The held
+//! text is shorter than the longest stop string, so the cost does not grow with the text.
 //!
-//! A common wrong turn: to give out all that was held when the text does not go on like the stop
+//! A common wrong turn: giving out everything held when the text doesn't go on like the stop
 //! string. With "aab" and the text "aaab", the second "a" is the beginning that counts, and it has
-//! gone. A common extravagance is to hold back as many bytes as the longest stop string has, always:
-//! nothing is lost, but the reader is always a few characters behind.
+//! gone. A common extravagance: always holding back as many bytes as the longest stop string has.
+//! Nothing is lost, but the reader is always a few characters behind.
 
 use std::cmp::Reverse;
 

@@ -3,14 +3,14 @@
 //! Why: a reader's clock starts at the submission. Whether the machine is busy with another text or
 //! with this prompt makes no difference to the reader, so the queue time is a part of TTFT. The
 //! gaps are between tokens, so there is one fewer of them, and their sum is the time from the first
-//! token to the last: nothing else has to be kept than these two instants.
+//! token to the last: you need no more than these two instants.
 //!
 //! What it costs: three subtractions and a division.
 //!
-//! A common wrong turn: to count TTFT from the moment at which the request joined. It is then the
-//! time of a prefill, and stays small however long the queue grows: the number is best when readers
-//! suffer most. Another is to divide by the number of tokens, which is nearly right for long texts
-//! and half of the truth for two tokens.
+//! A common wrong turn: counting TTFT from the moment at which the request joined. Then it measures
+//! a prefill, and stays small however long the queue grows: the number is best when readers suffer
+//! most. Another: dividing by the number of tokens, which is nearly right for long texts and half
+//! of the truth for two tokens.
 
 use std::time::Duration;
 
@@ -29,10 +29,9 @@ pub struct Timeline {
 pub struct Timings {
     /// From the submission until it joined.
     pub queue: Duration,
-    /// The time to first token, TTFT. `None` where there is no token.
+    /// The time to first token, TTFT. `None` if there is no token.
     pub ttft: Option<Duration>,
-    /// The time per output token, TPOT: the mean gap between two tokens. `None` where there is no
-    /// gap.
+    /// The time per output token, TPOT: the mean gap between two tokens. `None` if there is no gap.
     pub tpot: Option<Duration>,
 }
 

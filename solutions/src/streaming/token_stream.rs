@@ -2,22 +2,22 @@
 //!
 //! Why: the two ends wait differently. The reader has nothing else to do, so `recv` lets its thread
 //! sleep until there is a token or no sender any more. The model thread has others to serve, so it
-//! uses `try_send` and decides itself what to do with a token that comes back. A channel tells its
-//! sender that the reader has gone only when it sends. A job that is paused or in its prefill sends
-//! nothing, so the drop sets a flag that can be seen at any time.
+//! uses `try_send` and decides for itself what to do with a token that comes back. A channel tells
+//! its sender that the reader has gone only when it sends. But a job that is paused or in its
+//! prefill sends nothing, so the drop sets a flag that the sender can check at any time.
 //!
-//! What it costs: room for `capacity` tokens, a lock or a few atomics for each token, and one atomic
-//! load where the thread looks.
+//! What it costs: room for `capacity` tokens, a lock or a few atomics for each token, and one
+//! atomic load where the thread looks.
 //!
-//! A common wrong turn: `try_recv` in `next`. It gives `None` where no token is there *yet*, and the
-//! text ends after the first pause of the model. And to take every error of `try_send` for a reader
-//! that has gone: a slow reader then loses the rest of its text.
+//! A common wrong turn: `try_recv` in `next`. It gives `None` if no token is there *yet*, and the
+//! text ends after the first pause of the model. Another: taking every error of `try_send` for a
+//! reader that has gone. A slow reader then loses the rest of its text.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-/// The end of the model thread.
+/// The model thread's end.
 #[derive(Debug)]
 pub struct TokenSender {
     sender: SyncSender<String>,
@@ -35,7 +35,7 @@ pub enum Emitted {
     Gone,
 }
 
-/// The end of the reader: an iterator over the tokens.
+/// The reader's end: an iterator over the tokens.
 #[derive(Debug)]
 pub struct TokenStream {
     receiver: Receiver<String>,

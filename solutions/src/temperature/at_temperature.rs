@@ -2,14 +2,14 @@
 //!
 //! Why: the softmax sees only differences, and the division changes them. Above 1 they shrink: the
 //! best token loses probability, and all become more alike. Below 1 they grow: the best token
-//! gains, until at 0 it has everything. One cannot divide by 0, so what it leads to is written
-//! down. The greatest logit is subtracted before the division. Then each quotient is at most 0, and
-//! a tiny temperature makes it -inf and not infinity.
+//! gains, until at 0 it has everything. You can't divide by 0, so that limit is written down as a
+//! special case. The greatest logit is subtracted before the division. Then each quotient is at
+//! most 0, and a tiny temperature makes it -inf and not infinity.
 //!
-//! What it costs: one subtraction and one division a token, beside an `exp` that costs more.
+//! What it costs: one subtraction and one division a token, next to an `exp` that costs more.
 //!
-//! A common wrong turn: to divide probabilities instead of logits, and to renormalise. The division
-//! cancels, and every temperature is 1. Another: to check with `temperature < 0.0`, which is false
+//! A common wrong turn: dividing probabilities instead of logits, and renormalising. The division
+//! cancels, and every temperature is 1. Another: checking with `temperature < 0.0`, which is false
 //! for NaN.
 
 /// Why a temperature is refused.

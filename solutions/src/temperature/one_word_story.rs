@@ -1,15 +1,16 @@
 //! Bug hunt: a story of one word.
 //!
-//! Why: each draw moves the generator on, so that the next point is another. `choose` drew with a
-//! copy of the sampler and threw the copy away: the generator never moved, and every step drew with
-//! the same point on the line. Four equal tokens show it at once. With a real model the line is
-//! another at each step, so the token is too, and only its place on the line is always the same. A
-//! borrow that changes something must be `&mut`; `clone` is a way around it that compiles.
+//! Why: each draw should move the generator on, so that the next point is another. But `choose`
+//! drew with a copy of the sampler and threw the copy away: the generator never moved, and every
+//! step drew with the same point on the line. Four equal tokens show it at once. With a real model
+//! the line is different at each step, and so is the token; only its place on the line is always
+//! the same. A borrow that changes something must be `&mut`; `clone` is a way around it that
+//! compiles.
 //!
-//! What it costs: less than before, as nothing is copied.
+//! What it costs: less than before, because nothing is copied.
 //!
-//! A common wrong turn: to make a new sampler at each step, with the seed plus the number of the
-//! step. The points differ now, but the text of one seed is that of the next, shifted by a step.
+//! A common wrong turn: making a new sampler at each step, with the seed plus the number of the
+//! step. The points differ now, but the text of one seed is the next seed's, shifted by a step.
 
 use slowburn::Result;
 use slowburn::sampling::{Sampler, SamplingParams};

@@ -1,14 +1,14 @@
 //! The temperature for a given effective number of tokens.
 //!
 //! Why: the effective number of tokens never falls as the temperature rises. So one try in the
-//! middle says on which side the answer lies, and half of the range is gone. The middle is the
+//! middle tells you on which side the answer lies, and half of the range is gone. The middle is the
 //! geometric one: between 0.01 and 100 it is 1, and each half has as many powers of ten. Forty
 //! halvings leave less than an f32 can tell apart.
 //!
 //! What it costs: forty softmaxes. That is nothing once, and too much at every step of a model with
-//! a large vocabulary: there, one would start from the temperature of the step before.
+//! a large vocabulary: there you would start from the temperature of the step before.
 //!
-//! A common wrong turn: to assume that the number grows in proportion to the temperature. It starts
+//! A common wrong turn: assuming that the number grows in proportion to the temperature. It starts
 //! at 1, and it bends towards the size of the vocabulary.
 
 use slowburn::sampling::softmax;

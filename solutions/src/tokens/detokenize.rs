@@ -1,11 +1,11 @@
 //! From ids back to text.
 //!
-//! Why: a token is a piece of bytes, and a character may begin in one and end in another. So the
-//! bytes are put together first, and read as text once.
+//! Why: a token is a piece of bytes, and a character may begin in one token and end in another. So
+//! you collect the bytes first, and read them as text once.
 //!
-//! What it costs: one copy of the bytes, and one more where they are not UTF-8.
+//! What it costs: one copy of the bytes, and one more if they are not UTF-8.
 //!
-//! A common wrong turn: to turn each token into text by itself. English comes out right, and every
+//! A common wrong turn: turning each token into text by itself. English comes out right, but every
 //! character that lies in two tokens becomes two `�`.
 
 /// The text of some token ids. `vocab[id]` holds the bytes of a token, and the ids in `special`

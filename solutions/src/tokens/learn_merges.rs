@@ -1,15 +1,15 @@
 //! Where a vocabulary comes from: merges are learned from a corpus.
 //!
-//! Why: a pair that occurs often is worth a token of its own, since it makes the text shorter by one
-//! at each of its places. After a merge other neighbours stand side by side, so the counts of the
-//! step before are of no use.
+//! Why: a pair that occurs often is worth a token, because each occurrence then takes one token
+//! less. But a merge creates new neighbours, so the counts of the step before are useless, and you
+//! count again.
 //!
-//! What it costs: one pass over the corpus for each merge. Libraries keep the counts and change only
-//! those of the pairs beside a place that was joined.
+//! What it costs: one pass over the corpus for each merge. Libraries keep the counts and change
+//! only the pairs next to a place that was joined.
 //!
-//! A common wrong turn: `max_by_key` returns the last of several greatest. The rule says the first,
-//! so the pairs are searched from the back. A `HashMap` would have no order at all, and two runs
-//! would learn two vocabularies.
+//! A common wrong turn: `max_by_key` returns the last of several greatest. The rule wants the
+//! first, so the pairs are searched from the back. A `HashMap` would have no order at all, and two
+//! runs would learn two vocabularies.
 
 /// Up to `count` merges: at each step the most frequent pair of neighbours within the words, and of
 /// several the one that occurs first.

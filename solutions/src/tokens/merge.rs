@@ -1,13 +1,14 @@
 //! Cutting a word: the merges of a byte pair encoding, applied.
 //!
-//! Why: a text must be cut as the corpus was, on which the pieces were learned. There one merge was
-//! carried out everywhere before the next was counted, so here one is too.
+//! Why: the model learned from a corpus that was cut in a certain way, and your text must be cut
+//! the same way. When the merges were learned, each was carried out everywhere before the next was
+//! counted. So you do that too.
 //!
-//! What it costs: one pass over the word for each merge, also for those that do not occur in it. A
+//! What it costs: one pass over the word for each merge, including all that don't occur in it. A
 //! real tokenizer looks up the rank of each neighbouring pair instead, and takes the lowest.
 //!
-//! A common wrong turn: to join the first pair from the left that is any merge, or to look for the
-//! longest piece. Both spell the word, with tokens that the model has not met in training.
+//! A common wrong turn: joining the first pair from the left that is any merge, or looking for the
+//! longest piece. Both spell the word, but with tokens that the model has not met in training.
 
 /// The tokens of a word: `merges`, the first one learned first, are applied to its characters.
 pub fn merge(word: &str, merges: &[(&str, &str)]) -> Vec<String> {

@@ -1,18 +1,19 @@
 //! Bug hunt: a text stops in the middle, and the model goes on.
 //!
-//! Why: `valid_up_to` says how much is whole, and only that may leave. `held.clear()` also threw
-//! away the beginning of a character behind it. Its last byte then stood alone at the front, which
-//! no byte after it can mend: `valid_up_to` stayed 0 for good. An apple in four tokens did not show
-//! it, as nothing was whole until all was.
+//! Why: `valid_up_to` counts the bytes of complete characters, and only these may leave. But
+//! `held.clear()` also threw away the beginning of a character behind them. Its last byte then
+//! stood alone at the front, and no later byte can repair that: `valid_up_to` stayed 0 for good.
+//! Why did the apple in four tokens come out right? Because no character was complete until all of
+//! it was.
 //!
 //! What it costs: `drain` moves the few bytes behind to the front. There are at most three.
 //!
-//! A common wrong turn: to give nothing out unless all that is held is whole. No text is lost then,
-//! but text that could be read waits for the next token, and where each token ends inside a
-//! character it waits to the end.
+//! A common wrong turn: giving nothing out unless everything held is complete. No text is lost
+//! then, but text that could be read waits for the next token, and if each token ends inside a
+//! character, it waits to the end.
 
-/// Turns ids into text as they come: one piece for each id, which is what is whole by then and was
-/// not given out before. It may be empty.
+/// Turns ids into text as they come: one piece for each id, with everything that is complete by
+/// then and was not returned before. A piece may be empty.
 ///
 /// `vocab[id]` holds the bytes of a token, which may be none. The bytes of all `ids`, one after the
 /// other, are UTF-8.
@@ -25,8 +26,8 @@
 /// piece                 ""   ""   ""   "🍎"  " pie"
 /// ```
 ///
-/// But in a story about a café the text ends at "caf", and nothing comes after that, although the
-/// model writes on. In that vocabulary the word is cut into the tokens `" caf" C3`, `A9` and `"!"`:
+/// But in a story about a café the text stops at "caf", and nothing comes after it, although the
+/// model writes on. This vocabulary cuts the word into the tokens `" caf" C3`, `A9` and `"!"`:
 ///
 /// ```text
 ///             first piece   second   third
@@ -34,7 +35,7 @@
 /// observed    " caf"        ""       ""
 /// ```
 ///
-/// Find out why, and mend it.
+/// Find out why, and fix it.
 pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
     let mut held = Vec::new();
     ids.iter()
@@ -45,7 +46,7 @@ pub fn swallowed_text(ids: &[u32], vocab: &[&[u8]]) -> Vec<String> {
         .collect()
 }
 
-/// Takes the text that is whole out of what is held back.
+/// Takes the complete text out of the bytes that are held back.
 fn take_whole(held: &mut Vec<u8>) -> String {
     let whole = match std::str::from_utf8(held) {
         Ok(text) => text.len(),

@@ -1,15 +1,15 @@
 //! Top-k, with ties and with tokens that always stay.
 //!
-//! Why: the rule needs one number, the `k`-th best score of those that have to compete. A comparison
-//! with it decides for each token, wherever it stands, and equal tokens are treated equally. The
-//! search works on a copy, as it moves the numbers around, and places are ids.
+//! Why: the rule needs one number, the `k`-th best score of all that have to compete. Comparing
+//! with it decides for each token, wherever it stands, so equal tokens are treated equally. The
+//! search works on a copy: it moves the numbers around, and the place of a score is its id.
 //!
 //! What it costs: a copy, and a selection whose time grows with the vocabulary. A full sort would
 //! grow with the vocabulary times its logarithm. `always` is short, so a search in it costs little.
 //!
-//! A common wrong turn: to sort the ids and cut after `k`. Which of several equal tokens stay then
-//! depends on where they stand in the vocabulary. Another: to cut as if nothing were exempt, and to
-//! put the exempt scores back. They have taken places from others then.
+//! A common wrong turn: sorting the ids and cutting after `k`. Which of several equal tokens stay
+//! then depends on where they stand in the vocabulary. Another: cutting as if nothing were exempt,
+//! and putting the exempt scores back. By then they have taken places from others.
 
 /// Keeps the tokens in `always`, the `k` best of the rest, and those that are equal to the last of
 /// these: every other score becomes -inf. `scores` is `[vocab]`, and `k` is at least 1.

@@ -1,18 +1,18 @@
 //! Bug hunt: one token comes far too often.
 //!
-//! Why: after the cut the probabilities sum to 0.731, and nobody divided by that. The line is too
-//! short, and all points behind its end, more than a quarter, fall back to the last token on it.
-//! That fallback is meant for gaps as small as a rounding error, and hid a large one. Cutting the
-//! scores before the softmax mends it: the softmax divides by the sum of what is left.
+//! Why: after the cut the probabilities sum to 0.731, and nobody divided by that. So the line is
+//! too short, and all points behind its end, more than a quarter, fall back to the last token on
+//! it. That fallback is meant for gaps as small as a rounding error, and here it hid a large one.
+//! Cut the scores before the softmax instead: it divides by the sum of what is left.
 //!
-//! What it costs: nothing, as there is one softmax either way.
+//! What it costs: nothing, because there is one softmax either way.
 //!
-//! A common wrong turn: to let the fallback choose another token, such as the best. Then that one
+//! A common wrong turn: letting the fallback choose another token, such as the best. Then that one
 //! comes too often. The lump has moved, and the line is still too short.
 
 use slowburn::sampling::softmax;
 
-/// Draws a token from the `k` best, each as often as its probability among them says.
+/// Draws a token from the `k` best, each as often as its probability among them demands.
 ///
 /// `logits` is `[vocab]` and finite, and no two are so close that they give the same probability.
 /// `k` is from 1 to the vocabulary, and `point` from 0 up to but without 1.

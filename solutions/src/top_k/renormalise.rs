@@ -1,14 +1,14 @@
 //! The kept probabilities sum to 1 again.
 //!
-//! Why: to remove a token takes its mass away, so the rest sums to less than 1. Dividing all by
-//! the same number brings the sum back to 1 and leaves every ratio as it was: a token that was
-//! twice as likely as another still is.
+//! Why: a token that is removed takes its mass with it, so the rest sums to less than 1. Dividing
+//! all by the same number brings the sum back to 1 and leaves every ratio as it was: a token that
+//! was twice as likely as another still is.
 //!
 //! What it costs: two passes, one for the sum and one for the division. In a sampler it costs
-//! nothing extra, since the softmax that follows a rule divides anyway.
+//! nothing extra, because the softmax that follows a rule divides anyway.
 //!
-//! A common wrong turn: to share the missing mass out in equal parts. The sum is 1 again, but the
-//! unlikely tokens that stayed have become likelier than the model said.
+//! A common wrong turn: sharing the missing mass out in equal parts. The sum is 1 again, but the
+//! unlikely tokens that stayed are now likelier than the model made them.
 
 /// Removes the tokens that are not `kept`, and divides what is left by its own sum.
 ///

@@ -1,14 +1,14 @@
 //! Top-p: the smallest set that reaches a share of the mass.
 //!
-//! Why: the ids are sorted and not the probabilities, so each token still knows its place. The
-//! question is asked before a token is added: is the sum still short of `p`? So the token that
-//! reaches `p` stays, and so does the first one, as 0 is short of every `p`.
+//! Why: you sort the ids and not the probabilities, so each token still knows its place. And you
+//! ask before you add a token: is the sum still short of `p`? So the token that reaches `p` stays,
+//! and so does the first one, because 0 is short of every `p`.
 //!
-//! What it costs: a sort of the whole vocabulary. As a nucleus is mostly small, the crate picks out
-//! the 256 best, and sorts more only where these do not reach `p`.
+//! What it costs: a sort of the whole vocabulary. A nucleus is mostly small, so the crate picks out
+//! the 256 best, and sorts more only if these do not reach `p`.
 //!
-//! A common wrong turn: to ask after a token was added whether the sum is still at most `p`. It
-//! drops the token that passes `p`, and keeps nothing at all where the best token is likelier than
+//! A common wrong turn: asking after a token was added whether the sum is still at most `p`. That
+//! drops the token that passes `p`, and keeps nothing at all if the best token is likelier than
 //! `p`.
 
 /// Keeps the smallest set of most likely tokens whose probabilities sum to at least `p`, and

@@ -1,14 +1,14 @@
 //! The repetition penalty.
 //!
-//! Why: a division by 2 brings 3 down to 1.5, and would bring -3 up to -1.5. So a negative score is
-//! multiplied instead, and both fall. A set holds each token once, however often it was said, in the
-//! prompt or in the output.
+//! Why: a division by 2 brings 3 down to 1.5, but it would bring -3 up to -1.5. So you multiply a
+//! negative score instead, and both fall. A set holds each token once, however often it was said,
+//! in the prompt or in the output.
 //!
-//! What it costs: a set of the tokens so far, built at every step. A long text would rather keep the
-//! set and add one token at a time.
+//! What it costs: a set of the tokens so far, built at every step. For a long text you would rather
+//! keep the set and add one token at a time.
 //!
-//! A common wrong turn: to go through the text and penalise at each token. A token that was said
-//! ten times is divided ten times, and a full stop can soon not be said any more.
+//! A common wrong turn: going through the text and penalising at each token. A token that was said
+//! ten times is divided ten times, and soon the model can't write a full stop any more.
 
 use std::collections::HashSet;
 

@@ -1,14 +1,14 @@
 //! All rules in their order.
 //!
 //! Why: each rule takes scores and leaves scores, and a removed token is -inf. So the order is the
-//! order of a few lines, and a rule that needs probabilities takes a softmax of what is there, which
-//! renormalises by itself. Greedy leaves early: no filter removes the best token. The greatest score
-//! is subtracted before the division by the temperature: the quotients of a tiny one would be
-//! infinite, and the difference of two infinities is NaN.
+//! order of a few lines, and a rule that needs probabilities takes a softmax of what is there,
+//! which renormalises by itself. Greedy leaves early: no filter removes the best token. The
+//! greatest score is subtracted before the division by the temperature: the quotients of a tiny one
+//! would be infinite, and the difference of two infinities is NaN.
 //!
 //! What it costs: a softmax for top-p and one at the end.
 //!
-//! A common wrong turn: to compute the probabilities once at the beginning, and to hand them to all
+//! A common wrong turn: computing the probabilities once at the beginning, and handing them to all
 //! filters. Top-p then sums up mass that top-k has taken away, and keeps too much.
 
 use std::collections::HashSet;

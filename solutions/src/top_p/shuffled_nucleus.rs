@@ -1,13 +1,14 @@
 //! Bug hunt: top-p keeps the wrong tokens.
 //!
 //! Why: `order` answers the question "which id has this rank?", and the last loop read it as "which
-//! rank has this id?". The two answers are the same where the order is its own inverse: sorted,
-//! reversed, or with pairs exchanged. Three tokens in a ring are enough to tell them apart. The loop
-//! over ranks knows the id, so it can remove the token at once, and nothing has to be mapped back.
+//! rank has this id?". The two answers are the same if the order is its own inverse: sorted,
+//! reversed, or with pairs exchanged. Three tokens in a ring are enough to tell them apart. The
+//! loop over ranks knows the id, so it can remove the token at once, and nothing has to be mapped
+//! back.
 //!
-//! What it costs: less than before, as one list and one loop are gone.
+//! What it costs: less than before, because one list and one loop are gone.
 //!
-//! A common wrong turn: to test a sort with sorted input. A shuffled list, or many random ones, is
+//! A common wrong turn: testing a sort with sorted input. A shuffled list, or many random ones, is
 //! no more work, and finds it in the first run.
 
 use slowburn::sampling::softmax;

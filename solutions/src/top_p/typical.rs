@@ -1,13 +1,13 @@
 //! Typical sampling: neither too likely nor too unlikely.
 //!
-//! Why: it is top-p with another order of the tokens. The order is that of the distance between a
-//! token's surprise and the entropy, and the rest, the running sum and its edge, is the same. The
-//! tokens of probability 0 leave first: their surprise is infinite, and 0 times infinity is NaN. The
-//! surprise is `-log2(p)` and not `log2(1 / p)`: of a p of 1e-42, 1 / p is more than an f32 holds.
+//! Why: it is top-p with another order of the tokens. You sort by the distance between a token's
+//! surprise and the entropy, and the rest, the running sum and its edge, is the same. The tokens of
+//! probability 0 leave first: their surprise is infinite, and 0 times infinity is NaN. The surprise
+//! is `-log2(p)` and not `log2(1 / p)`: with a p of 1e-42, 1 / p is more than an f32 holds.
 //!
 //! What it costs: a logarithm for each token that can come, and a sort.
 //!
-//! A common wrong turn: to forget that the distance has two sides. Without the absolute value the
+//! A common wrong turn: forgetting that the distance has two sides. Without the absolute value the
 //! surest token always comes first, and the rule is top-p again.
 
 /// Keeps the tokens whose surprise is nearest to the entropy, until their probabilities sum to at
