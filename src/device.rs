@@ -1,4 +1,4 @@
-//! The choice of Burn device and precision.
+//! Where to compute, and with which precision.
 
 #[cfg(any(feature = "cuda", feature = "rocm"))]
 mod cards;

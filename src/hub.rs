@@ -1,7 +1,7 @@
-//! Models from the Hugging Face Hub, in the cache shared with Hugging Face's own tools.
+//! Models from the Hugging Face Hub, in the cache that you share with Hugging Face's own tools.
 //!
-//! A complete model in the cache is used without a request to the hub. To get a newer version, name
-//! its revision.
+//! Once a model is complete in the cache, it is used without asking the hub. So if you want a newer version,
+//! name its revision.
 
 mod arrival;
 mod bounded;

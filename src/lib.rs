@@ -6,18 +6,20 @@
 //! - [`kernels`]: the CPU kernels
 //! - [`sampling`]: logits to the next token
 //! - [`constrained`]: which tokens keep a text inside a grammar
-//! - [`grammar`]: regular expressions and JSON schemas to what `constrained` walks
+//! - [`grammar`]: regular expressions and JSON schemas, compiled to what `constrained` follows
 //! - [`engine`]: the scheduler, and the steps that it plans
 //! - [`speculation`]: draft tokens, and what they gain
 //! - [`generate`]: the generation loops
-//! - `inference`: a service for concurrent requests, on one thread that owns the model (not on
+//! - `inference`: a service for concurrent requests, with one thread that owns the model (not on
 //!   wasm32, which has no threads)
 //! - [`checkpoint`]: loading weights from files
 //! - [`pretrained`]: a model with its tokenizer, bundled with this crate or from a folder
 //! - `hub` (feature `hub`): models from the Hugging Face Hub
 //! - [`device`]: the backend and its precision
 //! - [`storage`]: the formats of weights in memory
-//! - [`error`]: what can go wrong, and [`outside`], which shortens text of others in messages
+//! - [`error`]: what can go wrong, and [`outside`], which shortens other people's text in messages
+//!
+//! A first text takes a few lines:
 //!
 //! ```
 //! # #[cfg(feature = "burn")] {
@@ -32,29 +34,29 @@
 //! # Ok::<(), slowburn::Error>(())
 //! ```
 //!
-//! # Which of the three
+//! # Which of the three do you need?
 //!
 //! - One text at a time: [`Pretrained::generate`], or [`Pretrained::stream`] to see it as it is written.
-//! - Several at once, in a loop of your own: [`generate::Batch`], one step after the other.
+//! - Several at once, in your own loop: [`generate::Batch`], which you drive step by step.
 //! - Requests from many threads, with streams, stop strings, deadlines and metrics: `inference`.
 //!
-//! On the CPU the same request gives bit-identical logits with all three, whatever runs next to it, with any
-//! number of threads and on any processor with a fused multiply-add. Where that comes from is told by the book
-//! in the folder `book` of the repository (`mdbook serve book`).
+//! You can move from one to the next without a change in what you get: on the CPU, a request's logits are
+//! bit-identical with all three, whatever runs next to it, with any number of threads and on any processor with
+//! a fused multiply-add. The book explains how, in the repository's folder `book` (`mdbook serve book`).
 //!
 //! # Features
 //!
-//! - `flex` (by default): the CPU, with the kernels of this crate
-//! - `cuda`, `rocm`, `metal`, `vulkan` and `wgpu`: GPUs, by Burn's backends, with the kernels of this crate
-//!   for what Burn has not; `cube-cpu`: these kernels on the CPU; `ndarray`: Burn's older CPU backend
+//! - `flex` (by default): the CPU, with this crate's kernels
+//! - `cuda`, `rocm`, `metal`, `vulkan` and `wgpu`: GPUs, through Burn's backends, with this crate's kernels
+//!   for what Burn lacks; `cube-cpu`: the GPU kernels on the CPU; `ndarray`: Burn's older CPU backend
 //! - `hub`: models from the Hugging Face Hub
 //! - `schema`: JSON schemas and Lark grammars for constrained output
 //! - `async`: a job's stream of tokens is a `futures::Stream` too
 //!
-//! Features only add. Without a device or `hub` there is no Burn, and what remains is an engine besides its
-//! arithmetic: a [`model::Model`] is then always a [`stub`](model::Model::stub), a network that the caller
-//! brings. With `text`, these are tokenizer, generation loops and requests. With no feature at all these are
-//! samplers, constraints, the scheduler and its blocks.
+//! Features only add. Turn off the devices and `hub`, and Burn is gone: what remains is the engine without its
+//! arithmetic. A [`model::Model`] is then always a [`stub`](model::Model::stub), a network that you bring. With
+//! `text` you still have the tokenizer, the generation loops and `inference`; with no feature at all you have
+//! samplers, constraints, the scheduler and its blocks, and a build takes seconds.
 
 #[cfg(feature = "burn")]
 mod burn_threads;

@@ -1,5 +1,5 @@
-//! Untrusted text in one-line error messages: names in files, responses of servers, messages of
-//! other crates. Such text may be long, have several lines, or contain terminal control sequences.
+//! Other people's text in one-line error messages: names in files, responses of servers, messages of
+//! other crates. You can't trust it: it may be long, have several lines, or contain terminal control sequences.
 
 #[cfg(test)]
 #[path = "../tests/common/foreign_words.rs"]

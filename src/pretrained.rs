@@ -1,4 +1,4 @@
-//! A model and its tokenizer, from the crate itself, from a folder or from GGUF files.
+//! A model with its tokenizer, ready to use: bundled with the crate, from a folder or from GGUF files.
 
 #[cfg(feature = "burn")]
 mod load;
@@ -13,7 +13,10 @@ use crate::model::Model;
 use crate::tokenizer::{ChatOptions, Message, TextOptions, Tokenizer, paragraphs};
 pub use pooling::Pooling;
 
-/// A loaded model.
+/// A loaded model with its tokenizer: where nearly every program begins.
+///
+/// [`bundled`](Self::bundled) is the model inside this crate, [`load`](Self::load) reads one of yours. Then
+/// [`generate`](Self::generate) writes a text.
 ///
 /// ```no_run
 /// # #[cfg(feature = "burn")] {
@@ -35,20 +38,20 @@ pub struct Pretrained {
     pub model: Model,
     /// Converts text to token ids and back.
     pub tokenizer: Tokenizer,
-    /// The tensors of the files that the model does not use and that are not known to be harmless.
-    /// Usually empty.
+    /// Tensors in the files that the model doesn't use, except for those known to be harmless. Usually
+    /// empty. If it isn't, look at the names: something that the model should compute may be missing.
     pub unused: Vec<String>,
-    /// Whether quantized weights of a GGUF file were dequantized, which takes more memory: only the
-    /// kernels of this crate compute with quantized ones.
+    /// Whether quantized weights of a GGUF file were dequantized, which takes more memory. That happens where
+    /// this crate's kernels don't run, because only they compute with quantized weights.
     pub dequantized: bool,
-    /// What was wrong with the files and did no harm to the weights, in a sentence each: special tokens
-    /// that the vocabulary does not have, and that there are not; and which parts of a model that reads
-    /// pictures or sound were skipped.
+    /// What was wrong with the files but did no harm to the weights, a sentence each: special tokens that are
+    /// not in the vocabulary, and were ignored; and which parts of a model that reads pictures or sound were
+    /// skipped. They are worth showing.
     pub warnings: Vec<String>,
-    /// How a text becomes one vector, where the files say it: those of models that were trained for
-    /// embeddings do.
+    /// How to pool a text's hidden states into one vector, if the files define it, as they do for models
+    /// that were trained for embeddings.
     pub pooling: Option<Pooling>,
-    /// The grammars that were compiled: see [`constraint`](Self::constraint).
+    /// The compiled grammars: see [`constraint`](Self::constraint).
     pub grammars: Grammars,
 }
 
@@ -57,7 +60,7 @@ impl Pretrained {
     /// The token ids of a prompt. An empty text becomes the begin-of-sequence token.
     ///
     /// # Errors
-    /// An empty text where the model has no such token; a text that no context of this model can hold.
+    /// An empty text if the model has no such token; a text that doesn't fit into the context.
     pub fn prompt_ids(&self, text: &str) -> Result<Vec<u32>> {
         self.tokenizer.check_length(text, self.model.config().context_length)?;
         let ids = self.tokenizer.encode(text)?;
@@ -70,22 +73,21 @@ impl Pretrained {
     }
     // ANCHOR_END: prompt_ids
 
-    /// The token ids of a conversation, up to where the options say.
+    /// The token ids of a conversation, rendered by the chat template and ended as the options say.
     ///
     /// # Errors
-    /// Those of [`Tokenizer::encode_chat`]; a template that writes more than any context of this model
-    /// can hold.
+    /// As [`Tokenizer::encode_chat`]; a conversation that doesn't fit into the context.
     pub fn chat_ids(&self, messages: &[Message], options: &ChatOptions) -> Result<Vec<u32>> {
         let chat = self.tokenizer.write_chat(messages, options)?;
         self.tokenizer.check_length(&chat.text, self.model.config().context_length)?;
         self.tokenizer.encode_written(&chat)
     }
 
-    /// The token ids of a conversation with any model: by its chat template, or where it has none, of the
-    /// messages' [`paragraphs`], for which only [`ChatOptions::parse_special`] is heeded.
+    /// The token ids of a conversation with any model: rendered by its chat template or, if it has none, as
+    /// [`paragraphs`], which heed only [`ChatOptions::parse_special`].
     ///
     /// # Errors
-    /// Those of [`chat_ids`](Self::chat_ids), or of [`prompt_ids`](Self::prompt_ids).
+    /// As [`chat_ids`](Self::chat_ids) or [`prompt_ids`](Self::prompt_ids).
     pub fn conversation_ids(
         &self,
         messages: &[Message],
@@ -104,16 +106,17 @@ impl Pretrained {
         }
     }
 
-    /// The token ids of a text, as the options say: none for an empty one, if no special tokens are added.
+    /// The token ids of a text, as the options say. Unlike [`prompt_ids`](Self::prompt_ids), it gives you no
+    /// tokens for an empty text, unless the options add special ones.
     ///
     /// # Errors
-    /// A text that no context of this model can hold.
+    /// A text that doesn't fit into the context.
     pub fn text_ids(&self, text: &str, options: TextOptions) -> Result<Vec<u32>> {
         self.tokenizer.check_length(text, self.model.config().context_length)?;
         self.tokenizer.encode_as(text, options)
     }
 
-    /// Compiles a grammar for this model. The latest are kept, with the masks that were computed.
+    /// Compiles a grammar for this model. The latest ones stay cached, with the masks computed so far.
     ///
     /// # Errors
     /// As [`Grammar::compile`].
@@ -121,10 +124,10 @@ impl Pretrained {
         self.constraint_unless(grammar, &Cancel::default())
     }
 
-    /// As [`constraint`](Self::constraint), and gives up once `cancel` is cancelled.
+    /// Like [`constraint`](Self::constraint), but gives up once `cancel` is cancelled.
     ///
     /// # Errors
-    /// As [`Grammar::compile`]; work that was given up.
+    /// As [`Grammar::compile`], and when it gave up.
     pub fn constraint_unless(&self, grammar: &Grammar, cancel: &Cancel) -> Result<Constraint> {
         self.grammars.compile(grammar, || self.tokens(), cancel)
     }
@@ -141,14 +144,14 @@ impl Pretrained {
     }
 
     // ANCHOR: heal
-    /// Token healing: takes the last token of a prompt away, and demands that the text begins with its
-    /// bytes instead, so that a token may cross the border between the two. Behind these bytes,
-    /// `constraint` decides. Without it, everything is allowed.
+    /// Token healing: removes the prompt's last token, and demands instead that the text begins with its
+    /// bytes, so that a token may cross the border between the two. After these bytes `constraint`
+    /// decides; without one, everything is allowed.
     ///
-    /// None, and the prompt is as it was, where its last token has no text or there is no other.
+    /// Returns none, and leaves the prompt as it was, if the last token has no text or is the only one.
     ///
     /// # Errors
-    /// A constraint that is read by a parser; those of [`Constraint::new`].
+    /// A constraint that is read by a parser; as [`Constraint::new`].
     pub fn heal(
         &self,
         prompt: &mut Vec<u32>,

@@ -1,4 +1,4 @@
-//! How the weights of a model are stored in memory.
+//! How a model's weights are stored in memory: as f32, f16 or bf16, or quantized.
 
 use crate::kernels::{Activations, Quantized, Rounding};
 

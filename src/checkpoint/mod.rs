@@ -1,8 +1,10 @@
-//! Reads model folders in the format of Hugging Face, and GGUF files.
+//! From files to weights: model folders as Hugging Face publishes them, and GGUF files.
 //!
-//! [`config`] reads the hyperparameters. [`safetensors`] parses files of weights, `Shards` opens
-//! those of a folder, `gguf` reads models that are one file or parts of one, and [`Weights`] supplies the tensors
-//! to a network, converted and packed for its device.
+//! [`config`] reads the hyperparameters. [`safetensors`] parses one file of weights, and `Shards` opens all files
+//! of a folder; `gguf` reads a model from one file or from the parts of one. [`Weights`] then supplies the
+//! tensors to a network, converted and packed for its device.
+//!
+//! For a model with its tokenizer, call [`Pretrained::load`](crate::pretrained::Pretrained::load), which does it all.
 
 pub mod config;
 mod convert;

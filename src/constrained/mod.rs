@@ -1,22 +1,21 @@
-//! Constrained output: at each step only those tokens may be chosen that keep the text inside a
-//! grammar.
+//! Constrained output: a model may choose only tokens that keep the text inside a grammar.
 //!
-//! A grammar says which texts are allowed. Compiled for the [`Vocabulary`] of a model it is a
-//! [`Constraint`], which all requests with that grammar share. For each token of a text, a
-//! [`Follower`] gives the [`TokenMask`] of those that may come next, and the sampler removes all
-//! others before every other rule.
+//! A grammar defines the allowed texts. Compiled for a model's [`Vocabulary`] it becomes a [`Constraint`],
+//! which all requests with that grammar share. A [`Follower`] walks along with one text. After each token
+//! it gives you the [`TokenMask`] of the tokens that may come next, and the sampler removes all others
+//! before any other rule.
 //!
-//! A regular expression becomes a deterministic [`Automaton`] over bytes, from whose states an end
-//! can always be reached. The mask of a state is found by walking the automaton and a [`TokenTrie`]
-//! together (Willard and Louf, arXiv 2307.09702, who index every state in advance; here a mask is
-//! computed when its state is reached for the first time). The end-of-sequence tokens are in the mask
-//! where the text so far matches.
+//! A regular expression becomes a deterministic [`Automaton`] over bytes, which has no dead ends: from each
+//! state the text can still reach an end. To find a state's mask, we walk the automaton and a [`TokenTrie`]
+//! together (Willard and Louf, arXiv 2307.09702, who index every state in advance; here a mask is computed
+//! when a text first reaches its state, then cached). The end-of-sequence tokens are in the mask if the
+//! text so far matches.
 //!
-//! A grammar in which something nests has more states than can be listed. It is read by a [`Parser`],
-//! which has a stack.
+//! If something nests in a grammar, it has more states than you can list. So it is read by a [`Parser`], which
+//! has a stack.
 //!
-//! The constraint is about bytes, not about tokens: of the several ways to spell a text by tokens,
-//! all are allowed, and a token may end inside a character.
+//! A constraint is about bytes, not about tokens: a text may be spelled by any of the token sequences that
+//! give it, and a token may end inside a character.
 
 mod automaton;
 mod cancel;

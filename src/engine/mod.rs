@@ -1,9 +1,9 @@
 //! The engine: which tokens of which sequences a step computes, and the step itself.
 //!
 //! A [`Scheduler`] turns its state and [`Event`]s into the [`Plan`] of a step. It has no clock, no
-//! thread and no randomness: the same events always give the same plans. An [`Engine`] carries a
-//! plan out with a network, of which it knows what [`Forward`] says. Neither knows of sampling: the
-//! engine returns logits, and is given tokens.
+//! thread and no randomness, so the same events always give the same plans, and you can replay them. An
+//! [`Engine`] carries a plan out with a network, of which it knows only the trait [`Forward`]. Neither knows
+//! about sampling: the engine hands you logits, and you hand it tokens.
 
 mod config;
 mod event;

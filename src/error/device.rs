@@ -2,7 +2,7 @@
 
 use crate::outside::{in_words, short};
 
-/// What a device cannot do, or has computed wrongly.
+/// What a device can't do, or has computed wrongly.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {

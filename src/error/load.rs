@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::outside::{in_words, json_in_words, quoted, short};
 
-/// Why a model was not loaded: a file, what it holds, or the memory for it.
+/// Why a model was not loaded: a file is missing or damaged, describes something unsupported, or doesn't fit
+/// into memory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

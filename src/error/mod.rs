@@ -1,4 +1,4 @@
-//! The library's errors: each says what is wrong, what is expected and what to do. Charts,
+//! The library's errors. Each message tells you what is wrong, what was expected and what to do. Charts,
 //! downloads and the command line have their own error types.
 
 mod device;
@@ -11,20 +11,21 @@ pub use load::LoadError;
 pub use request::RequestError;
 pub use service::ServiceError;
 
-/// An error of loading a model or of serving a request.
+/// What went wrong while loading a model or serving a request. The variant tells you where to look: at the
+/// files, the request, the device or the service.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A model was not loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The request cannot be served: ask for something else.
+    /// The request can't be served as it is: ask for something else.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// The device cannot do it.
+    /// The device can't do it.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The request may be right, but the service could not serve it.
+    /// The request may be right, but the service couldn't serve it.
     #[error(transparent)]
     Service(#[from] ServiceError),
 }

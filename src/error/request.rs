@@ -2,7 +2,7 @@
 
 use crate::outside::short;
 
-/// Why a request cannot be served: something else has to be asked for.
+/// Why a request can't be served as it is. The message tells the caller what to ask for instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {

@@ -2,7 +2,7 @@
 
 use crate::outside::{in_words, short};
 
-/// Why a service could not serve a request that is right by itself.
+/// Why a service couldn't serve a request with which nothing is wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {

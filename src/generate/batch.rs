@@ -1,5 +1,5 @@
-//! The running batch: sequences generated together, each a token in a step, and one more
-//! for each draft token that is accepted (continuous batching).
+//! The running batch, also called continuous batching: sequences are generated together, each one token in
+//! a step, and one more for each draft token that is accepted.
 
 mod aside;
 mod sequence_step;

@@ -1,4 +1,4 @@
-//! The batched loop: several prompts at once, each with the same tokens as alone.
+//! The batched loop: several prompts at once, and each gets the tokens that it would get alone.
 
 use std::collections::BTreeMap;
 use std::iter::zip;

@@ -1,4 +1,4 @@
-//! How far the distributions of one model are from those of another.
+//! How far one model's distributions are from another's.
 
 use crate::error::Result;
 use crate::model::{Input, Logits, Model};

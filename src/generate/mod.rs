@@ -1,12 +1,13 @@
 //! The generation loops: a model and a prompt in, tokens out.
 //!
-//! [`naive`] and [`cached`] are the same loop with one line changed. Both sample tokens and decide
-//! when to stop in `SequenceState`. [`speculated`] is the second one with draft tokens. [`batched`]
-//! runs several sequences together in a [`Batch`], which they may join and leave at any step: an
-//! [`Engine`](crate::engine::Engine) with a sampler for each sequence. [`beam`] searches instead of
-//! sampling, [`score`] computes the log-probabilities of a given text, [`embed`] makes one vector of
-//! it, [`divergence`] compares two models over it, and [`repetition`] detects a text that repeats
-//! itself.
+//! Read [`naive`] and [`cached`] side by side: they are the same loop with one line changed, and both leave
+//! sampling and stopping to `SequenceState`. [`speculated`] is the cached loop with draft tokens.
+//! [`batched`] runs several sequences together in a [`Batch`], which they may join and leave at any step:
+//! an [`Engine`](crate::engine::Engine) with a sampler for each sequence.
+//!
+//! The others do something else with a model: [`beam`] searches instead of sampling, [`score`] computes the
+//! log-probabilities of a given text, [`embed`] turns it into one vector, [`divergence`] compares two models on
+//! it, and [`repetition`] detects a text that repeats itself.
 
 mod batch;
 mod batched;
@@ -47,7 +48,7 @@ pub use speculated::speculated;
 pub use streaming::stream_text;
 pub use token_output::TokenOutput;
 
-/// The options of a generation.
+/// How to generate: how many tokens, how each is sampled, and what else you want to know about them.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The most tokens to generate.
@@ -57,25 +58,25 @@ pub struct Options {
     pub chunk: usize,
     /// How each token is sampled.
     pub sampling: SamplingParams,
-    /// Continue after an end-of-sequence token, which is then kept like any other.
+    /// Continue after an end-of-sequence token, which is then a token like any other.
     pub ignore_eos: bool,
-    /// Only tokens that keep the text inside a grammar may be chosen. The text ends where nothing
-    /// continues it. It stays unfinished where it reaches `max_tokens` before.
+    /// Choose only tokens that keep the text inside a grammar. The text ends where nothing can continue
+    /// it, but if it reaches `max_tokens` first, it stays unfinished.
     pub constraint: Option<Constraint>,
-    /// Report the log-probability of each token, and of this many of the most likely ones: by the
-    /// model's own distribution over the tokens that the constraint allows.
+    /// Report the log-probability of each token, and of this many of the most likely ones. They come from
+    /// the model's own distribution, over the tokens that the constraint allows.
     pub logprobs: Option<usize>,
     /// Report the log-probability of each prompt token but the first, as [`score`] does, and of this
-    /// many of the most likely tokens at its place. With `max_tokens: 0`, the prompt is scored and
+    /// many of the most likely tokens at its place. With `max_tokens: 0` you get the prompt's scores and
     /// nothing is generated.
     ///
-    /// Only in a [`Batch`]. [`naive`] and [`cached`] refuse it: they ask the model for the logits to
-    /// sample from and for no others, and where nothing else runs, [`score`] gives the same numbers.
-    /// A sequence that asks for this takes nothing from the prefix cache, whose blocks hold no
-    /// logits. Under [`Policy::ChunkedPrefill`](crate::engine::Policy), the default, it reads its
-    /// prompt in chunks of at most 64 tokens, whose logits are `[chunk, vocab]`.
+    /// This works only in a [`Batch`]. [`naive`] and [`cached`] refuse it, because they compute only the
+    /// logits that they sample from; if nothing else runs, [`score`] gives you the same numbers. It has a
+    /// price: the sequence takes nothing from the prefix cache, whose blocks hold no logits, and under
+    /// [`Policy::ChunkedPrefill`](crate::engine::Policy), the default, it reads its prompt in chunks of at
+    /// most 64 tokens, whose logits are `[chunk, vocab]`.
     pub prompt_logprobs: Option<usize>,
-    /// Tokens that end the text as an end-of-sequence token does, also with `ignore_eos`.
+    /// Tokens that end the text like an end-of-sequence token, even with `ignore_eos`.
     pub stop_ids: Vec<u32>,
     /// Whether to hash the logits: see [`Generation::logits_hash`].
     pub hash_logits: bool,

@@ -9,7 +9,7 @@ use crate::pretrained::Pretrained;
 use crate::tokenizer::IncrementalDecoder;
 
 impl Pretrained {
-    /// The text that the model writes after a prompt.
+    /// The text that the model writes after a prompt, in one piece.
     ///
     /// ```
     /// # #[cfg(feature = "burn")] {
@@ -26,7 +26,7 @@ impl Pretrained {
     /// ```
     ///
     /// # Errors
-    /// Those of [`stream`](Self::stream).
+    /// As [`stream`](Self::stream).
     pub fn generate(&self, prompt: &str, options: &Options) -> Result<String> {
         let mut text = String::new();
         self.stream(prompt, options, |piece| {
@@ -36,9 +36,9 @@ impl Pretrained {
         Ok(text)
     }
 
-    /// As [`generate`](Self::generate), but passes the text to `on_text` token by token, in pieces of whole
-    /// characters (a token that ends within one gives an empty piece), until that breaks. For stop
-    /// strings, deadlines and several callers at once, see `inference`.
+    /// Like [`generate`](Self::generate), but you see the text as it is written: each token's piece goes to
+    /// `on_text`, which ends the generation when it breaks. Pieces are whole characters, so a token that ends
+    /// within one gives an empty piece. For stop strings, deadlines and several callers at once, see `inference`.
     ///
     /// # Errors
     /// A prompt that the model rejects, parameters out of range, unusable logits, ids that cannot

@@ -1,7 +1,7 @@
-//! Grammars: which texts are allowed, and how they become a [`Constraint`].
+//! Grammars: how you define the allowed texts, and how that becomes a [`Constraint`].
 //!
-//! A regular expression becomes an [`Automaton`] here. JSON schemas and grammars in the syntax of Lark
-//! are read by `llguidance`, with the feature `schema`.
+//! A regular expression becomes an [`Automaton`] here. JSON schemas and Lark grammars need the feature
+//! `schema`, and `llguidance` reads them.
 
 mod grammars;
 #[cfg(feature = "schema")]

@@ -23,7 +23,7 @@
 //!
 //! - Several prompts as one job: [`batch_handler`], or a handler that starts several sequences.
 //!   [`Job::join_all`] returns the completion of each.
-//! - State: a handler gets what [`InferenceBuilder::with_state`] was given, or a job's own
+//! - State: a handler takes the value that you gave to [`InferenceBuilder::with_state`], or a job's own
 //!   ([`InferRequest::with_state`]), as [`State`].
 //! - Progress: [`InferRequest::with_progress`] takes a callback that reports, after each token, the
 //!   tokens so far, the speed ([`Progress::tokens_per_second`]) and a bound on the time left
@@ -39,8 +39,8 @@
 //! - Metrics: [`Inference::load`] counts sequences, blocks of the KV cache, steps, tokens, prefix
 //!   hits and preemptions.
 //! - Warm-up: [`Inference::warm_up`] pays the one-time costs of a device before the first request.
-//! - A record of all that the engine was told, planned and computed, to run it again:
-//!   [`InferenceBuilder::with_record`].
+//! - Replay: [`InferenceBuilder::with_record`] records all that the engine was told, planned and computed, so
+//!   that you can run it again.
 //! - Without a thread: [`Pretrained::stream`](crate::pretrained::Pretrained::stream).
 //!
 //! # Design
@@ -50,37 +50,38 @@
 //! [`spawn`](InferRequest::spawn): there it validates and tokenizes the request, and passes
 //! [`prepare`](ModelHandle::prepare)d sequences, each with a callback, to the model thread. The
 //! model thread runs the sequences of all jobs in one [`Batch`](crate::generate::Batch), whose
-//! [`Scheduler`](crate::engine::Scheduler) decides who takes part in a step. Those that decode get a
-//! token, or several with draft tokens, and their callback is called, which emits items to the job's [`OutStream`].
+//! [`Scheduler`](crate::engine::Scheduler) decides which of them take part in a step. A sequence that decodes
+//! gets a token, or several with draft tokens. Then its callback is called, which emits items to the job's
+//! [`OutStream`].
 //!
-//! A handler that waited for its tokens would need a thread to wait in. A thread per job does not
-//! scale to many jobs; in a thread pool, as many slow readers as the pool has threads block every
+//! Why so? A handler that waited for its tokens would need a thread to wait in. But a thread per job
+//! doesn't scale to many jobs, and in a thread pool, as many slow readers as it has threads block every
 //! other job. Here a waiting job costs only memory, and the model thread is the only thread.
 //!
-//! Consequences:
+//! What follows from that:
 //! - Callbacks (of a handler, of a sampling [`Rule`](crate::sampling::Rule), of progress) run in
-//!   the model thread and block the batch. Keep them short. A callback must not wait for a job: any
+//!   the model thread and block the batch, so keep them short. A callback must not wait for a job: any
 //!   call that would block returns an error. A callback that panics fails its own job and no other.
-//! - Streams are bounded. [`OutStream::emit`] never blocks; when the stream is full, the job's
+//! - Streams are bounded, yet [`OutStream::emit`] never blocks: when the stream is full, the job's
 //!   sequences pause and the others go on.
 //! - All other resources are bounded too: running sequences
 //!   ([`with_max_running`](InferenceBuilder::with_max_running)), paused sequences
 //!   ([`with_max_paused`](InferenceBuilder::with_max_paused)), queued sequences
 //!   ([`with_max_waiting`](InferenceBuilder::with_max_waiting)), and the memory of keys and values
 //!   ([`Model::with_kv_cache_bytes`](crate::model::Model::with_kv_cache_bytes)). A paused sequence
-//!   keeps its blocks only until another needs them; they are computed again when it goes on. A job that finds the queue full
-//!   ends with [`ServiceError::QueueFull`](crate::ServiceError). A caller that spawns more jobs than fit into the
-//!   batch must read them in spawn order or concurrently: a queued job cannot join while the jobs
-//!   before it are not read.
-//! - Deadlines and cancellation apply to running, paused and queued jobs, also while callers
+//!   keeps its blocks only until another needs them, and then they are computed again when it goes on. A job
+//!   that finds the queue full ends with [`ServiceError::QueueFull`](crate::ServiceError). If you spawn more
+//!   jobs than fit into the batch, read them in spawn order or concurrently: a queued job can't join while
+//!   nobody reads the jobs before it.
+//! - Deadlines and cancellation apply to running, paused and queued jobs, even while callers
 //!   [`submit`](ModelHandle::submit) functions. Between two steps the model thread runs the
-//!   functions submitted so far; a single function or step is never interrupted.
+//!   functions submitted so far, but it never interrupts a single function or step.
 //! - Dropping a job or its stream cancels the job before the next step.
-//! - Every job ends: with a [`Completion`] for each sequence, or with one error. Shutting down ends
+//! - Every job ends, with a [`Completion`] for each sequence or with one error. Shutting down ends
 //!   running jobs with [`FinishReason::Shutdown`].
-//! - A sequence gets the same tokens as it would alone, whatever shares its batch. On the CPU its
-//!   logits have the same bits, so draws are identical. On other devices they agree to a tolerance:
-//!   the order of summation depends on the batch size, and a draw that falls within the tolerance
+//! - A sequence gets the tokens that it would get alone, whatever shares its batch. On the CPU its
+//!   logits are bit-identical, and so are the draws. On other devices they agree to a tolerance,
+//!   because the order of summation depends on the batch size; a draw that falls within the tolerance
 //!   of the boundary between two tokens may take the other.
 
 mod builder;

@@ -1,8 +1,8 @@
-//! The CPU kernels.
+//! The CPU kernels, and why their results don't depend on how you call them.
 //!
 //! One microkernel computes all products, over weights, keys and values that are packed into
-//! panels. Each output is summed in one order, in a lane of its own, so the bits of a result depend
-//! only on its inputs: not on the other rows, the threads or the instruction set.
+//! panels. Each output has its own lane, and its sum always runs in the same order. So a result is
+//! bit-identical whatever the other rows, the number of threads or the instruction set.
 
 #![allow(
     clippy::needless_range_loop,

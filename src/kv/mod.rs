@@ -1,12 +1,12 @@
 //! The KV cache: the keys and values of earlier tokens, which attention reads at every step.
 //!
-//! A [`Pool`] hands out the memory of all sequences, in [blocks](Block) of 32 positions. A
-//! [`BlockTable`] has those of one sequence: of a [`KvCache`], or of a sequence of a scheduler, whose
-//! [`BlockManager`] also finds blocks that hold the same prefix.
+//! A [`Pool`] hands out memory in [blocks](Block) of 32 positions, and a [`BlockTable`] lists the blocks of
+//! one sequence. A [`KvCache`] has such a table, and so does each sequence of a scheduler, whose
+//! [`BlockManager`] also finds blocks that already hold the same prefix.
 //!
-//! A block has the keys and values of all layers. So blocks behind a window are given back where all
-//! layers have one, and there a prefix is found by the blocks of its last window alone. Where some layers
-//! read the whole text, all blocks are kept, and all are needed.
+//! A block holds the keys and values of all layers. So if every layer has a window, the blocks behind it are
+//! given back, and a prefix is found by the blocks of its last window alone. But a single layer that
+//! reads the whole text keeps all blocks, and needs them all.
 
 mod block;
 mod manager;

@@ -1,4 +1,4 @@
-//! Activation functions: without one between them, two linear layers are a single one.
+//! Activation functions. Without one between them, two linear layers would collapse into a single one.
 
 use burn::tensor::{Tensor, activation};
 

@@ -1,4 +1,4 @@
-//! Mixture of experts: several feed-forward networks, of which each token takes a few (Shazeer et al.,
+//! Mixture of experts: a layer has several feed-forward networks, and each token takes a few (Shazeer et al.,
 //! arXiv 1701.06538; Fedus et al., Switch Transformers, arXiv 2101.03961).
 
 use burn::module::{Module, Param};

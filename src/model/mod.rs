@@ -1,14 +1,14 @@
 //! The model: from `config.json` and weights to logits.
 //!
-//! There are two model families: [`decoder`] (Llama and its many relatives) and [`gpt2`]. Both use
-//! [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`]. The Llama family adds
+//! Begin with [`decoder`], the Llama family with its many relatives; the other family is [`gpt2`]. Both use
+//! [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`], and the Llama family adds
 //! [`rope`], a gated [`feed_forward`] and [`experts`]. [`encoder`] is a simpler model, assembled from Burn's own
-//! modules. A [`pass`] holds the sequences of a forward pass and their KV caches. A [`config`]
-//! holds the hyperparameters, and a [`Source`] supplies the weights.
+//! modules. A [`pass`] holds the sequences of a forward pass with their KV caches, a [`config`] holds
+//! the hyperparameters, and a [`Source`] supplies the weights.
 //!
-//! All of these compute with Burn's tensors, on any device. On the CPU, `host` computes the same
-//! networks with the kernels of this crate, on vectors in host memory; `network` decides which. A
-//! [stub](Model::stub) is a network that the caller brings, and needs no feature: the rest needs `burn`.
+//! All of these compute with Burn's tensors, on any device, and define what a network is. On the CPU, `host`
+//! computes the same networks faster, with this crate's kernels on vectors in host memory; `network` decides
+//! which. They need the feature `burn`. A [stub](Model::stub) doesn't: it is a network that you bring.
 
 #[cfg(feature = "burn")]
 pub mod activation;
@@ -74,7 +74,8 @@ use stub::Stub;
 #[cfg(feature = "burn")]
 pub use trace::{LayerTrace, Trace};
 
-/// A network that is ready to run: with its weights on a device, or a [`stub`](Self::stub).
+/// A network that is ready to run, token ids in and logits out. Its weights are on a device, or it is a
+/// [`stub`](Self::stub) that you bring.
 #[derive(Debug)]
 pub struct Model {
     config: ModelConfig,

@@ -37,18 +37,18 @@ struct Files<'a> {
 }
 
 impl Pretrained {
-    /// The model embedded in this crate: `models/ember`.
+    /// Ember, the model inside this crate (`models/ember`). It needs no file and no download.
     ///
     /// # Errors
-    /// A device that cannot compute in this precision, or not with quantized weights.
+    /// A device that can't compute in this precision, or with quantized weights if you ask for them.
     pub fn bundled(device: &OpenDevice, storage: impl Into<Storage>) -> Result<Self> {
         let config = include_bytes!("../../models/ember/config.json");
         let weights = include_bytes!("../../models/ember/model.safetensors");
         Self::from_bundled(&|file| format!("the bundled {file}"), config, weights, device, storage)
     }
 
-    /// The small model embedded in this crate, which guesses ahead for the [bundled](Self::bundled) one:
-    /// `models/ember/draft`. See [`speculation`](crate::speculation).
+    /// The draft model inside this crate (`models/ember/draft`), which guesses ahead for the
+    /// [bundled](Self::bundled) one. See [`speculation`](crate::speculation).
     ///
     /// # Errors
     /// As [`bundled`](Self::bundled).
@@ -85,19 +85,21 @@ impl Pretrained {
         Self::from_files(&files, device, storage.into())
     }
 
-    /// Loads a folder in the format of Hugging Face: `config.json`, `tokenizer.json`, the weights
-    /// in `model.safetensors` or in several files that `model.safetensors.index.json` lists, and
-    /// optionally `generation_config.json`, `tokenizer_config.json`, `special_tokens_map.json`,
-    /// `chat_template.jinja` with further templates in `additional_chat_templates`, and of models for
-    /// embeddings `modules.json` and `1_Pooling/config.json`. A path that ends in `.gguf` is a file that
-    /// holds all of this, or any of the files that such a one was split into; a folder without
-    /// `config.json` may hold one such model. Its quantized weights are kept as they are on the CPU and
-    /// on GPUs, value by value, and dequantized on other devices.
+    /// Loads a model from a folder as Hugging Face publishes it, or from a GGUF file.
     ///
-    /// Files are read, not memory-mapped: if another program changes one meanwhile, loading fails
-    /// or gives other numbers, and nothing worse. To map a file, call [`Weights::from_safetensors`]
-    /// on the mapped bytes. That saves no memory, because the weights are copied either way, and a
-    /// program that truncates the file ends yours (SIGBUS).
+    /// A folder has `config.json`, `tokenizer.json`, and the weights in `model.safetensors` or in several
+    /// files that `model.safetensors.index.json` lists. Optional are `generation_config.json`,
+    /// `tokenizer_config.json`, `special_tokens_map.json`, `chat_template.jinja` with further templates in
+    /// `additional_chat_templates`, and for embedding models `modules.json` and `1_Pooling/config.json`.
+    ///
+    /// A path that ends in `.gguf` is one file with all of this, or any part of a split one; a folder without
+    /// `config.json` may hold one such model too. On the CPU and on GPUs its quantized weights keep their
+    /// values, and on other devices they are dequantized.
+    ///
+    /// Files are read, not memory-mapped. So if another program changes one meanwhile, loading fails or
+    /// gives other numbers, but nothing worse. You can map a file yourself and pass the bytes to
+    /// [`Weights::from_safetensors`]. That saves no memory, because the weights are copied either way, and
+    /// a program that truncates the file ends yours (SIGBUS).
     ///
     /// # Errors
     /// Files that are missing, damaged, or describe a model that this crate does not implement;
@@ -110,8 +112,8 @@ impl Pretrained {
         }
     }
 
-    /// The format that most numbers have in the files that [`load`](Self::load) reads. Quantized weights
-    /// of a GGUF file count as f32.
+    /// The format of most numbers in the files that [`load`](Self::load) would read. Pass it to `load`, and a
+    /// checkpoint in bf16 stays in bf16. A GGUF file's quantized weights count as f32.
     ///
     /// # Errors
     /// Weights that are missing or damaged.
@@ -152,8 +154,8 @@ impl Pretrained {
         Self::from_gguf_file(&GgufFile::open(path)?, device, storage)
     }
 
-    /// Loads a GGUF file that is in memory, where there are no files: in a browser. `origin` names
-    /// it in errors.
+    /// Loads a GGUF file from memory, for where there are no files, such as in a browser. `origin` names it
+    /// in errors.
     ///
     /// # Errors
     /// As [`load`](Self::load).

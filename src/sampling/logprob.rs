@@ -1,4 +1,4 @@
-//! Log-probabilities under the model's own distribution, before any sampling rule but a constraint.
+//! Log-probabilities under the model's own distribution: before any sampling rule except a constraint.
 
 use serde::Serialize;
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::logit_bias;
 use crate::error::{RequestError, Result};
 
-/// The parameters of a [`Sampler`](super::Sampler). The default samples from the model's unmodified
-/// distribution.
+/// How to choose the next token: the parameters of a [`Sampler`](super::Sampler). By default it samples
+/// from the model's unmodified distribution.
 ///
 /// ```
 /// use slowburn::SamplingParams;
@@ -24,8 +24,8 @@ use crate::error::{RequestError, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingParams {
-    /// Divides the scores: below 1 sharpens the distribution, above 1 flattens it. 0 is greedy:
-    /// always the most likely token.
+    /// What the scores are divided by: below 1 sharpens the distribution, above 1 flattens it, and 0 is
+    /// greedy, which always takes the most likely token.
     pub temperature: f32,
     /// Keep the k most likely tokens; a k above the vocabulary size keeps all.
     pub top_k: Option<usize>,

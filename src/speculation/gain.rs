@@ -1,8 +1,7 @@
-//! What speculation gains.
+//! What speculation gains (Leviathan et al., arXiv 2211.17192, theorem 3.8, where `C(r) = C(1)`).
 //!
-//! With an acceptance rate `a` for each draft token, `k` draft tokens, a pass of `r` rows that costs
-//! `C(r)`, and draft tokens that cost `d` each (Leviathan et al., arXiv 2211.17192, theorem 3.8, where
-//! `C(r) = C(1)`).
+//! In the formulas `a` is the acceptance rate of each draft token, `k` the number of draft tokens, `C(r)` what a
+//! pass of `r` rows costs, and `d` what a draft token costs.
 
 // ANCHOR: tokens_per_step
 /// The expected tokens of a step, `1 + a + a^2 + ... + a^k = (1 - a^(k+1)) / (1 - a)`: the first one is

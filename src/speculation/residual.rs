@@ -3,8 +3,8 @@
 //!
 //! A draft token `x` was drawn from the draft's distribution `q`, and the model's is `p`. It is
 //! accepted with the probability `min(1, p(x) / q(x))`. Otherwise the token is drawn from the residual,
-//! `max(0, p - q)` divided by its sum. Whatever `q` is, the token then has the distribution `p`. It is
-//! not the token that plain sampling with the same seed gives.
+//! `max(0, p - q)` divided by its sum. Whatever `q` is, the token then has the distribution `p`. But it is
+//! not the token that plain sampling would give you with the same seed.
 
 // ANCHOR: acceptance
 /// The probability with which the draft token is accepted. `target` and `draft` are distributions,

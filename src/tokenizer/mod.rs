@@ -1,4 +1,4 @@
-//! Tokenization, decoding, and chat templates.
+//! Text to token ids, ids back to text, and conversations to prompts by chat templates.
 
 mod chat;
 mod config;
@@ -33,11 +33,11 @@ use special_text::SpecialTexts;
 pub(crate) use special_text::WrittenChat;
 pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings};
 
-/// A tokenizer read from `tokenizer.json`, with the additions of `tokenizer_config.json` and
-/// `chat_template.jinja`.
+/// Turns text into token ids and back. It is read from `tokenizer.json`, with the additions of
+/// `tokenizer_config.json` and `chat_template.jinja`.
 ///
-/// # Which special tokens are added
-/// The policy is that of transformers 5, the reference:
+/// # Which special tokens are added?
+/// We follow transformers 5, the reference:
 ///
 /// - `tokenizer.json` decides. If its post-processor adds the begin-of-sequence token,
 ///   [`Tokenizer::encode`] adds it too, and nothing else adds another.
@@ -47,9 +47,9 @@ pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings
 /// - Special tokens within a prompt are parsed as special tokens: `encode("<s>")` is the id of
 ///   `<s>`.
 ///
-/// In one point it differs. Within the messages of a chat the text of a special token is text, so
-/// that a message cannot end its turn and begin another; [`ChatOptions::parse_special`] asks for the
-/// other. [`Tokenizer::encode_text`] does the same for a prompt.
+/// In one point we differ. Within the messages of a chat, a special token's text stays text, because otherwise a
+/// message could end its turn and begin another. If you want transformers' behaviour, ask for
+/// [`ChatOptions::parse_special`]. [`Tokenizer::encode_text`] treats a prompt in this way too.
 ///
 /// ```
 /// use slowburn::Tokenizer;

@@ -1,4 +1,4 @@
-//! The GGUF format of llama.cpp: hyperparameters, tokenizer and weights in one file.
+//! GGUF, llama.cpp's format: hyperparameters, tokenizer and weights in one file.
 //!
 //! ```text
 //! 4 bytes        "GGUF"
@@ -36,9 +36,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! [`Pretrained::load`](crate::pretrained::Pretrained::load) makes a model and a tokenizer of a
-//! file. [`Weights::from_gguf`](super::Weights::from_gguf) supplies its tensors to a network, under
-//! the names of a Hugging Face checkpoint.
+//! To get a model and a tokenizer from a file, call [`Pretrained::load`](crate::pretrained::Pretrained::load).
+//! [`Weights::from_gguf`](super::Weights::from_gguf) supplies its tensors to a network, under the names that a
+//! Hugging Face checkpoint has for them.
 
 mod access;
 mod blocks;
