@@ -1,4 +1,4 @@
-# sglang-router. Checked by `server/deploy/check`.
+# sglang-router, the router in front of the replicas. Checked by `server/deploy/check`.
 #
 #   docker build -f server/deploy/router.Dockerfile -t slowburn-router:0.3.2 server/deploy
 
