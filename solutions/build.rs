@@ -1,4 +1,4 @@
-//! One module for every stub, answer and variant, with its exercise's suite beside it.
+//! One module for every stub, answer and variant, with its exercise's suite next to it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -55,7 +55,7 @@ fn exercise_module(root: &Path, out: &Path, chapter: &str, exercise: &str) -> Re
     }
     let mut module = format!("mod {exercise} {{\n");
     for (name, file) in files {
-        // Clippy reads the answer, and beneath it the suite, once. An answer need not use all fields of a type.
+        // Clippy reads the answer, and beneath it the suite, once. An answer may leave fields of a type unused.
         let allowed = if name == "answer" {
             "#[allow(dead_code)]\n"
         } else {

@@ -1,8 +1,8 @@
-//! Mounts the functions that take parts over: the reference answers in the book's engine, those of the
-//! exercises in the program, and for the tests all reference answers and some wrong ones.
+//! Mounts the functions that take parts over: the reference answers in the book's engine, the
+//! learner's in the program, and for the tests all reference answers and some wrong ones.
 //!
-//! `YOUR_ENGINE` names the exercises of the program, all where it is not set. The others need not
-//! even compile.
+//! `YOUR_ENGINE` names the exercises of the program, all if it is not set. The others don't even have
+//! to compile.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The parts that the book's engine has in `src/book`, besides those with tensors.
+/// The parts that the book's engine has in `src/book`, except the ones with tensors.
 const IN_BOOK: [&str; 6] = [
     "at_temperature",
     "group_product",

@@ -1,5 +1,5 @@
-// The parts of the engine, first those of one text in the order in which it meets them: the build script,
-// the runner and the engine itself include this file.
+// The parts of the engine, first the ones for one text, in the order in which it meets them. The build
+// script, the runner and the engine include this file.
 
 /// A part of the engine that an exercise takes over.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,12 @@
 use std::env;
 use std::process::Command;
 
-/// What `cargo run` says of the package whose program it runs.
+/// The variables that `cargo run` sets for the package whose program it runs.
 const OF_THE_PACKAGE: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 
-/// The cargo that runs this, or that of the path, in the environment of a shell. Build scripts read what
-/// `cargo run` adds, and with that of `ring` all that depends on it would be compiled anew, here and at
-/// the next command of the shell.
+/// The cargo that runs this, or the one in the path, in the environment of a shell. Build scripts read
+/// the variables that `cargo run` adds: `ring`'s does, so everything that depends on it would be
+/// compiled anew, here and at the next command of the shell.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os() {

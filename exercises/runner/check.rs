@@ -192,7 +192,7 @@ impl Building {
                     eprintln!(
                         "{}",
                         fitted(&format!(
-                            "{FAINT}still compiling: that can take minutes where more than an exercise has changed{END}"
+                            "{FAINT}still compiling: that can take minutes if more than one exercise has changed{END}"
                         ))
                     );
                 }
@@ -275,17 +275,17 @@ fn show(project: &Project, exercise: &Exercise, outcome: &Outcome) {
     match &outcome.ending {
         Ending::Regular => {}
         Ending::TimedOut => say!(
-            "The tests were stopped after {} seconds: is there a loop that does not end? These had a result: {}.",
+            "The tests were stopped after {} seconds: is there a loop that doesn't end? These had a result: {}.",
             LIMIT.as_secs(),
             names(outcome)
         ),
         Ending::OutOfMemory => say!(
-            "The tests were stopped when they asked for more than {} GB of memory: is there a loop that pushes, and does not end? These had a result: {}.",
+            "The tests were stopped when they asked for more than {} GB of memory: is there a loop that keeps pushing? These had a result: {}.",
             MEMORY >> 30,
             names(outcome)
         ),
         Ending::Crashed(said) => say!(
-            "The tests ended in the middle, as on endless recursion. These had a result: {}.\n{}",
+            "The tests ended in the middle, as after endless recursion. These had a result: {}.\n{}",
             names(outcome),
             said.trim()
         ),
@@ -346,14 +346,15 @@ pub fn broken(project: &Project, exercise: Option<&Exercise>, errors: &[CompileE
 fn why(project: &Project, file: &Path) -> String {
     let exercises = &project.manifest.exercises;
     if exercises.iter().any(|exercise| exercise.suite() == file) {
-        return "  It holds tests: does your function still have the signature that it was given?"
-            .into();
+        return "  It holds tests: does your function still have its original signature?".into();
     }
     match exercises.iter().find(|exercise| exercise.file() == file) {
         Some(other) => format!(
-            "  Exercises are compiled together. Mend it first, or put it back: cargo run -p exercises -- reset {}",
+            "  Exercises are compiled together. Fix it first, or put it back: cargo run -p exercises -- reset {}",
             other.name
         ),
-        None => "  It is no exercise: was it changed? `git diff exercises` shows it.".into(),
+        None => {
+            "  It isn't an exercise: has it been changed? `git diff exercises` shows you.".into()
+        }
     }
 }

@@ -51,7 +51,7 @@ impl Whose {
     }
 }
 
-/// Builds the engine, and starts it with those of the flags that have a value.
+/// Builds the engine, and starts it with the flags that have a value.
 pub fn run(
     project: &Project,
     tried: &[String],
@@ -122,13 +122,13 @@ fn table(parts: &[(&Part, Whose)]) {
         say!("Each of these exercises takes over its part once it passes.");
     } else if parts.iter().all(|(_, whose)| *whose == Whose::Yours) {
         say!(
-            "{GOOD}The engine is your own{END}, but for reading files and what ties the parts together."
+            "{GOOD}The engine is your own{END}, except for reading files and the code that ties the parts together."
         );
     }
     say!();
 }
 
-/// The figure of the chapter, for whoever has a part.
+/// The figure of the chapter, once a part is the learner's.
 fn mark(project: &Project, parts: &[(&Part, Whose)]) -> Result<()> {
     let yours = parts.iter().filter(|(_, whose)| whose.is_yours());
     let yours: Vec<&str> = yours.map(|(part, _)| part.exercise).collect();
@@ -153,7 +153,7 @@ fn write(project: &Project, parts: &[(&Part, Whose)], arguments: &[String]) -> R
     let yours: Vec<&(&Part, Whose)> = parts.iter().filter(|(_, whose)| whose.is_yours()).collect();
     let with_tensors = yours.iter().any(|(part, _)| part.tensors);
     let (library, first_takes) = if with_tensors {
-        ("debug/deps/libburn_core-", "some minutes: a part with tensors needs Burn")
+        ("debug/deps/libburn_core-", "several minutes: a part with tensors needs Burn")
     } else {
         ("debug/deps/libyour_engine-", "a minute or less")
     };
@@ -196,7 +196,7 @@ fn conclude(status: ExitStatus, tried: &[&str]) -> ExitCode {
             tried.join(", ")
         ),
         (Some(1), []) => say!(
-            "\nAll parts of yours pass their tests. What the book's do differently, the tests leave open."
+            "\nAll your parts pass their tests. Where the book's differ, the tests allow both."
         ),
         (Some(1), tried) => {
             say!("\nWhich rule is broken:");
@@ -206,7 +206,9 @@ fn conclude(status: ExitStatus, tried: &[&str]) -> ExitCode {
         }
         // It has said what is wrong.
         (Some(2), _) => {}
-        _ => say!("\n{BAD}The engine ended in the middle, as on endless recursion: {status}.{END}"),
+        _ => say!(
+            "\n{BAD}The engine ended in the middle, as after endless recursion: {status}.{END}"
+        ),
     }
     if status.success() {
         ExitCode::SUCCESS
@@ -215,7 +217,7 @@ fn conclude(status: ExitStatus, tried: &[&str]) -> ExitCode {
     }
 }
 
-/// Runs the engine. A signal to whoever started the runner of an engine that serves has to reach it.
+/// Runs the engine. If the engine serves, a signal to the runner's parent has to reach it.
 #[cfg(unix)]
 fn status(mut engine: Command) -> io::Result<ExitStatus> {
     use std::os::unix::process::CommandExt;

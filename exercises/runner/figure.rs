@@ -1,4 +1,4 @@
-//! The figure of the engine's parts, with those of the learner marked.
+//! The figure of the engine's parts, with the learner's marked.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -36,28 +36,28 @@ enum Command {
     Watch,
     /// Show a hint, each time one more
     Hint {
-        /// The next exercise, where none is named
+        /// Which exercise; without a name, the next
         name: Option<String>,
     },
     /// Show all exercises
     List,
-    /// Run the tests of one exercise, or of all
+    /// Run the tests of one exercise, or of all that you have begun
     Check {
-        /// All exercises, where none is named
+        /// Which exercise; without a name, all that you have begun
         name: Option<String>,
     },
-    /// Write with an engine that has your part for each that passes
+    /// Write with an engine that uses your function for each part whose exercise passes
     Engine {
         /// Use your function, although its tests fail; repeatable
         #[arg(long = "try", value_name = "NAME")]
         tried: Vec<String>,
-        /// Another beginning than that of *First light*
+        /// Write on after this, instead of the prompt of *First light*
         #[arg(long, value_name = "TEXT")]
         prompt: Option<String>,
-        /// Another seed than 42
+        /// Draw with this seed, instead of 42
         #[arg(long)]
         seed: Option<u64>,
-        /// Serve texts over HTTP, until it is ended
+        /// Serve texts over HTTP, until you stop it
         #[arg(
             long,
             value_name = "ADDRESS",
@@ -74,10 +74,10 @@ enum Command {
         #[arg(long, default_value = "HEAD", value_name = "COMMIT")]
         from: String,
     },
-    /// Show the answer and why it is so, once the exercise passes
+    /// Show the answer and its explanation, once the exercise passes
     Solution {
         name: String,
-        /// Show it though the exercise does not pass
+        /// Show it although the exercise doesn't pass
         #[arg(long)]
         give_up: bool,
     },

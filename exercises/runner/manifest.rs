@@ -61,7 +61,7 @@ pub enum Package {
 impl Package {
     pub const ALL: [Self; 2] = [Self::Exercises, Self::TensorExercises];
 
-    /// Its name, and that of its test target.
+    /// Its name, which is also its test target's.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exercises => "exercises",

@@ -102,7 +102,7 @@ impl Progress {
         record.hints = (record.hints + 1).min(exercise.hints.len());
     }
 
-    /// The name of the exercise that was worked on last, which need not exist any more.
+    /// The name of the exercise that was worked on last, which may not exist any more.
     pub fn last(&self) -> Option<&str> {
         self.last.as_deref()
     }

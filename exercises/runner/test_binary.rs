@@ -21,7 +21,7 @@ use crate::failure::{self, Failure};
 pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// How much memory the tests of one exercise may ask for. They need less than 100 MB; a wrong answer
-/// may push for ever, and would take all memory of the machine before [`LIMIT`] is reached.
+/// may push forever, and would take all memory of the machine before [`LIMIT`] is reached.
 pub const MEMORY: u64 = 2 << 30;
 
 pub struct TestBinary {

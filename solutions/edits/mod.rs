@@ -14,9 +14,9 @@
 //! to = ''
 //! ```
 //!
-//! `says = "..."` beside `why` is what the first message that a learner sees must hold.
+//! `says = "..."` next to `why` is what the first message that a learner sees must hold.
 //!
-//! What has little in common with the answer is a file of its own, in the folder
+//! What has little in common with the answer is a separate file, in the folder
 //! `solutions/variants/CHAPTER/EXERCISE`, and says in its `//!` what a table says in `why`.
 
 #![allow(

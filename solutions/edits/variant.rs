@@ -20,7 +20,7 @@ pub struct Variant {
     /// What the first message that a learner sees must hold, where the rule could be mistaken for another.
     pub says: Option<String>,
     pub text: String,
-    /// Where it is a file of its own.
+    /// If it is a separate file.
     pub file: Option<PathBuf>,
 }
 

@@ -99,8 +99,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// A text joins those that wait. Its prompt and its tokens have to fit into the blocks: whoever
-    /// takes requests sees to that.
+    /// A text joins the queue. Its prompt and its tokens have to fit into the blocks: the code that
+    /// takes requests makes sure of that.
     pub fn submit(&mut self, submission: Submission) {
         let taken: Vec<char> = self.all().map(|text| text.name).collect();
         let name = ('A'..).find(|name| !taken.contains(name)).unwrap_or('A');

@@ -52,7 +52,7 @@ impl<'a> Blocks<'a> {
         self.owners[block] as usize - usize::from(self.is_cached[block])
     }
 
-    /// Takes blocks for a text. Where too few are free, the cache gives up some of its own.
+    /// Takes blocks for a text. If too few are free, the cache gives up some of its blocks.
     pub fn allocate(&mut self, count: usize) -> Option<Vec<u32>> {
         while self.free() < count
             && let Some(place) =
@@ -178,7 +178,7 @@ impl<'a> Blocks<'a> {
 /// What the first block of a text has for a parent.
 const ROOT: u64 = 0;
 
-/// The hash of a block behind another: each token is mixed into that of its parent.
+/// The hash of a block behind another: each token is mixed into its parent's.
 fn hash(parent: u64, tokens: &[u32]) -> u64 {
     tokens.iter().fold(parent.wrapping_add(1), |hash, &token| {
         let mixed = (hash ^ u64::from(token)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -25,9 +25,9 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Ends the story: the part has given something that no engine can go on with.
+/// Ends the story: the part has returned something that no engine can go on with.
 pub fn fail(part: &'static str, did: impl Into<String>) -> ! {
-    // Not a panic of its own: nothing is printed, and `caught` hands it on.
+    // Not an ordinary panic: nothing is printed, and `caught` hands it on.
     panic::resume_unwind(Box::new(Broken { part, did: did.into() }))
 }
 
@@ -57,8 +57,8 @@ fn broken(part: &'static str, payload: Box<dyn Any + Send>) -> Broken {
     }
 }
 
-/// Runs what calls parts in a thread of its own, until it ends or a part has been at work for longer than
-/// `limit`. A part that does not return cannot be ended: its thread is left behind.
+/// Runs code that calls parts in a separate thread, until it ends or a part has been at work for
+/// longer than `limit`. A part that doesn't return can't be ended: its thread is left behind.
 ///
 /// # Errors
 /// What broke. `part` is blamed for a panic outside of all parts.
@@ -101,7 +101,7 @@ impl Watch {
         watch
     }
 
-    /// Watches those of this thread too.
+    /// Watches the parts in this thread too.
     pub fn watch_here(self: &Arc<Self>) {
         static HOOK: Once = Once::new();
         HOOK.call_once(keep_messages);
@@ -113,7 +113,7 @@ impl Watch {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let part = *state.0.last().filter(|_| state.1.elapsed() > limit)?;
         let did = format!(
-            "has not returned for {} seconds: is there a loop that does not end?",
+            "has not returned for {} seconds: is there a loop that doesn't end?",
             limit.as_secs()
         );
         Some(Broken { part, did })

@@ -123,7 +123,7 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     fn submit(shared: &'a Arc<Shared>, texts: Vec<Request>, prompt: &[u32]) -> Self {
-        // Whoever does not read keeps all texts of the request waiting.
+        // A client that doesn't read keeps all texts of its request waiting.
         let (sender, pieces) = mpsc::sync_channel(1);
         let submit = |(index, request)| {
             let (opened, opens) = mpsc::channel();

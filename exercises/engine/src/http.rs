@@ -80,8 +80,8 @@ fn line(head: &mut impl BufRead) -> Result<String, Unreadable> {
     }
 }
 
-/// Writes the lines before a body, which ends where the connection does. `length` is that of a body that
-/// is known.
+/// Writes the lines before a body, which ends where the connection does. `length` is the body's, if
+/// it is known.
 ///
 /// # Errors
 /// A connection that is gone.

@@ -15,15 +15,15 @@
 //! - [`blocks`] and [`paged`]: who holds which block, and the keys and values in them
 //! - [`batch`] and [`sequence`]: what a step computes of which text
 //! - [`several`]: four texts in a pool that is too small for them
-//! - [`server`] and [`connection`], with [`http`] and [`wire`]: texts for whoever asks
+//! - [`server`] and [`connection`], with [`http`] and [`wire`]: texts for clients
 //! - [`served`]: some requests to it, more than it takes
 //!
 //! What is said of them:
 //!
-//! - [`verdict`]: whether the ids are those of the book, and where they first differ
+//! - [`verdict`]: whether the ids equal the book's, and where they first differ
 //! - [`noticed`]: which call of a part first gave something else than the book's, and [`shown`] in lines
 //!
-//! [`parts`] says what a part must be able to do. [`book`] holds those of the book: most are the answers
+//! [`parts`] defines what a part must be able to do. [`book`] holds the book's: most are the answers
 //! in `solutions/src`, so look there after you have solved the exercise.
 
 // Under these names the mounted answers find this crate, and locks whose orders their own tests try.

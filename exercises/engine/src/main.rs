@@ -7,7 +7,7 @@ extern crate std as shuttle;
 use std::process::ExitCode;
 
 #[cfg(feature = "tensors")]
-#[allow(dead_code, reason = "used by those of the exercises that are mounted")]
+#[allow(dead_code, reason = "used by the exercises that are mounted")]
 mod tensors;
 
 include!(concat!(env!("OUT_DIR"), "/exercises.rs"));

@@ -47,8 +47,8 @@ impl Parts {
         result
     }
 
-    /// Notices where numbers that a part of yours has made are not those of the book's. They are made
-    /// by `expected`, which is asked until the two have differed.
+    /// Notices where numbers from a part of yours differ from the book's. `expected` computes the
+    /// book's, and is asked until the two have differed.
     pub fn compare<T: Numbers>(
         &self,
         part: &'static str,

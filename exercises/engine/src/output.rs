@@ -84,7 +84,7 @@ pub fn read(stream: Reader, full: &Receiver<()>, events: &Sender<Event>) {
         // Or the text is complete, and the writer has gone.
         let _ = full.recv_timeout(LATE);
         for piece in stream {
-            // Whoever listens may have given up.
+            // The listener may have given up.
             let _ = events.send(Event::Piece(piece));
         }
     });

@@ -189,7 +189,7 @@ impl Sequence {
     }
 }
 
-/// Where a text ends besides.
+/// What else may end a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends {
     pub eos: u32,

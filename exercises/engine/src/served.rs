@@ -51,7 +51,7 @@ pub struct Found {
     pub free: usize,
 }
 
-/// The body of a request for texts with seeds from that of `request` on.
+/// The body of a request for texts with seeds from the one in `request` on.
 pub fn body(request: &Request, n: usize) -> String {
     let Request { prompt, seed, temperature, top_p, max_tokens, stops, .. } = request;
     serde_json::json!({

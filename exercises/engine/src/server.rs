@@ -195,7 +195,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         };
         let shared = shared.clone();
         let serve = move || {
-            // What breaks is kept, and said by whoever waits for it.
+            // What breaks is kept, and reported by the thread that waits for it.
             shared.watch();
             let served: Result<io::Result<()>, Broken> =
                 caught("full_queue", || connection::serve(&shared, stream));

@@ -159,7 +159,7 @@ struct Writer {
 impl Writer {
     fn run(self, events: &Sender<Event>, limit: Duration) {
         let watch = Watch::begin();
-        // Whoever listens may have given up.
+        // The listener may have given up.
         let _ = events.send(Event::Begun(watch.clone()));
         let story = caught("generate", || {
             let stream = || (self.parts.token_stream)(WAITING);
@@ -197,7 +197,7 @@ impl Writer {
             text: Text::new(parts, &request.stops),
             to_reader,
         });
-        // The loop is greedy: it gets logits of which the greatest is that of the token drawn.
+        // The loop is greedy: it gets logits whose greatest belongs to the token drawn.
         let next = |text: &[u32]| {
             let mut state = state.borrow_mut();
             let logits = state.logits(text);
@@ -332,7 +332,7 @@ fn pass(
     logits.into_iter().flatten().flatten().collect()
 }
 
-/// Logits, no two of them equal, of which the greatest is that of this token.
+/// Logits, no two of them equal, whose greatest belongs to this token.
 fn chosen(token: u32, vocab: usize) -> Vec<f32> {
     let mut logits: Vec<f32> = (0..vocab).map(|id| -(id as f32) - 1.0).collect();
     logits[token as usize] = 0.0;

@@ -1,4 +1,4 @@
-//! Whether a story is that of the book, and where it first differs.
+//! Whether a story equals the book's, and where it first differs.
 
 use crate::parts::{End, Parts};
 use crate::served::{self, Answered, Found, SETTINGS};
@@ -94,8 +94,8 @@ pub enum Verdict {
     },
 }
 
-/// Compares a story with what it has to be, in the order in which it is made: the ids of the prompt,
-/// those of the story, and then the texts.
+/// Compares a story with the expected one, in the order in which it is made: the ids of the prompt,
+/// the ids of the story, and then the texts.
 pub fn verdict(story: &Story, expected: &Expected) -> Verdict {
     if story.prompt != expected.prompt {
         let (found, expected) = (story.prompt.clone(), expected.prompt.clone());

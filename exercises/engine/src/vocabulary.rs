@@ -75,7 +75,7 @@ impl Vocabulary {
         ids
     }
 
-    /// The ids of a prompt: the token that every text begins with, and those of the text.
+    /// The ids of a prompt: the token that every text begins with, and the text's.
     pub fn prompt(&self, parts: &Parts, bos: u32, text: &str) -> Vec<u32> {
         let mut ids = vec![bos];
         ids.extend(self.encode(parts, text));

@@ -25,7 +25,7 @@ enum Stop {
     Several(Vec<String>),
 }
 
-/// What is asked for: texts from one prompt, each with a seed of its own.
+/// What is asked for: texts from one prompt, each with a different seed.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub texts: Vec<Request>,
@@ -118,7 +118,7 @@ pub fn completion(choices: Vec<Choice>, usage: Option<Usage>) -> String {
     serde_json::to_string(&completion).unwrap_or_default()
 }
 
-/// The last chunk, with the usage: in several lines, for whoever reads it in a terminal.
+/// The last chunk, with the usage: in several lines, to be read in a terminal.
 pub fn last_chunk(usage: Usage) -> String {
     serde_json::to_string_pretty(&of(Vec::new(), Some(usage))).unwrap_or_default()
 }

@@ -94,7 +94,7 @@ fn a_story_that_differs_though_all_tests_pass_is_said() {
     let project = SmallProject::with_an_engine();
     project.write(ROPE, "right odd");
     let (success, text) = project.run(&["engine"]);
-    assert!(!success && text.contains("All parts of yours pass their tests."), "{text}");
+    assert!(!success && text.contains("All your parts pass their tests."), "{text}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn an_engine_that_refuses_what_was_asked_says_nothing_of_the_parts() {
         let (success, text) = project.run(arguments);
         assert!(!success && text.contains("error: the prompt is too long\n"), "{text}");
         for said in [
-            "All parts of yours",
+            "All your parts",
             "Which rule is broken",
             "ended in the middle",
         ] {

@@ -29,7 +29,7 @@ impl Batch<'_> {
         let waiting = iter::zip(&self.waiting, found)
             .map(|(text, (_, blocks))| text.planned(blocks.len() * BLOCK_SIZE));
         let waiting: Vec<Planned> = waiting.collect();
-        // What a paused text holds alone is there for whoever runs.
+        // Blocks that only a paused text holds are there for the running ones.
         let available = self.blocks.available();
         let of_paused = self.paused.iter().flat_map(|text| self.alone(text)).count();
         let first = found.first().map_or(&[][..], |(_, blocks)| blocks);

@@ -1,4 +1,4 @@
-//! What the parts for many texts take and return. The types have the fields of those of the exercises.
+//! What the parts for many texts take and return. The types have the same fields as in the exercises.
 
 use std::time::Duration;
 

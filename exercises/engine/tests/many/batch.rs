@@ -12,7 +12,7 @@ use crate::support::{
     ENGINE, LIMIT, SAME, assert_each_fits, assert_each_is_seen, right, with_a_wrong_one,
 };
 
-/// The parts of a batch, besides those of one text.
+/// The parts of a batch, except the ones for one text.
 const OF_A_BATCH: [&str; 7] = [
     "microkernel",
     "one_step",
@@ -76,7 +76,7 @@ fn the_four_texts_ask_something_of_every_part() {
     ] {
         assert!(happened > 0, "{counts:?}");
     }
-    // The same steps, whoever made the parts.
+    // The same steps, whichever parts are yours.
     assert_eq!(counts, write(&right(ANSWERS)).1);
     let longest = several::arrivals().len() * ROOM.most();
     assert!(counts.computed < longest, "{counts:?}");
