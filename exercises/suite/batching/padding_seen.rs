@@ -77,7 +77,7 @@ fn padding_may_hold_the_greatest_numbers() {
         [f32::MAX, f32::MIN],
         [f32::MIN, f32::MIN],
     ] {
-        let rule = "what stands in the padding changes nothing, also where its score overflows";
+        let rule = "what stands in the padding changes nothing, even if its score overflows";
         let keys = vec![pad_key.to_vec(), vec![1.0, 0.0]];
         let values = vec![vec![f32::MAX, f32::MIN], vec![6.0, -2.0]];
         let (case, found) = attend_one(rule, &[10.0, 10.0], keys, values, 1);
@@ -88,7 +88,7 @@ fn padding_may_hold_the_greatest_numbers() {
 #[test]
 fn a_text_may_have_any_score() {
     for score in [-200.0, -1e5, -1e12, -1e30] {
-        let rule = "padding takes no weight, also where the scores of the text are very low";
+        let rule = "padding takes no weight, even if the scores of the text are very low";
         let (keys, values) = (column(&[0.0, 0.0, score]), column(&[100.0, -7.0, 6.0]));
         let (case, found) = attend_one(rule, &[1.0], keys, values, 1);
         case.close(&[6.0], &found[0], TOLERANCE);

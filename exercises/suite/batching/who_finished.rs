@@ -39,7 +39,7 @@ fn texts_of_the_same_name_are_two() {
     ];
     let left = [sequence('a', &[5, 8], 3), sequence('a', &[6, 8], 3)];
     let finished = [(sequence('a', &[7, 8], 2), Reason::Length)];
-    let rule = "each entry is a text of its own, whatever its name is";
+    let rule = "each entry is a separate text, whatever its name is";
     check(rule, running, &[8, 8, 8], &left, &finished);
 }
 
@@ -98,7 +98,7 @@ fn an_end_at_the_last_place_is_an_end() {
     let running = vec![sequence('a', &[5, 6], 3)];
     let finished = [(sequence('a', &[5, 6], 3), Reason::Eos)];
     check(
-        "eos where one more token was allowed is Reason::Eos",
+        "eos when one more token was allowed is Reason::Eos",
         running,
         &[EOS],
         &[],

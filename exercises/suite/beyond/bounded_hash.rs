@@ -20,7 +20,7 @@ const RING: [(u64, usize); 4] = [(10, 0), (20, 1), (30, 0), (40, 2)];
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, &RING, 15, (&[0, 0, 0], 125), 1);
     check(rule, &RING, 41, (&[0, 0, 0], 125), 0);
     check(rule, &RING, 15, (&[1, 3, 2], 125), 0);
@@ -107,7 +107,7 @@ fn any_ring() {
 
 #[test]
 fn limit_products_beyond_64_bits() {
-    let rule = "loads may be so great that 64 bits do not hold them times `percent`";
+    let rule = "loads may be so large that 64 bits do not hold them times `percent`";
     let ring = [(10, 0), (20, 1)];
     // The bound is half of 125 % of the greater load, so the replica that has it is full.
     check(rule, &ring, 5, (&[1 << 60, 0], 125), 1);

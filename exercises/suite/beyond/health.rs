@@ -22,7 +22,7 @@ fn check(rule: &str, thresholds: Thresholds, health: Health, found: Check, expec
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, USUAL, up(1), Check::Failed, up(2));
     check(rule, USUAL, up(2), Check::Failed, down(0));
     check(rule, USUAL, up(2), Check::Passed, up(0));
@@ -51,7 +51,7 @@ fn one_check_changes_nothing() {
 
 #[test]
 fn in_a_row() {
-    let rule = "a check that agrees sets the count back";
+    let rule = "a check that agrees resets the count";
     check(rule, USUAL, up(2), Check::Passed, up(0));
     check(rule, USUAL, down(1), Check::Failed, down(0));
     check(rule, USUAL, up(0), Check::Passed, up(0));

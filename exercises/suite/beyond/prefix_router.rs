@@ -27,7 +27,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     let mut replicas = vec![
         replica(0, &[&[9, 9]]),
         replica(2, &[&[1, 2, 3, 9]]),

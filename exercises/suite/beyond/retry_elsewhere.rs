@@ -29,7 +29,7 @@ const REFUSED: Failure = Failure::Status(503);
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, (Failure::NotConnected, false), &[1], &FOUR, 25, (Next::Retry(3), 15));
     check(rule, (REFUSED, false), &[3], &FOUR, 25, (Next::Retry(0), 15));
     check(rule, (Failure::Broken, false), &[1], &FOUR, 25, (Next::Answer(502), 25));

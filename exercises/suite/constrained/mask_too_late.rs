@@ -18,7 +18,7 @@ fn check(rule: &str, logits: &[f32], allowed: &[bool], k: usize) {
 
 #[test]
 fn none_of_the_best_is_allowed() {
-    let rule = "the best of the allowed tokens, also where others are better";
+    let rule = "the best of the allowed tokens, even if others are better";
     check(rule, &[5.0, 4.0, 1.0, 2.0, 0.0], &[false, false, true, true, true], 2);
     check(rule, &[5.0, 4.0, 1.0, 2.0, 0.0], &[false, false, true, true, true], 1);
     check(rule, &[5.0, 4.0, -3.0], &[false, false, true], 1);
@@ -36,10 +36,10 @@ fn some_of_the_best_are_allowed() {
 
 #[test]
 fn all_are_allowed() {
-    let rule = "where all are allowed, it is top-k";
+    let rule = "if all are allowed, it is top-k";
     check(rule, &[1.0, 3.0, 2.0, 0.0], &[true; 4], 2);
     check(rule, &[1.0, 3.0, 2.0, 0.0], &[true; 4], 4);
-    let rule = "of equal tokens, those with the smaller ids";
+    let rule = "of equal tokens, the ones with the smaller ids";
     check(rule, &[1.0, 2.0, 2.0, 2.0], &[true, false, true, true], 1);
 }
 
@@ -64,7 +64,7 @@ fn however_unlikely_the_allowed_tokens_are() {
     check(rule, &[0.0, -20_000.0, -20_001.0], &[false, true, true], 3);
     check(rule, &[0.0, -2e9, 0.0], &[false, true, false], 3);
     check(rule, &[0.0, f32::MIN, 0.0], &[false, true, false], 3);
-    let rule = "logits may be great";
+    let rule = "logits may be large";
     check(rule, &[300.0, 301.0, 299.0], &[true, false, true], 2);
 }
 
@@ -73,6 +73,6 @@ fn many_equal_tokens() {
     let logits: Vec<f32> = (0..100).map(|id| (id % 3) as f32).collect();
     let allowed: Vec<bool> = (0..100).map(|id| id % 7 > 0).collect();
     for k in [10, 40, 70] {
-        check("of equal tokens, those with the smaller ids", &logits, &allowed, k);
+        check("of equal tokens, the ones with the smaller ids", &logits, &allowed, k);
     }
 }

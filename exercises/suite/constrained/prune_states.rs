@@ -16,7 +16,7 @@ fn table(rows: &[&[i32]]) -> Table {
 fn the_example_of_the_task() {
     let before = table(&[&[1, 2], &[3, 2], &[2, 2], &[-1, -1]]);
     let after = table(&[&[1, -1], &[3, -1], &[-1, -1], &[-1, -1]]);
-    check("the example of the task", &before, &[false, false, false, true], &after);
+    check("the example above the function", &before, &[false, false, false, true], &after);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn an_accepting_state_is_live() {
     let rule = "the text may go on behind an accepting state";
     let before = table(&[&[1, -1], &[0, -1]]);
     check(rule, &before, &[true, false], &before);
-    let rule = "where nothing accepts, nothing stays";
+    let rule = "if nothing accepts, nothing stays";
     check(rule, &before, &[false, false], &table(&[&[-1, -1], &[-1, -1]]));
     check("an automaton may have one state", &table(&[&[0]]), &[true], &table(&[&[0]]));
     check("a table may be empty", &table(&[]), &[], &table(&[]));

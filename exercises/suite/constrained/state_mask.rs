@@ -61,7 +61,7 @@ fn the_example_of_the_task() {
     let tokens = bytes(&["a", "ab", "abb", "ba"]);
     let table = vec![vec![(b'a', 1)], vec![(b'b', 2)], vec![]];
     for state in 0..3 {
-        check("the example of the task", &tokens, &table, state);
+        check("the example above the function", &tokens, &table, state);
     }
 }
 
@@ -111,7 +111,7 @@ fn any_vocabulary_and_any_automaton() {
         };
         let tokens: Vec<Vec<u8>> = (0..count).map(|_| token()).collect();
         let state = random.below(states);
-        check("those that can be read, and no other", &tokens, &table, state);
+        check("the tokens that can be read, and no others", &tokens, &table, state);
     }
 }
 

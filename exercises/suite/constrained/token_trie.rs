@@ -28,7 +28,7 @@ fn the_example_of_the_task() {
         (b'b', node(&[3], Vec::new())),
         (b'c', node(&[], vec![(b'a', cat)])),
     ];
-    check("the example of the task", &["a", "cat", "ca", "b", ""], node(&[], root));
+    check("the example above the function", &["a", "cat", "ca", "b", ""], node(&[], root));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_token_is_where_its_bytes_end() {
     check("whatever their order", &["ab", "a"], node(&[], vec![(b'a', ab)]));
     let twice = node(&[], vec![(b'a', node(&[0, 2], Vec::new()))]);
     check("several tokens may have the same bytes", &["a", "", "a"], twice);
-    check("an empty vocabulary has a root alone", &[], node(&[], Vec::new()));
+    check("an empty vocabulary has only a root", &[], node(&[], Vec::new()));
     check("a token without bytes is nowhere", &["", ""], node(&[], Vec::new()));
     let end = node(&[], vec![(b'>', node(&[0], Vec::new()))]);
     let tag = node(&[], vec![(b'b', end)]);
@@ -52,7 +52,7 @@ fn a_token_is_where_its_bytes_end() {
 
 #[test]
 fn what_looks_special_has_bytes() {
-    let rule = "a token is special where it has no bytes, and not by what its bytes look like";
+    let rule = "a token is special if it has no bytes, and not by what its bytes look like";
     let looks = [
         "<s>",
         "</s>",
@@ -88,7 +88,7 @@ fn bytes_are_not_characters() {
     ];
     let root = node(&[], vec![(0xc3, node(&[], accents))]);
     check("the two bytes of a character are two nodes", &["\u{e9}", "\u{e8}"], root);
-    let case = Case::rule("a byte need not be text").given("vocabulary", [[0xff]]);
+    let case = Case::rule("a byte doesn't have to be text").given("vocabulary", [[0xff]]);
     case.equal(node(&[], vec![(0xff, node(&[0], Vec::new()))]), token_trie(&[vec![0xff]]));
 }
 

@@ -42,7 +42,7 @@ fn an_address_is_a_number_of_bytes() {
     check_addresses(rule, matrix(8, 5, 4, Layout::ByOutput), [0, 3, 0], &[0, 20, 40]);
     check_addresses(rule, matrix(8, 5, 4, Layout::ByOutput), [2, 3, 3], &[52, 72, 92]);
     check_addresses(rule, matrix(8, 5, 2, Layout::ByOutput), [2, 3, 3], &[26, 36, 46]);
-    let rule = "input by input: neighbours read what lies side by side";
+    let rule = "input by input: neighbours read adjacent weights";
     check_addresses(rule, matrix(8, 5, 4, Layout::ByInput), [0, 3, 0], &[0, 4, 8]);
     check_addresses(rule, matrix(8, 5, 4, Layout::ByInput), [2, 3, 3], &[104, 108, 112]);
     check_addresses(rule, matrix(8, 5, 2, Layout::ByInput), [2, 3, 3], &[52, 54, 56]);
@@ -90,12 +90,12 @@ fn a_share_of_the_bytes_is_used() {
     check_used(rule, &[24, 28, 32, 36], 4, 16, Some(0.5));
     check_used(rule, &[0, 20, 40, 60], 4, 16, Some(0.25));
     check_used(rule, &[14], 4, 16, Some(0.125));
-    let rule = "a byte counts once, also where several units read it";
+    let rule = "a byte counts once, even if several units read it";
     check_used(rule, &[4, 4, 4, 4], 4, 16, Some(0.25));
     check_used(rule, &[0, 2], 4, 16, Some(6.0 / 16.0));
     check_used(rule, &[2, 0], 4, 16, Some(6.0 / 16.0));
     check_used(rule, &[4, 6, 0, 2], 4, 16, Some(10.0 / 16.0));
-    check_used("where nothing is read, there is no share", &[], 4, 16, None);
+    check_used("if nothing is read, there is no share", &[], 4, 16, None);
 }
 
 #[test]

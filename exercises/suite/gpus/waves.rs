@@ -41,7 +41,7 @@ fn shared_memory_is_shared_out() {
     check_resident(rule, with(48 * 1024), 1);
     check_resident(rule, with(48 * 1024 + 1), 0);
     check_resident("it may ask for none", with(0), 16);
-    check_resident("where it asks for little, something else decides", with(64), 16);
+    check_resident("if it asks for little, something else decides", with(64), 16);
 }
 
 #[test]

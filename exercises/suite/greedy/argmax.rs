@@ -28,7 +28,7 @@ fn check_error(rule: &str, logits: &[f32], expected: Unusable) {
 
 #[test]
 fn the_place_of_the_greatest() {
-    let rule = "the token is the place of the greatest logit";
+    let rule = "the token is the index of the greatest logit";
     check_token(rule, &[2.0, 1.5, 1.0], 0);
     check_token(rule, &[1.0, 2.0, 1.5], 1);
     check_token(rule, &[1.0, 1.5, 2.0], 2);
@@ -38,7 +38,7 @@ fn the_place_of_the_greatest() {
 
 #[test]
 fn logits_below_zero() {
-    let rule = "the greatest logit is found also where all are below zero";
+    let rule = "the greatest logit is found even if all are below zero";
     check_token(rule, &[-3.0, -1.0, -2.0], 1);
     check_token(rule, &[-3.0], 0);
     check_token(rule, &[-2e38, -3e38, -1e38], 2);
@@ -69,7 +69,7 @@ fn the_lead_over_the_second() {
 
 #[test]
 fn equals_have_no_lead() {
-    let rule = "where another token has the same logit, the lead is 0";
+    let rule = "if another token has the same logit, the lead is 0";
     check(rule, &[1.0, 1.0], 0, 0.0);
     check(rule, &[3.0, 1.0, 3.0, 2.0], 0, 0.0);
     check(rule, &[0.5, 2.0, 1.0, 2.0, 2.0], 1, 0.0);
@@ -90,7 +90,7 @@ fn removed_tokens() {
 
 #[test]
 fn no_other_token_can_come() {
-    let rule = "where there is no other token, or only removed ones, the lead is infinity";
+    let rule = "if there is no other token, or only removed ones, the lead is infinity";
     check(rule, &[7.0], 0, INF);
     check(rule, &[-7.0], 0, INF);
     check(rule, &[-INF], 0, INF);

@@ -84,7 +84,7 @@ fn there_may_be_more_beams_than_go_on() {
 
 #[test]
 fn what_cannot_come_is_no_continuation() {
-    let rule = "a token with the log-probability -inf cannot come, also where there is room";
+    let rule = "a token with the log-probability -inf cannot come, even if there is room";
     let rows = [[-INF, 0.0, -INF], [-0.5, -INF, -1.5]];
     check(rule, rows, &[beam(&[0], -1.0)], 3, &[beam(&[0, 1], -1.0)], &[]);
     check(rule, rows, &[beam(&[0], 0.0)], 3, &[beam(&[0, 1], 0.0)], &[]);
@@ -145,7 +145,7 @@ fn equally_likely_texts() {
 
 #[test]
 fn equally_likely_texts_of_beams_that_are_not() {
-    let rule = "of equals, the earlier beam's comes first, also where the later beam was likelier";
+    let rule = "of equals, the earlier beam's comes first, even if the later beam was likelier";
     let rows = [[-1.0, -9.0, -9.0], [-2.0, -9.0, -9.0]];
     let beams = [beam(&[0], -2.0), beam(&[1], -1.0)];
     check(rule, rows, &beams, 2, &[beam(&[0, 0], -3.0), beam(&[1, 0], -3.0)], &[]);
@@ -161,7 +161,7 @@ fn almost_equally_likely_texts() {
 
 #[test]
 fn however_unlikely_a_token_is() {
-    let rule = "where there is room, every token that can come does, however unlikely it is";
+    let rule = "if there is room, every token that can come does, however unlikely it is";
     let rows = [[-200.0, -50_000.0, -300.0]; 2];
     let going_on = [beam(&[0, 0], -201.0), beam(&[0, 1], -50_001.0)];
     check(rule, rows, &[beam(&[0], -1.0)], 3, &going_on, &[beam(&[0], -301.0)]);
@@ -170,7 +170,7 @@ fn however_unlikely_a_token_is() {
 #[test]
 fn the_end_may_be_the_first_id() {
     let beams = [beam(&[3], -1.0)];
-    let case = Case::rule("the end token is the one that is given, also where its id is 0")
+    let case = Case::rule("the end token is the one that is given, even if its id is 0")
         .given("log-probabilities after every text", [-0.5, -1.0, -2.0])
         .given("beams", &beams)
         .given("end", 0)
@@ -199,7 +199,7 @@ fn the_end_may_be_any_id() {
 
 #[test]
 fn a_width_that_is_greater_than_there_are_texts() {
-    let rule = "where there are fewer texts than `width`, all stay";
+    let rule = "if there are fewer texts than `width`, all stay";
     let rows = [[-1.0, -2.0, -3.0]; 2];
     let going_on = [beam(&[0, 0], -1.0), beam(&[0, 1], -2.0)];
     for width in [3, 1000, usize::MAX] {

@@ -92,7 +92,7 @@ fn two_chunks() {
 
 #[test]
 fn chunks_of_one_position() {
-    let rule = "each row speaks of a token, also where it is the only one of its chunk";
+    let rule = "each row predicts a token, even if it is the only one of its chunk";
     check(rule, &[0, 1], 1);
     check(rule, &[0, 1, 2, 1, 0], 1);
 }

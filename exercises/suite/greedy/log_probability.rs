@@ -39,18 +39,18 @@ fn large_logits_do_not_overflow() {
 
 #[test]
 fn small_logits_do_not_vanish() {
-    let rule = "only differences count, also where every exp is 0";
+    let rule = "only differences count, even if every exp is 0";
     check(rule, &[-1000.0, -1000.0], 0, -LN_2, 1e-3);
     check(rule, &[-1000.0, -1001.0], 1, -1.313_262, 1e-3);
 }
 
 #[test]
 fn a_very_unlikely_token_has_an_ordinary_logarithm() {
-    let rule = "the logarithm is finite also where the probability is 0 in an f32";
+    let rule = "the logarithm is finite even if the probability is 0 in an f32";
     check(rule, &[0.0, -200.0], 1, -200.0, 1e-3);
     check(rule, &[0.0, -200.0], 0, 0.0, 1e-5);
     check(rule, &[120.0, 120.0, -80.0], 2, -200.693_15, 1e-3);
-    let rule = "the logarithm is finite also where the probability is 0 in an f64";
+    let rule = "the logarithm is finite even if the probability is 0 in an f64";
     check(rule, &[0.0, -800.0], 1, -800.0, 1e-3);
     check(rule, &[0.0, 0.0, -800.0], 2, -800.693, 1e-3);
     check(rule, &[0.0, 0.0, 0.0, -200.0], 3, -201.098_6, 1e-3);

@@ -22,7 +22,7 @@ fn the_moment_at_which_the_last_copy_is_whole() {
 #[test]
 fn the_number_of_copies() {
     let ids = [8, 1, 2, 1, 2, 1, 2, 1, 2, 1];
-    let rule = "there must be as many whole copies as was asked for, the first one counted";
+    let rule = "there must be as many whole copies as were asked for, the first one counted";
     for (copies, seen) in [(2, 5), (3, 7), (4, 9)] {
         check(rule, &ids, [copies, 4], Some([seen, 2]));
     }
@@ -65,7 +65,7 @@ fn the_longest_block() {
 
 #[test]
 fn tokens_are_equal_in_all_their_digits() {
-    let rule = "a token is as another only if the whole id is the same";
+    let rule = "two tokens are equal only if their whole ids are";
     check(rule, &[1, 257, 65_537], [2, 3], None);
     check(rule, &[65_537, 1], [2, 3], None);
     check(rule, &[65_537, 257, 65_537, 257], [2, 3], Some([4, 2]));

@@ -15,7 +15,7 @@ fn check<const V: usize>(rule: &str, ids: &[u32], probabilities: &[[f32; V]], ex
 
 #[test]
 fn the_example() {
-    let rule = "exp of the mean surprise, where row i speaks of the token after position i";
+    let rule = "exp of the mean surprise; row i predicts the token after position i";
     check(
         rule,
         &[2, 1, 0],
@@ -41,7 +41,7 @@ fn a_certain_text() {
 
 #[test]
 fn the_first_token_and_the_last_row_do_not_count() {
-    let rule = "nothing foretold the first token, and the last row speaks of none of them";
+    let rule = "no row predicts the first token, and the last row predicts none of them";
     for last in [[0.9, 0.1], [0.1, 0.9], [0.0, 1.0]] {
         check(rule, &[0, 1], &[[0.5, 0.5], last], 2.0);
         check(rule, &[1, 0, 0], &[[0.5, 0.5], [0.125, 0.875], last], 4.0);
@@ -57,7 +57,7 @@ fn a_mean_does_not_depend_on_the_length() {
 
 #[test]
 fn a_long_text_is_an_ordinary_one() {
-    let rule = "the perplexity is right also where the probability of the text is 0 in an f64";
+    let rule = "the perplexity is right even if the probability of the text is 0 in an f64";
     check_long(rule, 200, 0.01);
     check_long(rule, 5000, 0.01);
     check_long(rule, 5000, 0.99);

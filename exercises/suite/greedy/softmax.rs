@@ -42,7 +42,7 @@ fn large_scores_do_not_overflow() {
 
 #[test]
 fn a_large_sink_does_not_overflow() {
-    let rule = "the sink may be too large for exp too, also where the scores are not";
+    let rule = "the sink may be too large for exp too, even if the scores are not";
     check(rule, &[0.0, 1.0], 1000.0, &[0.0, 0.0]);
     check(rule, &[999.0, 0.0], 1000.0, &[0.268_941, 0.0]);
     check(rule, &[1000.0], 1000.0, &[0.5]);
@@ -52,7 +52,7 @@ fn a_large_sink_does_not_overflow() {
 
 #[test]
 fn scores_far_below_zero_do_not_vanish() {
-    let rule = "only differences between scores count, also where every exp is 0";
+    let rule = "only differences between scores count, even if every exp is 0";
     check(rule, &[-1000.0, -1000.0], NONE, &[0.5, 0.5]);
     check(rule, &[-999.0, -1000.0], NONE, &[0.731_059, 0.268_941]);
     check(rule, &[-1000.0], -999.0, &[0.268_941]);

@@ -8,21 +8,21 @@ fn check(rule: &str, guesses: &[u32], sampled: &[u32], gained: &[u32], kept_rows
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, &[8, 3, 5], &[8, 3, 6, 1], &[8, 3, 6], 3);
     check(rule, &[8, 3, 5], &[8, 3, 5, 1], &[8, 3, 5, 1], 4);
 }
 
 #[test]
 fn where_all_are_accepted_there_is_a_bonus_token() {
-    let rule = "where all guesses are accepted, the token of the last row is gained too";
+    let rule = "if all guesses are accepted, the token of the last row is gained too";
     check(rule, &[4], &[4, 9], &[4, 9], 2);
     check(rule, &[4, 4, 4], &[4, 4, 4, 4], &[4, 4, 4, 4], 4);
 }
 
 #[test]
 fn the_first_rejected_guess_is_replaced() {
-    let rule = "in the place of the first guess that is not accepted, the token that was sampled";
+    let rule = "in place of the first guess that is not accepted, the token that was sampled";
     check(rule, &[4], &[5, 9], &[5], 1);
     check(rule, &[4, 7], &[4, 8, 9], &[4, 8], 2);
     let rule = "the replacement may be what a later guess was";

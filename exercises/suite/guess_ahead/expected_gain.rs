@@ -30,7 +30,7 @@ fn check_best(rule: &str, acceptance: f64, costs: &Costs, expected: usize) {
 
 #[test]
 fn the_examples_of_the_tasks() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check_tokens(rule, 0.5, 3, 1.875);
     check_tokens(rule, 1.0, 3, 4.0);
     let costs = costs(&[1.0, 1.2, 1.4, 2.0], 0.1);
@@ -115,14 +115,14 @@ fn the_greatest_speed_up() {
 fn of_several_the_fewest_guesses() {
     let rule = "of several with the same speed-up, the fewest guesses";
     check_best(rule, 1.0, &costs(&[1.0, 1.0, 1.5], 0.0), 1);
-    let rule = "guessing does not pay where it is as fast as not guessing";
+    let rule = "guessing does not pay if it is as fast as not guessing";
     check_best(rule, 0.5, &costs(&[1.0, 1.5], 0.0), 0);
     check_best(rule, 0.0, &costs(&[1.0, 1.0, 1.0], 0.0), 0);
 }
 
 #[test]
 fn where_nothing_pays() {
-    let rule = "0 where guessing does not pay";
+    let rule = "0 if guessing does not pay";
     check_best(rule, 0.9, &costs(&[1.0, 2.0, 3.0, 4.0], 0.0), 0);
     check_best(rule, 0.3, &costs(&[1.0, 1.4, 1.5], 0.0), 0);
     let rule = "no number of rows but 1 was measured";

@@ -11,7 +11,7 @@ fn check(rule: &str, text: &[u32], lookup: Lookup, expected: &[u32]) {
 #[test]
 fn the_example_of_the_task() {
     let text = [5, 1, 2, 3, 9, 1, 2, 4, 7, 1, 2];
-    check("the example of the task", &text, USUAL, &[4, 7, 1]);
+    check("the example above the function", &text, USUAL, &[4, 7, 1]);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn an_occurrence_may_overlap_the_end() {
 #[test]
 fn no_more_than_most_tokens_are_guessed() {
     let text = [9, 1, 2, 3, 4, 5, 6, 9];
-    let rule = "as many tokens as `most` says, or as many as there are";
+    let rule = "`most` tokens, or as many as there are";
     for (most, expected) in [
         (0, &[][..]),
         (1, &[1][..]),
@@ -62,7 +62,7 @@ fn no_more_than_most_tokens_are_guessed() {
 
 #[test]
 fn nothing_is_found() {
-    let rule = "where nothing is found, the guess is empty";
+    let rule = "if nothing is found, the guess is empty";
     check(rule, &[1, 2, 3, 4], USUAL, &[]);
     check(rule, &[7], USUAL, &[]);
     check(rule, &[], USUAL, &[]);

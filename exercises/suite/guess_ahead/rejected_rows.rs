@@ -96,7 +96,7 @@ const DRAFTS: [Named; 4] = [
 fn a_greedy_text() {
     for draft in DRAFTS {
         let params = SamplingParams { temperature: 0.0, ..seeded(0) };
-        check("a greedy text is that of plain decoding", &request(20, params), draft);
+        check("a greedy text equals plain decoding's", &request(20, params), draft);
     }
 }
 
@@ -104,7 +104,7 @@ fn a_greedy_text() {
 fn a_seeded_text() {
     for seed in [0, 1, 2, 1000, u64::MAX] {
         for draft in DRAFTS {
-            check("a seeded text is that of plain decoding", &request(20, seeded(seed)), draft);
+            check("a seeded text equals plain decoding's", &request(20, seeded(seed)), draft);
         }
     }
 }
@@ -119,7 +119,7 @@ fn with_all_parameters() {
                 frequency_penalty: 0.3,
                 ..seeded(7)
             };
-            let rule = "a seeded text is that of plain decoding, with all parameters";
+            let rule = "a seeded text equals plain decoding's, with all parameters";
             check(rule, &request(20, params), draft);
         }
     }
@@ -152,7 +152,7 @@ fn guesses_that_know_nothing() {
         }),
     ];
     for (name, draft) in drafts {
-        let case = case("a seeded text is that of plain decoding", &request, name);
+        let case = case("a seeded text equals plain decoding's", &request, name);
         case.equal(plain(&request), run(&request, draft).0);
     }
 }
@@ -162,7 +162,7 @@ fn a_text_ends_where_it_should() {
     for max_tokens in 0..9 {
         for draft in DRAFTS {
             let params = SamplingParams { temperature: 0.0, ..seeded(0) };
-            let rule = "a greedy text is that of plain decoding, and has `max_tokens`";
+            let rule = "a greedy text equals plain decoding's, and has `max_tokens`";
             check(rule, &request(max_tokens, params), draft);
         }
     }

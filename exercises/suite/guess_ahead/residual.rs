@@ -31,7 +31,7 @@ fn written(p: &[f64], q: &[f64]) -> Vec<f64> {
 #[test]
 fn the_example_of_the_task() {
     let (p, q) = ([0.5, 0.25, 0.25], [0.25, 0.75, 0.0]);
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check_acceptance(rule, &p, &q, 0, 1.0);
     check_acceptance(rule, &p, &q, 1, 1.0 / 3.0);
     check_residual(rule, &p, &q, &[0.5, 0.0, 0.5]);
@@ -39,7 +39,7 @@ fn the_example_of_the_task() {
 
 #[test]
 fn a_guess_is_accepted_with_p_over_q_and_at_most_1() {
-    let rule = "p / q of the token, and 1 where that is more";
+    let rule = "p / q of the token, and 1 if that is more";
     let (p, q) = ([0.1, 0.2, 0.7], [0.4, 0.2, 0.4]);
     check_acceptance(rule, &p, &q, 0, 0.25);
     check_acceptance(rule, &p, &q, 1, 1.0);
@@ -54,7 +54,7 @@ fn a_guess_is_accepted_with_p_over_q_and_at_most_1() {
 #[test]
 fn a_token_that_the_draft_cannot_draw() {
     for (p, q) in [([0.5, 0.5], [0.0, 1.0]), ([0.0, 1.0], [0.0, 1.0])] {
-        let case = case("where q is 0, a probability from 0 to 1", &p, &q).given("token", 0);
+        let case = case("if q is 0, a probability from 0 to 1", &p, &q).given("token", 0);
         let found = acceptance(&p, &q, 0);
         case.holds((0.0..=1.0).contains(&found), "a number from 0 to 1", found);
     }
@@ -75,7 +75,7 @@ fn the_residual_is_what_p_has_more_than_q() {
 #[test]
 fn where_both_are_equal_the_residual_is_p() {
     for p in [vec![1.0], vec![0.5, 0.5], vec![0.125, 0.25, 0.0, 0.625]] {
-        check_residual("where p and q are equal, the residual is p", &p, &p, &p);
+        check_residual("if p and q are equal, the residual is p", &p, &p, &p);
     }
 }
 
@@ -95,7 +95,7 @@ fn in_the_end_p_over_all_small_distributions() {
     let all: Vec<[f64; 3]> = (0..=6).flat_map(thirds).collect();
     for p in &all {
         for q in &all {
-            let rule = "drawn from q, accepted or replaced, a token comes as often as p says";
+            let rule = "drawn from q, accepted or replaced, a token comes as often as p demands";
             close(&case(rule, p, q), "in the end", p, &written(p, q));
         }
     }
@@ -117,7 +117,7 @@ fn in_the_end_p_for_any_distributions() {
     };
     for count in 1..60 {
         let (p, q) = (distribution(count), distribution(count));
-        let rule = "drawn from q, accepted or replaced, a token comes as often as p says";
+        let rule = "drawn from q, accepted or replaced, a token comes as often as p demands";
         close(&case(rule, &p, &q), "in the end", &p, &written(&p, &q));
     }
 }

@@ -20,7 +20,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, &[5, 6, 2, 7], 10, (&[2], 20), (&[5, 6], 2, Some(Eos)));
     check(rule, &[5, 6, 2, 7], 10, (&[2], 12), (&[5, 6], 2, Some(Length)));
     check(rule, &[5, 6, 2, 7], 10, (&[2], 11), (&[5], 1, Some(Length)));
@@ -51,10 +51,10 @@ fn a_text_that_is_full_ends() {
     let rule = "the text ends as soon as `max_tokens` are generated";
     check(rule, &[5, 6, 7], 4, (&[2], 5), (&[5], 1, Some(Length)));
     check(rule, &[5, 6, 7], 4, (&[2], 6), (&[5, 6], 2, Some(Length)));
-    let rule = "it also ends where the last token of the run makes it full";
+    let rule = "it also ends if the last token of the run makes it full";
     check(rule, &[5, 6, 7], 4, (&[2], 7), (&[5, 6, 7], 2, Some(Length)));
     check(rule, &[5], 4, (&[2], 5), (&[5], 0, Some(Length)));
-    let rule = "it goes on where a token is missing";
+    let rule = "it goes on if a token is missing";
     check(rule, &[5, 6, 7], 4, (&[2], 8), (&[5, 6, 7], 2, None));
     check(rule, &[5, 6, 7], 4, (&[2], usize::MAX), (&[5, 6, 7], 2, None));
 }
@@ -98,7 +98,7 @@ fn run_by_run_as_token_by_token() {
         while finish.is_none() {
             let most = (text.len() - written.len()).min(5);
             let run = &text[written.len()..][..1 + random.below(most)];
-            let case = Case::rule("a text in runs is that of one token at a time")
+            let case = Case::rule("a text in runs equals the text of one token at a time")
                 .given("the sampled tokens", &text)
                 .given("limits", &limits)
                 .given("run", run)

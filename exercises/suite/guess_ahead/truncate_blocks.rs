@@ -31,7 +31,7 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let blocks = |two, five| [(0, 0), (0, 0), two, (0, 0), (0, 0), five, (0, 0), (2, 4)];
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     let before = (&pool(4, &blocks((1, 4), (1, 1))), &table(&[7, 2, 5], 9));
     let after = blocks((1, 2), (0, 0));
     check(rule, before, 6, (&[5], &table(&[7, 2], 6), &after));
@@ -79,7 +79,7 @@ fn a_shared_block_that_is_given_up_loses_an_owner() {
 
 #[test]
 fn a_shared_block_that_is_kept_is_not_written() {
-    let rule = "what is filled of a block that others hold stays, and its owners too";
+    let rule = "a block that others hold keeps what is filled, and its owners";
     let before = (&pool(4, &[(2, 4), (2, 3)]), &table(&[0, 1], 7));
     check(rule, before, 5, (&[], &table(&[0, 1], 5), &[(2, 4), (2, 3)]));
     check(rule, before, 2, (&[], &table(&[0], 2), &[(2, 4), (1, 3)]));
@@ -90,7 +90,7 @@ fn a_shared_block_that_is_kept_is_not_written() {
 
 #[test]
 fn nothing_is_rejected() {
-    let rule = "where the length is not less, nothing changes";
+    let rule = "if the length is not less, nothing changes";
     let blocks = [(1, 4), (1, 2)];
     let before = (&pool(4, &blocks), &table(&[1, 0], 6));
     for length in [6, 7, 8, 9, usize::MAX] {
@@ -98,8 +98,7 @@ fn nothing_is_rejected() {
     }
     let before = (&pool(4, &blocks), &table(&[], 0));
     check(rule, before, 0, (&[], &table(&[], 0), &blocks));
-    let rule =
-        "where the length is not less, nothing changes, also where more of a block is filled";
+    let rule = "if the length is not less, nothing changes, even if more of a block is filled";
     let before = (&pool(8, &[(1, 6)]), &table(&[0], 4));
     check(rule, before, 4, (&[], &table(&[0], 4), &[(1, 6)]));
 }

@@ -95,7 +95,7 @@ fn a_row_has_the_same_bits_in_any_company() {
         drop(of_four);
         for row in 0..4 {
             let alone: Vec<[f32; 1]> = x.iter().map(|x| [x[row]]).collect();
-            let case = case("a row alone has the bits that it has among four", &panel, &alone);
+            let case = case("a row is bit-identical alone and among four", &panel, &alone);
             case.equal(&bits(&microkernel(&panel, &alone))[0], &bits(&together)[row]);
             let expected: [f32; LANES] = std::array::from_fn(|lane| {
                 let products = panel.iter().zip(&x);

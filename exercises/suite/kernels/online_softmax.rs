@@ -50,7 +50,7 @@ fn a_smaller_score_weighs_less() {
 #[test]
 fn great_scores_do_not_overflow() {
     for shift in [100.0, 1000.0, -1000.0] {
-        let rule = "a softmax does not change where all scores are shifted";
+        let rule = "a softmax does not change if all scores are shifted";
         let (case, found) = mean(rule, &[(&[shift], &[2.0]), (&[shift, shift], &[3.0, 4.0])]);
         case.close(&[3.0], &found, TOLERANCE);
     }
@@ -74,7 +74,7 @@ fn great_scores_do_not_overflow() {
 
 #[test]
 fn hidden_positions_have_no_weight() {
-    let rule = "a score of minus infinity is not seen";
+    let rule = "a position with a score of minus infinity is not seen";
     let (case, found) = mean(rule, &[(&[1.0, HIDDEN], &[2.0, 99.0]), (&[1.0], &[4.0])]);
     case.close(&[3.0], &found, TOLERANCE);
     let rule = "after a position that is not seen, others may be";

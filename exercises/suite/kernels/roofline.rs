@@ -23,7 +23,7 @@ fn a_multiply_add_is_two_operations() {
 
 #[test]
 fn weights_rows_and_results_are_bytes() {
-    let rule = "the weights once, the rows of x once, those of the result once";
+    let rule = "the weights once, the rows of x once, the rows of the result once";
     for (layer, bytes) in [
         (layer(4, 2, 1, 4), 56),
         (layer(4, 2, 3, 4), 32 + 24 + 48),

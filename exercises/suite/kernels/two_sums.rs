@@ -92,7 +92,7 @@ fn a_row_has_the_same_bits_in_any_company() {
             .collect();
         for rows in [1, 2, 3, 4, 8, 9] {
             for first in 0..=9 - rows {
-                let case = Case::rule("a row has the same bits alone and among others")
+                let case = Case::rule("a row is bit-identical alone and among others")
                     .given("inputs", n_in)
                     .given("rows", rows)
                     .given("first row", first);

@@ -123,7 +123,7 @@ fn great_scores_do_not_overflow() {
     let sizes = Sizes { batch: 1, n_heads: 1, n_kv_heads: 1, length: 2, head_dim: 1 };
     let input = [vec![1.0], vec![1000.0, 999.0], vec![1.0, 0.0]];
     check(
-        "a softmax of great scores is one: here e / (e + 1), as with the scores 1 and 0",
+        "a softmax of large scores is a softmax too: here e / (e + 1), as with the scores 1 and 0",
         sizes,
         input,
         &[0.731_059],

@@ -73,8 +73,8 @@ fn returned(case: &Case, length: usize, found: Answer) {
 
 #[test]
 fn what_is_filled_is_returned_and_no_more() {
-    check("returned is what is filled; places that hold nothing are left out", 5, &[1]);
-    check("returned is what is filled; places that hold nothing are left out", 8, &[3]);
+    check("what is filled is returned; places that hold nothing are left out", 5, &[1]);
+    check("what is filled is returned; places that hold nothing are left out", 8, &[3]);
 }
 
 #[test]

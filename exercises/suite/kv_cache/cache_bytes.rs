@@ -125,7 +125,7 @@ fn limit_a_number_that_is_too_large_is_none() {
 
 #[test]
 fn limit_large_numbers_are_exact() {
-    let rule = "as many as fit, exactly, also where the memory is large";
+    let rule = "as many as fit, exactly, even if the memory is large";
     for memory in [(1 << 60) - 1, u64::MAX] {
         check_fit(rule, SMALLEST, 1, memory, (memory - 1) / 2);
     }
@@ -148,6 +148,6 @@ fn limit_large_numbers_are_exact() {
 
 #[test]
 fn limit_a_sequence_that_cannot_be_counted_does_not_fit() {
-    let rule = "where one sequence takes more than a u64 can count, none fits";
+    let rule = "if one sequence takes more than a u64 can count, none fits";
     check_fit(rule, EMBER, 1 << 56, u64::MAX, 0);
 }

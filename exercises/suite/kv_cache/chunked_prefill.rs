@@ -55,7 +55,7 @@ fn the_logits_are_those_of_one_go() {
             for chunk in 1..=length + 1 {
                 let prompt = &prompt[..length];
                 let case = case(
-                    "the logits are those after the last token, as if it were read in one go",
+                    "the logits follow the last token, as if the prompt were read in one go",
                     prompt,
                     cached,
                     chunk,
@@ -78,7 +78,7 @@ fn the_logits_are_those_of_one_go() {
 
 #[test]
 fn limit_a_chunk_may_be_as_great_as_a_number_can_be() {
-    let rule = "a chunk may be however great: no sum with it may overflow (passes: tokens, start)";
+    let rule = "a chunk may be any size: no sum with it may overflow (passes: tokens, start)";
     for chunk in [usize::MAX, usize::MAX - 1] {
         check_passes(rule, &[7, 8, 9], 0, chunk, vec![(vec![7, 8, 9], 0)]);
         check_passes(rule, &[7, 8, 9], 5, chunk, vec![(vec![7, 8, 9], 5)]);

@@ -34,7 +34,7 @@ fn the_prompt_is_one_pass() {
 
 #[test]
 fn each_further_pass_reads_one_token() {
-    let case = case("behind the prompt each pass reads the newest token alone", &[7, 8, 9], 4);
+    let case = case("after the prompt each pass reads only the newest token", &[7, 8, 9], 4);
     let (_, passes) = run(&[7, 8, 9], 4);
     let lengths: Vec<usize> = passes.iter().skip(1).map(|(tokens, _)| tokens.len()).collect();
     case.holds(lengths.iter().all(|&length| length == 1), "passes of 1 token", &lengths);
@@ -112,7 +112,7 @@ fn the_text_is_that_of_the_naive_loop() {
     for length in 1..8 {
         let prompt: Vec<u32> = (0..length).map(|_| random.below(11) as u32).collect();
         for max_tokens in 1..20 {
-            let case = case("the tokens are those of the naive loop", &prompt, max_tokens);
+            let case = case("the tokens equal the naive loop's", &prompt, max_tokens);
             case.equal(naive(&prompt, max_tokens), run(&prompt, max_tokens).0);
         }
     }

@@ -23,7 +23,7 @@ fn given(rule: &str, q: &[[f32; 2]], k: &[[f32; 2]], v: &[[f32; 2]]) -> Case {
 fn the_first_position_gets_its_own_value() {
     let (q, k) = ([[1.0, 0.0], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]]);
     let v = [[3.0, -1.0], [5.0, 2.0]];
-    let case = given("position 0 looks at itself alone, with the weight 1", &q, &k, &v);
+    let case = given("position 0 looks only at itself, with the weight 1", &q, &k, &v);
     case.close(&[3.0, -1.0], &attend(&case, &q, &k, &v)[..2], 1e-4);
 }
 
@@ -49,7 +49,7 @@ fn the_weights_sum_to_one() {
         };
         let (q, k) = (vectors(), vectors());
         let v = vec![[1.0, -2.0]; seq];
-        let case = given("where all values are equal, so is every weighted mean", &q, &k, &v);
+        let case = given("if all values are equal, so is every weighted mean", &q, &k, &v);
         case.close(&v.concat(), &attend(&case, &q, &k, &v), 1e-4);
     }
 }

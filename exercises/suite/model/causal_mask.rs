@@ -44,7 +44,7 @@ fn what_is_too_far_back_is_hidden() {
     check(rule, [4, 0, 2], &two);
     let three: [&[u8]; 4] = [&[0, 1, 1, 1], &[0, 0, 1, 1], &[0, 0, 0, 1], &[1, 0, 0, 0]];
     check(rule, [4, 0, 3], &three);
-    let rule = "with a window of 1, a token sees itself alone";
+    let rule = "with a window of 1, a token sees only itself";
     check(rule, [3, 0, 1], &[&[0, 1, 1], &[1, 0, 1], &[1, 1, 0]]);
     check(rule, [1, 0, 1], &[&[0]]);
 }

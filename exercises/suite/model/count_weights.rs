@@ -61,7 +61,7 @@ fn the_number_is_exact() {
         d_ff: 4_000_037,
         tied_head: true,
     };
-    let rule = "the number is exact, also where no f64 holds it";
+    let rule = "the number is exact, even if no f64 holds it";
     check(rule, sizes, 14_232_055_521_038_475);
     check(rule, Sizes { vocab_size: 10_000_020, ..sizes }, 14_232_055_522_038_478);
     let wide = Sizes {
@@ -75,7 +75,7 @@ fn the_number_is_exact() {
         tied_head: true,
     };
     check(
-        "where the number fits, nothing on the way to it overflows",
+        "if the number fits, nothing on the way to it overflows",
         wide,
         577023709773037568,
     );
@@ -83,14 +83,14 @@ fn the_number_is_exact() {
 
 #[test]
 fn without_blocks_there_are_an_embedding_and_a_norm() {
-    let rule = "beside the blocks there are the embedding and one norm";
+    let rule = "next to the blocks there are the embedding and one norm";
     check(rule, Sizes { n_layers: 0, ..ODD }, 11 * 3 + 3);
     check(rule, Sizes { n_layers: 0, ..EMBER }, 2048 * 192 + 192);
 }
 
 #[test]
 fn a_head_of_its_own() {
-    let rule = "a head that is not tied has vocab_size * d_model weights of its own";
+    let rule = "a head that is not tied adds vocab_size * d_model weights";
     check(rule, Sizes { n_layers: 0, tied_head: false, ..ODD }, 11 * 3 + 3 + 11 * 3);
 }
 

@@ -139,7 +139,7 @@ fn equal_keys_give_the_mean() {
         let keys = [vec![random.scores(2); total]];
         let values = [(0..total).map(|_| random.scores(2)).collect::<Head>()];
         let mean = |i: usize| values[0].iter().map(|value| value[i]).sum::<f32>() / total as f32;
-        let rule = "where all keys are equal, all positions count the same";
+        let rule = "if all keys are equal, all positions count the same";
         check(rule, &[query], &keys, &values, &[vec![mean(0), mean(1)]]);
     }
 }

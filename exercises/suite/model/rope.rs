@@ -64,7 +64,7 @@ fn later_pairs_turn_more_slowly() {
 
 #[test]
 fn a_small_angle_turns_too() {
-    let rule = "the cosine of a small angle is less than 1: here that of 0.019";
+    let rule = "the cosine of a small angle is less than 1: here of 0.019";
     check(rule, &[0.0, 1.0, 0.0, 0.0], 19, 1e6, &[0.0, 0.999_820, 0.0, 0.018_999]);
 }
 

@@ -35,7 +35,7 @@ fn all_of_d_ff_counts() {
 
 #[test]
 fn a_very_large_number_in_the_gate() {
-    let rule = "where e^z is infinite in an f32, silu(z) is z, and where e^-z is, it is 0";
+    let rule = "if e^z is infinite in an f32, silu(z) is z, and if e^-z is, it is 0";
     let one = vec![vec![1.0]];
     for (gate, expected) in [
         (30.0, 30.0),
@@ -50,13 +50,13 @@ fn a_very_large_number_in_the_gate() {
 
 #[test]
 fn the_switch_is_on_the_gate_alone() {
-    let rule = "silu is applied to what the gate gives, and to nothing else";
+    let rule = "silu is applied to the gate's result, and to nothing else";
     let one = vec![vec![1.0]];
     check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-3.0]], &one], &[-5.284_783]);
     check(rule, &[2.0], [&one, &vec![vec![3.0]], &one], &[10.569_565]);
     check(rule, &[-1.0], [&vec![vec![-2.0]], &vec![vec![3.0]], &one], &[-5.284_783]);
     check(rule, &[1.0], [&vec![vec![2.0]], &vec![vec![-100.0]], &one], &[-176.159_4]);
-    let rule = "silu(-12) is little, and not 0: a great number times it is 7";
+    let rule = "silu(-12) is small, and not 0: a large number times it is 7";
     check(rule, &[1.0], [&vec![vec![-12.0]], &vec![vec![-1e5]], &one], &[7.373_01]);
 }
 
@@ -93,7 +93,7 @@ fn a_closed_gate_lets_nothing_through() {
         let gate = vec![vec![0.0; d_model]; d_ff];
         let up: Matrix = (0..d_ff).map(|_| random.scores(d_model)).collect();
         let down: Matrix = (0..d_model).map(|_| random.scores(d_ff)).collect();
-        let rule = "where the gate gives 0, nothing of the other half passes";
+        let rule = "if the gate gives 0, nothing of the other half passes";
         check(rule, &x, [&gate, &up, &down], &vec![0.0; d_model]);
     }
 }
@@ -129,7 +129,7 @@ fn the_formula_on_full_matrices() {
 
 #[test]
 fn what_is_multiplied_with_nothing_is_nothing() {
-    let rule = "the gate is multiplied with what `up` gives, also where that is 0";
+    let rule = "the gate is multiplied by the result of `up`, even if that is 0";
     let (gate, one) = (vec![vec![2.0]], vec![vec![1.0]]);
     check(rule, &[1.0], [&gate, &vec![vec![0.0]], &one], &[0.0]);
 }

@@ -46,7 +46,7 @@ fn an_end_token_at_the_last_step() {
 
 #[test]
 fn a_text_may_be_long() {
-    let case = Case::rule("as many tokens as `max_tokens` says")
+    let case = Case::rule("as many tokens as `max_tokens` allows")
         .given("model", COUNTS_ON)
         .given("prompt", [2])
         .given("max_tokens, context", [3000, 5000]);
@@ -81,7 +81,7 @@ fn an_end_token_in_the_prompt_ends_nothing() {
 
 #[test]
 fn max_tokens_counts_new_tokens_only() {
-    let rule = "as many new tokens as max_tokens says, whatever the prompt is";
+    let rule = "as many new tokens as max_tokens allows, whatever the prompt is";
     check(rule, &[1], &[], [3, 100], (&[2, 3, 4], End::Length));
     check(rule, &[8, 4, 4, 1], &[], [3, 100], (&[2, 3, 4], End::Length));
     check(rule, &[1], &[], [1, 100], (&[2], End::Length));
@@ -112,7 +112,7 @@ fn no_room_at_all() {
 
 #[test]
 fn two_limits_at_the_same_token() {
-    let rule = "where max_tokens and the context end the text at the same token, it is Length";
+    let rule = "if max_tokens and the context end the text at the same token, it is Length";
     check(rule, &[1, 2], &[], [3, 5], (&[3, 4, 5], End::Length));
     check(rule, &[1, 2], &[], [0, 2], (&[], End::Length));
 }
@@ -186,7 +186,7 @@ fn the_greatest_logit_wins_also_below_zero() {
         ("below 0", [-3.0, -2.0, -1.0, -4.0]),
         ("low", [-3e9, -2e9, -1e9, -4e9]),
     ] {
-        let rule = "the token is the one with the greatest logit, also where all are";
+        let rule = "the token is the one with the greatest logit, even if all are";
         let case = Case::rule(format!("{rule} {wherever}"))
             .given("logits at every step", logits)
             .given("prompt", [0])
@@ -219,7 +219,7 @@ fn a_large_vocabulary() {
 
 #[test]
 fn limit_limits_as_great_as_can_be() {
-    let rule = "the limits may be as great as a usize can be";
+    let rule = "the limits may be any usize";
     check(rule, &[2, 3], &[6], [usize::MAX, 100], (&[4, 5], End::Eos));
     check(rule, &[2, 3], &[6], [usize::MAX; 2], (&[4, 5], End::Eos));
     check(rule, &[2, 3], &[], [2, usize::MAX], (&[4, 5], End::Length));

@@ -20,7 +20,7 @@ fn story(prompt: &str, max_tokens: usize) -> String {
 
 #[test]
 fn the_story_that_was_reported() {
-    let case = Case::rule("the story is that of the program that is known to be right")
+    let case = Case::rule("the story equals the one of the program that is known to be right")
         .given("vocabulary", VOCABULARY)
         .given("the most likely token after each", AFTER)
         .given("prompt", "The")
@@ -30,7 +30,7 @@ fn the_story_that_was_reported() {
 
 #[test]
 fn the_next_sentence_too() {
-    let case = Case::rule("the story is that of the program that is known to be right")
+    let case = Case::rule("the story equals the one of the program that is known to be right")
         .given("vocabulary", VOCABULARY)
         .given("the most likely token after each", AFTER)
         .given("prompt", "The cat")
@@ -83,7 +83,7 @@ fn check_steps(rule: &str, vocabulary: &[&str], prompt: (&str, &[u32]), script: 
 
 #[test]
 fn the_model_is_given_what_it_chose() {
-    let rule = "at each step the model is given the ids of the prompt, and then those it chose";
+    let rule = "at each step the model is given the ids of the prompt, and then the ids it chose";
     let vocabulary = ["a", "b", "ab", "ba", "aa"];
     check_steps(rule, &vocabulary, ("ab", &[2]), &[0, 1]);
     check_steps(rule, &vocabulary, ("ab", &[2]), &[0, 0, 1, 0]);
@@ -115,7 +115,7 @@ fn the_prompt_is_cut_as_before() {
 
 #[test]
 fn the_text_is_all_of_what_was_chosen() {
-    let rule = "the text is that of all tokens that were chosen, spaces and line ends too";
+    let rule = "the text has all tokens that were chosen, spaces and line ends too";
     check_steps(rule, &[" ", "a", "\n"], ("a", &[1]), &[0, 1, 2, 0, 0, 2]);
     check_steps(rule, &["some", " words"], ("some", &[0]), &[1; 50]);
     check_steps(rule, &["a"], ("a", &[0]), &[]);

@@ -41,7 +41,7 @@ fn no_step_reads_nothing() {
 
 #[test]
 fn counts_that_are_greater_than_a_u32() {
-    let rule = "the counts are right also where they are greater than an u32 can be";
+    let rule = "the counts are right even if no u32 holds them";
     check(rule, 1, 100_000, 5_000_050_000, 100_000);
     check(rule, 100_000, 50_000, 6_249_975_000, 149_999);
     check(rule, 1_000_000, 1_000_000, 1_499_999_500_000, 1_999_999);

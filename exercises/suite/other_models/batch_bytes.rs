@@ -19,7 +19,7 @@ fn check(rule: &str, sizes: Sizes, batch: usize, expected: f64) {
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, SMALL, 1, 120.0);
     check(rule, SMALL, 2, 135.0);
     check(rule, SMALL, 8, 171.990_966_796_875);
@@ -48,7 +48,7 @@ fn an_empty_batch() {
 
 #[test]
 fn a_model_without_a_choice() {
-    let rule = "where a token takes all experts, the batch does not matter";
+    let rule = "if a token takes all experts, the batch does not matter";
     for batch in [1, 2, 50] {
         check(rule, Sizes { per_token: 8, ..SMALL }, batch, 180.0);
         check(rule, Sizes { experts: 1, per_token: 1, ..SMALL }, batch, 110.0);

@@ -19,7 +19,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, 100, &[Some(40)], 16, 3..7);
     check(rule, 100, &[Some(40), Some(8)], 16, 3..7);
     check(rule, 100, &[Some(40), None], 16, 0..7);

@@ -52,7 +52,7 @@ fn ones(experts: usize) -> Outputs {
 fn the_example_of_the_task() {
     let outputs = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]];
     for renormalized in [false, true] {
-        check("the example of the task", &[0.0, 2.0, 1.0], 2, renormalized, &outputs);
+        check("the example above the function", &[0.0, 2.0, 1.0], 2, renormalized, &outputs);
     }
 }
 
@@ -67,7 +67,7 @@ fn weights_that_sum_to_one() {
 
 #[test]
 fn weights_over_all_experts() {
-    let rule = "without renormalisation, the softmax is that over all experts";
+    let rule = "without renormalisation, the softmax is over all experts";
     check(rule, &[1.0, 3.0, 2.0, 0.5], 2, false, &ones(4));
     check(rule, &[1.0, 3.0, 2.0, 0.5], 1, false, &ones(4));
     check(rule, &[0.0; 8], 2, false, &ones(8));
@@ -75,7 +75,7 @@ fn weights_over_all_experts() {
 
 #[test]
 fn of_equal_scores_the_first() {
-    let rule = "of equal scores, those with the smaller numbers";
+    let rule = "of equal scores, the ones with the smaller numbers";
     check(rule, &[1.0, 2.0, 2.0, 2.0], 2, true, &ones(4));
     check(rule, &[2.0, 0.0, 2.0, 2.0], 2, true, &ones(4));
     check(rule, &[0.5; 6], 3, true, &ones(6));
@@ -87,11 +87,11 @@ fn of_equal_scores_the_first() {
 
 #[test]
 fn scores_may_be_great() {
-    let rule = "scores may be great: a softmax does not change when all of them are moved";
+    let rule = "scores may be large: a softmax does not change when all of them are shifted";
     check(rule, &[300.0, 301.0, 299.0], 2, true, &ones(3));
     check(rule, &[-300.0, -301.0, -299.0], 2, false, &ones(3));
     check(rule, &[-300.0, 50.0, 51.0], 2, false, &ones(3));
-    let rule = "the greatest scores are taken, also where their weights are too small for an f32";
+    let rule = "the greatest scores are taken, even if their weights are too small for an f32";
     check(rule, &[-300.0, -200.0, 0.0], 2, false, &ones(3));
     let rule = "scores may be negative";
     check(rule, &[-3.0, -1.0, -2.0], 2, true, &ones(3));
@@ -99,7 +99,7 @@ fn scores_may_be_great() {
 
 #[test]
 fn an_expert_that_is_not_taken_does_not_count() {
-    let rule = "what an expert would have computed does not matter where it is not taken";
+    let rule = "what an expert would have computed does not matter if it is not taken";
     let outputs = vec![vec![f32::INFINITY], vec![2.0], vec![f32::NAN], vec![4.0]];
     check(rule, &[-1.0, 1.0, -2.0, 1.5], 2, true, &outputs);
 }
@@ -113,6 +113,12 @@ fn any_router() {
         let outputs: Outputs = (0..experts).map(|_| random.scores(3)).collect();
         let per_token = 1 + random.below(experts);
         let renormalized = random.below(2) == 0;
-        check("a weighted sum of those taken", &scores, per_token, renormalized, &outputs);
+        check(
+            "a weighted sum of the experts taken",
+            &scores,
+            per_token,
+            renormalized,
+            &outputs,
+        );
     }
 }

@@ -25,7 +25,7 @@ fn check(rule: &str, x: &[f32], position: usize, theta: f64, rotated: usize) {
 #[test]
 fn the_example_of_the_task() {
     let x = [1.0, 1.0, 0.0, 0.0, 5.0, 6.0];
-    let case = given("the example of the task", &x, 1, 10_000.0, 4);
+    let case = given("the example above the function", &x, 1, 10_000.0, 4);
     let expected = [0.540_302, 0.999_95, 0.841_471, 0.009_999_8, 5.0, 6.0];
     case.close(&expected, &partial_rotary(&x, 1, 10_000.0, 4), 1e-4);
 }
@@ -64,10 +64,10 @@ fn frequencies_are_those_of_the_smaller_head() {
 
 #[test]
 fn a_whole_head() {
-    let rule = "where all numbers are rotated, it is RoPE";
+    let rule = "if all numbers are rotated, it is RoPE";
     check(rule, &[1.0, 2.0, 3.0, 4.0], 9, 10_000.0, 4);
     check(rule, &[3.0, 4.0], 1, 10_000.0, 2);
-    let rule = "where none is rotated, nothing changes";
+    let rule = "if none is rotated, nothing changes";
     check(rule, &[1.0, 2.0, 3.0, 4.0], 9, 10_000.0, 0);
 }
 

@@ -63,7 +63,7 @@ fn the_example_of_the_task() {
         vec![1.0, 0.0, 0.0],
     ];
     let x = vec![vec![1.0, 2.0], vec![3.0, 4.0], vec![5.0, 6.0]];
-    check("the example of the task", &x, &routing);
+    check("the example above the function", &x, &routing);
 }
 
 #[test]

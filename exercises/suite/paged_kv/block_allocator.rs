@@ -56,13 +56,12 @@ fn the_last_block_can_be_had() {
 
 #[test]
 fn all_or_none() {
-    let rule = "where fewer are free than wanted there are none";
+    let rule = "if fewer are free than wanted there are none";
     let case = case(rule, 3, "allocate(1), allocate(3)");
     let mut allocator = BlockAllocator::new(3);
     let first = allocate(&case, &mut allocator, 1);
     case.equal(None, allocator.allocate(3));
-    let case =
-        self::case("nothing has changed where there were none: (free, owners)", 3, "the same");
+    let case = self::case("nothing has changed if there were none: (free, owners)", 3, "the same");
     let mut all = owners(&allocator, &[0, 1, 2]);
     all.sort_unstable();
     case.equal((2, vec![0, 0, 1]), (allocator.free_blocks(), all));

@@ -27,7 +27,7 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let expected = [Some((2, 1)), Some((7, 0)), Some((5, 0)), None];
-    check("the example of the task", (&[7, 2, 5], 9), 4, &[5, 0, 8, 9], &expected);
+    check("the example above the function", (&[7, 2, 5], 9), 4, &[5, 0, 8, 9], &expected);
 }
 
 #[test]
@@ -42,12 +42,12 @@ fn positions_of_a_block_lie_at_its_offsets() {
 
 #[test]
 fn a_position_that_is_not_written_has_no_place() {
-    let rule = "the length says what is written; the position after the last one is not";
+    let rule = "the length tells what is written; the position after the last one is not";
     check(rule, (&[3, 8], 5), 4, &[4, 5], &[Some((8, 0)), None]);
     let rule = "a reserved block holds nothing yet";
     check(rule, (&[3, 8, 1], 4), 4, &[3, 4, 8, 11], &[Some((3, 3)), None, None, None]);
     check(rule, (&[3], 0), 4, &[0], &[None]);
-    let rule = "a position may be however great";
+    let rule = "a position may be any usize";
     check(rule, (&[3, 8], 8), 4, &[8, 1000, usize::MAX], &[None; 3]);
     let rule = "a position is a usize, and a u32 would make 0 of 2^32";
     check(rule, (&[3, 8], 8), 4, &[1 << 32, (1 << 32) + 5], &[None; 2]);
@@ -64,7 +64,7 @@ fn every_position_has_its_entry() {
 
 #[test]
 fn blocks_may_be_of_any_size() {
-    let rule = "a block size need not be a power of two";
+    let rule = "a block size doesn't have to be a power of two";
     let expected = [Some((7, 4)), Some((2, 0)), Some((2, 4)), Some((5, 0))];
     check(rule, (&[7, 2, 5], 11), 5, &[4, 5, 9, 10], &expected);
     let rule = "blocks of one position";

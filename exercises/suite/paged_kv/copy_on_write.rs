@@ -46,7 +46,7 @@ fn grows(case: &Case, appended: bool) {
 
 #[test]
 fn the_example_of_the_task() {
-    let case = case("the example of the task", 3, "abcdef", "B = fork(A), append(B, 'x')");
+    let case = case("the example above the function", 3, "abcdef", "B = fork(A), append(B, 'x')");
     let mut pool = Pool {
         contents: vec![['a', 'b', 'c', 'd'], ['e', 'f', '.', '.'], ['.'; 4]],
         owners: vec![1, 1, 0],
@@ -62,12 +62,8 @@ fn the_example_of_the_task() {
 
 #[test]
 fn a_sequence_of_its_own_grows_block_by_block() {
-    let case = case(
-        "a block is added where the last is full: (text, blocks)",
-        3,
-        "",
-        "append, 9 times",
-    );
+    let case =
+        case("a block is added if the last is full: (text, blocks)", 3, "", "append, 9 times");
     let (mut pool, mut a) = (pool(3), EMPTY);
     for (count, token) in ('a'..='i').enumerate() {
         grows(&case, append(&mut pool, &mut a, token));
@@ -82,7 +78,7 @@ fn a_sequence_of_its_own_grows_block_by_block() {
 #[test]
 fn who_is_alone_copies_nothing() {
     let case = case(
-        "a block with one owner is written in place, also where no block is free",
+        "a block with one owner is written in place, even if no block is free",
         2,
         "abcdef",
         "append(A, 'g'), append(A, 'h')",
@@ -169,7 +165,7 @@ fn without_a_free_block_nothing_changes() {
 
 #[test]
 fn what_the_last_owner_left_does_not_matter() {
-    let rule = "what is not written yet may be anything; the length says where the next one is";
+    let rule = "what is not written yet may be anything; the length tells where the next one is";
     let case = case(
         rule,
         3,

@@ -56,7 +56,7 @@ fn evict(block: u32) -> Call {
 #[test]
 fn the_example_of_the_task() {
     check(
-        "the example of the task",
+        "the example above the function",
         &[
             acquire(&[1, 2, 3]),
             acquire(&[1, 4]),

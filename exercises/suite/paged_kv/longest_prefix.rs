@@ -50,7 +50,7 @@ fn the_example_of_the_task() {
         (&[3, 4, 5, 6, 7], &[]),
     ];
     for (prompt, expected) in prompts {
-        check("the example of the task", texts, prompt, 2, expected);
+        check("the example above the function", texts, prompt, 2, expected);
     }
 }
 

@@ -17,7 +17,7 @@ fn append_all(case: &Case, pool: &mut Pool, table: &mut Table, tokens: &[u32]) {
 #[test]
 fn the_example_of_the_task() {
     let calls = "A reads 1 2 3 4 5, B = fork(A), B reads 6, release(B)";
-    let case = case("the example of the task: free blocks after each call", 3, calls);
+    let case = case("the example above the function: free blocks after each call", 3, calls);
     let mut pool = Pool::new(3);
     let mut a = pool.start();
     append_all(&case, &mut pool, &mut a, &[1, 2, 3, 4, 5]);
@@ -90,7 +90,7 @@ fn a_block_of_its_own_is_free_again() {
 
 #[test]
 fn a_fork_that_wrote_nothing_leaves_nothing() {
-    let rule = "a fork that wrote nothing held nothing of its own: free blocks";
+    let rule = "a fork that wrote nothing held no block alone: free blocks";
     let case = case(rule, 3, "A reads 1 to 6, B = fork(A), release(B)");
     let mut pool = Pool::new(3);
     let mut a = pool.start();

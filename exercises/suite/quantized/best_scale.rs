@@ -18,7 +18,7 @@ fn a_worked_example() {
 
 #[test]
 fn where_the_integers_fit_the_scale_is_theirs() {
-    let rule = "where all weights are multiples of one scale, it is that scale";
+    let rule = "if all weights are multiples of one scale, it is that scale";
     check(rule, &[0.75, -2.0, 0.0, 0.5], &[3, -8, 0, 2], 0.25);
     check(rule, &[5.0], &[-7], -5.0 / 7.0);
     check(rule, &[3.0, 0.2], &[1, 0], 3.0);
@@ -42,8 +42,8 @@ fn weights_at_the_integer_zero_do_not_count() {
 
 #[test]
 fn integers_of_zero_have_the_scale_zero() {
-    check("where all integers are 0, the scale is 0", &[0.1, -0.2], &[0, 0], 0.0);
-    check("where all integers are 0, the scale is 0", &[], &[], 0.0);
+    check("if all integers are 0, the scale is 0", &[0.1, -0.2], &[0, 0], 0.0);
+    check("if all integers are 0, the scale is 0", &[], &[], 0.0);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn no_other_scale_is_better() {
         let best = best_scale(&weights, &integers);
         for other in [0.9, 0.99, 1.01, 1.1].map(|factor| factor * best) {
             let found = format!("{best} with {}, {other} with {}", error(best), error(other));
-            case.holds(error(best) < error(other), "a smaller sum than beside it", found);
+            case.holds(error(best) < error(other), "a smaller sum than next to it", found);
         }
     }
 }

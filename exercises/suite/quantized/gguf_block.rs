@@ -116,7 +116,7 @@ fn a_row_that_is_not_there_is_none() {
         (9 * BYTES, 96, usize::MAX / (3 * BYTES)),
         (9 * BYTES, 32, usize::MAX / 9 + 1),
     ] {
-        let case = Case::rule("where bytes of the row are missing, there is no row")
+        let case = Case::rule("if bytes of the row are missing, there is no row")
             .given("bytes of the tensor", length)
             .given("n_in", n_in)
             .given("row", index);

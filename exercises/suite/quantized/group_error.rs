@@ -18,7 +18,7 @@ fn a_worked_example() {
     let row = [7.0, 1.4, 0.7, 0.2];
     check_error("one group: the scale is 1", &row, 4, 0.0725);
     check_error("two groups: the scales are 1 and 0.1", &row, 2, 0.04);
-    let rule = "the error is that of the weights, not of the integers: 0, 4, -3 and 2";
+    let rule = "the error is the weights', not the integers': 0, 4, -3 and 2";
     check_error(rule, &[70.0, 14.0, 7.0, 2.0], 4, 7.25);
 }
 
@@ -41,9 +41,9 @@ fn the_greatest_magnitude_may_be_negative() {
 fn the_last_group_may_be_shorter() {
     let rule = "the last group has its scale too: 1 here, and errors 0.4, 0 and 0.3";
     check_error(rule, &[7.0, 1.4, 7.0, 2.7, 7.0], 2, (0.16 + 0.09) / 5.0);
-    let rule = "the scale of the last group is its own: 0.2 / 7, and the error 0";
+    let rule = "the last group has a separate scale: 0.2 / 7, and the error 0";
     check_error(rule, &[7.0, 0.0, 0.7, 0.2], 3, 0.09 / 4.0);
-    let rule = "the mean is that of all weights: a shorter group counts less";
+    let rule = "the mean is over all weights: a shorter group counts less";
     check_error(rule, &[7.0, 0.0, 0.0, 0.0, 7.0, 1.4], 4, 0.16 / 6.0);
 }
 

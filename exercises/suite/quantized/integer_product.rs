@@ -60,7 +60,7 @@ fn no_sum_overflows() {
     }
     let rule = "two products of -128 * -128 are 32768: one more than an i16 holds";
     check(rule, &[group(1.0, &[-128, -128])], &[group(1.0, &[-128, -128])], 32_768.0);
-    let rule = "sums of groups are added in f32, and may be great";
+    let rule = "sums of groups are added in f32, and may be large";
     let (weights, x) = ([all(-128)[0]; 5000], [all(-128)[0]; 5000]);
     check(rule, &weights, &x, 5000.0 * 524_288.0);
 }

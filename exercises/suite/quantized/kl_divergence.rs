@@ -66,7 +66,7 @@ fn equal_distributions_do_not_diverge() {
 #[test]
 fn logits_may_be_great() {
     let expected = 0.5 * (4.0_f64 / 3.0).ln();
-    let rule = "`exp` of a great logit is infinite: subtract the greatest first";
+    let rule = "`exp` of a large logit is infinite: subtract the greatest first";
     let three = 8.0 + 3_f32.ln();
     let (shifted, exact) = (1024.0 + three, f64::from(1024.0 + three) - 1032.0);
     let q = (1.0 + exact.exp()).ln();
@@ -84,7 +84,7 @@ fn impossible_tokens() {
     check(rule, &[0.0, NEVER, 0.0], &[3_f32.ln(), NEVER, 0.0], half);
     let rule = "a token with p = 0 adds nothing itself, but has its part of q";
     check(rule, &[0.0, NEVER], &[0.0, 0.0], std::f64::consts::LN_2);
-    let rule = "also where it is the first token";
+    let rule = "even if it is the first token";
     check(rule, &[NEVER, 0.0, 0.0], &[NEVER, 3_f32.ln(), 0.0], half);
     check(rule, &[NEVER, 0.0], &[0.0, 0.0], std::f64::consts::LN_2);
     let rule = "a token with p > 0 that q can never choose: infinitely far";

@@ -42,7 +42,7 @@ fn integers_are_rounded_to_nearest() {
 
 #[test]
 fn a_group_of_zeros_is_zeros() {
-    let case = case("where all weights are 0, scale and integers are 0", &[0.0, -0.0, 0.0]);
+    let case = case("if all weights are 0, scale and integers are 0", &[0.0, -0.0, 0.0]);
     let (scale, integers) = quantize(&[0.0, -0.0, 0.0]);
     case.number("scale", 0.0, scale, 0.0);
     case.equal(("integers", vec![0, 0, 0]), ("integers", integers));

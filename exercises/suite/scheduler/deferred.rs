@@ -15,7 +15,7 @@ fn check(rule: &str, state: State, event: Event, expected: Option<State>) {
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, Running, LeftOut, Some(Deferred));
     check(rule, Deferred, Computed, Some(Running));
     check(rule, Queued, BlocksTaken, None);

@@ -70,7 +70,7 @@ fn the_example_of_the_task() {
     let running = [('A', 5, 7), ('B', 12, 8), ('C', 3, 3)];
     let waiting = [('D', 9, 0), ('E', 2, 0)];
     let expected = "A 1 logits, C 1 logits, B 4 logits, D 4";
-    check("the example of the task", (10, 4, 5), (&running, &waiting), expected);
+    check("the example above the function", (10, 4, 5), (&running, &waiting), expected);
 }
 
 #[test]
@@ -98,18 +98,18 @@ fn prompts_share_what_is_left() {
     check(rule, (6, 3, 0), (&running, &[]), "A 3 logits, B 3");
     check(rule, (3, 3, 0), (&running, &[]), "A 3 logits");
     check(rule, (2, 3, 0), (&running, &[]), "A 2");
-    let rule = "logits are wanted of the last token of a prompt alone";
+    let rule = "logits are wanted only for the last token of a prompt";
     check(rule, (8, 1, 0), (&[('A', 9, 0)], &[]), "A 8");
     check(rule, (8, 1, 0), (&[('A', 9, 8)], &[]), "A 1 logits");
 }
 
 #[test]
 fn a_prompt_goes_on_by_one_token_at_least() {
-    let rule = "where the decodes leave nothing, the first prompt computes one token, and no other";
+    let rule = "if the decodes leave nothing, the first prompt computes one token, and no other";
     let running = [('A', 1, 1), ('B', 9, 2), ('C', 1, 1), ('D', 9, 2)];
     check(rule, (2, 4, 0), (&running, &[]), "A 1 logits, C 1 logits, B 1");
     check(rule, (1, 4, 0), (&running, &[]), "A 1 logits, C 1 logits, B 1");
-    let rule = "where they leave one token, that is it";
+    let rule = "if they leave one token, that is it";
     check(rule, (3, 4, 0), (&running, &[]), "A 1 logits, C 1 logits, B 1");
     let rule = "that token may be the last of the prompt";
     check(rule, (1, 4, 0), (&[('A', 1, 1), ('B', 3, 2)], &[]), "A 1 logits, B 1 logits");
@@ -127,10 +127,10 @@ fn who_waits_gets_what_is_left() {
         "A 1 logits, B 9 logits, C 2 logits",
     );
     check(rule, (11, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 9 logits, C 1");
-    let rule = "where the prompts take all that is left, none joins";
+    let rule = "if the prompts take all that is left, none joins";
     check(rule, (3, 4, 9), (&[('A', 9, 3)], &waiting), "A 3");
     check(rule, (1, 4, 9), (&[('A', 1, 1), ('D', 3, 1)], &waiting), "A 1 logits, D 1");
-    let rule = "where the decodes leave nothing and no prompt is read, the one token is for the first that joins";
+    let rule = "if the decodes leave nothing and no prompt is read, the one token is for the first that joins";
     check(rule, (1, 4, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 1");
     check(
         rule,
@@ -147,11 +147,11 @@ fn no_more_run_than_may() {
     check(rule, (9, 1, 9), (&[('A', 1, 1)], &waiting), "A 1 logits");
     check(rule, (9, 2, 9), (&[('A', 1, 1)], &waiting), "A 1 logits, B 1 logits");
     check(rule, (9, 3, 9), (&[], &waiting), "B 1 logits, C 1 logits, D 1 logits");
-    let rule = "none joins where more run than may";
+    let rule = "none joins if more than max_running run";
     let running = [('A', 1, 1), ('E', 1, 1)];
     check(rule, (9, 1, 9), (&running, &waiting), "A 1 logits, E 1 logits");
-    check("where none may run, none joins", (9, 0, 9), (&[], &waiting), "");
-    let rule = "a running sequence counts, also where it gets no token at this step";
+    check("if none may run, none joins", (9, 0, 9), (&[], &waiting), "");
+    let rule = "a running sequence counts, even if it gets no token at this step";
     let running = [('A', 9, 0), ('E', 9, 0)];
     check(rule, (9, 3, 9), (&running, &waiting), "A 9 logits");
     check(rule, (20, 3, 9), (&running, &waiting), "A 9 logits, E 9 logits, B 1 logits");
@@ -170,14 +170,14 @@ fn who_joins_takes_blocks_for_its_whole_prompt() {
     check(rule, (20, 4, 2), (&[], &waiting), "A 4 logits");
     check(rule, (20, 4, 3), (&[], &waiting), "A 4 logits, B 5 logits");
     check(rule, (20, 4, 4), (&[], &waiting), "A 4 logits, B 5 logits, C 1 logits");
-    let rule = "those that run have their blocks already";
+    let rule = "running sequences have their blocks already";
     check(rule, (9, 4, 0), (&[('A', 5, 0), ('B', 1, 4)], &[]), "B 1 logits, A 5 logits");
     check(rule, (20, 4, 1), (&[('A', 5, 2)], &[('B', 4, 0)]), "A 3 logits, B 4 logits");
 }
 
 #[test]
 fn nobody_overtakes() {
-    let rule = "where the first cannot join, those behind it wait too";
+    let rule = "if the first can't join, the sequences behind it wait too";
     let waiting = [('B', 9, 0), ('C', 1, 0)];
     check(rule, (9, 4, 1), (&[('A', 1, 1)], &waiting), "A 1 logits");
     let waiting = [('B', 1, 0), ('C', 9, 0), ('D', 1, 0)];

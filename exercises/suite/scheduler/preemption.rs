@@ -116,7 +116,7 @@ fn check(rule: &str, before: State, (name, count): (char, usize), expected: (&st
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     let running = [('A', 0, 2), ('B', 1, 1), ('D', 3, 1)];
     let before = state(&running, &[('C', 2, 1)], &[('E', 4)], 0);
     check(rule, before, ('B', 2), ("CD", true));
@@ -146,7 +146,7 @@ fn paused_ones_come_first_and_the_youngest_of_them() {
     check(rule, before.clone(), ('A', 2), ("DC", true));
     check(rule, before.clone(), ('A', 3), ("DCB", true));
     check(rule, before.clone(), ('A', 4), ("DCBF", true));
-    let rule = "a paused sequence gives up its blocks, also where it is older than the one in need";
+    let rule = "a paused sequence gives up its blocks, even if it is older than the one in need";
     check(rule, before, ('F', 3), ("DCB", true));
     let rule = "a paused sequence that holds no block is passed over";
     let before = state(&running, &[('B', 1, 1), ('C', 2, 0)], &[], 0);
@@ -180,7 +180,8 @@ fn nobody_older_is_preempted() {
     let running = [('A', 0, 4), ('B', 1, 1)];
     check(rule, state(&running, &[], &[], 0), ('B', 1), ("", false));
     check(rule, state(&running, &[], &[('C', 2)], 1), ('B', 3), ("", false));
-    let rule = "those younger than the one in need were not enough: no older one is preempted";
+    let rule =
+        "the ones younger than the sequence in need were not enough: no older one is preempted";
     let running = [('A', 0, 9), ('B', 1, 1), ('C', 2, 1)];
     check(rule, state(&running, &[], &[], 0), ('B', 2), ("C", false));
     let rule = "the paused ones gave up theirs, and it was not enough";

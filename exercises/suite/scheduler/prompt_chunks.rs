@@ -32,7 +32,7 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let expected = [(0, 3), (3, 1), (4, 2), (6, 4)];
-    check("the example of the task", (10, 4, &[1, 4, 2]), &expected);
+    check("the example above the function", (10, 4, &[1, 4, 2]), &expected);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn decodes_come_first() {
     let rule = "each decode takes a token of the budget";
     check(rule, (6, 4, &[2, 1]), &[(0, 2), (2, 3), (5, 1)]);
     check(rule, (4, 4, &[1]), &[(0, 3), (3, 1)]);
-    let rule = "behind the end of `decodes` the whole budget is left";
+    let rule = "after the end of `decodes` the whole budget is left";
     check(rule, (9, 4, &[3]), &[(0, 1), (1, 4), (5, 4)]);
     let rule = "the decodes of steps behind the last chunk do not matter";
     check(rule, (2, 4, &[1, 2, 3]), &[(0, 2)]);
@@ -61,10 +61,10 @@ fn decodes_come_first() {
 
 #[test]
 fn a_prompt_goes_on_by_one_token_at_least() {
-    let rule = "where the decodes leave nothing, the chunk has one token";
+    let rule = "if the decodes leave nothing, the chunk has one token";
     check(rule, (5, 3, &[3, 4, 300]), &[(0, 1), (1, 1), (2, 1), (3, 2)]);
     check(rule, (2, 1, &[1, 1]), &[(0, 1), (1, 1)]);
-    let rule = "where the decodes leave something, the chunk has that, and not one more";
+    let rule = "if the decodes leave something, the chunk has that, and not one more";
     check(rule, (5, 3, &[2, 1]), &[(0, 1), (1, 2), (3, 2)]);
     let rule = "the last token may be one that came by that rule, and wants its logits";
     check(rule, (1, 2, &[2]), &[(0, 1)]);

@@ -30,7 +30,7 @@ fn check(rule: &str, token_budget: usize, running: &[Short], expected: (&str, &[
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, 4, &[('A', 0, 3), ('B', 9, 1)], ("A", &[('A', 0, 2), ('B', 6, 1)]));
     check(rule, 4, &[('A', 0, 2), ('B', 6, 1)], ("A", &[('A', 0, 1), ('B', 3, 1)]));
     check(rule, 4, &[('A', 0, 1), ('B', 3, 1)], ("AB", &[]));
@@ -82,7 +82,7 @@ fn prompts_take_what_is_left() {
     check(rule, 10, &running, ("AP", &[('A', 0, 8), ('Q', 5, 1)]));
     check(rule, 5, &running, ("A", &[('A', 0, 8), ('P', 1, 1), ('Q', 9, 1)]));
     check(rule, 99, &running, ("APQ", &[('A', 0, 8)]));
-    let rule = "where none decodes, prompts take the whole budget";
+    let rule = "if none decodes, prompts take the whole budget";
     check(rule, 8, &[('P', 20, 1)], ("", &[('P', 12, 1)]));
     check(rule, 8, &[('P', 8, 2)], ("P", &[('P', 0, 1)]));
     check(rule, 8, &[], ("", &[]));
@@ -90,7 +90,7 @@ fn prompts_take_what_is_left() {
 
 #[test]
 fn the_step_that_ends_a_prompt_gives_its_first_token_and_no_more() {
-    let rule = "one token at a step, also where budget is left";
+    let rule = "one token at a step, even if budget is left";
     check(rule, 9, &[('P', 3, 2)], ("P", &[('P', 0, 1)]));
     check(rule, 9, &[('A', 0, 2)], ("A", &[('A', 0, 1)]));
     let rule = "a sequence with all its tokens leaves, and the others keep their order";

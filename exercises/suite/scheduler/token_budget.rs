@@ -55,9 +55,9 @@ fn a_gap_that_cannot_be_held() {
 #[test]
 fn the_steps_of_a_prompt() {
     let step = step(10_000, 500);
-    check_time("the example of the task", step, [60, 4, 100], micros(74_000));
+    check_time("the example above the function", step, [60, 4, 100], micros(74_000));
     check_time("one step for a short prompt", step, [60, 4, 10], micros(17_000));
-    check_time("one step where it fits exactly", step, [60, 4, 56], micros(40_000));
+    check_time("one step if it fits exactly", step, [60, 4, 56], micros(40_000));
     check_time("one token more is one step more", step, [60, 4, 57], micros(52_500));
     check_time("without decodes", step, [64, 0, 128], micros(84_000));
     let rule = "a budget with one token for the prompt";

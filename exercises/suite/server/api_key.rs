@@ -117,7 +117,7 @@ fn differences_do_not_cancel() {
 
 #[test]
 fn another_length() {
-    let rule = "a key of another length is not the key, also where one begins with the other";
+    let rule = "a key of another length is not the key, even if one begins with the other";
     for given in ["", "s", "sk-1234", "sk-123456", "sk-12345\0"] {
         check_key(rule, given, "sk-12345", false);
     }

@@ -93,7 +93,7 @@ fn a_whole_answer() {
 fn the_example_of_the_task() {
     let events = [text(0, "On"), text(0, ""), end(0, "ce", Length, 3)];
     check(
-        "the example of the task",
+        "the example above the function",
         (1, true),
         &events,
         &[
@@ -119,7 +119,7 @@ fn every_reason() {
         let events = [text(0, "a"), end(0, "", reason, 1)];
         let last = format!("0: finish_reason {said}");
         check(
-            "`stop` where the model or a stop string ended it, `length` where no room was left",
+            "`stop` if the model or a stop string ended it, `length` if no room was left",
             (1, false),
             &events,
             &[&[&role(0), r#"0: content "a""#], &[&last]],
@@ -132,7 +132,7 @@ fn text_that_is_held_back() {
     let rule = "an empty text sends no content, but it may be the first event";
     let events = [text(0, ""), text(0, ""), text(0, "a")];
     check(rule, (1, false), &events, &[&[&role(0)], &[], &[r#"0: content "a""#]]);
-    let rule = "what was held back at the end has a chunk of its own, before the finish reason";
+    let rule = "what was held back at the end gets a separate chunk, before the finish reason";
     let events = [text(0, ""), end(0, "E", Eos, 1)];
     check(
         rule,
@@ -202,7 +202,7 @@ fn usage_of_several_choices() {
         let third = [third[0], third[1], "usage 5, 33, 38"];
         check(rule, (3, true), &ends(order), &[&first, &second, &third]);
         check(
-            "no usage where nobody asked for it",
+            "no usage if nobody asked for it",
             (3, false),
             &ends(order),
             &[&first, &second, &third[..2]],

@@ -107,7 +107,7 @@ fn requests_take_slots() {
 #[test]
 fn a_full_queue_refuses() {
     once(|| {
-        let rule = "where all slots are taken, the next request is refused";
+        let rule = "if all slots are taken, the next request is refused";
         check(rule, 1, &[1, 1], (&[Ok("Slots"), Err(Full { retry_after: 1 })], 0));
     });
 }

@@ -52,7 +52,7 @@ fn a_client_that_reads_to_the_end() {
 
 #[test]
 fn a_text_without_tokens_ends_too() {
-    let case = Case::rule("[DONE] comes at the end, also where no token came").given("tokens", 0);
+    let case = Case::rule("[DONE] comes at the end, even if no token came").given("tokens", 0);
     let found = in_time(&case, || {
         let (model, body) = response();
         drop(model);

@@ -68,7 +68,7 @@ fn histograms_are_added() {
 
 #[test]
 fn an_empty_histogram_has_bounds_too() {
-    let case = Case::rule("with other bounds nothing changes, also where one of both is empty")
+    let case = Case::rule("with other bounds nothing changes, even if one of both is empty")
         .given("one", Histogram::new(&[100, 250]))
         .given("other", histogram(&[100], &[3, 4]));
     let mut one = Histogram::new(&[100, 250]);

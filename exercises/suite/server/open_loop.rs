@@ -62,7 +62,7 @@ fn the_example_of_the_task() {
         (3000, 4200, Some(4300)),
         (4000, 4300, Some(4400)),
     ];
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, &requests, 500, Some(2200));
     check(rule, &requests, 990, Some(4000));
     check(rule, &requests, 1, Some(400));
@@ -119,7 +119,7 @@ fn the_order_does_not_matter() {
         (3000, 3000, Some(3060)),
     ];
     check("the requests are in any order", &requests, 500, Some(50));
-    let rule = "a TTFT may be longer than those of later requests, and be there later";
+    let rule = "a TTFT may be longer than a later request's, and end later";
     check(rule, &[(0, 0, Some(9000)), (1000, 1000, Some(1010))], 1000, Some(9000));
 }
 

@@ -38,7 +38,7 @@ fn seconds(seconds: f64) -> Option<Duration> {
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example of the task";
+    let rule = "the example above the function";
     check(rule, USUAL, (503, None), (0, 0.0), seconds(0.5));
     check(rule, USUAL, (503, None), (2, 0.5), seconds(3.0));
     check(rule, USUAL, (503, seconds(7.0)), (0, 0.5), seconds(7.25));
@@ -140,7 +140,7 @@ fn limit_numbers_may_be_great() {
         (70, 0.0),
         seconds(30.0),
     );
-    let case = Case::rule("`done` may be any number: a loop that runs as often takes for ever")
+    let case = Case::rule("`done` may be any number: a loop that runs as often takes forever")
         .given("policy", endless)
         .given("status", 503)
         .given("done", u32::MAX - 1)

@@ -15,7 +15,7 @@ fn one_line_of_data() {
 
 #[test]
 fn an_event_with_a_name() {
-    let rule = "the name has a line of its own, before the data";
+    let rule = "the name has a separate line, before the data";
     check(rule, Some("error"), "{}", Some("event: error\ndata: {}\n\n"));
     check(rule, Some(""), "{}", Some("event: \ndata: {}\n\n"));
     let rule = "a name may hold anything but CR and LF";
@@ -26,7 +26,7 @@ fn an_event_with_a_name() {
 
 #[test]
 fn several_lines_of_data() {
-    let rule = "each line of data has a `data: ` of its own";
+    let rule = "each line of data begins with `data: `";
     check(rule, None, "a\nb", Some("data: a\ndata: b\n\n"));
     check(
         rule,

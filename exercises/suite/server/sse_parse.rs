@@ -87,7 +87,7 @@ fn every_kind_of_line_end() {
 
 #[test]
 fn cut_between_cr_and_lf() {
-    let rule = "CR LF is one line end, also where it is cut in two";
+    let rule = "CR LF is one line end, even if it is cut in two";
     let both = event("message", "a\nb", "");
     check(
         rule,
@@ -134,7 +134,7 @@ fn colons_in_the_value() {
 
 #[test]
 fn names() {
-    let rule = "`event` names this event, and the next one has a name of its own";
+    let rule = "`event` names only this event, not the next one";
     check(
         rule,
         &[b"event: error\ndata: a\n\ndata: b\n\nevent: x\nevent: y\ndata: c\n\n"],

@@ -45,7 +45,7 @@ fn it_begins_full() {
 #[test]
 fn the_example_of_the_task() {
     check(
-        "the example of the task",
+        "the example above the function",
         (2, 4),
         &[
             (2, millis(0)),
@@ -330,7 +330,7 @@ fn limit_it_may_be_idle_for_long() {
     );
     let two_to_the_64 = nanos(u64::MAX) + nanos(1);
     check(
-        "the nanoseconds that have passed need not fit in 64 bits",
+        "the nanoseconds that have passed may not fit in 64 bits",
         (1, 1),
         &[(1, millis(0)), (1, two_to_the_64)],
         &[Taken, Taken],
@@ -348,7 +348,7 @@ fn limit_it_may_be_slow_to_fill() {
     );
     let two_to_the_64 = (1 << 31, nanos(1 << 33));
     check(
-        "the billionths of a token that have come need not fit in 64 bits",
+        "the billionths of a token that have come may not fit in 64 bits",
         (u32::MAX, two_to_the_64.0),
         &[(u32::MAX, millis(0)), (u32::MAX, two_to_the_64.1)],
         &[Taken, Taken],

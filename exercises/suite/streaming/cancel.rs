@@ -44,7 +44,7 @@ fn check(rule: &str, plan: Plan, expected: (usize, Ending)) {
 
     let called = |i: usize| [format!("step {i}"), format!("token {}", 10 * i)];
     case.equal((1..=expected.0).flat_map(called).collect(), calls.into_inner());
-    let why = Case::rule("the ending says why: Stopped where on_token broke, Length where all tokens are there, else Cancelled")
+    let why = Case::rule("the ending says why: Stopped if on_token broke, Length if all tokens are there, else Cancelled")
         .given("plan", plan);
     why.equal(expected.1, ending);
     let was_set = plan.set_during_step.is_some();
@@ -76,7 +76,7 @@ fn no_step_begins_once_the_flag_is_set() {
 
 #[test]
 fn the_flag_is_set_while_a_token_is_handed_over() {
-    let case = Case::rule("no step begins once the flag is set, also where `on_token` set it")
+    let case = Case::rule("no step begins once the flag is set, even if `on_token` set it")
         .given("max_tokens", 5)
         .given("the flag is set", "while the second token is handed over");
     let cancelled = AtomicBool::new(false);
@@ -114,7 +114,7 @@ fn any_id_is_a_token() {
 
 #[test]
 fn the_flag_is_set_before_the_call() {
-    let rule = "where the flag is set already, no step is taken";
+    let rule = "if the flag is set already, no step is taken";
     check(rule, Plan { set_during_step: Some(0), ..PLAN }, (0, Ending::Cancelled));
 }
 
@@ -143,7 +143,7 @@ fn no_tokens_are_asked_for() {
 
 #[test]
 fn the_reader_breaks() {
-    let rule = "where on_token breaks, no further step is taken";
+    let rule = "if on_token breaks, no further step is taken";
     let plan = Plan { break_at_token: Some(1), ..PLAN };
     check(rule, plan, (1, Ending::Stopped));
     check(rule, Plan { break_at_token: Some(2), ..PLAN }, (2, Ending::Stopped));

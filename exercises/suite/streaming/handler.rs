@@ -92,7 +92,7 @@ fn check(rule: &str, prompts: &[&str], events: &[Short], expected: (&[&str], &[b
 fn the_example_of_the_task() {
     let events = [(0, Some("x")), (1, Some("y\nz")), (0, None)];
     let items = [r#"0 "x""#, r#"1 "y""#, "line 1", "line 0", "done 2"];
-    check("the example of the task", &["a", "b"], &events, (&items, &[true, false]));
+    check("the example above the function", &["a", "b"], &events, (&items, &[true, false]));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn without_prompts() {
 #[test]
 fn the_reader_has_gone() {
     let events = [(0, Some("x")), (1, Some("y")), (1, Some("z"))];
-    let case = case("where the reader has gone, each sequence stops", &["a", "b"], &events)
+    let case = case("if the reader has gone, each sequence stops", &["a", "b"], &events)
         .given("the reader leaves", "before the first event");
     let (out, items) = stream();
     let mut model = Script::default();
@@ -227,9 +227,10 @@ fn a_sequence_is_refused() {
         let found = first_lines(&mut model, &["a"; 3], out);
         case.equal(Err("the queue is full".to_owned()), found);
         case.equal(("calls of `start`", refused + 1), ("calls of `start`", model.starts));
-        let case = self::case("those that were started stop, and emit nothing", &["a"; 3], &[])
-            .given("refused", refused)
-            .given("events", "a token for each sequence that was started");
+        let case =
+            self::case("the sequences that were started stop, and emit nothing", &["a"; 3], &[])
+                .given("refused", refused)
+                .given("events", "a token for each sequence that was started");
         let events: Vec<Short> = (0..refused).map(|sequence| (sequence, Some("x"))).collect();
         let answers = model.play(&events);
         case.equal(vec![Some(false); refused], answers);
@@ -241,8 +242,9 @@ fn a_sequence_is_refused() {
 fn after_a_refusal_every_event_stops() {
     for text in [Some(""), Some("\n"), None] {
         let events = [(0, text), (1, text)];
-        let case = case("those that were started stop, and emit nothing", &["a"; 3], &events)
-            .given("refused", 2);
+        let case =
+            case("the sequences that were started stop, and emit nothing", &["a"; 3], &events)
+                .given("refused", 2);
         let (out, items) = stream();
         let mut model = Script { refused: Some(2), ..Script::default() };
         let found = first_lines(&mut model, &["a"; 3], out);

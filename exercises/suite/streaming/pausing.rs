@@ -56,7 +56,7 @@ impl std::fmt::Debug for Words<'_> {
 fn the_example_of_the_task() {
     let before: (&[Short], &[Short]) = (&[('A', 5, 1), ('B', 4, 3)], &[('C', 1, 0), ('D', 2, 0)]);
     let after: (&str, &[Short], &[Short]) = ("AC", &[('A', 4, 2), ('B', 4, 3)], &[('D', 2, 0)]);
-    check("the example of the task", (2, 3), before, after);
+    check("the example above the function", (2, 3), before, after);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn who_has_all_its_tokens_leaves() {
     let rule = "a job leaves with its last token, and its place is free at the next step";
     let before: (&[Short], &[Short]) = (&[('A', 1, 0), ('B', 2, 0)], &[('C', 2, 0)]);
     check(rule, (2, 9), before, ("AB", &[('B', 1, 1)], &[('C', 2, 0)]));
-    let rule = "those that stay keep their order: that in which they joined";
+    let rule = "the jobs that stay keep their order, the order in which they joined";
     let running = [
         ('A', 1, 0),
         ('B', 2, 0),
@@ -156,12 +156,12 @@ fn who_has_caught_up_resumes_where_there_is_a_slot() {
     let before: (&[Short], &[Short]) = (&[('A', 5, 1), ('B', 5, 0)], &[('E', 2, 0)]);
     let running = [('A', 4, 2), ('B', 4, 1)];
     check(rule, (2, 3), before, ("AB", &running, &[('E', 2, 0)]));
-    let rule = "where many have caught up, no more than max_running get a token: the first";
+    let rule = "if many have caught up, no more than max_running get a token: the first";
     let before: (&[Short], &[Short]) =
         (&[('A', 5, 1), ('B', 5, 0), ('C', 2, 1), ('D', 1, 1)], &[('E', 2, 0)]);
     let running = [('A', 4, 2), ('B', 4, 1), ('C', 2, 1), ('D', 1, 1)];
     check(rule, (2, 3), before, ("AB", &running, &[('E', 2, 0)]));
-    let rule = "those that joined first go first, however much of theirs is unread";
+    let rule = "the jobs that joined first go first, however many of their tokens are unread";
     let before: (&[Short], &[Short]) = (&[('A', 5, 2), ('B', 5, 1), ('C', 2, 0)], &[]);
     check(rule, (2, 3), before, ("AB", &[('A', 4, 3), ('B', 4, 2), ('C', 2, 0)], &[]));
     let rule = "a paused job leaves its slot to the next that is not paused";
@@ -176,9 +176,9 @@ fn cancelled_jobs_go_before_the_step() {
     let rule = "a cancelled job gets no token more, and its place is free at this very step";
     let before: (&[Short], &[Short]) = (&[('a', 5, 0), ('B', 5, 0)], &[('C', 2, 0)]);
     check(rule, (2, 3), before, ("BC", &[('B', 4, 1), ('C', 1, 1)], &[]));
-    let rule = "a cancelled job goes, also where it is paused";
+    let rule = "a cancelled job goes, even if it is paused";
     check(rule, (2, 3), (&[('a', 5, 3), ('B', 5, 0)], &[]), ("B", &[('B', 4, 1)], &[]));
-    let rule = "a cancelled job that waits never joins, also where there is no room for it";
+    let rule = "a cancelled job that waits never joins, even if there is no room for it";
     let waiting = [('c', 2, 0), ('D', 3, 0), ('e', 2, 0)];
     check(rule, (2, 3), (&[], &waiting), ("D", &[('D', 2, 1)], &[]));
     check(rule, (1, 3), (&[('A', 2, 0)], &waiting), ("A", &[('A', 1, 1)], &[('D', 3, 0)]));

@@ -32,7 +32,7 @@ fn check(rule: &str, stops: &[&str], pieces: &[&str], expected: &[&str]) {
 fn the_example_of_the_task() {
     let pieces = ["Hi E", "a", "a", "a", "bc"];
     let expected = ["Hi ", "E", "", "a", "", "STOP", ""];
-    check("the example of the task", &["aab", "END"], &pieces, &expected);
+    check("the example above the function", &["aab", "END"], &pieces, &expected);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn which_stop_string_counts() {
 
 #[test]
 fn the_first_place_of_a_stop_string_counts() {
-    let rule = "where a stop string comes twice in a token, the first one ends the text";
+    let rule = "if a stop string comes twice in a token, the first one ends the text";
     check(rule, &["END"], &["one END two END"], &["one ", "STOP", ""]);
     check(rule, &["aa"], &["baaa"], &["b", "STOP", ""]);
     check(rule, &["b", "ab"], &["xab b"], &["x", "STOP", ""]);

@@ -68,7 +68,7 @@ fn all_bits_of_the_seed_count() {
 #[test]
 fn texts_of_two_seeds_are_not_the_same_text_shifted() {
     for seed in 0..5 {
-        let case = case("the text of a seed is not that of the next seed, one step later", seed);
+        let case = case("the text of a seed is not the next seed's, one step later", seed);
         let (first, other) = (story(seed, 40), story(seed + 1, 40));
         let shifted = first.iter().skip(1).eq(other.iter().take(39));
         case.holds(!shifted, "texts that have nothing to do with each other", (&first, &other));
@@ -103,7 +103,7 @@ fn the_parameters_are_those_that_were_given() {
     let cold = SamplingParams { temperature: 0.05, ..params(3) };
     let one = SamplingParams { top_k: Some(1), ..params(3) };
     for (params, said) in [(cold, "temperature 0.05"), (one, "top_k 1")] {
-        let case = Case::rule("all parameters count, not the seed alone")
+        let case = Case::rule("all parameters count, not only the seed")
             .given("logits at every step", [0.0, 5.0, 0.0])
             .given("params", said);
         let found = one_word_story(&|_| vec![0.0, 5.0, 0.0], &[0, 1], &params, 200);
@@ -121,7 +121,7 @@ fn penalties_see_the_prompt_and_the_output() {
     let found = one_word_story(&|_| vec![1.0; 4], &[0, 1], &params, 3);
     case.equal(vec![2, 3, 0], found.unwrap_or_default());
 
-    let case = Case::rule("a presence penalty counts the new tokens, and not those of the prompt")
+    let case = Case::rule("a presence penalty counts the new tokens, and not the prompt's")
         .given("logits at every step", [1.0; 4])
         .given("prompt", [0, 1])
         .given("params", "temperature 0, presence_penalty 0.5");

@@ -55,7 +55,7 @@ fn special_tokens_have_no_text() {
 
 #[test]
 fn the_id_makes_a_token_special() {
-    let rule = "the id says whether a token is special, not the bytes in its entry";
+    let rule = "the id decides whether a token is special, not the bytes in its entry";
     check(rule, &[9, 1], "<|begin|>a");
     check(rule, &[0, 9, 4], "<|begin|>");
     check(rule, &[1, 10, 3, 10], "as");

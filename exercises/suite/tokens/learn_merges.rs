@@ -140,7 +140,7 @@ fn places_that_overlap_all_count() {
 
 #[test]
 fn it_ends_when_nothing_is_left_to_join() {
-    let rule = "where no pair is left, no merge is learned";
+    let rule = "if no pair is left, no merge is learned";
     check(rule, &["ab"], &[("a", "b")], 5);
     check(rule, &["a", "é"], &[], 5);
     check(rule, &[], &[], 5);

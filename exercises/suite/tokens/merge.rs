@@ -110,7 +110,7 @@ fn a_merge_joins_all_places() {
 
 #[test]
 fn of_places_that_overlap_the_left_one_is_joined() {
-    let rule = "where two places overlap, the left one is joined";
+    let rule = "if two places overlap, the left one is joined";
     check(rule, "aaa", &[("a", "a")], &["aa", "a"]);
     check(rule, "aaaaa", &[("a", "a")], &["aa", "aa", "a"]);
     check(rule, "aaaaaaaaaa", &[("a", "a")], &["aa"; 5]);

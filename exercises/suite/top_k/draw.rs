@@ -46,7 +46,7 @@ fn a_token_for_each_point() {
 
 #[test]
 fn a_token_of_probability_zero_never_comes_out() {
-    let rule = "a token of probability 0 has no stretch: no point is its own";
+    let rule = "a token of probability 0 has no stretch: no point hits it";
     check(rule, &[0.0, 0.5, 0.5], 0.0, 1);
     check(rule, &[0.0, 0.0, 1.0, 0.0], 0.0, 2);
     check(rule, &[0.5, 0.5, 0.0], LAST, 1);
@@ -63,7 +63,7 @@ fn a_token_of_probability_zero_never_comes_out() {
 
 #[test]
 fn a_tiny_probability_is_not_zero() {
-    let rule = "a token has a stretch, however short, where its probability is above 0";
+    let rule = "a token has a stretch, however short, if its probability is above 0";
     check(rule, &[1e-12, 1.0], 0.0, 0);
     check(rule, &[1e-12, 1.0], 0.5e-12, 0);
     check(rule, &[1e-12, 1.0], 2e-12, 1);

@@ -48,14 +48,14 @@ fn ties_above_the_edge_are_counted_one_by_one() {
 #[test]
 fn k_may_be_as_large_as_the_vocabulary_or_larger() {
     for k in [2, 3, 1000, 65_537, usize::MAX] {
-        let rule = "where k is not less than the vocabulary, nothing is removed";
+        let rule = "if k is not less than the vocabulary, nothing is removed";
         check(rule, &[1.0, 4.0], k, &[1.0, 4.0]);
     }
 }
 
 #[test]
 fn what_was_removed_before_does_not_come_back() {
-    let rule = "a score of -inf stays -inf, also where k is more than the tokens that are left";
+    let rule = "a score of -inf stays -inf, even if k is more than the tokens that are left";
     check(rule, &[REMOVED, 1.0, REMOVED, 2.0], 1, &[REMOVED, REMOVED, REMOVED, 2.0]);
     check(rule, &[REMOVED, 1.0, REMOVED, 2.0], 3, &[REMOVED, 1.0, REMOVED, 2.0]);
     check_with(rule, &[REMOVED, 1.0, 3.0], 1, &[0], &[REMOVED, REMOVED, 3.0]);
@@ -97,7 +97,7 @@ fn who_always_stays_takes_no_place() {
 
 #[test]
 fn a_k_that_is_more_than_the_rest() {
-    let rule = "where k is not less than the number of the rest, nothing is removed";
+    let rule = "if k is not less than the number of the rest, nothing is removed";
     for k in [2, 3, 4, 5, usize::MAX] {
         check_with(rule, &[1.0, 4.0, 3.0, 2.0], k, &[1, 2], &[1.0, 4.0, 3.0, 2.0]);
     }

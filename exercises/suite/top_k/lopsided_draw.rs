@@ -76,14 +76,14 @@ fn the_ends_of_the_line() {
 
 #[test]
 fn without_a_cut_it_is_the_models_distribution() {
-    let rule = "where k is the vocabulary, each token comes as often as the model says";
+    let rule = "if k is the vocabulary, each token comes as often as its probability demands";
     check(rule, &[2.0, 1.5, 1.0, 0.5], 4, &[455, 276, 167, 102]);
 }
 
 #[test]
 fn one_token_is_greedy() {
     check(
-        "where k is 1, the best token always comes",
+        "if k is 1, the best token always comes",
         &[1.0, 0.5, 2.0, 1.5],
         1,
         &[0, 0, 1000, 0],

@@ -36,7 +36,7 @@ fn the_last_one_gets_all() {
 
 #[test]
 fn what_is_left_may_be_little() {
-    let rule = "a token's share is that among those that stay, however little is left";
+    let rule = "a token's share is counted among the tokens that stay, however little is left";
     for (probabilities, kept, expected) in [
         ([0.999_999_9, 1e-10, 0.0], [false, true, true], [0.0, 1.0, 0.0]),
         ([1e-30, 3e-30, 1.0], [true, true, false], [0.25, 0.75, 0.0]),
@@ -49,7 +49,7 @@ fn what_is_left_may_be_little() {
 
 #[test]
 fn the_sum_may_be_less_than_one_before() {
-    let rule = "what stays sums to 1, also where the probabilities did not";
+    let rule = "what stays sums to 1, even if the probabilities did not";
     for (probabilities, kept, expected) in [
         ([0.5, 0.25, 0.0], [true, true, true], [0.666_667, 0.333_333, 0.0]),
         ([0.25, 0.125, 0.25], [true, true, false], [0.666_667, 0.333_333, 0.0]),
@@ -71,7 +71,7 @@ fn removed_is_exactly_nothing() {
 #[test]
 fn all_stay() {
     let all = [0.25, 0.5, 0.25];
-    check("where nothing is removed, nothing changes", &all, &[true; 3], &all);
+    check("if nothing is removed, nothing changes", &all, &[true; 3], &all);
 }
 
 #[test]

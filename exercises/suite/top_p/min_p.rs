@@ -12,7 +12,7 @@ fn check(rule: &str, scores: &[f32], share: f32, expected: &[f32]) {
 
 #[test]
 fn tokens_that_are_too_unlikely_go() {
-    let rule = "a token stays where its probability is at least share times the greatest one";
+    let rule = "a token stays if its probability is at least share times the greatest one";
     check(rule, &[2.0, 1.5, 1.0, 0.5], 0.5, &[2.0, 1.5, REMOVED, REMOVED]);
     check(rule, &[2.0, 1.5, 1.0, 0.5], 0.3, &[2.0, 1.5, 1.0, REMOVED]);
     check(rule, &[2.0, 1.5, 1.0, 0.5], 0.1, &[2.0, 1.5, 1.0, 0.5]);
@@ -21,7 +21,7 @@ fn tokens_that_are_too_unlikely_go() {
 
 #[test]
 fn it_is_a_share_of_the_best_and_not_of_all() {
-    let rule = "where no token is likely, unlikely ones stay: only the best one counts";
+    let rule = "if no token is likely, unlikely ones stay: only the best one counts";
     check(rule, &[1.0; 20], 0.1, &[1.0; 20]);
 }
 
@@ -42,7 +42,7 @@ fn a_share_of_one_keeps_the_equals_of_the_best() {
 
 #[test]
 fn a_small_share_and_scores_far_apart() {
-    let rule = "a token stays where its probability is at least share times the greatest one";
+    let rule = "a token stays if its probability is at least share times the greatest one";
     check(rule, &[0.0, -11.0, -12.0, -20.0], 1e-5, &[0.0, -11.0, REMOVED, REMOVED]);
     check(rule, &[300.0, 290.0, 100.0, -300.0], 1e-5, &[300.0, 290.0, REMOVED, REMOVED]);
     check(rule, &[0.0, -0.04, -0.06], 0.95, &[0.0, -0.04, REMOVED]);
@@ -57,7 +57,7 @@ fn the_edge_is_where_the_share_is() {
 
 #[test]
 fn what_stays_keeps_its_score() {
-    let rule = "a score that stays is not changed, however great it is";
+    let rule = "a score that stays is not changed, however large it is";
     check(rule, &[2000.0, 1999.5, 1999.0], 0.5, &[2000.0, 1999.5, REMOVED]);
     check(rule, &[-2000.0, -2000.5, -2001.0], 0.5, &[-2000.0, -2000.5, REMOVED]);
     check(rule, &[11.3, 0.1, -0.7, -0.3], 1e-5, &[11.3, 0.1, REMOVED, REMOVED]);
@@ -89,7 +89,7 @@ fn random_scores() {
                 }
             })
             .collect();
-        let rule = "a token stays where its probability is at least share times the greatest one";
+        let rule = "a token stays if its probability is at least share times the greatest one";
         check(rule, &scores, share, &expected);
     }
 }

@@ -17,7 +17,7 @@ fn check(rule: &str, probabilities: &[f32], p: f32, kept: &[usize]) {
     let stay: Vec<usize> = (0..found.len()).filter(|&id| found[id] > 0.0).collect();
     which.equal(("ids that stay", &kept), ("ids that stay", &stay));
     let divided = case(
-        "a token that stays gets its probability divided by the sum of those that stay",
+        "a token that stays gets its probability divided by the sum of all that stay",
         probabilities,
         p,
     );
@@ -38,7 +38,7 @@ fn the_best_stay_until_p_is_reached() {
 
 #[test]
 fn a_sum_of_exactly_p_is_enough() {
-    let rule = "where the sum is exactly p, it is reached: the next token goes";
+    let rule = "if the sum is exactly p, it is reached: the next token goes";
     check(rule, &[0.5, 0.25, 0.125, 0.0625, 0.0625], 0.75, &[0, 1]);
     check(rule, &[0.5, 0.25, 0.125, 0.0625, 0.0625], 0.875, &[0, 1, 2]);
     check(rule, &[0.5, 0.25, 0.25], 0.5, &[0]);
@@ -81,7 +81,7 @@ fn ties_at_the_edge_do_not_make_the_set_larger() {
 
 #[test]
 fn one_removes_nothing() {
-    let rule = "p = 1 removes nothing, also where the sum seems to be 1 already";
+    let rule = "p = 1 removes nothing, even if the sum seems to be 1 already";
     check(rule, &[0.25, 0.5, 0.25], 1.0, &[0, 1, 2]);
     check(rule, &[0.5, 0.5, 1e-9], 1.0, &[0, 1, 2]);
     check(rule, &[0.5, 1e-30, 0.5], 1.0, &[0, 1, 2]);

@@ -70,7 +70,7 @@ fn the_whole_text_counts() {
                 "prompt",
                 format_args!("{} tokens, 0 among them: {}", prompt.len(), prompt.contains(&0)),
             )
-            .given("output", "token 1 for 2000 times; token 0 before it where the prompt lacks it");
+            .given("output", "token 1 for 2000 times; token 0 before it if the prompt lacks it");
         let mut found = [4.0, 2.0, 1.0];
         repetition_penalty(&mut found, 2.0, prompt, output);
         case.close(&[2.0, 1.0, 1.0], &found, 1e-6);
@@ -122,7 +122,7 @@ fn zero_and_removed_tokens_stay() {
 
 #[test]
 fn nothing_was_said() {
-    let rule = "where nothing was said, nothing changes";
+    let rule = "if nothing was said, nothing changes";
     check(rule, &[3.0, -2.0], 2.0, (&[], &[]), &[3.0, -2.0]);
 }
 

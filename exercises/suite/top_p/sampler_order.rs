@@ -31,7 +31,7 @@ const LOGITS: [f32; 4] = [2.0, 1.5, 1.0, 0.5];
 fn without_rules_it_is_the_models_distribution() {
     let expected = [0.455_054, 0.276_004, 0.167_405, 0.101_536];
     check(
-        "where all rules are off, it is the softmax of the logits",
+        "if all rules are off, it is the softmax of the logits",
         &LOGITS,
         &[],
         &OFF,
@@ -142,7 +142,7 @@ fn a_tiny_temperature_is_taken_as_it_is() {
 #[test]
 fn a_low_temperature_is_applied() {
     let rules = Rules { temperature: 0.05, ..OFF };
-    let rule = "the temperature divides the scores, also where it is low: here 0 and -2";
+    let rule = "the temperature divides the scores, even if it is low: here 0 and -2";
     check(rule, &[1.0, 0.9], &[], &rules, &[0.880_797, 0.119_203]);
 }
 
@@ -196,7 +196,7 @@ fn ties_and_edges_are_those_of_each_rule() {
 #[test]
 fn a_sum_of_exactly_top_p_is_enough() {
     let rules = Rules { top_p: Some(0.5), ..OFF };
-    let case = Case::rule("where the sum is exactly top-p, it is reached: two of four equals stay")
+    let case = Case::rule("if the sum is exactly top-p, it is reached: two of four equals stay")
         .given("logits", [0.0; 4])
         .given("rules", &rules);
     let mut found = sampler_order(&[0.0; 4], &[], &rules);
@@ -217,7 +217,7 @@ fn a_top_p_near_one_cuts_too() {
 fn top_p_one_removes_nothing() {
     let rules = Rules { top_p: Some(1.0), ..OFF };
     let logits = [0.0, 0.0, -20.0];
-    let case = Case::rule("top-p 1 removes nothing, also where the sum seems to be 1 already")
+    let case = Case::rule("top-p 1 removes nothing, even if the sum seems to be 1 already")
         .given("logits", logits)
         .given("rules", &rules);
     let found = sampler_order(&logits, &[], &rules);

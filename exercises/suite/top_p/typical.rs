@@ -22,14 +22,14 @@ fn the_nearest_to_the_entropy_stay() {
 
 #[test]
 fn the_likeliest_token_may_go() {
-    let rule = "where much surprise is expected, the most likely token is not typical";
+    let rule = "if much surprise is expected, the most likely token is not typical";
     check(rule, &[0.4, 0.17, 0.16, 0.14, 0.13], 0.55, &[1, 2, 3, 4]);
     check(rule, &[0.13, 0.16, 0.4, 0.17, 0.14], 0.3, &[1, 3]);
 }
 
 #[test]
 fn where_the_model_is_sure_the_likeliest_token_is_typical() {
-    let rule = "where little surprise is expected, the sure token is the typical one";
+    let rule = "if little surprise is expected, the sure token is the typical one";
     check(rule, &[0.02, 0.95, 0.03], 0.5, &[1]);
 }
 
@@ -53,7 +53,7 @@ fn many_may_stay() {
 
 #[test]
 fn a_sum_of_exactly_the_mass_is_enough() {
-    let rule = "where the sum is exactly the mass, it is reached: the next token goes";
+    let rule = "if the sum is exactly the mass, it is reached: the next token goes";
     check(rule, &[0.5, 0.25, 0.125, 0.125], 0.25, &[1]);
     check(rule, &[0.5, 0.25, 0.125, 0.125], 0.75, &[0, 1]);
 }
@@ -67,7 +67,7 @@ fn the_token_that_reaches_the_mass_stays() {
 
 #[test]
 fn of_equally_near_ones_no_more_stay_than_it_takes() {
-    let rule = "where tokens are equally near, only as many of them stay as it takes";
+    let rule = "if tokens are equally near, only as many of them stay as it takes";
     for (probabilities, mass, count) in [
         (vec![0.25; 4], 0.5, 2),
         (vec![0.5, 0.25, 0.125, 0.125], 0.8, 3),
