@@ -31,7 +31,10 @@ fn positions_do_not_count_padding() {
 fn without_padding_the_mask_is_causal() {
     for (prompt, expected) in [(vec![5], "0"), (vec![5, 6, 7], "011 001 000")] {
         let prompts = [prompt];
-        let case = case("a token sees itself and what came before it (1 is hidden)", &prompts);
+        let case = case(
+            "a token sees itself and what came before it (1 is true, which means hidden)",
+            &prompts,
+        );
         case.equal(expected, &rows(&left_pad(&prompts, 0).hidden[0]));
     }
 }

@@ -73,7 +73,7 @@ fn any_order() {
             if event == 0 || running.is_empty() {
                 events.push("choose".to_owned());
                 let case =
-                    Case::rule("the fewest open, the least often chosen, the smallest index")
+                    Case::rule("the fewest open; of equal ones, the least often chosen; of these, the smallest index")
                         .given("events", &events);
                 let best = (0..replicas).min_by_key(|&r| (open[r], chosen[r], r));
                 let best = best.expect("there is one");

@@ -84,7 +84,7 @@ fn whole_blocks() {
 
 #[test]
 fn half_of_the_prompt() {
-    let rule = "a hit of half of the prompt is enough";
+    let rule = "a hit of half of the prompt is enough: no more than half is asked for";
     let replicas = [replica(0, &[]), replica(1, &[&[1, 2]])];
     check(rule, &replicas, &[1, 2, 3, 4], (1, 5), 1);
     let rule = "a hit of less than half is no reason to wait";

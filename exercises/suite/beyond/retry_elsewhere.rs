@@ -65,7 +65,7 @@ fn what_was_sent_cannot_be_taken_back() {
 
 #[test]
 fn which_replica_is_next() {
-    let rule = "the first after the last that is ready and was not tried";
+    let rule = "the first replica after the last tried one that is ready and was not tried";
     check(rule, (REFUSED, false), &[0], &FOUR, 99, (Next::Retry(1), 89));
     check(rule, (REFUSED, false), &[1], &FOUR, 99, (Next::Retry(3), 89));
     check(rule, (REFUSED, false), &[3, 0], &FOUR, 99, (Next::Retry(1), 89));
@@ -78,7 +78,7 @@ fn which_replica_is_next() {
 
 #[test]
 fn none_is_left() {
-    let rule = "all that are ready were tried: the status of the last attempt";
+    let rule = "all that are ready were tried: the client gets the status of the last attempt";
     check(
         rule,
         (Failure::Status(429), false),
@@ -87,7 +87,7 @@ fn none_is_left() {
         99,
         (Next::Answer(429), 99),
     );
-    let rule = "none was connected to: 503";
+    let rule = "no connection to any replica: the client gets 503";
     check(rule, (Failure::NotConnected, false), &[0], &[true], 99, (Next::Answer(503), 99));
     check(
         rule,
@@ -101,9 +101,9 @@ fn none_is_left() {
 
 #[test]
 fn the_budget() {
-    let rule = "a retry takes ten tenths";
+    let rule = "a retry takes ten tenths, and the last ten may be used";
     check(rule, (REFUSED, false), &[0], &FOUR, 10, (Next::Retry(1), 0));
-    let rule = "with less, nothing is tried again";
+    let rule = "with less than ten tenths, nothing is tried again";
     check(rule, (REFUSED, false), &[0], &FOUR, 9, (Next::Answer(503), 9));
     check(rule, (Failure::Status(429), false), &[0], &FOUR, 0, (Next::Answer(429), 0));
     check(rule, (Failure::NotConnected, false), &[0], &FOUR, 9, (Next::Answer(503), 9));

@@ -12,7 +12,7 @@ fn check(rule: &str, logits: &[f32], token: usize, expected: f32, tolerance: f32
 
 #[test]
 fn the_logarithm_of_the_softmax() {
-    let rule = "the result is ln(exp(s_token) / sum_j exp(s_j))";
+    let rule = "the result is ln(exp(s_token) / sum_j exp(s_j)), which is 0 or less";
     check(rule, &[0.0, 0.0], 1, -LN_2, 1e-5);
     check(rule, &[2.0, 1.5, 1.0, 0.5], 0, -0.787_34, 1e-5);
     check(rule, &[2.0, 1.5, 1.0, 0.5], 3, -2.287_34, 1e-5);

@@ -15,7 +15,7 @@ fn check<const V: usize>(rule: &str, ids: &[u32], probabilities: &[[f32; V]], ex
 
 #[test]
 fn the_example() {
-    let rule = "exp of the mean surprise; row i predicts the token after position i";
+    let rule = "exp of the mean surprise, which is minus the mean logarithm; row i predicts the token after position i";
     check(
         rule,
         &[2, 1, 0],
@@ -26,7 +26,7 @@ fn the_example() {
 
 #[test]
 fn equally_likely_tokens() {
-    let rule = "among four equally likely tokens, one is as unsure as among four";
+    let rule = "a model that finds four tokens equally likely has the perplexity 4";
     check(rule, &[0, 3], &[[0.25; 4]; 2], 4.0);
     check(rule, &[1, 2, 3, 0, 0, 1], &[[0.25; 4]; 6], 4.0);
 }

@@ -30,7 +30,7 @@ fn the_longest_end_is_searched_first() {
 fn the_last_occurrence_counts() {
     let rule = "of several occurrences, the one that begins last";
     check(rule, &[1, 5, 6, 1, 7, 8, 1], USUAL, &[7, 8, 1]);
-    let rule = "the last occurrence counts, even if fewer tokens follow it";
+    let rule = "the last occurrence counts, not the first, even if fewer tokens follow it";
     check(rule, &[1, 5, 6, 7, 1, 8, 1], USUAL, &[8, 1]);
 }
 

@@ -39,7 +39,7 @@ fn the_example_of_the_task() {
 
 #[test]
 fn a_guess_is_accepted_with_p_over_q_and_at_most_1() {
-    let rule = "p / q of the token, and 1 if that is more";
+    let rule = "p / q of the token, not q / p, and 1 if that is more";
     let (p, q) = ([0.1, 0.2, 0.7], [0.4, 0.2, 0.4]);
     check_acceptance(rule, &p, &q, 0, 0.25);
     check_acceptance(rule, &p, &q, 1, 1.0);

@@ -18,7 +18,7 @@ fn check(rule: &str, [seq, start, window]: [usize; 3], expected: &[&[u8]]) {
 
 #[test]
 fn without_a_cache_the_corner_above_the_diagonal_is_hidden() {
-    let rule = "a token sees itself and what came before it, and nothing later";
+    let rule = "a token sees itself and what came before it, and nothing later (true means hidden)";
     check(rule, [3, 0, WIDE], &[&[0, 1, 1], &[0, 0, 1], &[0, 0, 0]]);
 }
 

@@ -37,7 +37,7 @@ fn both_numbers_of_a_pair_are_turned() {
 #[test]
 fn a_pair_has_one_number_in_each_half() {
     // Pair 0: its angle is the position, whatever theta is.
-    let rule = "number i is paired with number i + head_dim / 2: here number 0";
+    let rule = "number i is paired with number i + head_dim / 2, and not with its neighbour: here number 0";
     check(rule, &[1.0, 0.0, 0.0, 0.0], 1, 10_000.0, &[0.540_302, 0.0, 0.841_471, 0.0]);
     let x = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     check(rule, &x, 1, 10_000.0, &[0.540_302, 0.0, 0.0, 0.841_471, 0.0, 0.0]);

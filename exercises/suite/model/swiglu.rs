@@ -19,7 +19,7 @@ fn the_switch_of_the_page() {
         (-6.0, -0.014_836),
     ];
     for (gate, expected) in numbers {
-        let rule = "silu(z) = z / (1 + e^-z): a large z passes, 0 passes nothing, -2 a little";
+        let rule = "silu(z) = z / (1 + e^-z): a large z passes, 0 passes nothing, and -2 still a little, unlike in ReLU";
         check(rule, &[1.0], [&vec![vec![gate]], &one, &one], &[expected]);
     }
 }

@@ -19,7 +19,11 @@ fn check(rule: &str, seq: usize, vocab: usize) {
 #[test]
 fn the_last_row_of_several() {
     for (seq, vocab) in [(2, 3), (3, 2), (4, 3), (3, 5), (9, 4)] {
-        check("the result is the row of the last position, and all of it", seq, vocab);
+        check(
+            "the result is the row of the last position, not the first, and all of it",
+            seq,
+            vocab,
+        );
     }
 }
 

@@ -75,7 +75,7 @@ fn the_example_of_the_task() {
 
 #[test]
 fn every_running_sequence_that_decodes_gets_its_token() {
-    let rule = "a sequence decodes when its whole prompt is computed: one token, with logits";
+    let rule = "a sequence decodes once its whole prompt is computed: one token, with logits";
     let running = [('A', 3, 9), ('B', 3, 3)];
     check(rule, (8, 2, 0), (&running, &[]), "A 1 logits, B 1 logits");
     let rule = "decodes may take more than the budget";

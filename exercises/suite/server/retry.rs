@@ -66,7 +66,7 @@ fn what_may_succeed_later() {
 #[test]
 fn it_gives_up() {
     check("the last retry", USUAL, (429, None), (4, 0.0), seconds(8.0));
-    let rule = "no more than `retries`, whatever the server says";
+    let rule = "no more than `retries` retries, whatever the server says";
     check(rule, USUAL, (429, seconds(1.0)), (5, 0.0), None);
     check(rule, USUAL, (429, None), (u32::MAX, 0.0), None);
     let never = Policy { retries: 0, ..USUAL };

@@ -23,22 +23,21 @@ fn at_one_it_is_the_softmax() {
 
 #[test]
 fn above_one_the_tokens_become_more_alike() {
-    let rule = "above 1 the best token loses probability, and the unlikely ones gain";
+    let rule = "a logit is divided by the temperature: above 1 the best token loses probability, and the unlikely ones gain";
     check(rule, &LOGITS, 2.0, &[0.349_932, 0.272_527, 0.212_244, 0.165_296]);
     check(rule, &[100.0, 102.0], 4.0, &[0.377_541, 0.622_459]);
 }
 
 #[test]
 fn below_one_the_best_token_gains() {
-    let rule = "below 1 the best token gains probability, and the unlikely ones lose";
+    let rule = "a logit is divided by the temperature: below 1 the best token gains probability, and the unlikely ones lose";
     check(rule, &LOGITS, 0.5, &[0.643_914, 0.236_883, 0.087_144, 0.032_059]);
     check(rule, &[-1.0, -3.0, -2.0], 0.5, &[0.866_813, 0.015_876, 0.117_31]);
 }
 
 #[test]
 fn zero_is_greedy() {
-    let rule =
-        "at 0 the token with the greatest logit has all, of equals the one with the lowest id";
+    let rule = "0 is greedy, not off: the token with the greatest logit has all, of equals the one with the lowest id";
     for zero in [0.0, -0.0] {
         check(rule, &[1.0, 3.0, 2.0], zero, &[0.0, 1.0, 0.0]);
         check(rule, &[-3.0, -1.0, -2.0], zero, &[0.0, 1.0, 0.0]);

@@ -16,7 +16,7 @@ fn check(rule: &str, probabilities: &[f32], kept: &[bool], expected: &[f32]) {
 fn the_example_of_the_chapter() {
     let probabilities = [0.455, 0.276, 0.167, 0.102];
     let kept = [true, true, false, false];
-    let rule = "what stays is divided by the sum of what stays";
+    let rule = "the probability of a token that stays is divided by the sum of all that stay";
     check(rule, &probabilities, &kept, &[0.622_435, 0.377_565, 0.0, 0.0]);
 }
 

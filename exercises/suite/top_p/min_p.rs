@@ -27,7 +27,7 @@ fn it_is_a_share_of_the_best_and_not_of_all() {
 
 #[test]
 fn only_differences_count() {
-    let rule = "adding the same number to all scores changes no probability";
+    let rule = "adding the same number to all scores changes no probability, and so removes no other token";
     check(rule, &[-8.0, -8.5, -9.0, -9.5], 0.5, &[-8.0, -8.5, REMOVED, REMOVED]);
     check(rule, &[0.0, -0.5, -1.0, -1.5], 0.5, &[0.0, -0.5, REMOVED, REMOVED]);
     check(rule, &[1000.0, 999.5, 999.0, 0.0], 0.5, &[1000.0, 999.5, REMOVED, REMOVED]);
