@@ -1,4 +1,4 @@
-//! Tokens first, then those that have ended are removed from the back, where nothing shifts.
+//! Tokens first, then the ended sequences are removed from the back, where nothing shifts.
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequence {

@@ -1,4 +1,4 @@
-//! One output after the other: slower, and the same bits.
+//! One output after the other: slower, and bit-identical.
 
 pub const LANES: usize = 4;
 

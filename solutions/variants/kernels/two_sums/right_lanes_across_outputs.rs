@@ -1,4 +1,4 @@
-//! Four outputs side by side, each a sum of its own.
+//! Four outputs side by side, each with a separate sum.
 
 pub fn linear(weights: &[Vec<f32>], x: &[Vec<f32>]) -> Vec<Vec<f32>> {
     let mut y = vec![Vec::new(); x.len()];
