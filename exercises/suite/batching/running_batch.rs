@@ -67,7 +67,7 @@ fn first_come_first_served() {
 
 #[test]
 fn many_that_arrive_at_the_same_step() {
-    // One place, one token each: those with an odd number arrive at step 0, the others at step 1.
+    // One place, one token each: requests with an odd number arrive at step 0, the others at step 1.
     let requests: Vec<(usize, usize)> = (0..100).map(|i| ((i + 1) % 2, 1)).collect();
     let expected: Vec<(usize, usize)> =
         (0..100).map(|i| i / 2 + 50 * ((i + 1) % 2)).map(|step| (step, step)).collect();

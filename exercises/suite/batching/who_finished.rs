@@ -166,7 +166,7 @@ fn all_may_end_at_once() {
     check("a batch may be empty after a step", running, &[8, EOS, 9], &[], &finished);
 }
 
-/// The tokens that the model will choose for a text, one a step, for ever.
+/// The tokens that the model will choose for a text, one a step, forever.
 fn script(name: char) -> impl FnMut() -> u32 {
     let mut random = Random::new(u64::from(u32::from(name)));
     move || random.below(6) as u32

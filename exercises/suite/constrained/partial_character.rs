@@ -30,7 +30,7 @@ fn whole_characters_must_be_allowed() {
     check(rule, &[], "é".as_bytes(), &('a'..='z'), false);
     check(rule, &[0xc3], b"\xa9\xc3\x80", &ACCENTS, false);
     check(rule, &[0xc3], b"\xa9a", &ACCENTS, false);
-    // The lower two bytes of U+10041 are those of A.
+    // The lower two bytes of U+10041 are A's.
     check(rule, &[], "\u{10041}".as_bytes(), &('A'..='Z'), false);
     let rule = "a token without bytes changes nothing";
     check(rule, &[], &[], &ACCENTS, true);
@@ -110,7 +110,7 @@ fn any_bytes() {
         let count = 1 + random.below(3);
         let mut text = String::new();
         for _ in 0..count {
-            // In the range, or just beside it.
+            // In the range, or right next to it.
             let first = u32::from(*allowed.start()) - 1;
             text.extend(char::from_u32(first + random.below(12) as u32));
         }

@@ -73,7 +73,7 @@ fn case(rule: &str, request: &Request, draft: &str) -> Case {
     Case::rule(rule).given("request", request).given("draft", draft)
 }
 
-/// The text must be that of plain decoding, with drafts of 0 to 5 guesses.
+/// The text must equal plain decoding's, with drafts of 0 to 5 guesses.
 fn check(rule: &str, request: &Request, (name, is_right): Named) {
     for count in 0..6 {
         let case = case(rule, request, &format!("{name}, {count} at a time"));

@@ -39,7 +39,7 @@ fn case(rule: &str, capacity: usize, appends: &[usize]) -> Case {
         .given("a number in the values", "the same below zero")
 }
 
-/// Appends, one after the other: those that fit must return everything up to them, and the others
+/// Appends, one after the other: the ones that fit must return everything up to them, and the others
 /// must change nothing.
 fn check(rule: &str, capacity: usize, appends: &[usize]) {
     let mut cache = LayerCache::new(HEADS, capacity, HEAD_DIM, &device());
@@ -131,7 +131,7 @@ fn an_append_copies_the_new_rows_only() {
     // Half of the cache is filled, and the first append may set something up.
     append(CAPACITY / 2);
     append(1);
-    // The least of several: other tests run beside this one.
+    // The least of several: other tests run next to this one.
     let bytes = (0..4).map(|_| append(1)).min().expect("there are four");
     let whole = HEADS * CAPACITY * WIDE * 4;
     case.holds(

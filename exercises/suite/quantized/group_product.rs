@@ -5,7 +5,7 @@ fn group(scale: f32, integers: [i8; GROUP]) -> Group {
     Group { scale, integers }
 }
 
-/// The bits of a product must be those of what is expected.
+/// The product must be bit-identical to the expected one.
 #[track_caller]
 fn check(rule: &str, groups: &[Group], x: &[f32], expected: f32) {
     let case = Case::rule(rule).given("groups", groups).given("x", x);

@@ -8,7 +8,7 @@ fn group(scale: f32, first: &[i8]) -> Group {
     Group { scale, integers }
 }
 
-/// The bits of a product must be those of what is expected.
+/// The product must be bit-identical to the expected one.
 #[track_caller]
 fn check(rule: &str, weights: &[Group], x: &[Group], expected: f32) {
     let case = Case::rule(rule).given("weights", weights).given("x", x);

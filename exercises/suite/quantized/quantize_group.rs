@@ -5,7 +5,7 @@ fn case(rule: &str, weights: &[f32]) -> Case {
     Case::rule(rule).given("weights", weights)
 }
 
-/// Scale and integers of a group. The scale is compared first, by a rule of its own: where it is
+/// Scale and integers of a group. The scale is compared first, by a separate rule: where it is
 /// wrong, so are the integers.
 #[track_caller]
 fn check_group(rule: &str, weights: &[f32], scale: f32, integers: &[i8]) {

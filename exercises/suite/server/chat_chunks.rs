@@ -34,7 +34,7 @@ fn shown(chunk: Chunk) -> String {
     parts.join(" | ")
 }
 
-/// Each event on a line of its own.
+/// Each event on a separate line.
 fn lines(events: &[Event]) -> String {
     events.iter().map(|event| format!("\n    {event:?}")).collect()
 }

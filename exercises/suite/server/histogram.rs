@@ -6,7 +6,7 @@ fn histogram(bounds: &[u64], counts: &[u64]) -> Histogram {
 }
 
 fn observed(bounds: &[u64], values: &[u64]) -> Histogram {
-    // For a panic: what is compared has a case of its own.
+    // For a panic: each comparison has a separate case.
     let _case = Case::rule("values are observed one after the other")
         .given("bounds", bounds)
         .given("values", values);

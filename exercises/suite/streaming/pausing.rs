@@ -1,7 +1,7 @@
 use super::pausing::{Job, Scheduler};
 use crate::support::{Case, Random};
 
-/// (name, remaining, unread). A name in small letters is that of a cancelled job.
+/// (name, remaining, unread). A name in small letters belongs to a cancelled job.
 type Short = (char, usize, usize);
 
 fn jobs<T: FromIterator<Job>>(short: &[Short]) -> T {

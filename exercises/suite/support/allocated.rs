@@ -1,4 +1,4 @@
-//! How much memory a piece of code asks for: a copy has to be allocated, and can be seen so.
+//! How much memory a piece of code asks for: a copy has to be allocated, so it shows here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The bytes that were allocated while `work` ran, on all threads: those of other tests too.
+/// The bytes that were allocated while `work` ran, on all threads, even of other tests.
 pub fn allocated_by(work: impl FnOnce()) -> usize {
     let before = ALLOCATED.load(Ordering::Relaxed);
     work();

@@ -1,4 +1,4 @@
-//! Code that may wait for ever.
+//! Code that may wait forever.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,14 +10,14 @@ use super::Case;
 /// Far longer than any answer takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// How long the other tests wait where one has waited in vain, so that all have a result before the
+/// How long the other tests wait once one has waited in vain, so that all have a result before the
 /// runner stops them. They take milliseconds.
 const LIMIT_AFTER_ONE: Duration = Duration::from_millis(500);
 
 static ONE_WAITED: AtomicBool = AtomicBool::new(false);
 
-/// What `work` returns. It runs in a thread of its own: where it waits for ever, the case fails
-/// instead of hanging.
+/// What `work` returns. It runs in a separate thread: if it waits forever, the case fails instead of
+/// hanging.
 #[track_caller]
 pub fn in_time<T: Send + 'static>(case: &Case, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = channel();
@@ -33,7 +33,7 @@ pub fn in_time<T: Send + 'static>(case: &Case, work: impl FnOnce() -> T + Send +
         Err(RecvTimeoutError::Timeout) => {
             ONE_WAITED.store(true, Relaxed);
             let expected = format!("an end within {} seconds", limit.as_secs_f32());
-            case.fail(&expected, "a call that waits, and does not return")
+            case.fail(&expected, "a call that hasn't returned: does it wait in vain, or loop?")
         }
     }
 }

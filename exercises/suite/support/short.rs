@@ -5,7 +5,7 @@ use std::fmt::Debug;
 /// How many characters of a value are shown.
 const WIDTH: usize = 160;
 
-/// A text without what is in its middle, where it is longer than [`WIDTH`].
+/// A text without its middle, if it is longer than [`WIDTH`].
 pub fn shortened(text: &str) -> String {
     shortened_to(WIDTH, text)
 }
@@ -27,7 +27,7 @@ fn shortened_to(width: usize, text: &str) -> String {
     format!("{begin} ... ({left_out} characters) ... {end}")
 }
 
-/// Two texts that differ. Where one is too long, both are shown around the first difference.
+/// Two texts that differ. If one is too long, both are shown around the first difference.
 pub fn around_difference(one: &str, other: &str) -> (String, String) {
     if one.chars().count().max(other.chars().count()) <= WIDTH {
         return (one.to_owned(), other.to_owned());
@@ -51,7 +51,7 @@ pub fn around_difference(one: &str, other: &str) -> (String, String) {
     (around(one), around(other))
 }
 
-/// A list, or, where that is too long, what is around an index.
+/// A list, or, if that is too long, its part around an index.
 pub fn list_around<T: Debug>(list: &[T], index: usize) -> String {
     let all = format!("{list:?}");
     if all.chars().count() <= WIDTH {

@@ -1,4 +1,4 @@
-//! What the suites share, and what those about tensors share beyond it.
+//! What the suites share, and what the suites with tensors share beyond it.
 
 #![allow(unused_imports, reason = "help for suites that are being written")]
 

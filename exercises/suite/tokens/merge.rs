@@ -138,7 +138,7 @@ fn nothing_is_lost_and_nothing_is_left_to_join() {
     }
 }
 
-/// Merges of the letters a, b and c, each with a result of its own.
+/// Merges of the letters a, b and c, each with a different result.
 fn some_merges(random: &mut Random, count: usize) -> Vec<(String, String)> {
     let mut pieces: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
     let mut merges = Vec::new();
