@@ -29,7 +29,8 @@ pub struct Choice {
 /// - A damaged model may give NaN. Every comparison with NaN is false, so which token a search
 ///   finds would depend on where the NaN stands. You refuse such logits.
 ///
-/// # Errors No logits, or one that is NaN, wherever it stands.
+/// # Errors
+/// No logits, or one that is NaN, wherever it stands.
 ///
 /// ```text
 /// argmax(&[2.0, 1.5, 1.0])             -> Ok(token 0, lead 0.5)

@@ -3,7 +3,7 @@
 /// How likely was a token? Return the natural logarithm of the probability that the softmax of
 /// `logits` gives to `token`: 0 or less.
 ///
-/// `logits` is `[vocab]`, and `token` is an index into it. The catch is the extremes:
+/// `logits` is `[vocab]`, and `token` is an index into it. The catches are at the extremes:
 ///
 /// - Logits may be so large that their `exp` is infinite, or so small that it is 0.
 /// - A token may be so unlikely that its probability is 0 in an `f32`, and in an `f64` too. Yet its

@@ -23,7 +23,8 @@ use slowburn::sampling::{Sampler, SamplingParams};
 /// With a real model the texts are not as monotonous, and yet some are odd in a way that is hard to
 /// name. Find out why, and fix it. The signature stays.
 ///
-/// # Errors Parameters out of their range, or logits from which nothing can be drawn.
+/// # Errors
+/// Parameters out of their range, or logits from which nothing can be drawn.
 pub fn one_word_story(
     model: &dyn Fn(&[u32]) -> Vec<f32>,
     prompt: &[u32],

@@ -1,8 +1,8 @@
 //! Min-p: relative to the best token.
 
 /// A model that is sure of itself leaves little room, one that hesitates leaves a lot. Min-p
-/// measures every token against the best one: it removes those whose probability is less than
-/// `share` times the probability of the most likely token.
+/// measures every token against the best one: it removes each token whose probability is less than
+/// `share` times the best token's.
 ///
 /// `scores` is `[vocab]`, and you change it in place: a score that is removed becomes -inf, the
 /// others stay as they are. `share` is from 1e-5 to 1.

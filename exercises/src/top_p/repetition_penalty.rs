@@ -1,6 +1,6 @@
 //! The repetition penalty.
 
-/// The model repeats itself. So make every token that was said less likely to be said again.
+/// A model likes to repeat itself. So make every token that was said less likely to be said again.
 ///
 /// `scores` is `[vocab]`, and you change it in place. `prompt` and `output` are token ids within
 /// the vocabulary, and a token was said if it is in either. With a `penalty` above 1, the score of
