@@ -3,7 +3,7 @@
 
 widgets.allowed = async (place) => {
     const { element, fill, field, output, button, percent, count } = elements;
-    /** The most bytes that are named where the text leaves the grammar. */
+    /** How many bytes to name, at most, where the text leaves the grammar. */
     const NAMED = 12;
 
     const regex = field({ label: "expression", value: place.dataset.regex, change: () => show() });
@@ -24,7 +24,7 @@ widgets.allowed = async (place) => {
         } catch (error) {
             answer = { refused: error.message };
         }
-        // A list that is drawn anew would lose the focus, and with it the place of the next key.
+        // A redrawn list loses the focus, and then the next key would go elsewhere.
         const hadFocus = list.contains(document.activeElement);
         list.replaceChildren(...(answer.inside?.likeliest ?? []).map(item));
         if (hadFocus) (list.querySelector("button") ?? list).focus();
@@ -32,7 +32,7 @@ widgets.allowed = async (place) => {
         place.dataset.shown = JSON.stringify({ request, answer });
     });
 
-    /** A token that is pressed is appended, unless it is no whole text or a field of one line can't hold it. */
+    /** Press a token to append it, unless it isn't whole characters, or a one-line field can't hold it. */
     function item([token, share]) {
         const shown = token.is_special ? "the end" : visible(token);
         const isWhole = !token.is_special && !/[\uFFFD\r\n]/.test(token.text);
@@ -45,7 +45,7 @@ widgets.allowed = async (place) => {
         show();
     }
 
-    /** Spaces as marks, and bytes that are no whole characters in hexadecimal. */
+    /** Spaces as marks, and incomplete characters as hexadecimal bytes. */
     function visible({ text, bytes }) {
         if (text.includes("\uFFFD")) return bytes.map(hex).join(" ");
         return text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
@@ -67,7 +67,7 @@ widgets.allowed = async (place) => {
             + `${percent(share)} of its probability. ${end}`;
     }
 
-    /** Why a text is outside: the byte that could not be read, and what could have been. */
+    /** Why a text is outside: the byte that can't come next, and what can. */
     function left({ state, states, read, instead }, text) {
         const byte = new TextEncoder().encode(text)[read];
         const others = instead.length > NAMED ? ` and ${instead.length - NAMED} others` : "";

@@ -1,4 +1,4 @@
-// One forward pass over a text: its shapes, what each head attends to, and what each layer would say.
+// One forward pass over a text: its shapes, what each head attends to, and what each layer would predict.
 "use strict";
 
 widgets.anatomy = async (place) => {
@@ -51,8 +51,8 @@ widgets.anatomy = async (place) => {
     });
 
     /**
-     * A line for each position that may be looked at, a column for each head. The area of a square is
-     * the weight.
+     * A line for each position that the chosen one may look at, and a column for each head. The area of
+     * a square is the weight.
      */
     function drawHeat({ tokens, attention }) {
         const columns = attention.flatMap((layer, l) => layer.map((matrix, h) => {
@@ -81,7 +81,7 @@ widgets.anatomy = async (place) => {
         );
     }
 
-    // The column of the pointer, beside the line that the style sheet marks.
+    // Marks the pointer's column; the style sheet marks its line.
     heat.addEventListener("pointerover", ({ target }) => {
         const at = target.closest("tbody td")?.cellIndex;
         for (const row of heat.querySelectorAll("tbody tr")) {

@@ -1,11 +1,11 @@
-// A text in the making: at each step, the candidates before and after each rule of the sampler.
+// A text as it is written: at each step, the candidates before and after each rule of the sampler.
 "use strict";
 
 widgets.candidates = async (place) => {
     const { element, fill, slider, field, number, button, buttons, enable, output, key, bar, percent, count } = elements;
     const ROWS = 12;
 
-    // ---- controls, by the names of the library's parameters; `off` is where a rule does nothing
+    // ---- controls, named like the library's parameters; at `off`, a rule does nothing
 
     const decimals = (value) => value.toFixed(2);
     const controls = {
@@ -35,7 +35,7 @@ widgets.candidates = async (place) => {
         return { seed: seed.value(), ...Object.fromEntries(set.map(({ name, value }) => [name, value()])) };
     }
 
-    // ---- the text: a list of steps, of which one is looked at
+    // ---- the text: a list of steps, and the one that you look at
 
     const text = elements.steps("The steps of the text", (at) => look(at));
     let tokens = [];
@@ -69,7 +69,7 @@ widgets.candidates = async (place) => {
     const turns = live.turns({ opened, said, changed: allow });
 
     const begin = () => turns.instead(async (engine) => {
-        // Where a text cannot begin, nothing is left of the one before.
+        // If the new text can't begin, nothing of the old one may stay.
         [tokens, step, hasBegun, hasEnded] = [[], 0, false, false];
         delete place.dataset.ids;
         try {
@@ -81,7 +81,7 @@ widgets.candidates = async (place) => {
         await look(0);
     });
 
-    /** The table of no text. */
+    /** Empties the table, for when there is no text. */
     function clear() {
         delete place.dataset.shown;
         drawText();
@@ -112,7 +112,7 @@ widgets.candidates = async (place) => {
         });
     }
 
-    // ---- the rules, in the order of the sampler, of which one is looked at
+    // ---- the rules, in the sampler's order, and the one that you look at
 
     const ALL = "all rules";
     const choice = element("fieldset", { class: "widget-stages" });
@@ -123,7 +123,7 @@ widgets.candidates = async (place) => {
         const names = [ALL, ...stages.slice(1).map((stage) => stage.rule)];
         if (!names.includes(rule)) rule = ALL;
         const old = [...choice.querySelectorAll("input")].map(({ value }) => value);
-        // Buttons that are drawn anew would lose the focus, and with it the place of the next key.
+        // Redrawn buttons lose the focus, and then the next key would go elsewhere.
         const hadFocus = choice.contains(document.activeElement);
         if (old.join() !== names.join()) {
             choice.replaceChildren(element("legend", {}, "look at"), ...names.map((name) => {
@@ -164,7 +164,7 @@ widgets.candidates = async (place) => {
             if (hasBegun) said.textContent = `${error.message}.`;
             return;
         }
-        // Another text has begun meanwhile, or cannot.
+        // Meanwhile another text has begun, or failed to.
         if (!hasBegun || at > tokens.length) return;
         const { stages, candidates, drawn } = shown;
         drawStages(stages);
@@ -175,7 +175,7 @@ widgets.candidates = async (place) => {
             : `The likeliest tokens at step ${at + 1}, the next one`;
         heads[0].textContent = before === 0 ? "the model" : `after ${stages[before].rule}`;
         heads[1].textContent = rule === ALL ? "after all rules" : `after ${rule}`;
-        // A token that was drawn from further down takes the place of the last.
+        // If the drawn token is further down, it takes the last row.
         const seen = candidates.length > ROWS ? [...candidates.slice(0, ROWS - 1), candidates[ROWS]] : candidates;
         rows.forEach((row, i) => fillRow(row, seen[i], before, after, drawn));
         const [from, to] = [stages[before], stages[after]];

@@ -1,7 +1,7 @@
-// What the widgets are built from: labelled controls that the browser brings, and bars.
+// What the widgets are built from: the browser's own controls with labels, and bars.
 "use strict";
 
-/** Each widget by its name: a function that fills an element, and is done when it can be used. */
+/** Each widget by its name: a function that fills an element, and resolves when you can use it. */
 const widgets = {};
 
 const elements = {
@@ -25,8 +25,8 @@ const elements = {
     },
 
     /**
-     * Fills a widget: its title, a line that says what to try, and its parts. The figure that stood
-     * there is kept for print.
+     * Fills a widget: its title, a line with something to try, and its parts. The figure that was
+     * there before stays for print.
      */
     fill(place, title, ...parts) {
         const { element, id } = elements;
@@ -37,7 +37,7 @@ const elements = {
         place.querySelector(":scope > .widget-live").replaceChildren(heading, line, ...parts);
     },
 
-    /** The level of a widget's heading: one below the heading of the page that it stands under. */
+    /** The level of a widget's heading: one below the page's heading above it. */
     level(place) {
         const above = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter((heading) =>
             !heading.closest(".widget")
@@ -45,7 +45,7 @@ const elements = {
         return Number(above.at(-1)?.localName[1] ?? 1) + 1;
     },
 
-    /** A slider with its label and its value: `show` writes the value, `change` hears of it. */
+    /** A slider with its label and its value: `show` formats the value, and `change` is called when it moves. */
     slider({ label, min, max, step, value, show, change }) {
         const { element } = elements;
         const input = element("input", { type: "range", min, max, step, value });
@@ -68,10 +68,10 @@ const elements = {
         return { row, input, set, value: () => input.valueAsNumber };
     },
 
-    /** A line to type into, with its label. `change` hears of every letter. */
+    /** A line to type into, with its label. `change` is called at every letter. */
     field({ label, value, change, enter = () => {} }) {
         const { element } = elements;
-        // More characters than the longest prompt has that fits into the context.
+        // More characters than any prompt that fits into the context.
         const input = element("input", {
             type: "text", value, maxlength: 20000, spellcheck: "false", autocomplete: "off",
         });
@@ -83,8 +83,8 @@ const elements = {
     },
 
     /**
-     * A whole number, with its label. What it shows is what is used: a number that is none of those
-     * allowed gives way to the nearest, and a hint says so.
+     * A whole number, with its label. What you see is what is used: if you type a number that isn't
+     * allowed, the nearest takes its place, and a hint tells you.
      */
     number({ label, min, max, value, change = () => {} }) {
         const { element } = elements;
@@ -119,8 +119,8 @@ const elements = {
     },
 
     /**
-     * A button. One that is disabled can still have the focus: if it lost it, the keys that are
-     * pressed next would go to the page.
+     * A button. Even a disabled one keeps the focus: if it lost it, the keys that you press next would
+     * go to the page.
      */
     button(label, press) {
         const made = elements.element("button", { type: "button", "aria-disabled": "false" }, label);
@@ -160,8 +160,8 @@ const elements = {
     },
 
     /**
-     * A row of tokens of which one is looked at: with the pointer, or with the arrow keys. `look`
-     * hears of the one that is wanted.
+     * A row of tokens. You choose one with the pointer or the arrow keys, and `look` is called with its
+     * index.
      */
     steps(label, look) {
         const { element } = elements;
@@ -177,7 +177,7 @@ const elements = {
             event.preventDefault();
             look(Math.min(Math.max(to, 0), count - 1));
         });
-        /** Draws the tokens, of which `chosen` is looked at, after a text that is no part of the list. */
+        /** Draws the tokens, with `chosen` marked, after a text that isn't part of the list. */
         const draw = (tokens, chosen, text = "") => {
             [at, count] = [chosen, tokens.length];
             before.textContent = text;

@@ -1,5 +1,5 @@
-// One story from weights in several formats: the story once, and what each format writes from the
-// token on at which it parts from it.
+// One story from weights in several formats: the story once, and for each format what it writes from the
+// token at which it diverges.
 "use strict";
 
 widgets.formats = async (place) => {
@@ -85,7 +85,7 @@ widgets.formats = async (place) => {
             + `--temperature ${temperature} --seed ${seed} --max-tokens ${MAX_TOKENS}`;
     }
 
-    /** At which token a story is no longer the same as another, of which it may be a beginning. */
+    /** The token at which a story diverges from another, or ends before it; -1 if it does neither. */
     function parting(story, other) {
         const at = story.tokens.findIndex(({ id }, i) => other.tokens[i]?.id !== id);
         if (at >= 0) return at;
@@ -93,8 +93,8 @@ widgets.formats = async (place) => {
     }
 
     /**
-     * The story that the others are held against: in bold up to the first parting, and with a mark
-     * and a number where a format parts.
+     * The story that the others are compared with: bold up to the first divergence, then with a mark
+     * and a number wherever a format diverges.
      */
     function drawStory(prompt, tokens, partings) {
         const common = Math.min(tokens.length, ...partings.filter((at) => at >= 0));
@@ -107,7 +107,7 @@ widgets.formats = async (place) => {
     }
 
     function draw(settings, begun, stories, inF32, distances) {
-        // Where f32 is not known, the first of the others takes its place.
+        // If we don't have the story in f32, the first of the others takes its place.
         const reference = inF32 ? { ...inF32, has_ended: true } : stories[0];
         const against = inF32 ? "f32" : begun[0].name;
         const written = Math.max(...stories.map((story) => story.tokens.length));
@@ -120,7 +120,7 @@ widgets.formats = async (place) => {
         }
         drawStory(settings.prompt, reference.tokens.slice(0, written), partings);
         const lines = [];
-        // While they are written, their ends; then, where they part.
+        // While they are written, show their ends; afterwards, where they diverge.
         const show = (text) => { text.scrollTop = distances ? 0 : text.scrollHeight; };
         rows.forEach(({ name, text }, i) => {
             const { tokens } = stories[i];

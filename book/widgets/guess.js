@@ -1,4 +1,4 @@
-// A text with guesses from itself, pass by pass: those that were right, and the wrong ones.
+// A text with guesses from itself, pass by pass: the right ones and the wrong ones.
 "use strict";
 
 widgets.guess = async (place) => {
@@ -59,7 +59,7 @@ widgets.guess = async (place) => {
         return wrong < 0 ? guessed.length : wrong;
     }
 
-    /** The tokens of a step, and in front of the one that replaced it the first wrong guess. */
+    /** The tokens of a step, with the first wrong guess in front of the token that replaced it. */
     function parts(step) {
         const accepted = right(step);
         return step.tokens.flatMap(({ text }, i) => {

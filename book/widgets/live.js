@@ -32,17 +32,17 @@ const live = (() => {
         return url;
     }
 
-    /** What a JSON file beside the engine holds. */
+    /** The contents of a JSON file next to the engine. */
     async function json(file) {
         const response = await fetch(await address(file));
         if (!response.ok) throw new Error(`${file}: ${response.status}`);
         return response.json();
     }
 
-    /** Widgets that wait for the engine: where each says how far it is. */
+    /** Widgets that wait for the engine: where each shows the progress. */
     const loading = new Set();
 
-    /** Says how much is loaded, in tenths: a screen reader reads each change. */
+    /** Shows how much is loaded, in tenths, because a screen reader reads every change. */
     function progress(loaded, bytes) {
         const tenths = Math.min(10, Math.floor((10 * loaded) / bytes));
         const text = `Loading ${(bytes / 1e6).toFixed(1)} MB: ${10 * tenths}%.`;
@@ -51,7 +51,7 @@ const live = (() => {
         }
     }
 
-    /** The worker, which the first widget that is seen starts. */
+    /** The worker, started by the first widget that comes into sight. */
     function start() {
         worker ??= (async () => {
             const { bytes } = await list();
@@ -87,7 +87,7 @@ const live = (() => {
 
     /**
      * A widget of the engine. `ask` sends a request, and `ms` is how long its last answer took to
-     * compute. Nothing is loaded before the place is nearly in sight; then `said` tells how much.
+     * compute. Nothing is loaded before the place is nearly in sight; then `said` shows the progress.
      */
     async function open(place, kind, said) {
         await near(place);
@@ -124,8 +124,8 @@ const live = (() => {
     }
 
     /**
-     * A function that runs `work`, and once more where it was called meanwhile: a slider asks
-     * faster than answers come, and only its last place matters.
+     * A function that runs `work`, and once more if it was called meanwhile: a slider asks faster
+     * than answers come, and only its last position matters.
      */
     function latest(work) {
         let isRunning = false;
@@ -146,8 +146,8 @@ const live = (() => {
     }
 
     /**
-     * A function that calls `draw` at the next frame, once, however often it is called before. Its
-     * `now` draws at once, and then not again.
+     * A function that calls `draw` at the next frame, once, however often you call it before. Its `now`
+     * draws at once instead.
      */
     function eachFrame(draw) {
         let frame = null;
@@ -166,10 +166,10 @@ const live = (() => {
     }
 
     /**
-     * The work of a widget, one piece after the other. `run` adds a piece. `instead` ends the piece
-     * that runs, drops those that wait, and adds one. `stop` is a button that ends and drops. A
-     * piece gets the engine, and a function that says whether it should go on. `changed` hears
-     * whether there is work.
+     * A widget's work, one piece after the other. `run` adds a piece. `instead` ends the running piece,
+     * drops the waiting ones, and adds one. `stop` is a button that ends and drops. A piece gets the
+     * engine, and a function that tells it whether to go on. `changed` is called with whether there is
+     * work.
      */
     function turns({ opened, said, changed = () => {} }) {
         let current = {};

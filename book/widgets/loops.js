@@ -1,4 +1,4 @@
-// The naive loop and the cached loop, step by step: the rows that each computes, those that it reads
+// The naive loop and the cached loop, step by step: the rows that each computes, the rows that it reads
 // from the cache, and the time that it takes.
 "use strict";
 
@@ -72,7 +72,7 @@ widgets.loops = async (place) => {
         return element("path", { d: path.join(""), class: kind, "vector-effect": "non-scaling-stroke" });
     }
 
-    /** The steps that both loops have made. */
+    /** How many steps both loops have taken. */
     const done = () => loops[1].steps.length;
 
     function draw() {

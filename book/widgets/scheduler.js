@@ -1,5 +1,5 @@
-// The scheduler in steps: requests are added, and each step shows what is computed, whose blocks are
-// whose, and why.
+// The scheduler, step by step: you add requests, and each step shows what is computed, which blocks belong
+// to whom, and why.
 "use strict";
 
 widgets.scheduler = async (place) => {
@@ -35,7 +35,7 @@ widgets.scheduler = async (place) => {
     let arriving = [];
     let added = 0;
 
-    /** Changes with every beginning: a repetition that is no longer wanted ends. */
+    /** Changes at every beginning, so that an outdated repetition ends. */
     let latest = {};
 
     function begin() {

@@ -1,9 +1,9 @@
-// A beginning is typed, and the model goes on.
+// You type a beginning, and the model goes on.
 "use strict";
 
 widgets.story = async (place) => {
     const { element, fill, slider, field, number, button, buttons, output, count } = elements;
-    /** The most tokens of a message: more, and a press of Stop would wait. */
+    /** The most tokens in a message: with more, Stop would have to wait. */
     const MOST = 32;
     /** How long the tokens of a message take, in milliseconds: about a frame. */
     const FRAME = 16;
@@ -78,7 +78,7 @@ widgets.story = async (place) => {
                 drawNext();
             }
         } finally {
-            // What was asked for behind the end of the story has no answer.
+            // Requests beyond the end of the story have no answer.
             await Promise.allSettled(asked);
         }
         const seconds = (performance.now() - begin) / 1000;

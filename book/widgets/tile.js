@@ -1,5 +1,5 @@
 // A tile of the microkernel, cycle by cycle, on an idealised core: which register holds what, and what
-// each unit does. It counts instructions and computes no numbers, so it asks no engine.
+// each unit does. It counts instructions and computes no numbers, so it needs no engine.
 "use strict";
 
 widgets.tile = async (place) => {

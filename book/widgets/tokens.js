@@ -3,7 +3,7 @@
 
 widgets.tokens = async (place) => {
     const { element, fill, output, count } = elements;
-    /** The most characters that are cut into tokens: each token is drawn, at every letter typed. */
+    /** How many characters are cut into tokens, at most: every letter you type redraws each token. */
     const MOST = 2000;
 
     const text = element("textarea", { rows: 2, spellcheck: "false" });

@@ -26,7 +26,7 @@ widgets.way = async (place) => {
     const turns = live.turns({ opened, said });
 
     let answer = null;
-    /** The position that is followed; none for the last. */
+    /** The position that you follow; null for the last. */
     let position = null;
     let stops = [];
     const stop = slider({
@@ -141,7 +141,7 @@ const way = (() => {
         "M90 79V22H364V61", "M384 79V22H534V61",
     ];
 
-    /** The network as boxes. `move` marks those of a stop, and tells those before from those behind. */
+    /** The network as boxes. `move` marks the boxes of a stop, the ones before it and the ones after. */
     function picture() {
         const label = element("text", { x: 324, y: 140, class: "small middle" });
         const boxes = BOXES.map(([box, text, x, y, width, height]) => {
@@ -201,7 +201,7 @@ const way = (() => {
                 element("path", { d: path.join(""), class: kind })));
     }
 
-    /** What each head takes up from each position, as in the widget of attention. */
+    /** What each head takes from each position, as in the attention widget. */
     function weightsTable({ tokens, position }, weights) {
         return element("table", { class: "widget-table widget-weights" },
             element("caption", {}, "The heads' weights: each column sums to 100%"),
@@ -212,7 +212,7 @@ const way = (() => {
                 ...weights.map((row) => element("td", {}, elements.bar(row[at], at === position ? "new" : "kept"), percent(row[at])))))));
     }
 
-    /** The tokens that a head takes up most, as a sum. */
+    /** The tokens from which a head takes most, as a sum. */
     function sum({ tokens }, row) {
         const best = row.map((share, at) => [share, at]).sort(([a], [b]) => b - a).slice(0, 3);
         return best.map(([share, at]) => `${number(share)} · v(${name(tokens[at])})`).join(" + ");
