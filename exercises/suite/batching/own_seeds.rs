@@ -61,7 +61,7 @@ fn a_request_alone_gives_the_text_that_it_gave_before() {
 
 #[test]
 fn neighbours_change_nothing() {
-    let rule = "a text says with others what it says alone";
+    let rule = "with others a text is what it is alone: its prompt and its own seed decide, and not its place";
     let requests = [
         request(&[1, 2], 7),
         request(&[3], 8),

@@ -23,7 +23,7 @@ fn column(numbers: &[f32]) -> Rows {
 
 #[test]
 fn without_padding_it_is_plain_attention() {
-    let rule = "without padding, scores of 0.5 * ln 9 and 0 give the weights 0.75 and 0.25";
+    let rule = "without padding, scores of 0.5 * ln 9 and 0 give the weights 0.75 and 0.25, whose sum is 1";
     let keys = vec![vec![9_f32.ln(), 0.0, 0.0, 0.0], vec![0.0; 4]];
     let values = vec![vec![4.0, 0.0, 0.0, 0.0], vec![0.0, 4.0, 0.0, 0.0]];
     let (case, found) = attend_one(rule, &[1.0, 0.0, 0.0, 0.0], keys, values, 2);
@@ -33,7 +33,7 @@ fn without_padding_it_is_plain_attention() {
 #[test]
 fn padding_of_zeros_takes_no_weight() {
     for (padding, key) in [(1, 1.0), (3, 1.0), (1, 0.0), (2, -3.0)] {
-        let rule = "one token alone has the weight 1, however much padding stands before it";
+        let rule = "one token alone has the weight 1, however much padding stands before it: padding has the weight 0";
         let keys = [vec![0.0; padding], vec![key]].concat();
         let values = [vec![0.0; padding], vec![6.0]].concat();
         let (case, found) = attend_one(rule, &[1.0], column(&keys), column(&values), 1);
@@ -44,7 +44,7 @@ fn padding_of_zeros_takes_no_weight() {
 #[test]
 fn every_token_of_the_text_is_seen() {
     for padding in 0..4 {
-        let rule = "equal scores share the weight: the mean of the values, without padding";
+        let rule = "equal scores share the weight: the mean of the values, from the text's first token on, without padding";
         let keys = vec![2.0; padding + 3];
         let values = [vec![100.0; padding], vec![1.0, 2.0, 6.0]].concat();
         let (case, found) = attend_one(rule, &[1.0], column(&keys), column(&values), 3);
@@ -118,11 +118,13 @@ fn each_text_of_a_batch_is_what_it_is_alone() {
         let keys: Vec<Rows> = (0..batch).map(|_| rows(width)).collect();
         let values: Vec<Rows> = (0..batch).map(|_| rows(width)).collect();
         let lengths: Vec<usize> = (0..batch).map(|row| width - row).collect();
-        let case = Case::rule("each text of a batch gets what it gets alone, without padding")
-            .given("queries", &queries)
-            .given("keys", &keys)
-            .given("values", &values)
-            .given("lengths", &lengths);
+        let case = Case::rule(
+            "each text of a batch, with its own length, gets what it gets alone, without padding",
+        )
+        .given("queries", &queries)
+        .given("keys", &keys)
+        .given("values", &values)
+        .given("lengths", &lengths);
         let found = attend_padded(&queries, &keys, &values, &lengths);
         case.equal(batch, found.len());
         for row in 0..batch {

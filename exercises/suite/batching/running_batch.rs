@@ -24,13 +24,14 @@ fn a_text_takes_as_many_steps_as_it_has_tokens() {
 
 #[test]
 fn nobody_starts_before_it_arrives() {
-    let rule = "a text joins at the step of its arrival at the earliest: (first step, last step)";
+    let rule = "a text joins at its arrival if a place is free, not only when the batch is empty: (first step, last step)";
     check(rule, 2, &[(0, 5), (2, 2)], &[(0, 4), (2, 3)]);
 }
 
 #[test]
 fn there_are_no_more_texts_than_places() {
-    let rule = "a text that finds no free place waits: (first step, last step)";
+    let rule =
+        "a text that finds no free place waits, whatever its length: (first step, last step)";
     check(rule, 1, &[(0, 2), (0, 1)], &[(0, 1), (2, 2)]);
     check(rule, 2, &[(0, 2), (0, 2), (0, 2)], &[(0, 1), (0, 1), (2, 3)]);
 }
@@ -56,7 +57,7 @@ fn the_length_of_a_text_gives_no_right_of_way() {
 
 #[test]
 fn first_come_first_served() {
-    let rule = "the text that came first goes first, also where the list has another order: (first step, \
+    let rule = "the text that came first goes first, even if the list has another order: (first step, \
                 last step)";
     check(rule, 1, &[(5, 1), (0, 1)], &[(5, 5), (0, 0)]);
     check(rule, 1, &[(2, 2), (1, 2), (0, 2)], &[(4, 5), (2, 3), (0, 1)]);

@@ -39,7 +39,7 @@ fn texts_of_the_same_name_are_two() {
     ];
     let left = [sequence('a', &[5, 8], 3), sequence('a', &[6, 8], 3)];
     let finished = [(sequence('a', &[7, 8], 2), Reason::Length)];
-    let rule = "each entry is a separate text, whatever its name is";
+    let rule = "each entry is a separate text with at most max_tokens tokens, whatever its name is";
     check(rule, running, &[8, 8, 8], &left, &finished);
 }
 

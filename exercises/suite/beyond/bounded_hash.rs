@@ -20,7 +20,7 @@ const RING: [(u64, usize); 4] = [(10, 0), (20, 1), (30, 0), (40, 2)];
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: the first point at or after the key, around the ring, whose replica is below the bound, rounded up";
     check(rule, &RING, 15, (&[0, 0, 0], 125), 1);
     check(rule, &RING, 41, (&[0, 0, 0], 125), 0);
     check(rule, &RING, 15, (&[1, 3, 2], 125), 0);

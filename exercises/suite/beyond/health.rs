@@ -22,7 +22,7 @@ fn check(rule: &str, thresholds: Thresholds, health: Health, found: Check, expec
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: `fall` failed or `rise` passed checks in a row change it, one that agrees resets the count, draining is down at once";
     check(rule, USUAL, up(1), Check::Failed, up(2));
     check(rule, USUAL, up(2), Check::Failed, down(0));
     check(rule, USUAL, up(2), Check::Passed, up(0));

@@ -15,7 +15,9 @@ fn a_burst_is_spread() {
 
 #[test]
 fn a_request_counts_once() {
-    let case = Case::rule("chosen, answered and ended: open is 1, 1 and 0");
+    let case = Case::rule(
+        "chosen, answered and ended, open is 1, 1 and 0; and of equal replicas the first is chosen",
+    );
     let mut router = Router::new(2);
     let replica = router.choose();
     case.equal((0, vec![1, 0]), (replica, router.open().to_vec()));

@@ -27,7 +27,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: hits have whole blocks of any prompt sent, half of the prompt is enough, and `imbalance` more requests are allowed";
     let mut replicas = vec![
         replica(0, &[&[9, 9]]),
         replica(2, &[&[1, 2, 3, 9]]),

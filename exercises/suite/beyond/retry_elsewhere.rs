@@ -29,7 +29,7 @@ const REFUSED: Failure = Failure::Status(503);
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: a refusal goes to the next replica after the last one tried, around the end; a broken connection is not tried again";
     check(rule, (Failure::NotConnected, false), &[1], &FOUR, 25, (Next::Retry(3), 15));
     check(rule, (REFUSED, false), &[3], &FOUR, 25, (Next::Retry(0), 15));
     check(rule, (Failure::Broken, false), &[1], &FOUR, 25, (Next::Answer(502), 25));
@@ -37,11 +37,11 @@ fn the_example_of_the_task() {
 
 #[test]
 fn what_is_safe() {
-    let rule = "no connection, 429 and 503 are tried again";
+    let rule = "no connection, 429 and 503 are tried again, as long as the budget has a retry left";
     for failure in [Failure::NotConnected, Failure::Status(429), REFUSED] {
         check(rule, (failure, false), &[0], &FOUR, 10, (Next::Retry(1), 0));
     }
-    let rule = "any other status is passed on";
+    let rule = "any other status is passed on, from 500 on too";
     for status in [400, 401, 404, 408, 413, 499, 500, 501, 502, 504, 599] {
         let failure = Failure::Status(status);
         check(rule, (failure, false), &[0], &FOUR, 100, (Next::Answer(status), 100));
@@ -151,6 +151,13 @@ fn any_failures() {
             Some(replica) if tenths >= 10 => (Next::Retry(replica), tenths - 10),
             _ => (Next::Answer(503), tenths),
         };
-        check("any replicas", (REFUSED, false), &tried, &ready, tenths, expected);
+        check(
+            "any replicas: the first after the last one tried",
+            (REFUSED, false),
+            &tried,
+            &ready,
+            tenths,
+            expected,
+        );
     }
 }

@@ -13,7 +13,7 @@ fn check(rule: &str, pending: &[u8], token: &[u8], allowed: &RangeInclusive<char
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: whole characters have to be allowed, and the beginning at the end has to begin an allowed one";
     check(rule, &[], &[0xc3], &ACCENTS, true);
     check(rule, &[0xc3], &[0xa9], &ACCENTS, true);
     check(rule, &[0xc3], &[0xa9, 0xc3], &ACCENTS, true);

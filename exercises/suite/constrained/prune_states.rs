@@ -16,7 +16,12 @@ fn table(rows: &[&[i32]]) -> Table {
 fn the_example_of_the_task() {
     let before = table(&[&[1, 2], &[3, 2], &[2, 2], &[-1, -1]]);
     let after = table(&[&[1, -1], &[3, -1], &[-1, -1], &[-1, -1]]);
-    check("the example above the function", &before, &[false, false, false, true], &after);
+    check(
+        "the example above the function: transitions to states from which an accepting one can be reached stay, and no others",
+        &before,
+        &[false, false, false, true],
+        &after,
+    );
 }
 
 #[test]

@@ -61,7 +61,12 @@ fn the_example_of_the_task() {
     let tokens = bytes(&["a", "ab", "abb", "ba"]);
     let table = vec![vec![(b'a', 1)], vec![(b'b', 2)], vec![]];
     for state in 0..3 {
-        check("the example above the function", &tokens, &table, state);
+        check(
+            "the example above the function: a token is allowed if each of its bytes can be read, and no child is asked for behind one that cannot",
+            &tokens,
+            &table,
+            state,
+        );
     }
 }
 
@@ -77,7 +82,7 @@ fn each_byte_is_read_in_the_state_that_the_byte_before_has_led_to() {
     check(rule, &bytes(&["abc", "ab", "a", "abcabc"]), &table, 0);
     let rule = "a token may be long";
     check(rule, &bytes(&["abc", &"abc".repeat(20), &"abc".repeat(21)]), &table, 0);
-    let rule = "a vocabulary may be large";
+    let rule = "a vocabulary may be large, and an id more than 8 bits";
     let many: Vec<Vec<u8>> = (0..700_u32)
         .map(|id| (0..6).map(|digit| b"abc"[(id / 3_u32.pow(digit) % 3) as usize]).collect())
         .collect();

@@ -28,7 +28,11 @@ fn the_example_of_the_task() {
         (b'b', node(&[3], Vec::new())),
         (b'c', node(&[], vec![(b'a', cat)])),
     ];
-    check("the example above the function", &["a", "cat", "ca", "b", ""], node(&[], root));
+    check(
+        "the example above the function: a node for each beginning of a token, and each id at the node where its bytes end",
+        &["a", "cat", "ca", "b", ""],
+        node(&[], root),
+    );
 }
 
 #[test]

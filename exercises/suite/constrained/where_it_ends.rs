@@ -12,7 +12,7 @@ fn check(rule: &str, continuing: &[u32], accepts: bool, eos: &[u32], expected: N
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: end tokens join the others in the order of ids if the text matches; without any token it is the end, or stuck";
     check(rule, &[4, 7], true, &[5], Choose(vec![4, 5, 7]));
     check(rule, &[4, 7], false, &[5], Choose(vec![4, 7]));
     check(rule, &[], true, &[5], End);

@@ -38,7 +38,7 @@ fn check_used(rule: &str, addresses: &[usize], bytes: usize, line: usize, expect
 
 #[test]
 fn an_address_is_a_number_of_bytes() {
-    let rule = "output by output: the unit's row, and `k` in it, in bytes";
+    let rule = "output by output: the row of output `first + unit`, and `k` in it, in bytes";
     check_addresses(rule, matrix(8, 5, 4, Layout::ByOutput), [0, 3, 0], &[0, 20, 40]);
     check_addresses(rule, matrix(8, 5, 4, Layout::ByOutput), [2, 3, 3], &[52, 72, 92]);
     check_addresses(rule, matrix(8, 5, 2, Layout::ByOutput), [2, 3, 3], &[26, 36, 46]);

@@ -84,7 +84,7 @@ fn a_worked_example() {
 fn a_unit_writes_its_own_numbers_only() {
     for (cubes, units, count) in [(3, 4, 12), (1, 8, 20), (4, 2, 5), (2, 32, 33), (3, 5, 31)] {
         for (index, place) in places(cubes, units).into_iter().enumerate() {
-            let rule = "from its own index, in steps of all units of the launch";
+            let rule = "from its own index, in steps of all units of the launch, as long as there is a number";
             let case = Case::rule(rule).given("place", place).given("numbers", count);
             let expected: Vec<usize> = (index..count).step_by(cubes * units).collect();
             case.equal(expected, written(place, count));

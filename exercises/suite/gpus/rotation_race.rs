@@ -77,7 +77,8 @@ fn units_may_run_in_any_order() {
         "from the last to the first",
         "the odd ones first",
     ] {
-        let rule = "the result does not depend on the order in which the units run";
+        let rule =
+            "each pair is rotated once, and the order in which the units run changes nothing";
         check(rule, 1, 8, 4, order);
         check(rule, 4, 8, 32, order);
         check(rule, 8, 64, 64, order);

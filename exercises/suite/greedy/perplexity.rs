@@ -94,7 +94,7 @@ fn a_token_that_could_not_come_in_a_long_text() {
 
 #[test]
 fn a_token_that_was_hardly_possible() {
-    let rule = "a log-probability that is low is a number like others, also where its exponential \
+    let rule = "a log-probability that is low is a number like others, even if its exponential \
                 is 0 in an f64";
     for (surprise, expected) in [(200.0_f32, 6.253949e21), (800.0, 8.716188e86)] {
         let rows = vec![vec![-0.25, -surprise]; 5];

@@ -8,7 +8,7 @@ fn check(rule: &str, guesses: &[u32], sampled: &[u32], gained: &[u32], kept_rows
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: guesses up to the first that differs from the sampled token, then one token more, which has no row yet";
     check(rule, &[8, 3, 5], &[8, 3, 6, 1], &[8, 3, 6], 3);
     check(rule, &[8, 3, 5], &[8, 3, 5, 1], &[8, 3, 5, 1], 4);
 }

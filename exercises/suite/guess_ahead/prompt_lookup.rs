@@ -11,7 +11,12 @@ fn check(rule: &str, text: &[u32], lookup: Lookup, expected: &[u32]) {
 #[test]
 fn the_example_of_the_task() {
     let text = [5, 1, 2, 3, 9, 1, 2, 4, 7, 1, 2];
-    check("the example above the function", &text, USUAL, &[4, 7, 1]);
+    check(
+        "the example above the function: the longest end that occurs earlier, its last occurrence, and what follows it",
+        &text,
+        USUAL,
+        &[4, 7, 1],
+    );
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn written(p: &[f64], q: &[f64]) -> Vec<f64> {
 #[test]
 fn the_example_of_the_task() {
     let (p, q) = ([0.5, 0.25, 0.25], [0.25, 0.75, 0.0]);
-    let rule = "the example above the function";
+    let rule = "the example above the function: accepted with p / q, at most 1; replaced in proportion to what p has more than q";
     check_acceptance(rule, &p, &q, 0, 1.0);
     check_acceptance(rule, &p, &q, 1, 1.0 / 3.0);
     check_residual(rule, &p, &q, &[0.5, 0.0, 0.5]);

@@ -20,7 +20,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: token by token: an end token is no part of the text, the limit counts before the next token is looked at";
     check(rule, &[5, 6, 2, 7], 10, (&[2], 20), (&[5, 6], 2, Some(Eos)));
     check(rule, &[5, 6, 2, 7], 10, (&[2], 12), (&[5, 6], 2, Some(Length)));
     check(rule, &[5, 6, 2, 7], 10, (&[2], 11), (&[5], 1, Some(Length)));

@@ -31,7 +31,7 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let blocks = |two, five| [(0, 0), (0, 0), two, (0, 0), (0, 0), five, (0, 0), (2, 4)];
-    let rule = "the example above the function";
+    let rule = "the example above the function: blocks behind the length are given up, and free without another owner; a shared block is not written";
     let before = (&pool(4, &blocks((1, 4), (1, 1))), &table(&[7, 2, 5], 9));
     let after = blocks((1, 2), (0, 0));
     check(rule, before, 6, (&[5], &table(&[7, 2], 6), &after));

@@ -56,7 +56,7 @@ fn the_weights_sum_to_one() {
 
 #[test]
 fn a_hidden_key_that_fits_far_better() {
-    let rule = "where a hidden key fits far better than all that are visible, the visible ones still \
+    let rule = "if a hidden key fits far better than all that are visible, the visible ones still \
                 share the weight 1 (0 divided by 0 is NaN)";
     let q = [[1.0, 0.0]; 3];
     let v = [[1.0, 0.0], [0.0, 1.0], [4.0, 4.0]];

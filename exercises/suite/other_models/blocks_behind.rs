@@ -19,7 +19,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: the next query's widest window decides, and a layer without a window keeps all";
     check(rule, 100, &[Some(40)], 16, 3..7);
     check(rule, 100, &[Some(40), Some(8)], 16, 3..7);
     check(rule, 100, &[Some(40), None], 16, 0..7);

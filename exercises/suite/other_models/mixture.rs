@@ -52,7 +52,13 @@ fn ones(experts: usize) -> Outputs {
 fn the_example_of_the_task() {
     let outputs = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]];
     for renormalized in [false, true] {
-        check("the example above the function", &[0.0, 2.0, 1.0], 2, renormalized, &outputs);
+        check(
+            "the example above the function: the greatest scores, with weights from the softmax over all experts, divided by their sum only if renormalized",
+            &[0.0, 2.0, 1.0],
+            2,
+            renormalized,
+            &outputs,
+        );
     }
 }
 

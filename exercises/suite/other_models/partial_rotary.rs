@@ -25,7 +25,13 @@ fn check(rule: &str, x: &[f32], position: usize, theta: f64, rotated: usize) {
 #[test]
 fn the_example_of_the_task() {
     let x = [1.0, 1.0, 0.0, 0.0, 5.0, 6.0];
-    let case = given("the example above the function", &x, 1, 10_000.0, 4);
+    let case = given(
+        "the example above the function: number i is paired with number i + rotated / 2, the exponent is -2i / rotated, and the rest stays",
+        &x,
+        1,
+        10_000.0,
+        4,
+    );
     let expected = [0.540_302, 0.999_95, 0.841_471, 0.009_999_8, 5.0, 6.0];
     case.close(&expected, &partial_rotary(&x, 1, 10_000.0, 4), 1e-4);
 }

@@ -63,7 +63,11 @@ fn the_example_of_the_task() {
         vec![1.0, 0.0, 0.0],
     ];
     let x = vec![vec![1.0, 2.0], vec![3.0, 4.0], vec![5.0, 6.0]];
-    check("the example above the function", &x, &routing);
+    check(
+        "the example above the function: each expert once, with all rows that take it, and each row sums its experts in their order",
+        &x,
+        &routing,
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn check(rule: &str, queries: Range<usize>, first: usize, window: Option<usize>)
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: `window` positions, including the query's own, and columns from the position `first` on";
     let case = Case::rule(rule).given("queries", 3..5).given("first", 1).given("window", 3);
     let expected = vec![vec![true, true, true, false], vec![false, true, true, true]];
     case.equal(expected, window_mask(3..5, 1, Some(3)));

@@ -29,7 +29,7 @@ fn check(rule: &str, queries: Range<usize>, window: Option<usize>, size: usize) 
 
 #[test]
 fn the_example_of_the_task() {
-    let case = Case::rule("the example above the function")
+    let case = Case::rule("the example above the function: from the first query's first key to the last query's last; whole if every query sees all of it")
         .given("queries", 70..72)
         .given("window", 40)
         .given("size", 16);

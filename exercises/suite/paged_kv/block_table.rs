@@ -27,7 +27,13 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let expected = [Some((2, 1)), Some((7, 0)), Some((5, 0)), None];
-    check("the example above the function", (&[7, 2, 5], 9), 4, &[5, 0, 8, 9], &expected);
+    check(
+        "the example above the function: the entry is the position divided by the block size, the offset is the remainder, and the table names the block",
+        (&[7, 2, 5], 9),
+        4,
+        &[5, 0, 8, 9],
+        &expected,
+    );
 }
 
 #[test]

@@ -46,7 +46,12 @@ fn grows(case: &Case, appended: bool) {
 
 #[test]
 fn the_example_of_the_task() {
-    let case = case("the example above the function", 3, "abcdef", "B = fork(A), append(B, 'x')");
+    let case = case(
+        "the example above the function: a shared block with room is copied before it is written, and its owners are one fewer",
+        3,
+        "abcdef",
+        "B = fork(A), append(B, 'x')",
+    );
     let mut pool = Pool {
         contents: vec![['a', 'b', 'c', 'd'], ['e', 'f', '.', '.'], ['.'; 4]],
         owners: vec![1, 1, 0],

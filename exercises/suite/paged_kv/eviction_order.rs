@@ -56,7 +56,7 @@ fn evict(block: u32) -> Call {
 #[test]
 fn the_example_of_the_task() {
     check(
-        "the example above the function",
+        "the example above the function: the least recently used first, the tail of a table before its head, and no block with an owner",
         &[
             acquire(&[1, 2, 3]),
             acquire(&[1, 4]),

@@ -50,7 +50,13 @@ fn the_example_of_the_task() {
         (&[3, 4, 5, 6, 7], &[]),
     ];
     for (prompt, expected) in prompts {
-        check("the example above the function", texts, prompt, 2, expected);
+        check(
+            "the example above the function: whole blocks from the beginning, with the prompt's tokens behind the same blocks, and without the last token",
+            texts,
+            prompt,
+            2,
+            expected,
+        );
     }
 }
 

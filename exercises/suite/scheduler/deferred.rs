@@ -15,7 +15,7 @@ fn check(rule: &str, state: State, event: Event, expected: Option<State>) {
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: a step that leaves a sequence out defers it; without blocks none can be taken; a reader that catches up makes it ready";
     check(rule, Running, LeftOut, Some(Deferred));
     check(rule, Deferred, Computed, Some(Running));
     check(rule, Queued, BlocksTaken, None);

@@ -70,7 +70,12 @@ fn the_example_of_the_task() {
     let running = [('A', 5, 7), ('B', 12, 8), ('C', 3, 3)];
     let waiting = [('D', 9, 0), ('E', 2, 0)];
     let expected = "A 1 logits, C 1 logits, B 4 logits, D 4";
-    check("the example above the function", (10, 4, 5), (&running, &waiting), expected);
+    check(
+        "the example above the function: decodes first, then prompts in order, then admission while a place, a token and enough blocks are left",
+        (10, 4, 5),
+        (&running, &waiting),
+        expected,
+    );
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn check(rule: &str, before: State, (name, count): (char, usize), expected: (&st
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: paused ones give up their blocks first, then younger running ones, the youngest first, and never an older one";
     let running = [('A', 0, 2), ('B', 1, 1), ('D', 3, 1)];
     let before = state(&running, &[('C', 2, 1)], &[('E', 4)], 0);
     check(rule, before, ('B', 2), ("CD", true));

@@ -32,7 +32,11 @@ fn check(
 #[test]
 fn the_example_of_the_task() {
     let expected = [(0, 3), (3, 1), (4, 2), (6, 4)];
-    check("the example above the function", (10, 4, &[1, 4, 2]), &expected);
+    check(
+        "the example above the function: a chunk is what the decodes leave of the budget, at least one token; the last wants logits",
+        (10, 4, &[1, 4, 2]),
+        &expected,
+    );
 }
 
 #[test]

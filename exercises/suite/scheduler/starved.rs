@@ -30,7 +30,7 @@ fn check(rule: &str, token_budget: usize, running: &[Short], expected: (&str, &[
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: a token at each step for all that decode, and the rest of the budget for the prompt";
     check(rule, 4, &[('A', 0, 3), ('B', 9, 1)], ("A", &[('A', 0, 2), ('B', 6, 1)]));
     check(rule, 4, &[('A', 0, 2), ('B', 6, 1)], ("A", &[('A', 0, 1), ('B', 3, 1)]));
     check(rule, 4, &[('A', 0, 1), ('B', 3, 1)], ("AB", &[]));

@@ -55,7 +55,12 @@ fn a_gap_that_cannot_be_held() {
 #[test]
 fn the_steps_of_a_prompt() {
     let step = step(10_000, 500);
-    check_time("the example above the function", step, [60, 4, 100], micros(74_000));
+    check_time(
+        "the example above the function: a fixed time for each step, and a time for each token, of decodes and prompt",
+        step,
+        [60, 4, 100],
+        micros(74_000),
+    );
     check_time("one step for a short prompt", step, [60, 4, 10], micros(17_000));
     check_time("one step if it fits exactly", step, [60, 4, 56], micros(40_000));
     check_time("one token more is one step more", step, [60, 4, 57], micros(52_500));

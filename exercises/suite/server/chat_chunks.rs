@@ -93,7 +93,7 @@ fn a_whole_answer() {
 fn the_example_of_the_task() {
     let events = [text(0, "On"), text(0, ""), end(0, "ce", Length, 3)];
     check(
-        "the example above the function",
+        "the example above the function: the role comes first and once, then text, then an empty delta with the finish reason, then the usage",
         (1, true),
         &events,
         &[

@@ -170,7 +170,7 @@ fn the_step_before_the_deadline() {
 #[test]
 fn only_who_waits_is_left() {
     let case = case(
-        "at the deadline, what waits is cut off, also where nothing runs (shown: whether the process \
+        "at the deadline, what waits is cut off, even if nothing runs (shown: whether the process \
          may exit before the step, what ended, and whether it may exit then)",
         2,
         &[('A', 1)],

@@ -62,7 +62,7 @@ fn the_example_of_the_task() {
         (3000, 4200, Some(4300)),
         (4000, 4300, Some(4400)),
     ];
-    let rule = "the example above the function";
+    let rule = "the example above the function: TTFT counts from the plan, not from the sending";
     check(rule, &requests, 500, Some(2200));
     check(rule, &requests, 990, Some(4000));
     check(rule, &requests, 1, Some(400));

@@ -38,7 +38,7 @@ fn seconds(seconds: f64) -> Option<Duration> {
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: half of the backoff and the jitter; it doubles with each retry; not earlier than Retry-After; None after all retries";
     check(rule, USUAL, (503, None), (0, 0.0), seconds(0.5));
     check(rule, USUAL, (503, None), (2, 0.5), seconds(3.0));
     check(rule, USUAL, (503, seconds(7.0)), (0, 0.5), seconds(7.25));

@@ -45,7 +45,7 @@ fn it_begins_full() {
 #[test]
 fn the_example_of_the_task() {
     check(
-        "the example above the function",
+        "the example above the function: a bucket begins full, refills evenly, and a cost above its capacity is never taken",
         (2, 4),
         &[
             (2, millis(0)),

@@ -92,7 +92,12 @@ fn check(rule: &str, prompts: &[&str], events: &[Short], expected: (&[&str], &[b
 fn the_example_of_the_task() {
     let events = [(0, Some("x")), (1, Some("y\nz")), (0, None)];
     let items = [r#"0 "x""#, r#"1 "y""#, "line 1", "line 0", "done 2"];
-    check("the example above the function", &["a", "b"], &events, (&items, &[true, false]));
+    check(
+        "the example above the function: a line ends with the first LF, which stops its sequence, or with the sequence; Done comes after all lines",
+        &["a", "b"],
+        &events,
+        (&items, &[true, false]),
+    );
 }
 
 #[test]

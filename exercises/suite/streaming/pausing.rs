@@ -56,7 +56,12 @@ impl std::fmt::Debug for Words<'_> {
 fn the_example_of_the_task() {
     let before: (&[Short], &[Short]) = (&[('A', 5, 1), ('B', 4, 3)], &[('C', 1, 0), ('D', 2, 0)]);
     let after: (&str, &[Short], &[Short]) = ("AC", &[('A', 4, 2), ('B', 4, 3)], &[('D', 2, 0)]);
-    check("the example above the function", (2, 3), before, after);
+    check(
+        "the example above the function: a job whose stream is full is paused and doesn't count, so a waiting job joins",
+        (2, 3),
+        before,
+        after,
+    );
 }
 
 #[test]

@@ -32,7 +32,12 @@ fn check(rule: &str, stops: &[&str], pieces: &[&str], expected: &[&str]) {
 fn the_example_of_the_task() {
     let pieces = ["Hi E", "a", "a", "a", "bc"];
     let expected = ["Hi ", "E", "", "a", "", "STOP", ""];
-    check("the example above the function", &["aab", "END"], &pieces, &expected);
+    check(
+        "the example above the function: the longest end that may begin a stop string is held back, and nothing before it",
+        &["aab", "END"],
+        &pieces,
+        &expected,
+    );
 }
 
 #[test]

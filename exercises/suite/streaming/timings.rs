@@ -25,7 +25,7 @@ fn check(
 
 #[test]
 fn the_example_of_the_task() {
-    let rule = "the example above the function";
+    let rule = "the example above the function: the queue ends at the joining, TTFT counts from the submission, TPOT is the mean of the gaps";
     check(rule, (1000, 1500, &[2000, 2250, 2500]), (500, Some(1000), Some(250)));
 }
 

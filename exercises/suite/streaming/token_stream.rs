@@ -52,7 +52,7 @@ fn dropping_the_stream_does_not_wait_for_the_sender() {
 
 #[test]
 fn the_example_of_the_task() {
-    let case = Case::rule("the example above the function").given("capacity", 2);
+    let case = Case::rule("the example above the function: a full stream gives the token back, and the reader gets all that was sent, then None").given("capacity", 2);
     let found = in_time(&case, || {
         let (sender, mut stream) = token_stream(2);
         let mut seen: Vec<String> =
