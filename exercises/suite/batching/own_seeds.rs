@@ -102,7 +102,7 @@ fn who_joins_later_says_what_it_says_alone() {
         let late = Request { joins_at, ..request(&[1, 2], 7) };
         check(rule, &[request(&[3], 8), late], 0);
         let late = Request { joins_at, ..request(&[1, 2], 7) };
-        let rule = "the texts come in the order of the requests, and not in that of joining";
+        let rule = "the texts come in the order of the requests, and not in the order of joining";
         check(rule, &[late.clone(), request(&[3], 8)], 0);
         check(rule, &[late, request(&[3], 8)], 1);
     }

@@ -47,7 +47,7 @@ fn a_free_place_is_taken_at_the_next_step() {
 
 #[test]
 fn the_length_of_a_text_gives_no_right_of_way() {
-    let rule = "how many tokens a text has says nothing about when it joins: neither the shorter \
+    let rule = "the length of a text does not decide when it joins: neither the shorter \
                 nor the longer goes before the one that came first: (first step, last step)";
     check(rule, 1, &[(0, 3), (1, 4), (2, 1)], &[(0, 2), (3, 6), (7, 7)]);
     check(rule, 1, &[(0, 3), (1, 1), (2, 4)], &[(0, 2), (3, 3), (4, 7)]);
@@ -72,7 +72,7 @@ fn many_that_arrive_at_the_same_step() {
     let requests: Vec<(usize, usize)> = (0..100).map(|i| ((i + 1) % 2, 1)).collect();
     let expected: Vec<(usize, usize)> =
         (0..100).map(|i| i / 2 + 50 * ((i + 1) % 2)).map(|step| (step, step)).collect();
-    let rule = "of those that arrive at the same step, the first in the list goes first: \
+    let rule = "of requests that arrive at the same step, the first in the list goes first: \
                 (first step, last step)";
     check(rule, 1, &requests, &expected);
 }

@@ -108,7 +108,7 @@ fn an_end_at_the_last_place_is_an_end() {
 
 #[test]
 fn who_has_ended_is_returned_in_the_order_of_running() {
-    let rule = "those that have ended are returned in the order in which they were, for whatever \
+    let rule = "the ended sequences are returned in their old order, for whatever \
                 reason they ended and whatever their names are";
     let names = ['d', 'a', 'c', 'b'];
     for chosen in [[EOS, 8, EOS, 8], [8, EOS, 8, EOS], [8, 8, EOS, EOS]] {

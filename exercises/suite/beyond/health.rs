@@ -104,7 +104,7 @@ fn where_requests_go() {
         let case = Case::rule(rule).given("replicas", replicas);
         case.equal(expected.to_vec(), candidates(replicas));
     };
-    check("those that are up", &[up(0), down(0), up(2)], &[0, 2]);
+    check("the replicas that are up", &[up(0), down(0), up(2)], &[0, 2]);
     let rule = "in ascending order, whatever speaks against them";
     check(rule, &[up(2), up(0), down(1), up(1)], &[0, 1, 3]);
     check("half of them are enough", &[down(1), up(0), up(1), down(0)], &[1, 2]);

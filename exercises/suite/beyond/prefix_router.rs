@@ -101,7 +101,7 @@ fn too_busy() {
     check(rule, &replicas, &[1, 2], (1, 2), 1);
     let rule = "more than that is not";
     check(rule, &replicas, &[1, 2], (1, 1), 0);
-    let rule = "the longest hit of those that are not left out";
+    let rule = "the longest hit of the replicas that are not left out";
     let replicas = [
         replica(0, &[]),
         replica(9, &[&[1, 2, 3, 4]]),

@@ -57,7 +57,7 @@ fn a_beginning_must_be_that_of_an_allowed_character() {
     let rule = "a character has one form in UTF-8, the shortest: no other begins it";
     check(rule, &[], &[0xe0], &ACCENTS, false);
     check(rule, &[], &[0xf0], &kanji, false);
-    let rule = "no character begins with ed a0: those of UTF-16's pairs are none";
+    let rule = "no character begins with ed a0: UTF-16's surrogates are none";
     check(rule, &[0xed], &[0xa0], &('\u{d000}'..='\u{e000}'), false);
 }
 

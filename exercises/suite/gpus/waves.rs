@@ -65,7 +65,7 @@ fn occupancy_is_a_share_of_the_units() {
         (Launch { shared_bytes: 16 * 1024, ..launch(1, 64) }, 192.0 / 1024.0),
         (launch(100, 2000), 0.0),
     ] {
-        let case = Case::rule("the units of the resident cubes, of those that have a place")
+        let case = Case::rule("the units of the resident cubes, out of all that have a place")
             .given("gpu", GPU)
             .given("launch", launch);
         let found = occupancy(&GPU, &launch);

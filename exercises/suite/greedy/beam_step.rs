@@ -101,7 +101,7 @@ fn the_end_token_costs_and_is_not_kept() {
 
 #[test]
 fn who_ends_takes_no_place() {
-    let rule = "a text that ends takes no place from those that go on";
+    let rule = "a text that ends takes no place from the texts that go on";
     let rows = [[-2.0, -3.0, -0.5], [-1.0, -2.0, -3.0]];
     let going_on = [beam(&[1, 0, 0], -3.0), beam(&[1, 0, 1], -4.0)];
     check(rule, rows, &[beam(&[1, 0], -1.0)], 2, &going_on, &[beam(&[1, 0], -1.5)]);

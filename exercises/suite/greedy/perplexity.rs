@@ -112,7 +112,7 @@ fn a_text_that_was_almost_certain() {
 
 #[test]
 fn a_text_of_which_nothing_was_foretold() {
-    let rule = "without a token that was foretold, there is no perplexity";
+    let rule = "without a predicted token, there is no perplexity";
     let rows = logarithms(&[[0.5, 0.5]]);
     let case = Case::rule(rule).given("ids", [1]).given("exp of the rows", [[0.5, 0.5]]);
     case.equal(None, perplexity(&[1], &rows));

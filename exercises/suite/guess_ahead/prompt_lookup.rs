@@ -22,7 +22,7 @@ fn the_example_of_the_task() {
 #[test]
 fn the_longest_end_is_searched_first() {
     let text = [7, 1, 2, 3, 8, 1, 2, 4, 7, 1, 2];
-    let rule = "the last 3 tokens are searched before the last 2, although those come later";
+    let rule = "the last 3 tokens are searched before the last 2, although the 2 occur later";
     check(rule, &text, USUAL, &[3, 8, 1]);
     let rule = "no more than `longest` tokens are compared";
     check(rule, &text, Lookup { longest: 2, ..USUAL }, &[4, 7, 1]);

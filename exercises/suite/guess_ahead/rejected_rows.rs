@@ -147,7 +147,7 @@ fn guesses_that_know_nothing() {
     let drafts: [(&str, &Draft<'_>); 3] = [
         ("the last token again, twice", &|text| vec![text[text.len() - 1]; 2]),
         ("the whole text again", &<[u32]>::to_vec),
-        ("as many zeros as the last token says", &|text| {
+        ("as many zeros as the last token's id", &|text| {
             vec![0; text[text.len() - 1] as usize]
         }),
     ];

@@ -97,7 +97,7 @@ fn neighbouring_query_heads_share() {
 
 #[test]
 fn the_keys_are_shared_too() {
-    let rule = "the keys of a query head are those of its key/value head";
+    let rule = "a query head uses the keys of its key/value head";
     // Head 0 fits the first position, head 1 the last, and each by far.
     let keys = [
         head(&[[20.0, 0.0], [0.0, 0.0]]),

@@ -59,7 +59,7 @@ fn texts_stay_apart() {
 #[test]
 fn merged_heads_lie_side_by_side() {
     let x = counted([1, 2, 3, 2]);
-    let case = given("at each position, the numbers of head 1 follow those of head 0", &x);
+    let case = given("at each position, the numbers of head 1 follow head 0's", &x);
     let expected = [
         1.0, 2.0, 7.0, 8.0, 3.0, 4.0, 9.0, 10.0, 5.0, 6.0, 11.0, 12.0,
     ];

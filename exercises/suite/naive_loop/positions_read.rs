@@ -26,7 +26,7 @@ fn each_step_reads_one_position_more() {
 
 #[test]
 fn the_counts_of_the_chapter() {
-    let rule = "the counts are those of the chapter, with a prompt of 5 tokens";
+    let rule = "the counts are the chapter's, with a prompt of 5 tokens";
     check(rule, 5, 32, 656, 36);
     check(rule, 5, 60, 2_070, 64);
     check(rule, 5, 480, 117_360, 484);

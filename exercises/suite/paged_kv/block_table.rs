@@ -41,7 +41,7 @@ fn positions_of_a_block_lie_at_its_offsets() {
     let rule = "a block holds positions that follow each other";
     let expected = [0, 1, 2, 3].map(|offset| Some((6, offset)));
     check(rule, (&[6], 4), 4, &[0, 1, 2, 3], &expected);
-    let rule = "the table says which block holds the next positions, whatever its id is";
+    let rule = "the table tells which block holds the next positions, whatever its id is";
     let expected = [Some((9, 2)), Some((0, 0)), Some((0, 2)), Some((4, 0))];
     check(rule, (&[9, 0, 4], 8), 3, &[2, 3, 5, 6], &expected);
 }

@@ -60,7 +60,7 @@ fn the_offset_is_in_the_sum_while_it_grows() {
         expected = 25.0_f32.mul_add(x, expected);
     }
     let x_sum: f32 = x.iter().sum();
-    let rule = "the offset is taken off in the end: the bits are those of this order";
+    let rule = "the offset is taken off in the end: the bits show this order";
     check(rule, [1; 8], x, (-24.0_f32).mul_add(x_sum, expected));
 }
 
@@ -75,7 +75,7 @@ fn any_numbers() {
             expected = (f32::from(*integer) + 24.0).mul_add(x, expected);
             x_sum += x;
         }
-        let rule = "the bits are those of the order that is described";
+        let rule = "the bits show the order that is described";
         check(rule, integers, x, (-24.0_f32).mul_add(x_sum, expected));
     }
 }

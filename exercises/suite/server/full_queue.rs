@@ -219,7 +219,7 @@ fn one_sequence_ends_before_the_others() {
 fn no_slot_is_freed_twice() {
     once(|| {
         let case =
-            Case::rule("a slot is freed once, however often one says so (shown: free slots)")
+            Case::rule("a slot is freed once, however often end_one is called (shown: free slots)")
                 .given("capacity", 5)
                 .given(
                     "requests",

@@ -38,7 +38,7 @@ fn the_example_of_the_page() {
 
 #[test]
 fn values_are_counted_up_to_each_bound() {
-    let rule = "a count is that of all values up to its bound, and the last that of all";
+    let rule = "a count has all values up to its bound, and the last one has all";
     check_counts(rule, &[100, 250], &[], &[0, 0, 0]);
     check_counts(rule, &[100, 250], &[50], &[1, 1, 1]);
     check_counts(rule, &[100, 250], &[50, 200, 300, 70], &[2, 3, 4]);
@@ -79,7 +79,7 @@ fn an_empty_histogram_has_bounds_too() {
 #[test]
 fn percentiles_of_a_sum() {
     let (mut one, other) = (observed(&[100, 250], &[10; 10]), observed(&[100, 250], &[200; 90]));
-    let case = Case::rule("the counts of one are added to those of the other")
+    let case = Case::rule("the counts of one are added to the other's")
         .given("one", &one)
         .given("other", &other);
     one.add(&other);

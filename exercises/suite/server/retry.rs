@@ -103,7 +103,7 @@ fn what_the_server_says() {
     let rule = "a `retry_after` that is shorter than half of the backoff changes nothing";
     check(rule, USUAL, (429, seconds(1.0)), (3, 0.5), seconds(6.0));
     check(rule, USUAL, (429, seconds(0.0)), (0, 0.5), seconds(0.75));
-    let rule = "`most` does not shorten what the server says";
+    let rule = "`most` does not shorten `retry_after`";
     check(rule, USUAL, (429, seconds(600.0)), (0, 0.5), seconds(600.25));
     let rule = "between half of the backoff and the whole of it, it counts too";
     check(rule, USUAL, (429, seconds(6.0)), (3, 0.5), seconds(8.0));

@@ -196,7 +196,7 @@ fn there_is_no_drift() {
     let case = Case::rule("nothing is rounded from call to call")
         .given("capacity", 2)
         .given("per_second", 3)
-        .given("calls", "both tokens at 0 s, and then 50,000, each as early as RetryAfter says");
+        .given("calls", "both tokens at 0 s, and then 50,000, each exactly after RetryAfter");
     let mut bucket = TokenBucket::new(2, 3, Duration::ZERO);
     bucket.take(2, Duration::ZERO);
     let mut now = Duration::ZERO;

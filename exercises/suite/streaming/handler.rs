@@ -279,7 +279,7 @@ fn events_in_another_thread() {
     let case =
         Case::rule("closures may be called in another thread, after the handler has returned")
             .given("prompts", ["a"; 4])
-            .given("events", "a line of two tokens for each, in a thread of its own");
+            .given("events", "a line of two tokens for each, in a separate thread");
     let found = in_time(&case, || {
         let (out, items) = stream();
         let mut model = Script::default();

@@ -84,7 +84,7 @@ fn ratios_stay() {
         let mut kept: Vec<bool> = (0..count).map(|_| random.below(2) == 1).collect();
         kept[0] = true;
         let case = case(
-            "among those that stay, each is as many times as likely as another as before",
+            "among the tokens that stay, every ratio of two probabilities is as before",
             &probabilities,
             &kept,
         );
