@@ -16,8 +16,8 @@ use crate::kernels::GROUP;
 /// Columns of words in a cube: 32 bytes of each row, which is what memory delivers at least.
 const COLUMNS: usize = 8;
 
-/// The sums of a slice over each column.
-const SLOTS: usize = COLUMNS * SLICES;
+/// The pairs of a column and a slice in a cube.
+const PAIRS: usize = COLUMNS * SLICES;
 
 /// The most rows in a cube. With 4 outputs in a word, their sums are 16 KiB of shared memory, which
 /// is what WebGPU promises.
@@ -38,7 +38,7 @@ pub(super) fn launch(
     let packing = matrices.packing();
     let client = x.client.clone();
     let rows_of_cube = if rows == 1 { 1 } else { ROWS };
-    let units = if computes_on_host(&client) { 1 } else { SLOTS };
+    let units = if computes_on_host(&client) { 1 } else { PAIRS };
     let cubes = outputs.panels * packing.columns() / COLUMNS;
     let across = cubes.min(MOST_CUBES);
     let count = [across, rows.div_ceil(rows_of_cube), cubes.div_ceil(across)].map(|n| n as u32);
@@ -94,7 +94,7 @@ fn few_rows<F: Float, N: Size>(
     #[define(F)] _dtype: ElemType,
 ) {
     let outputs = comptime!(packing.outputs());
-    let sums_of_slot = comptime!(outputs * rows_of_cube);
+    let sums_of_pair = comptime!(outputs * rows_of_cube);
     let cube = CUBE_POS_Z as usize * CUBE_COUNT_X as usize + CUBE_POS_X as usize;
     if cube >= cubes {
         terminate!();
@@ -102,36 +102,36 @@ fn few_rows<F: Float, N: Size>(
     let first_column = cube * COLUMNS;
     let first_row = CUBE_POS_Y as usize * rows_of_cube;
 
-    // `[sums_of_slot][SLICES][COLUMNS]`
-    let mut partial = Shared::<[f32]>::new_slice(comptime!(SLOTS * sums_of_slot));
-    let mut slot = UNIT_POS as usize;
-    while slot < SLOTS {
+    // `[sums_of_pair][SLICES][COLUMNS]`
+    let mut partial = Shared::<[f32]>::new_slice(comptime!(PAIRS * sums_of_pair));
+    let mut pair = UNIT_POS as usize;
+    while pair < PAIRS {
         let sums = slice_sums::<F, N>(
             x,
             words,
             first_row,
             rows,
             n_in,
-            first_panel * comptime!(packing.columns()) + first_column + slot % COLUMNS,
-            slot / COLUMNS,
+            first_panel * comptime!(packing.columns()) + first_column + pair % COLUMNS,
+            pair / COLUMNS,
             packing,
             rows_of_cube,
             whole,
         );
         #[unroll]
-        for i in 0..sums_of_slot {
-            partial[i * SLOTS + slot] = sums[i];
+        for i in 0..sums_of_pair {
+            partial[i * PAIRS + pair] = sums[i];
         }
-        slot += units;
+        pair += units;
     }
     sync_cube();
 
     let mut at = UNIT_POS as usize;
-    while at < comptime!(COLUMNS * sums_of_slot) {
+    while at < comptime!(COLUMNS * sums_of_pair) {
         let (i, column) = (at / COLUMNS, at % COLUMNS);
         let row = first_row + i / outputs;
         if row < rows {
-            let total = add_slices(&partial, i * SLOTS + column);
+            let total = add_slices(&partial, i * PAIRS + column);
             let output = (first_column + column) * outputs + i % outputs;
             write::<F>(y, total, row, output, n_outs, starts);
         }
