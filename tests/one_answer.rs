@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 23] = [
+const MODELS: [&str; 24] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -44,6 +44,7 @@ const MODELS: [&str; 23] = [
     "deepseek-v2",
     "deepseek-v3",
     "glm4-moe-lite",
+    "lfm2",
 ];
 
 /// What a model is stored in: weights, and keys and values.

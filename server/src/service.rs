@@ -90,9 +90,9 @@ impl Service {
         self.pretrained.model.config().context_length
     }
 
-    /// The most tokens that the KV cache holds, of all sequences together.
+    /// The most tokens that the KV cache holds, of one sequence alone.
     pub(super) fn max_cached_tokens(&self) -> usize {
-        self.pretrained.model.kv_pool().max_blocks().saturating_mul(BLOCK)
+        self.pretrained.model.kv_pool().most_blocks_of_a_sequence().saturating_mul(BLOCK)
     }
 
     /// Checks a prompt, and that the KV cache has room for one token more, where any is asked for: if not,

@@ -7,6 +7,7 @@ mod gemma3;
 mod gpt2;
 mod gpt_oss;
 mod granite;
+mod lfm2;
 mod llama;
 mod ministral3;
 mod nested;
@@ -41,6 +42,7 @@ impl ModelConfig {
             "ministral3" => ministral3::read(json, origin)?,
             "gemma3_text" => gemma3::read(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
+            "lfm2" => lfm2::read(json, origin)?,
             "granite" => granite::read(json, origin)?,
             "gpt_oss" => gpt_oss::read(json, origin)?,
             "deepseek_v2" | "deepseek_v3" | "glm4_moe_lite" => {
@@ -87,6 +89,10 @@ impl ModelConfig {
             let even = "an even size (RoPE turns pairs)";
             return Err(unsupported(origin, "head_dim", self.head_dim, even));
         }
+        if self.attention_layers() == 0 {
+            let some = "attention in one layer at least";
+            return Err(unsupported(origin, "layer_types", None::<usize>, some));
+        }
         if !self.n_heads.is_multiple_of(self.n_kv_heads) {
             let divisor = "a divisor of num_attention_heads";
             return Err(unsupported(origin, "num_key_value_heads", self.n_kv_heads, divisor));
@@ -107,11 +113,11 @@ impl ModelConfig {
 /// What is supported, instead of a model that is not: of families of today, with what they lack here.
 fn known_instead_of(model_type: &str) -> &'static str {
     match model_type {
-        "lfm2" | "lfm2_moe" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text"
+        "lfm2_moe" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text"
         | "qwen3_next" | "lfm2_vl" | "granitemoehybrid" | "nemotron_h" | "olmo_hybrid"
         | "kimi_linear" => {
-            "a model all of whose layers keep keys and values (some layers of this one keep a state \
-             instead, which is not implemented)"
+            "a model whose layers keep keys and values, or the state of a short convolution (some layers of this \
+             one keep another state, which is not implemented)"
         }
         "gemma4" | "gemma4_text" | "gemma4_unified" => {
             "a model whose heads have one size and whose layers have their own keys and values (Gemma 4 has two \
@@ -120,7 +126,7 @@ fn known_instead_of(model_type: &str) -> &'static str {
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
              `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
-             `deepseek_v3`, `glm4_moe_lite` or `gpt2`"
+             `deepseek_v3`, `glm4_moe_lite`, `lfm2` or `gpt2`"
         }
     }
 }
@@ -168,6 +174,7 @@ impl Kind {
             "deepseek_v3" | "glm4_moe_lite" => (Some(0), 1),
             "gemma3_text" => (Some(2), 1),
             "smollm3" => (Some(128_000), 128_001),
+            "lfm2" => (Some(1), 2),
             "phi3" => (Some(1), 32_000),
             "olmo3" => (None, 50_279),
             "gpt2" => (Some(50_256), 50_256),

@@ -4,6 +4,7 @@ mod files;
 mod loaded;
 mod memory;
 mod mxfp4;
+mod names;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -125,7 +126,7 @@ impl<'a> Weights<'a> {
             Role::Layer | Role::Part { .. } | Role::Columns(_) | Role::Transposed => {
                 storage.layers.map(MatrixFormat::Quantized)
             }
-            Role::Router => None,
+            Role::Router | Role::Convolution { .. } => None,
             Role::Embedding => storage.embedding_format(has_blocks),
         }
     }

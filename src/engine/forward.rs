@@ -23,6 +23,12 @@ pub trait Forward {
         None
     }
 
+    /// The most draft tokens that the network can take back, if it has layers that keep a state instead of keys
+    /// and values.
+    fn most_drafted(&self) -> Option<usize> {
+        None
+    }
+
     /// Checks that a generation could start from `prompt`.
     ///
     /// # Errors

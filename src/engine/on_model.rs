@@ -25,6 +25,10 @@ impl Forward for Model {
         self.config().window()
     }
 
+    fn most_drafted(&self) -> Option<usize> {
+        self.most_drafted()
+    }
+
     fn check_prompt(&self, prompt: &[u32]) -> Result<()> {
         self.check_prompt(prompt)
     }

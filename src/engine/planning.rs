@@ -218,10 +218,10 @@ impl<M: Memory> Scheduler<M> {
                 draft.plan.decisions.extend(self.preempt(later));
             } else {
                 // No later sequence is left: as much as there is room for.
-                let blocks = self.sequences[&id].table.end() + self.blocks.available();
-                end = blocks * self.blocks.block_size();
+                let table = &self.sequences[&id].table;
+                end = self.blocks.most_positions(table, self.blocks.available());
                 if end == start {
-                    draft.shortage.get_or_insert((id, 1));
+                    draft.shortage.get_or_insert((id, self.missing(id, start + 1)));
                     draft.plan.decisions.push(Decision::Stalled { id });
                     return 0;
                 }
@@ -258,11 +258,12 @@ impl<M: Memory> Scheduler<M> {
                 continue;
             };
             let end = chunk.positions.end;
-            let blocks = sequence.table.end() + self.blocks.idle();
+            let room = self.blocks.most_positions(&sequence.table, self.blocks.idle());
             let most = [
                 left,
                 sequence.max_length.saturating_sub(end + 1),
-                (blocks * self.blocks.block_size()).saturating_sub(end),
+                room.saturating_sub(end),
+                self.most_drafted,
             ];
             let drafted = most.into_iter().fold(sequence.draft.len(), usize::min);
             let table = &mut sequence.table;

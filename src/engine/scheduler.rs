@@ -39,6 +39,8 @@ pub struct Scheduler<M: Memory = ()> {
     pub(super) blocks: BlockManager<M>,
     /// Whether a sequence gets its blocks as it grows, or all of them when it is admitted.
     pub(super) is_paged: bool,
+    /// The most draft tokens of a sequence in a step.
+    pub(super) most_drafted: usize,
     pub(super) sequences: BTreeMap<SequenceId, Sequence<M>>,
     /// Those that were never admitted.
     pub(super) queued: BTreeSet<SequenceId>,
@@ -79,6 +81,7 @@ impl<M: Memory> Scheduler<M> {
             config,
             blocks: BlockManager::new(pool, block_size, config.prefix_cache),
             is_paged: true,
+            most_drafted: usize::MAX,
             sequences: BTreeMap::new(),
             queued: BTreeSet::new(),
             waiting: BTreeSet::new(),
@@ -105,6 +108,15 @@ impl<M: Memory> Scheduler<M> {
         if self.is_paged {
             self.blocks.set_window(window);
         }
+        self
+    }
+
+    /// For a network some of whose layers keep a state instead of keys and values: it can take back no more
+    /// draft tokens than this. Its prefixes are not shared, since blocks hold no states.
+    pub fn with_states(mut self, most_drafted: usize) -> Self {
+        self.most_drafted = most_drafted;
+        self.config.prefix_cache = false;
+        self.blocks.without_prefixes();
         self
     }
 
@@ -237,7 +249,8 @@ impl<M: Memory> Scheduler<M> {
         prompt_logits: bool,
     ) -> Result<()> {
         let max_length = prompt.len().saturating_add(max_tokens);
-        let capacity = self.blocks.max_blocks().saturating_mul(self.blocks.block_size());
+        let blocks = self.blocks.pool().most_blocks_of_a_sequence();
+        let capacity = blocks.saturating_mul(self.blocks.block_size());
         if max_length > capacity {
             return Err(RequestError::KvPoolTooSmall { tokens: max_length, capacity }.into());
         }

@@ -9,7 +9,7 @@ use super::holdings::{Holdings, SchedulerRef};
 use super::outcome::{Outcome, outcomes, tokens};
 use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
 use crate::error::{DeviceError, Error, Result, ServiceError};
-use crate::kv::{self, BLOCK, Lender, LenderId};
+use crate::kv::{self, BLOCK, BlockTable, Lender, LenderId};
 use crate::model::Model;
 use crate::panics;
 use rows::Rows;
@@ -60,6 +60,10 @@ impl<'m, F: Forward> Engine<'m, F> {
         };
         let scheduler = match model.window() {
             Some(window) => scheduler.with_window(window),
+            None => scheduler,
+        };
+        let scheduler = match model.most_drafted() {
+            Some(most) => scheduler.with_states(most),
             None => scheduler,
         };
         let holdings = Holdings { scheduler, computes: false, record: None };
@@ -211,7 +215,7 @@ impl<'m, F: Forward> Engine<'m, F> {
 
     /// The memory of the blocks of a sequence, in bytes.
     pub fn kv_cache_bytes(&self, id: SequenceId) -> usize {
-        let blocks = self.scheduler().table(id).map_or(0, |table| table.blocks().len());
+        let blocks = self.scheduler().table(id).map_or(0, BlockTable::blocks_of_memory);
         blocks * self.model.pool().block_bytes()
     }
 

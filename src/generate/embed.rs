@@ -47,7 +47,8 @@ impl Embedder {
     pub fn new(model: &Model, ids: Vec<u32>, pooling: Pooling) -> Result<Self> {
         model.check_prompt(&ids)?;
         let pool = model.kv_pool();
-        let (tokens, capacity) = (ids.len(), pool.max_blocks().saturating_mul(BLOCK));
+        let capacity = pool.most_blocks_of_a_sequence().saturating_mul(BLOCK);
+        let tokens = ids.len();
         if tokens > capacity {
             return Err(RequestError::KvPoolTooSmall { tokens, capacity }.into());
         }

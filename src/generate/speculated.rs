@@ -48,6 +48,7 @@ pub fn speculated(
         // The last token of a text is sampled from the row before it, and never read. A draft that fails
         // costs the text nothing but speed.
         let most = state.tokens_left().saturating_sub(1);
+        let most = model.most_drafted().map_or(most, |limit| most.min(limit));
         draft = speculator.propose(&state.text(), most, 1).unwrap_or_default();
         new = sampled[sampled.len() - 1..].to_vec();
     }

@@ -87,7 +87,7 @@ fn by_row<'a, K: Kernel<Output = ()>>(
 }
 
 /// Splits rows into one range per thread, or into fewer where there is little work.
-fn in_rows<K: Kernel<Output = ()>>(
+pub(super) fn in_rows<K: Kernel<Output = ()>>(
     rows: usize,
     width: usize,
     kernel: impl Fn(Range<usize>) -> K + Sync,

@@ -12,6 +12,7 @@
 mod arena;
 mod attention;
 mod block;
+mod convolution;
 mod cpu;
 mod disjoint;
 mod elementwise;
@@ -31,6 +32,7 @@ pub mod trace;
 pub use arena::Arena;
 pub use attention::{Queries, Scoring, attention};
 pub use block::{BLOCK, Block, BlockLayout, KvFormat};
+pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
 pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};

@@ -2,6 +2,7 @@
 
 use super::attention::{self, Queries, Scoring};
 use super::block::{BLOCK, BlockLayout};
+use super::convolution::Convolution;
 use super::elementwise::{self, Bend};
 use super::linear::{self, Layer};
 use super::panels::Panels;
@@ -55,6 +56,12 @@ pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f
     call(Operation::Rotation, cost_of_each(3, x), || {
         elementwise::rotate(x, rows, head_dim, cos, sin);
     });
+}
+
+/// As [`Convolution::forward`].
+pub(crate) fn convolve(convolution: &Convolution, state: &mut [f32], rows: &[f32]) -> Vec<f32> {
+    let cost = cost_of_each(2 * convolution.width() as u64, rows);
+    call(Operation::State, cost, || convolution.forward(state, rows))
 }
 
 /// As [`bend`](super::bend).

@@ -13,6 +13,8 @@ pub enum Operation {
     Linear,
     Rotation,
     Attention,
+    /// A layer that keeps a state of a sequence instead of keys and values.
+    State,
     Activation,
 }
 

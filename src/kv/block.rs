@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
-use super::pool::Pool;
+use super::pool::{Claim, Demand, Pool, Taken};
 use super::prefix::{Link, ROOT};
 use crate::error::Result;
 
@@ -13,6 +13,9 @@ use crate::error::Result;
 pub trait Memory: Default + Send + Sync + Debug + 'static {
     /// What all blocks of a pool have in common.
     type Layout: Debug + Send + Sync;
+
+    /// What the layers of a sequence remember that keep no keys and values.
+    type States: Default + Debug + Send + Sync;
 
     /// New memory for so many blocks.
     ///
@@ -31,6 +34,7 @@ pub trait Memory: Default + Send + Sync + Debug + 'static {
 
 impl Memory for () {
     type Layout = ();
+    type States = ();
 
     fn allocate((): &(), blocks: usize) -> Result<Vec<Self>> {
         Ok(vec![(); blocks])
@@ -103,6 +107,10 @@ pub struct BlockTable<M: Memory = ()> {
     pub(super) length: usize,
     /// The chain of each block that the prefix cache knows.
     pub(super) links: Vec<Link>,
+    /// After these positions.
+    pub(super) states: M::States,
+    /// The share of the budget that the states take, from the first position on.
+    pub(super) claim: Option<Claim<M>>,
 }
 
 impl<M: Memory> BlockTable<M> {
@@ -126,30 +134,45 @@ impl<M: Memory> BlockTable<M> {
         self.length
     }
 
+    /// The memory of the table, in blocks: its own, and what its states stand for.
+    pub(crate) fn blocks_of_memory(&self) -> usize {
+        self.blocks.len() + self.claim.as_ref().map_or(0, Claim::blocks)
+    }
+
     pub(super) fn last_link(&self) -> Link {
         self.links.last().copied().unwrap_or(ROOT)
     }
 
     // ANCHOR: reserve
     /// Prepares these blocks of the table for writing: the missing ones are taken, and shared ones
-    /// copied (copy-on-write). `take` gives as many as it is asked for.
+    /// copied (copy-on-write). `take` gives as many as it is asked for, and the memory of states, which
+    /// stand for `state_blocks`, where the table has none.
     ///
     /// # Errors
     /// Those of `take`. Nothing has changed then.
     pub(super) fn reserve(
         &mut self,
         written: Range<usize>,
-        take: impl FnOnce(usize) -> Result<Vec<Block<M>>>,
+        state_blocks: usize,
+        take: impl FnOnce(Demand) -> Result<Taken<M>>,
     ) -> Result<()> {
         let first = written.start.saturating_sub(self.first).min(self.blocks.len());
         let missing = written.end.saturating_sub(self.end());
         let is_shared = |block: &&mut Arc<Block<M>>| Arc::strong_count(block) > 1;
         let shared = self.blocks[first..].iter_mut().filter(is_shared);
         let shared: Vec<&mut Arc<Block<M>>> = shared.collect();
-        if missing + shared.len() == 0 {
+        let claimed = if self.claim.is_some() {
+            0
+        } else {
+            state_blocks
+        };
+        let demand = Demand { blocks: missing + shared.len(), claimed };
+        if demand.total() == 0 {
             return Ok(());
         }
-        let mut taken = take(missing + shared.len())?.into_iter();
+        let Taken { blocks, claim } = take(demand)?;
+        self.claim = self.claim.take().or(claim);
+        let mut taken = blocks.into_iter();
         for (block, mut copy) in shared.into_iter().zip(&mut taken) {
             copy.copy_from(block);
             *block = Arc::new(copy);
@@ -179,6 +202,7 @@ mod tests {
 
     impl Memory for Number {
         type Layout = ();
+        type States = ();
 
         fn allocate((): &(), blocks: usize) -> Result<Vec<Self>> {
             Ok((0..blocks).map(|_| Self(0)).collect())
@@ -202,28 +226,28 @@ mod tests {
     fn shared_blocks_are_copied_when_they_are_written_to() {
         let pool = pool(4);
         let mut table = BlockTable::default();
-        table.reserve(0..2, |blocks| pool.take(blocks)).unwrap();
+        table.reserve(0..2, 0, |demand| pool.take(demand)).unwrap();
         table.block_mut(1).0 = 7;
         let mut other = share(&table);
         assert_eq!(pool.bytes(), 2);
-        other.reserve(1..2, |blocks| pool.take(blocks)).unwrap();
+        other.reserve(1..2, 0, |demand| pool.take(demand)).unwrap();
         assert_eq!(other.block_mut(1).0, 7);
         assert!(Arc::ptr_eq(&table.blocks[0], &other.blocks[0]));
         assert!(!Arc::ptr_eq(&table.blocks[1], &other.blocks[1]));
         assert_eq!(pool.bytes(), 3);
         // The other is the only owner of its last block now.
-        table.reserve(1..2, |_| panic!("nothing is missing")).unwrap();
+        table.reserve(1..2, 0, |_| panic!("nothing is missing")).unwrap();
     }
 
     #[test]
     fn a_copy_that_does_not_fit_changes_nothing() {
         let pool = pool(1);
         let mut table = BlockTable::default();
-        table.reserve(0..1, |blocks| pool.take(blocks)).unwrap();
+        table.reserve(0..1, 0, |demand| pool.take(demand)).unwrap();
         let mut other = share(&table);
-        assert!(other.reserve(0..1, |blocks| pool.take(blocks)).is_err());
+        assert!(other.reserve(0..1, 0, |demand| pool.take(demand)).is_err());
         assert!(Arc::ptr_eq(&table.blocks[0], &other.blocks[0]));
         drop(other);
-        table.reserve(0..1, |_| panic!("nothing is shared")).unwrap();
+        table.reserve(0..1, 0, |_| panic!("nothing is shared")).unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::block::{Block, BlockTable, Memory};
-use super::pool::Pool;
+use super::pool::{Claim, Pool};
 use super::prefix::{Link, PrefixCache, PrefixStats, chained_hash};
 use super::turn::Turn;
 use crate::error::Result;
@@ -67,6 +67,11 @@ impl<M: Memory> BlockManager<M> {
     /// From now on, queries attend to no more than `window` positions, up to their own and with it.
     pub(crate) fn set_window(&mut self, window: usize) {
         self.window = Some(window);
+    }
+
+    /// From now on, no block is found by its tokens.
+    pub(crate) fn without_prefixes(&mut self) {
+        self.prefixes = None;
     }
 
     /// Where the blocks come from.
@@ -148,9 +153,20 @@ impl<M: Memory> BlockManager<M> {
         self.prefixes.as_ref().map_or_else(PrefixStats::default, |prefixes| prefixes.stats)
     }
 
-    /// The number of blocks that `table` lacks to hold `length` positions.
+    /// The number of blocks that `table` lacks to hold `length` positions, and its states.
     pub(crate) fn missing(&self, table: &BlockTable<M>, length: usize) -> usize {
-        length.div_ceil(self.block_size).saturating_sub(table.end())
+        let states = if table.claim.is_some() {
+            0
+        } else {
+            self.pool.state_blocks()
+        };
+        states + length.div_ceil(self.block_size).saturating_sub(table.end())
+    }
+
+    /// The most positions that `table` can hold with `blocks` more blocks.
+    pub(crate) fn most_positions(&self, table: &BlockTable<M>, blocks: usize) -> usize {
+        let states = self.missing(table, 0);
+        (table.end() + blocks.saturating_sub(states)) * self.block_size
     }
 
     // ANCHOR: reserve
@@ -169,7 +185,7 @@ impl<M: Memory> BlockManager<M> {
         let missing = self.missing(table, length);
         self.evict_to(self.limit.saturating_sub(missing));
         let written = table.length / self.block_size..length.div_ceil(self.block_size);
-        table.reserve(written, |blocks| turn.take(blocks))?;
+        table.reserve(written, self.pool.state_blocks(), |demand| turn.take(demand))?;
         self.held += missing;
         Ok(())
     }
@@ -322,6 +338,7 @@ impl<M: Memory> BlockManager<M> {
     /// Takes all blocks from `table`. The memory of one that has no owner left returns to the pool,
     /// or stays in the prefix cache until it is needed.
     pub(crate) fn release(&mut self, table: &mut BlockTable<M>) {
+        self.held -= table.claim.as_ref().map_or(0, Claim::blocks);
         let BlockTable { blocks, .. } = std::mem::take(table);
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.

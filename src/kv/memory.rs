@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::slab::Slot;
 use super::{KvCache, KvPool};
 #[cfg(feature = "burn")]
-use super::{stored::Stored, tensors::Layers};
+use super::{States, stored::Stored, tensors::Layers};
 use crate::error::Result;
 #[cfg(feature = "burn")]
 use crate::kernels;
@@ -48,6 +48,10 @@ pub enum KvLayout {
 
 impl Memory for KvMemory {
     type Layout = KvLayout;
+    #[cfg(feature = "burn")]
+    type States = States;
+    #[cfg(not(feature = "burn"))]
+    type States = ();
 
     fn allocate(layout: &KvLayout, blocks: usize) -> Result<Vec<Self>> {
         match layout {
@@ -103,6 +107,33 @@ impl KvPool {
     }
 }
 
+/// What layers with states remember.
+impl KvCache {
+    /// The longest beginning of `length` tokens after which the states of all layers are known.
+    pub(super) fn known(&self, length: usize) -> usize {
+        #[cfg(feature = "burn")]
+        return self.table.states.longest(length);
+        #[cfg(not(feature = "burn"))]
+        length
+    }
+
+    /// Copies the states of `other`.
+    pub(super) fn copy_states(&mut self, other: &Self) -> Result<()> {
+        let states = self.pool.state_blocks();
+        self.table.reserve(0..0, states, |demand| self.pool.take(demand))?;
+        #[cfg(feature = "burn")]
+        self.table.states.clone_from(&other.table.states);
+        let _ = other;
+        Ok(())
+    }
+
+    /// The states.
+    #[cfg(feature = "burn")]
+    pub(crate) fn states_mut(&mut self) -> &mut States {
+        &mut self.table.states
+    }
+}
+
 /// The memory of the whole capacity, on a device where it is contiguous.
 impl KvCache {
     /// Takes its blocks and allocates it.
@@ -115,7 +146,8 @@ impl KvCache {
             Layers::check_memory(stored, self.capacity)?;
         }
         let blocks = self.capacity.div_ceil(BLOCK);
-        self.table.reserve(0..blocks, |blocks| self.pool.take(blocks))?;
+        let states = self.pool.state_blocks();
+        self.table.reserve(0..blocks, states, |demand| self.pool.take(demand))?;
         self.allocate_whole()
     }
 
@@ -133,7 +165,9 @@ impl KvCache {
 
     /// Copies what `other` holds.
     pub(super) fn copy_whole(&mut self, other: &Self) -> Result<()> {
-        self.table.reserve(0..other.table.blocks.len(), |blocks| self.pool.take(blocks))?;
+        let (blocks, states) = (other.table.blocks.len(), self.pool.state_blocks());
+        self.table.reserve(0..blocks, states, |demand| self.pool.take(demand))?;
+        self.copy_states(other)?;
         #[cfg(feature = "burn")]
         if let Some(layers) = other.layers() {
             self.set_layers(layers.clone());

@@ -16,6 +16,8 @@ mod prefix;
 #[cfg(feature = "cube")]
 mod slab;
 #[cfg(feature = "burn")]
+mod states;
+#[cfg(feature = "burn")]
 mod stored;
 #[cfg(feature = "burn")]
 mod tensors;
@@ -29,6 +31,10 @@ pub(crate) use memory::BLOCK;
 pub use memory::KvMemory;
 pub use pool::Pool;
 pub use prefix::PrefixStats;
+#[cfg(feature = "burn")]
+pub use states::States;
+#[cfg(feature = "burn")]
+pub(crate) use states::{MOST_DRAFTED, StateShape};
 #[cfg(feature = "burn")]
 pub use stored::KvShape;
 #[cfg(feature = "burn")]
@@ -88,14 +94,18 @@ impl KvCache {
     /// whole capacity. Each token takes
     /// `2 * n_layers * n_kv_heads * head_dim * bytes per number`.
     pub fn bytes(&self) -> usize {
-        let blocks = self.table.blocks.len() * self.pool.block_bytes();
+        let blocks = self.table.blocks_of_memory() * self.pool.block_bytes();
         self.whole_bytes().unwrap_or(blocks)
     }
     // ANCHOR_END: bytes
 
     /// Keeps only the first `length` tokens, and gives back the blocks of the others.
+    ///
+    /// A layer with a state instead of keys and values knows only what it was before and after the last pass,
+    /// and within that if it read few tokens. Elsewhere fewer tokens are kept than that, perhaps none:
+    /// [`length`](Self::length) says how many.
     pub fn truncate(&mut self, length: usize) {
-        self.table.length = self.table.length.min(length);
+        self.table.length = self.known(self.table.length.min(length));
         if self.pool.is_paged() {
             self.table
                 .blocks
@@ -108,7 +118,8 @@ impl KvCache {
     /// without blocks the memory is copied.
     ///
     /// # Errors
-    /// On a device without blocks: too little memory, or a pool with less than that left.
+    /// On a device without blocks, or where layers have states: too little memory, or a pool with less than that
+    /// left.
     pub fn fork(&self) -> Result<Self> {
         let mut fork = Self {
             pool: self.pool.clone(),
@@ -119,6 +130,7 @@ impl KvCache {
             let blocks = &self.table.blocks[..self.length().div_ceil(BLOCK) - self.table.first];
             fork.table.blocks = blocks.to_vec(); // references, and no memory
             fork.table.first = self.table.first;
+            fork.copy_states(self)?;
         } else {
             fork.copy_whole(self)?;
         }
@@ -136,7 +148,8 @@ impl KvCache {
             return Err(RequestError::CacheFull { capacity, length, new }.into());
         }
         let written = length / BLOCK..(length + new).div_ceil(BLOCK);
-        self.table.reserve(written, |blocks| self.pool.take(blocks))?;
+        let states = self.pool.state_blocks();
+        self.table.reserve(written, states, |demand| self.pool.take(demand))?;
         self.allocate_whole()
     }
 

@@ -6,6 +6,26 @@ use super::block::{Block, BlockId, Memory};
 use super::turn::{LenderId, Lenders, Turn};
 use crate::error::{Error, Result, ServiceError};
 
+/// What a block table asks a pool for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Demand {
+    pub(super) blocks: usize,
+    /// The share of the budget that its states take, in blocks.
+    pub(super) claimed: usize,
+}
+
+impl Demand {
+    pub(super) fn total(self) -> usize {
+        self.blocks.saturating_add(self.claimed)
+    }
+}
+
+/// What a block table gets from a pool.
+pub(super) struct Taken<M: Memory> {
+    pub(super) blocks: Vec<Block<M>>,
+    pub(super) claim: Option<Claim<M>>,
+}
+
 /// A budget of memory, handed out in blocks of one size.
 ///
 /// Memory is allocated when positions are about to be written. Blocks that a table gives back are
@@ -17,6 +37,8 @@ pub struct Pool<M: Memory>(Arc<Shared<M>>);
 struct Shared<M: Memory> {
     layout: M::Layout,
     block_bytes: usize,
+    /// How many blocks' worth of memory the states of a sequence take, for layers without keys and values.
+    state_blocks: usize,
     budget: usize,
     usage: Mutex<Usage<M>>,
     /// Locked during a [`Turn`].
@@ -27,13 +49,42 @@ struct Shared<M: Memory> {
 struct Usage<M> {
     /// The number of blocks in use.
     blocks: usize,
-    /// The most that `blocks` has been.
+    /// How many blocks' worth of memory is in use for states.
+    claimed: usize,
+    /// The most that both have been together.
     peak: usize,
-    /// Counts the changes of `blocks`.
+    /// Counts the changes of both.
     changes: u64,
     /// Blocks that were given back. Their number and that of the blocks in use never exceed the
     /// peak together.
     spare: Vec<(BlockId, M)>,
+}
+
+impl<M> Usage<M> {
+    fn total(&self) -> usize {
+        self.blocks + self.claimed
+    }
+}
+
+/// A share of the budget, in blocks, for memory that is no block: the states of a sequence. It returns on drop.
+#[derive(Debug)]
+pub(super) struct Claim<M: Memory> {
+    blocks: usize,
+    pool: Pool<M>,
+}
+
+impl<M: Memory> Claim<M> {
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks
+    }
+}
+
+impl<M: Memory> Drop for Claim<M> {
+    fn drop(&mut self) {
+        let mut usage = self.pool.usage();
+        usage.claimed -= self.blocks;
+        usage.changes += 1;
+    }
 }
 
 impl<M: Memory> Clone for Pool<M> {
@@ -45,9 +96,19 @@ impl<M: Memory> Clone for Pool<M> {
 impl<M: Memory> Pool<M> {
     /// A pool of up to `budget` bytes, in blocks of `block_bytes` that have this layout.
     pub(super) fn with_layout(layout: M::Layout, block_bytes: usize, budget: usize) -> Self {
+        Self::with_states(layout, [block_bytes, 0], budget)
+    }
+
+    /// As [`with_layout`](Self::with_layout), where a sequence needs `state_bytes` besides its blocks.
+    pub(super) fn with_states(
+        layout: M::Layout,
+        [block_bytes, state_bytes]: [usize; 2],
+        budget: usize,
+    ) -> Self {
         Self(Arc::new(Shared {
             layout,
             block_bytes,
+            state_blocks: state_bytes.div_ceil(block_bytes),
             budget,
             usage: Mutex::default(),
             lenders: Mutex::default(),
@@ -61,7 +122,7 @@ impl<M: Memory> Pool<M> {
 
     /// The bytes of the blocks that are in use.
     pub fn bytes(&self) -> usize {
-        self.usage().blocks * self.block_bytes()
+        self.usage().total() * self.block_bytes()
     }
 
     /// The most bytes that were in use at once.
@@ -79,9 +140,20 @@ impl<M: Memory> Pool<M> {
         self.0.budget / self.block_bytes()
     }
 
-    /// The number of blocks in use.
+    /// The number of blocks in use, and of those that states stand for.
     pub(super) fn blocks(&self) -> usize {
-        self.usage().blocks
+        self.usage().total()
+    }
+
+    /// The most blocks that a sequence can have.
+    pub fn most_blocks_of_a_sequence(&self) -> usize {
+        self.max_blocks().saturating_sub(self.state_blocks())
+    }
+
+    /// How many blocks' worth of memory the states of a sequence take: none, where all layers have keys and
+    /// values.
+    pub fn state_blocks(&self) -> usize {
+        self.0.state_blocks
     }
 
     pub(super) fn layout(&self) -> &M::Layout {
@@ -95,22 +167,29 @@ impl<M: Memory> Pool<M> {
         Turn::new(self, lenders, engine)
     }
 
-    /// Takes `blocks` blocks, or none of them, for a KV cache that belongs to no engine. What they
+    /// Takes all that is asked for, or nothing, for a KV cache that belongs to no engine. What the blocks
     /// hold is undefined.
     ///
     /// # Errors
     /// Fewer are left in the budget, or in the memory of the machine.
-    pub(super) fn take(&self, blocks: usize) -> Result<Vec<Block<M>>> {
+    pub(super) fn take(&self, demand: Demand) -> Result<Taken<M>> {
         let turn = self.turn(None);
-        turn.make_room(blocks);
-        turn.take(blocks)
+        turn.make_room(demand.total());
+        turn.take(demand)
     }
 
-    /// Takes `blocks` blocks that are free. Only for a [`Turn`]: nothing else takes any meanwhile.
-    pub(super) fn take_free(&self, blocks: usize) -> Result<Vec<Block<M>>> {
+    /// As [`take`](Self::take), of blocks alone.
+    #[cfg(test)]
+    pub(super) fn take_blocks(&self, blocks: usize) -> Result<Vec<Block<M>>> {
+        self.take(Demand { blocks, claimed: 0 }).map(|taken| taken.blocks)
+    }
+
+    /// Takes blocks that are free. Only for a [`Turn`]: nothing else takes any meanwhile.
+    pub(super) fn take_free(&self, demand: Demand) -> Result<Taken<M>> {
+        let Demand { blocks, claimed } = demand;
         let mut usage = self.usage();
-        if blocks > self.max_blocks().saturating_sub(usage.blocks) {
-            return Err(self.error(usage.blocks, blocks));
+        if demand.total() > self.max_blocks().saturating_sub(usage.total()) {
+            return Err(self.error(usage.total(), demand.total()));
         }
         let fresh = blocks.saturating_sub(usage.spare.len());
         let fresh = M::allocate(&self.0.layout, fresh)?;
@@ -119,11 +198,16 @@ impl<M: Memory> Pool<M> {
         let spare = usage.spare.len() - (blocks - fresh.len());
         let spare = usage.spare.split_off(spare).into_iter().rev();
         usage.blocks += blocks;
-        usage.peak = usage.peak.max(usage.blocks);
+        usage.claimed += claimed;
+        usage.peak = usage.peak.max(usage.total());
         usage.changes += 1;
         let fresh = (next..).map(BlockId).zip(fresh);
         let block = |(id, memory)| Block::new(id, memory, self.clone());
-        Ok(spare.chain(fresh).map(block).collect())
+        let claim = Claim { blocks: claimed, pool: self.clone() };
+        Ok(Taken {
+            blocks: spare.chain(fresh).map(block).collect(),
+            claim: Some(claim).filter(|_| claimed > 0),
+        })
     }
 
     /// The error where `blocks` more blocks are needed, and too few are left.
@@ -176,15 +260,15 @@ mod tests {
     fn a_pool_gives_all_or_nothing_and_takes_back() {
         let pool = Pool::<()>::with_layout((), 10, 51);
         assert_eq!((pool.block_bytes(), pool.max_blocks()), (10, 5));
-        let three = pool.take(3).unwrap();
-        let error = pool.take(3).unwrap_err();
+        let three = pool.take_blocks(3).unwrap();
+        let error = pool.take_blocks(3).unwrap_err();
         let full = Error::Service(ServiceError::KvPoolFull { budget: 51, in_use: 30, needed: 30 });
         assert_eq!(error.to_string(), full.to_string());
         assert_eq!(pool.bytes(), 30);
-        let two = pool.take(2).unwrap();
+        let two = pool.take_blocks(2).unwrap();
         drop(three);
         assert_eq!((pool.bytes(), pool.usage().spare.len()), (20, 3));
-        let more = pool.take(3).unwrap();
+        let more = pool.take_blocks(3).unwrap();
         assert_eq!((pool.bytes(), pool.usage().spare.len()), (50, 0));
         drop(more);
         assert_eq!(pool.usage().spare.len(), 3, "never more than were in use at once");
@@ -197,12 +281,12 @@ mod tests {
     fn no_two_blocks_in_use_have_one_id() {
         let pool = Pool::of_blocks(6);
         let ids = |blocks: &[Block]| blocks.iter().map(|block| block.id().0).collect::<Vec<_>>();
-        let mut first = pool.take(4).unwrap();
-        let second = pool.take(1).unwrap();
+        let mut first = pool.take_blocks(4).unwrap();
+        let second = pool.take_blocks(1).unwrap();
         assert_eq!((ids(&first), ids(&second)), (vec![0, 1, 2, 3], vec![4]));
         drop(first.pop());
         drop(first.remove(0));
         // The last that came back is the first to be taken.
-        assert_eq!(ids(&pool.take(3).unwrap()), [0, 3, 5]);
+        assert_eq!(ids(&pool.take_blocks(3).unwrap()), [0, 3, 5]);
     }
 }

@@ -212,7 +212,7 @@ mod tests {
     use crate::kv::Pool;
 
     fn blocks(count: usize) -> Vec<Arc<Block>> {
-        Pool::of_blocks(count).take(count).unwrap().into_iter().map(Arc::new).collect()
+        Pool::of_blocks(count).take_blocks(count).unwrap().into_iter().map(Arc::new).collect()
     }
 
     /// The block that is found, and its link.

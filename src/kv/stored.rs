@@ -9,7 +9,7 @@ use super::pool::Pool;
 #[cfg(feature = "cube")]
 use super::slab::Slab;
 use super::tensors::Layers;
-use super::{KvCache, KvPool};
+use super::{KvCache, KvPool, StateShape};
 #[cfg(feature = "cube")]
 use crate::cube;
 #[cfg(feature = "cube")]
@@ -103,13 +103,14 @@ impl Stored {
 impl KvPool {
     /// An empty pool of up to `budget` bytes.
     pub fn new(shape: KvShape, device: &Device, dtype: DType, budget: usize) -> Self {
-        Self::with_format(shape, device, dtype, KvFormat::of(dtype), budget)
+        Self::with_format(shape, &[], device, dtype, KvFormat::of(dtype), budget)
     }
 
     /// As [`new`](Self::new), with keys and values stored as `format` in blocks. Where there are none,
-    /// they are tensors of `dtype`.
+    /// they are tensors of `dtype`. `states` are the layers that have none.
     pub(crate) fn with_format(
         shape: KvShape,
+        states: &[StateShape],
         device: &Device,
         dtype: DType,
         format: KvFormat,
@@ -127,7 +128,8 @@ impl KvPool {
             checked: Mutex::default(),
         };
         let block_bytes = stored.block_bytes();
-        Pool::with_layout(KvLayout::Stored(stored), block_bytes, budget)
+        let state_bytes = states.iter().map(|state| state.bytes()).sum();
+        Pool::with_states(KvLayout::Stored(stored), [block_bytes, state_bytes], budget)
     }
 
     /// The budget of a model that was given none: half of the memory that is left on the device.
@@ -263,13 +265,13 @@ mod tests {
         let block = 2 * 2 * 16 * 32 * 4;
         let pool = KvPool::new(SHAPE, &Device::flex(), DType::F32, 5 * block + 1);
         assert_eq!((pool.block_bytes(), pool.max_blocks()), (block, 5));
-        let mut two = pool.take(2).unwrap();
+        let mut two = pool.take_blocks(2).unwrap();
         let KvMemory::Panels(panels) = &mut *two[1] else {
             panic!("{two:?}");
         };
         panels.write(0, 0, &[1.0; 16], &[2.0; 16]);
         let id = two.pop().unwrap().id();
-        let again = pool.take(1).unwrap();
+        let again = pool.take_blocks(1).unwrap();
         assert_eq!(again[0].id(), id);
         let [KvMemory::Panels(used), KvMemory::Panels(fresh)] = [&*again[0], &*two[0]] else {
             panic!("{again:?}");
@@ -281,7 +283,7 @@ mod tests {
     fn memory_that_is_not_there_is_an_error_and_nothing_is_taken() {
         let shape = KvShape { n_layers: 1 << 30, ..SHAPE };
         let pool = KvPool::new(shape, &Device::flex(), DType::F32, usize::MAX);
-        let error = pool.take(1 << 15).unwrap_err();
+        let error = pool.take_blocks(1 << 15).unwrap_err();
         assert!(
             matches!(error, Error::Request(RequestError::CacheTooLarge { tokens: 0x10_0000, .. })),
             "{error}"

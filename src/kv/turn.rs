@@ -6,8 +6,8 @@ use std::sync::{Arc, MutexGuard, RwLock, Weak};
 use std::thread;
 use std::time::Duration;
 
-use super::block::{Block, Memory};
-use super::pool::Pool;
+use super::block::Memory;
+use super::pool::{Demand, Pool, Taken};
 use crate::error::Result;
 
 /// An engine as the others see it that need memory: what it does not compute with can be had.
@@ -87,14 +87,14 @@ impl<'a, M: Memory> Turn<'a, M> {
         held + self.pool.max_blocks().saturating_sub(self.pool.blocks())
     }
 
-    /// Takes `blocks` blocks, or none of them. What they hold is undefined. Where too few are free,
+    /// Takes all that is asked for, or nothing. What the blocks hold is undefined. Where too few are free,
     /// the prefix caches of others give up theirs.
     ///
     /// # Errors
     /// Fewer are left in the budget, or in the memory of the machine.
-    pub(crate) fn take(&self, blocks: usize) -> Result<Vec<Block<M>>> {
-        self.evict(blocks);
-        self.pool.take_free(blocks)
+    pub(super) fn take(&self, demand: Demand) -> Result<Taken<M>> {
+        self.evict(demand.total());
+        self.pool.take_free(demand)
     }
 
     /// Frees `blocks` blocks, as far as what the prefix caches of others hold suffices.

@@ -27,7 +27,32 @@ pub struct Attention {
     pub(super) sinks: Option<Param<Tensor<1>>>,
     head_dim: usize,
     #[module(skip)]
+    pub(super) place: Place,
+}
+
+/// What attention of a layer is told by the configuration.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Its number among the layers that have keys and values.
+    pub(super) layer: usize,
     pub(super) scoring: Scoring<'static>,
+    /// Which of the rotations queries and keys take, if any.
+    rope: Option<usize>,
+}
+
+impl Place {
+    pub(super) fn of(config: &ModelConfig, llama: &LlamaConfig, index: usize) -> Self {
+        Self {
+            layer: llama.attention_layers(index),
+            scoring: llama.scoring(index, config.head_dim),
+            rope: llama.rope_of(index),
+        }
+    }
+
+    /// That of the layer.
+    pub(super) fn rotation<'a>(&self, rotations: &'a [Rotation]) -> Option<&'a Rotation> {
+        self.rope.map(|rope| &rotations[rope])
+    }
 }
 
 impl LlamaConfig {
@@ -88,27 +113,23 @@ impl Attention {
             k_norm: norm("k_norm", config.n_kv_heads)?,
             sinks: llama.sinks.then(sinks).transpose()?,
             head_dim: config.head_dim,
-            scoring: llama.scoring(layer, config.head_dim),
+            place: Place::of(config, llama, layer),
         })
     }
 
     // ANCHOR: forward
     /// `[batch, seq, d_model]` -> `[batch, seq, d_model]`
     ///
-    /// `rotation` holds the RoPE angles of the positions of `x`; `pass` holds the KV caches of each
-    /// `layer`.
-    pub fn forward(
-        &self,
-        x: Tensor<3>,
-        rotation: Option<&Rotation>,
-        layer: usize,
-        pass: &mut Pass<'_>,
-    ) -> Tensor<3> {
+    /// `rotations` hold the RoPE angles of the positions of `x`, of each kind in the model; `pass` holds the
+    /// KV caches.
+    pub fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
         let [q, k, v] = self.projected(x);
         // Their norms, in models that have them, and RoPE.
+        let rotation = self.place.rotation(rotations);
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
-        let mixed = pass.attend(layer, [q, k, v], self.scoring, self.sinks());
+        let Place { layer, scoring, .. } = self.place;
+        let mixed = pass.attend(layer, [q, k, v], scoring, self.sinks());
         self.o_proj.forward(merge_heads(mixed))
     }
     // ANCHOR_END: forward

@@ -1,6 +1,8 @@
 //! The hyperparameters of a model.
 
 use crate::error::{RequestError, Result};
+#[cfg(feature = "burn")]
+use crate::kv::StateShape;
 
 /// The hyperparameters of a model, under the same names for all families.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +76,7 @@ impl Activation {
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
-    /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`.
+    /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`, `lfm2`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -149,6 +151,8 @@ pub enum QkNorm {
 /// What a layer does, where the layers of a model, or the models of the family, differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayerConfig {
+    /// What moves information between positions.
+    pub mixer: Mixer,
     /// How many positions a query attends to, up to its own and with it. None: all of them.
     pub window: Option<usize>,
     /// How queries and keys are rotated. None: not at all (NoPE).
@@ -159,6 +163,25 @@ pub struct LayerConfig {
     pub mlp: Mlp,
 }
 // ANCHOR_END: layer_config
+
+/// What moves information between the positions of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mixer {
+    /// Attention to the keys and values of earlier positions.
+    Attention,
+    /// A short convolution, whose state are the last inputs (LFM2).
+    Convolution(Convolution),
+}
+
+/// A gated short convolution: each number of a position is a sum of products with those of the last few positions,
+/// by weights of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Convolution {
+    /// How many positions take part, with its own.
+    pub width: usize,
+    /// Whether its matrices and the convolution have biases.
+    pub bias: bool,
+}
 
 /// Where the norms of a layer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -342,7 +365,7 @@ impl LayerConfig {
     /// A layer that attends to the whole sequence, as all layers of a Llama.
     pub(crate) fn plain(rope: RopeConfig) -> Self {
         let (window, rope, norms, mlp) = (None, Some(rope), Norms::Before, Mlp::Dense);
-        Self { window, rope, norms, mlp }
+        Self { mixer: Mixer::Attention, window, rope, norms, mlp }
     }
 }
 
@@ -382,11 +405,17 @@ impl LlamaConfig {
     }
     // ANCHOR_END: layer
 
+    /// How many of the first `layers` layers have keys and values.
+    pub fn attention_layers(&self, layers: usize) -> usize {
+        (0..layers).filter(|&i| self.layer(i).mixer == Mixer::Attention).count()
+    }
+
     // ANCHOR: window
     /// The positions that a sequence must keep, up to its next one: the widest window, if no layer
     /// attends to the whole sequence.
     pub fn window(&self) -> Option<usize> {
-        let windows = self.layers.iter().map(|layer| layer.window);
+        let attention = self.layers.iter().filter(|layer| layer.mixer == Mixer::Attention);
+        let windows = attention.map(|layer| layer.window);
         windows.reduce(|a, b| Some(a?.max(b?))).flatten()
     }
     // ANCHOR_END: window
@@ -400,6 +429,27 @@ impl ModelConfig {
             Family::Llama(llama) => llama.window(),
             Family::Gpt2 | Family::Encoder => None,
         }
+    }
+
+    /// How many layers have keys and values.
+    pub fn attention_layers(&self) -> usize {
+        match &self.family {
+            Family::Llama(llama) => llama.attention_layers(self.n_layers),
+            Family::Gpt2 | Family::Encoder => self.n_layers,
+        }
+    }
+
+    /// What the layers remember that have no keys and values.
+    #[cfg(feature = "burn")]
+    pub(crate) fn states(&self) -> Vec<StateShape> {
+        let Family::Llama(llama) = &self.family else {
+            return Vec::new();
+        };
+        let states = (0..self.n_layers).filter_map(|i| match llama.layer(i).mixer {
+            Mixer::Attention => None,
+            Mixer::Convolution(convolution) => Some(convolution.state(self.d_model)),
+        });
+        states.collect()
     }
 
     /// How many query heads share one key/value head.

@@ -6,7 +6,8 @@ use burn::tensor::{Int, Tensor};
 use super::architecture::{embedding_name, head_name};
 use super::attend::capped;
 use super::attention::Attention;
-use super::config::{LlamaConfig, Mlp, ModelConfig, Norms};
+use super::config::{LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
+use super::convolution::ShortConvolution;
 use super::embedding::Embedding;
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
@@ -50,7 +51,7 @@ pub struct Decoder {
 pub(super) struct Block {
     /// Most models norm what attention reads.
     pub(super) input_layernorm: Option<RmsNorm>,
-    pub(super) self_attn: SelfAttention,
+    pub(super) mixing: Mixing,
     /// Some models norm what attention adds.
     pub(super) attention_output_norm: Option<RmsNorm>,
     /// As before attention.
@@ -60,8 +61,6 @@ pub(super) struct Block {
     pub(super) mlp_output_norm: Option<RmsNorm>,
     /// What both parts add is multiplied by this, in some models.
     residual_scale: Option<f64>,
-    /// Which of the rotations queries and keys take, if any.
-    pub(super) rope: Option<usize>,
 }
 
 /// What moves information between positions.
@@ -70,9 +69,10 @@ pub(super) struct Block {
     clippy::large_enum_variant,
     reason = "with kernels for GPUs: a layer has one, and most models have no other"
 )]
-pub(super) enum SelfAttention {
+pub(super) enum Mixing {
     Heads(Attention),
     Latent(LatentAttention),
+    Convolution(ShortConvolution),
 }
 
 /// What transforms each position.
@@ -135,9 +135,8 @@ impl Decoder {
     ) -> Tensor<3> {
         let rotations = ropes.rotations(&pass.positions(), &ids.device());
         let mut x = Residual::new(self.embed(ids));
-        for (i, layer) in self.layers.iter().enumerate() {
-            let rotation = layer.rope.map(|rope| &rotations[rope]);
-            layer.forward(&mut x, rotation, i, pass);
+        for layer in &self.layers {
+            layer.forward(&mut x, &rotations, pass);
         }
         x.normed(Some(&self.norm))
     }
@@ -175,34 +174,21 @@ impl Block {
         let optional = |part: Option<&str>| part.map(norm).transpose();
         Ok(Self {
             input_layernorm: optional(names.before_attention)?,
-            self_attn: SelfAttention::load(
-                weights,
-                &format!("{name}.self_attn"),
-                config,
-                llama,
-                index,
-            )?,
+            mixing: Mixing::load(weights, name, config, llama, index)?,
             attention_output_norm: optional(names.after_attention)?,
             post_attention_layernorm: optional(names.before_mlp)?,
             mlp: Network::load(weights, name, config, llama, &layer.mlp)?,
             mlp_output_norm: optional(names.after_mlp)?,
             residual_scale: llama.residual_scale,
-            rope: llama.rope_of(index),
         })
     }
 
     // ANCHOR: block
     /// Adds the outputs of both parts to the residual stream, `[batch, seq, d_model]`.
-    fn forward(
-        &self,
-        x: &mut Residual,
-        rotation: Option<&Rotation>,
-        layer: usize,
-        pass: &mut Pass<'_>,
-    ) {
+    fn forward(&self, x: &mut Residual, rotations: &[Rotation], pass: &mut Pass<'_>) {
         let normed = x.normed(self.input_layernorm.as_ref());
-        let attended = self.self_attn.forward(normed, rotation, layer, pass);
-        x.add(self.added(&self.attention_output_norm, attended));
+        let mixed = self.mixing.forward(normed, rotations, pass);
+        x.add(self.added(&self.attention_output_norm, mixed));
         let normed = x.normed(self.post_attention_layernorm.as_ref());
         x.add(self.added(&self.mlp_output_norm, self.mlp.forward(normed)));
     }
@@ -230,31 +216,35 @@ fn scaled(x: Tensor<3>, scale: Option<f64>) -> Tensor<3> {
     }
 }
 
-impl SelfAttention {
+impl Mixing {
     fn load(
         weights: &dyn Source,
-        name: &str,
+        layer: &str,
         config: &ModelConfig,
         llama: &LlamaConfig,
-        layer: usize,
+        index: usize,
     ) -> Result<Self> {
-        match &llama.latent {
-            None => Attention::load(weights, name, config, llama, layer).map(Self::Heads),
-            Some(latent) => LatentAttention::load(weights, name, config, llama, (layer, latent))
-                .map(Self::Latent),
+        let name = format!("{layer}.self_attn");
+        match (llama.layer(index).mixer, &llama.latent) {
+            (Mixer::Attention, None) => {
+                Attention::load(weights, &name, config, llama, index).map(Self::Heads)
+            }
+            (Mixer::Attention, Some(latent)) => {
+                LatentAttention::load(weights, &name, config, llama, (index, latent))
+                    .map(Self::Latent)
+            }
+            (Mixer::Convolution(shape), _) => {
+                let (name, place) = (format!("{layer}.conv"), (config, llama, index));
+                ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
+            }
         }
     }
 
-    fn forward(
-        &self,
-        x: Tensor<3>,
-        rotation: Option<&Rotation>,
-        layer: usize,
-        pass: &mut Pass<'_>,
-    ) -> Tensor<3> {
+    fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
-            Self::Heads(attention) => attention.forward(x, rotation, layer, pass),
-            Self::Latent(attention) => attention.forward(x, rotation, layer, pass),
+            Self::Heads(attention) => attention.forward(x, rotations, pass),
+            Self::Latent(attention) => attention.forward(x, rotations, pass),
+            Self::Convolution(convolution) => convolution.forward(x, pass),
         }
     }
 }

@@ -6,7 +6,7 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, s};
 
-use super::attention::{merge_heads, split_heads};
+use super::attention::{Place, merge_heads, split_heads};
 use super::config::{LatentConfig, LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::norm::RmsNorm;
@@ -14,7 +14,6 @@ use super::pass::Pass;
 use super::rope::{Rotation, turned};
 use super::source::{Role, Source};
 use crate::error::Result;
-use crate::kernels::Scoring;
 
 /// The epsilon of the norms of the latent vectors. transformers has it from no file.
 pub(super) const EPS: f64 = 1e-6;
@@ -36,7 +35,7 @@ pub struct LatentAttention {
     #[module(skip)]
     shape: HeadShape,
     #[module(skip)]
-    pub(super) scoring: Scoring<'static>,
+    pub(super) place: Place,
 }
 
 /// The parts of a head. What is rotated comes first here, as it does for [`Rotation`]; in a checkpoint it comes
@@ -152,7 +151,7 @@ impl LatentAttention {
             kv_b_proj: parts.up,
             o_proj: parts.output,
             shape: HeadShape::of(config, llama, latent),
-            scoring: llama.scoring(layer, config.head_dim),
+            place: Place::of(config, llama, layer),
         })
     }
 
@@ -160,13 +159,13 @@ impl LatentAttention {
     pub(super) fn forward(
         &self,
         x: Tensor<3>,
-        rotation: Option<&Rotation>,
-        layer: usize,
+        rotations: &[Rotation],
         pass: &mut Pass<'_>,
     ) -> Tensor<3> {
         let [q, k, v] = self.projected(x);
-        let [q, k] = turned([q, k], [&None, &None], rotation);
-        self.output(pass.attend(layer, [q, k, v], self.scoring, None))
+        let Place { layer, scoring, .. } = self.place;
+        let [q, k] = turned([q, k], [&None, &None], self.place.rotation(rotations));
+        self.output(pass.attend(layer, [q, k, v], scoring, None))
     }
 
     /// The queries, keys and values of a hidden state, before they are rotated:

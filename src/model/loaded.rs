@@ -58,7 +58,9 @@ impl Model {
         let (embedding_formats, storage) = (weights.embedding_formats(), weights.storage());
         let cpu = Cpu::current();
         let budget = KvPool::default_budget(&device);
-        let kv_pool = KvPool::new(kv_shape(&config), &device, dtype, budget);
+        let (shape, states) = (kv_shape(&config), config.states());
+        let kv_pool =
+            KvPool::with_format(shape, &states, &device, dtype, KvFormat::of(dtype), budget);
         let device = Some(device);
         let loaded = Loaded {
             bytes,
@@ -98,7 +100,8 @@ impl Model {
         let Loaded { device: Some(device), dtype, .. } = &self.loaded else {
             return KvPool::counted(budget);
         };
-        KvPool::with_format(kv_shape(&self.config), device, *dtype, format, budget)
+        let (shape, states) = (kv_shape(&self.config), self.config.states());
+        KvPool::with_format(shape, &states, device, *dtype, format, budget)
     }
 
     /// Whether a checkpoint may hold a tensor of this name that the network does not use.
@@ -169,6 +172,6 @@ impl Model {
 }
 
 fn kv_shape(config: &ModelConfig) -> KvShape {
-    let &ModelConfig { n_layers, n_kv_heads, head_dim, .. } = config;
-    KvShape { n_layers, n_kv_heads, head_dim }
+    let &ModelConfig { n_kv_heads, head_dim, .. } = config;
+    KvShape { n_layers: config.attention_layers(), n_kv_heads, head_dim }
 }

@@ -20,6 +20,8 @@ pub mod attend;
 pub mod attention;
 pub mod config;
 #[cfg(feature = "burn")]
+pub mod convolution;
+#[cfg(feature = "burn")]
 pub mod decoder;
 #[cfg(feature = "cube")]
 mod device_panels;
@@ -58,6 +60,8 @@ mod stub;
 mod trace;
 
 use crate::error::Result;
+#[cfg(feature = "burn")]
+use crate::kv::MOST_DRAFTED;
 use crate::kv::{KvCache, KvPool};
 #[cfg(feature = "burn")]
 pub(crate) use architecture::to_host;
@@ -121,6 +125,14 @@ impl Model {
     /// budget of which less than that is left.
     pub fn new_cache(&self, capacity: usize) -> Result<KvCache> {
         KvCache::new(&self.kv_pool, capacity.min(self.config.context_length))
+    }
+
+    /// The most draft tokens that a pass can take back, if some layers keep a state instead of keys and values.
+    pub(crate) fn most_drafted(&self) -> Option<usize> {
+        #[cfg(feature = "burn")]
+        return (self.kv_pool.state_blocks() > 0).then_some(MOST_DRAFTED);
+        #[cfg(not(feature = "burn"))]
+        None
     }
 
     // ANCHOR: forward

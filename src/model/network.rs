@@ -148,7 +148,7 @@ impl Network {
     }
 
     /// The queries, `[seq, n_heads * head_dim]`, and the keys, `[seq, n_kv_heads * head_dim]`, that
-    /// attention takes in each layer, for a row of token ids.
+    /// attention takes in each layer that has some, for a row of token ids.
     ///
     /// # Errors
     /// As [`rows`](Self::rows).
@@ -156,14 +156,18 @@ impl Network {
         &self,
         row: &[u32],
         pass: &mut Pass<'_>,
-    ) -> Result<Vec<[Vec<f32>; 2]>> {
+    ) -> Result<Vec<Option<[Vec<f32>; 2]>>> {
         match self {
             Self::Host(host) => {
                 let mut seen = Vec::new();
                 let mut query = Vec::new();
                 host.hidden_states(row, pass, &mut |stop, x| match stop {
+                    Stop::AttentionInput => seen.push(None), // of a family that may have layers without
                     Stop::RotatedQuery => query = x.to_vec(),
-                    Stop::RotatedKey => seen.push([std::mem::take(&mut query), x.to_vec()]),
+                    Stop::RotatedKey => {
+                        seen.pop_if(|layer| layer.is_none());
+                        seen.push(Some([std::mem::take(&mut query), x.to_vec()]));
+                    }
                     _ => {}
                 });
                 Ok(seen)
@@ -172,22 +176,23 @@ impl Network {
                 pass.keep_seen();
                 architecture.hidden_states(tensor_of(row, device).unsqueeze(), pass)?;
                 let on_host = |[q, k]: [Tensor<4>; 2]| Ok([to_host(q)?, to_host(k)?]);
-                pass.take_seen().into_iter().map(on_host).collect()
+                let seen = pass.take_seen().into_iter();
+                seen.map(|layer| layer.map(on_host).transpose()).collect()
             }),
             Self::Stub(_) => Ok(Vec::new()),
         }
     }
 
-    /// The sinks of the heads of each layer, `[n_heads]`; none in a model without.
+    /// The sinks of the heads of each layer, `[n_heads]`, where it has some.
     ///
     /// # Errors
     /// A device that fails.
-    pub(super) fn sinks(&self) -> Result<Vec<Vec<f32>>> {
+    pub(super) fn sinks(&self) -> Result<Vec<Option<Vec<f32>>>> {
         match self {
             Self::Host(Host::Llama(llama)) => Ok(llama.sinks()),
             Self::Tensors { architecture: Architecture::Llama { decoder, .. }, device } => {
-                let sinks = decoder.layers.iter().filter_map(|layer| layer.self_attn.scoring().1);
-                in_one_queue(device, || sinks.map(to_host).collect())
+                let sinks = decoder.layers.iter().map(|layer| layer.mixing.sinks());
+                in_one_queue(device, || sinks.map(|sinks| sinks.map(to_host).transpose()).collect())
             }
             _ => Ok(Vec::new()),
         }

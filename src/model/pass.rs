@@ -12,6 +12,8 @@ use crate::cube::{self, attention::Plan};
 #[cfg(feature = "burn")]
 use crate::kernels::{Queries, Scoring, recorded};
 use crate::kv::KvCache;
+#[cfg(feature = "burn")]
+use crate::kv::StateShape;
 
 /// The sequences of one forward pass, with their new tokens concatenated into one row. Only
 /// attention needs the boundaries between sequences: all other layers treat each position
@@ -19,9 +21,9 @@ use crate::kv::KvCache;
 #[derive(Default)]
 pub struct Pass<'a> {
     segments: Vec<Segment<'a>>,
-    /// The queries and keys of each layer, where somebody wants to look at them.
+    /// The queries and keys of each layer that has some, where somebody wants to look at them.
     #[cfg(feature = "burn")]
-    seen: Option<Vec<[Tensor<4>; 2]>>,
+    seen: Option<Vec<Option<[Tensor<4>; 2]>>>,
     /// Which positions attend to which blocks, on a GPU: made for the first layer.
     #[cfg(feature = "cube")]
     plan: Option<Plan>,
@@ -62,6 +64,11 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: positions
 
+    /// The number of new tokens, of all sequences.
+    pub(super) fn seq(&self) -> usize {
+        self.segments.last().map_or(0, |segment| segment.columns.end)
+    }
+
     /// The column where the sequence of this one begins, and the position of its token there.
     pub(super) fn sequence_of(&self, column: usize) -> (usize, usize) {
         let at = self.segments.partition_point(|segment| segment.columns.end <= column);
@@ -93,7 +100,7 @@ impl Pass<'_> {
     }
 
     /// What was kept since [`keep_seen`](Self::keep_seen), by layers.
-    pub(super) fn take_seen(&mut self) -> Vec<[Tensor<4>; 2]> {
+    pub(super) fn take_seen(&mut self) -> Vec<Option<[Tensor<4>; 2]>> {
         self.seen.take().unwrap_or_default()
     }
 
@@ -110,7 +117,7 @@ impl Pass<'_> {
     ) -> Tensor<4> {
         if let Some(seen) = &mut self.seen {
             let [q, k, _] = &qkv;
-            seen.push([q.clone(), k.clone()]);
+            seen.push(Some([q.clone(), k.clone()]));
         }
         #[cfg(feature = "cube")]
         if self.has_slots() {
@@ -208,7 +215,7 @@ impl Pass<'_> {
         v: &[f32],
         scoring: Scoring<'_>,
     ) -> Vec<f32> {
-        let seq = self.segments.last().map_or(0, |segment| segment.columns.end);
+        let seq = self.seq();
         let width = k.len() / seq;
         let mut layout = None;
         for Segment { columns, start, cache } in &mut self.segments {
@@ -235,6 +242,38 @@ impl Pass<'_> {
         recorded::attention(q, n_heads, layer, layout, scoring, &queries)
     }
     // ANCHOR_END: attend_in_blocks
+}
+
+#[cfg(feature = "burn")]
+impl Pass<'_> {
+    /// What `update` makes of `rows`, `[batch, seq, row]`, in a layer whose sequences have a state of `shape` instead of
+    /// keys and values: for each sequence it gets the state, which it changes, and the rows. Returns the rows that
+    /// it returns.
+    pub(super) fn advance(
+        &mut self,
+        layer: usize,
+        shape: StateShape,
+        rows: &[f32],
+        mut update: impl FnMut(&mut [f32], &[f32]) -> Vec<f32>,
+    ) -> Vec<f32> {
+        if let Some(seen) = &mut self.seen {
+            seen.push(None);
+        }
+        let mut all = Vec::new();
+        let seq = self.seq();
+        for rows in rows.chunks(seq * shape.row) {
+            for Segment { columns, start, cache } in &mut self.segments {
+                let rows = &rows[columns.start * shape.row..columns.end * shape.row];
+                all.extend(match cache {
+                    Some(cache) => {
+                        cache.states_mut().advance(layer, shape, (*start, rows), &mut update)
+                    }
+                    None => update(&mut vec![0.0; shape.state], rows),
+                });
+            }
+        }
+        all
+    }
 }
 
 /// Queries, `[batch, heads, seq, head_dim]`, such that scores divided by `sqrt(head_dim)` are those

@@ -22,6 +22,8 @@ pub enum Role {
     Columns(Columns),
     /// The linear layer that chooses experts: it is small, and never quantized.
     Router,
+    /// A convolution, which has so many weights for each number, and whose bias is a vector.
+    Convolution { width: usize },
     /// A linear layer that a checkpoint may store as `[in, out]`.
     Transposed,
     /// An embedding, with a row for each token or position, or the head.

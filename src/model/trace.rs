@@ -3,9 +3,9 @@
 use burn::tensor::{Int, Tensor, s};
 
 use super::architecture::to_host;
-use super::attention::merge_heads;
+use super::attention::{Attention, merge_heads};
 use super::config::{Family, ModelConfig};
-use super::decoder::{Block, Decoder, Network, SelfAttention, applied};
+use super::decoder::{Block, Decoder, Mixing, Network, applied};
 use super::host::{Llama, Stop};
 use super::pass::Pass;
 use super::rope::{Ropes, Rotation, rotated};
@@ -66,7 +66,7 @@ pub struct LayerTrace {
 
 impl Model {
     /// What each position of a text attends to: for every layer and head, `[seq, seq]` weights, where
-    /// each row is a position and sums to 1.
+    /// each row is a position and sums to 1. Layers with a state instead of keys and values have no heads.
     ///
     /// This runs the whole network over the text. Weights are computed from its queries and keys in
     /// plain loops: they may differ from those of the pass in the last digits. A stub has no layers.
@@ -76,8 +76,11 @@ impl Model {
     pub fn attention(&self, ids: &[u32]) -> Result<Vec<Vec<Vec<Vec<f32>>>>> {
         let layers = self.watched(ids, |pass| self.network.queries_and_keys(ids, pass))?;
         let sinks = self.network.sinks()?;
-        let of_layer = |(layer, [q, k]): (usize, [Vec<f32>; 2])| {
-            let sinks = sinks.get(layer).map(Vec::as_slice);
+        let of_layer = |(layer, queries_and_keys): (usize, Option<[Vec<f32>; 2]>)| {
+            let Some([q, k]) = queries_and_keys else {
+                return Vec::new();
+            };
+            let sinks = sinks.get(layer).and_then(Option::as_deref);
             let scoring = Scoring { sinks, ..scoring_of(&self.config, layer) };
             let mut heads = vec![Vec::new(); self.config.n_heads];
             for (position, q) in q.chunks_exact(q.len() / ids.len()).enumerate() {
@@ -142,7 +145,7 @@ impl Llama {
             *layer.at(stop) = last(x);
             if stop == Stop::RotatedKey {
                 let scoring = self.scoring(layers.len() - 1);
-                if let Some(layer) = layers.last_mut() {
+                if let (Some(layer), Some(scoring)) = (layers.last_mut(), scoring) {
                     layer.weights = weights_of(config, scoring, &layer.rotated_query, x);
                 }
             }
@@ -194,9 +197,8 @@ impl Decoder {
         let mut x = self.embed(ids);
         let embedding = last(&x)?;
         let mut layers = Vec::new();
-        for (i, layer) in self.layers.iter().enumerate() {
-            let rotation = layer.rope.map(|rope| &rotations[rope]);
-            let (output, trace) = layer.trace(x, rotation, i, pass, config)?;
+        for layer in &self.layers {
+            let (output, trace) = layer.trace(x, &rotations, pass, config)?;
             x = output;
             layers.push(trace);
         }
@@ -215,76 +217,95 @@ impl Block {
     fn trace(
         &self,
         x: Tensor<3>,
-        rotation: Option<&Rotation>,
-        layer: usize,
+        rotations: &[Rotation],
         pass: &mut Pass<'_>,
         config: &ModelConfig,
     ) -> Result<(Tensor<3>, LayerTrace)> {
         let attention_input = applied(&self.input_layernorm, x.clone());
-        let [q, k, v] = self.self_attn.projected(attention_input.clone());
-        let [rotated_q, rotated_k] = rotated(rotation, [q.clone(), k.clone()]);
-        let (turned_q, turned_k) = (rotated_q.clone(), rotated_k.clone());
-        let qkv = [turned_q, turned_k, v.clone()];
-        let (scoring, sinks) = self.self_attn.scoring();
-        let mixed = pass.attend(layer, qkv, scoring, sinks.clone());
-        let attended = self.self_attn.output(mixed.clone());
-        let attended = self.added(&self.attention_output_norm, attended);
-        let after_attention = x + attended.clone();
+        let (of_mixing, mixed) =
+            self.mixing.trace(attention_input.clone(), rotations, pass, config)?;
+        let mixed = self.added(&self.attention_output_norm, mixed);
+        let after_attention = x + mixed.clone();
 
         let feed_forward_input = applied(&self.post_attention_layernorm, after_attention.clone());
-        let (mut trace, feed_forward) = self.mlp.trace(feed_forward_input.clone())?;
+        let (of_mlp, feed_forward) = self.mlp.trace(feed_forward_input.clone())?;
         let feed_forward = self.added(&self.mlp_output_norm, feed_forward);
         let output = after_attention.clone() + feed_forward.clone();
-        let rotated_query = last(&merge_heads(rotated_q))?;
-        let keys = to_host(merge_heads(rotated_k.clone()))?;
-        let sinks = sinks.map(to_host).transpose()?;
-        let scoring = Scoring { sinks: sinks.as_deref(), ..scoring };
-        trace = LayerTrace {
-            weights: weights_of(config, scoring, &rotated_query, &keys),
+        let LayerTrace { routing, gate, up, gated, .. } = of_mlp;
+        let trace = LayerTrace {
             attention_input: last(&attention_input)?,
-            query: last(&merge_heads(q))?,
-            key: last(&merge_heads(k))?,
-            value: last(&merge_heads(v))?,
-            rotated_query,
-            rotated_key: last(&merge_heads(rotated_k))?,
-            mixed: last(&merge_heads(mixed))?,
-            attention: last(&attended)?,
+            attention: last(&mixed)?,
             after_attention: last(&after_attention)?,
             feed_forward_input: last(&feed_forward_input)?,
+            routing,
+            gate,
+            up,
+            gated,
             feed_forward: last(&feed_forward)?,
             output: last(&output)?,
-            ..trace
+            ..of_mixing
         };
         Ok((output, trace))
     }
 }
 
-impl SelfAttention {
-    /// Queries, keys and values as they are rotated, `[1, seq, heads, head_dim]` each.
-    fn projected(&self, x: Tensor<3>) -> [Tensor<4>; 3] {
-        match self {
+impl Mixing {
+    /// As `forward`, with its own part of a trace.
+    fn trace(
+        &self,
+        x: Tensor<3>,
+        rotations: &[Rotation],
+        pass: &mut Pass<'_>,
+        config: &ModelConfig,
+    ) -> Result<(LayerTrace, Tensor<3>)> {
+        let ([q, k, v], place) = match self {
             Self::Heads(attention) => {
                 let [q, k, v] = attention.projected(x);
                 let [q, k] = attention.norm_heads([q, k]);
-                [q, k, v]
+                ([q, k, v], attention.place)
             }
-            Self::Latent(attention) => attention.projected(x),
-        }
+            Self::Latent(attention) => (attention.projected(x), attention.place),
+            Self::Convolution(convolution) => {
+                let mixed = convolution.mixed(x, pass);
+                let trace = LayerTrace { mixed: last(&mixed)?, ..LayerTrace::default() };
+                return Ok((trace, convolution.output(mixed)));
+            }
+        };
+        let (scoring, sinks) = (place.scoring, self.sinks());
+        let [rotated_q, rotated_k] = rotated(place.rotation(rotations), [q.clone(), k.clone()]);
+        let qkv = [rotated_q.clone(), rotated_k.clone(), v.clone()];
+        let mixed = pass.attend(place.layer, qkv, scoring, sinks.clone());
+        let rotated_query = last(&merge_heads(rotated_q))?;
+        let keys = to_host(merge_heads(rotated_k.clone()))?;
+        let sinks = sinks.map(to_host).transpose()?;
+        let scoring = Scoring { sinks: sinks.as_deref(), ..scoring };
+        let trace = LayerTrace {
+            weights: weights_of(config, scoring, &rotated_query, &keys),
+            query: last(&merge_heads(q))?,
+            key: last(&merge_heads(k))?,
+            value: last(&merge_heads(v))?,
+            rotated_query,
+            rotated_key: last(&merge_heads(rotated_k))?,
+            mixed: last(&merge_heads(mixed.clone()))?,
+            ..LayerTrace::default()
+        };
+        Ok((trace, self.output(mixed)))
     }
 
-    /// How attention scores, and the sinks of its heads.
-    pub(super) fn scoring(&self) -> (Scoring<'static>, Option<Tensor<1>>) {
+    /// The sinks of its heads, `[n_heads]`.
+    pub(super) fn sinks(&self) -> Option<Tensor<1>> {
         match self {
-            Self::Heads(attention) => (attention.scoring, attention.sinks()),
-            Self::Latent(attention) => (attention.scoring, None),
+            Self::Heads(attention) => attention.sinks(),
+            Self::Latent(_) | Self::Convolution(_) => None,
         }
     }
 
-    /// What is added of what was mixed, `[1, seq, n_heads, head_dim]`.
+    /// What is added of what attention mixed, `[1, seq, n_heads, head_dim]`.
     fn output(&self, mixed: Tensor<4>) -> Tensor<3> {
         match self {
-            Self::Heads(attention) => attention.o_proj.forward(merge_heads(mixed)),
             Self::Latent(attention) => attention.output(mixed),
+            Self::Heads(Attention { o_proj, .. }) => o_proj.forward(merge_heads(mixed)),
+            Self::Convolution(convolution) => convolution.output(merge_heads(mixed)),
         }
     }
 }
@@ -443,6 +464,7 @@ mod tests {
             "deepseek-v2",
             "deepseek-v3",
             "glm4-moe-lite",
+            "lfm2",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

@@ -109,6 +109,7 @@ impl DraftModel {
         self.read.truncate(length);
         if let Some(cache) = &mut self.cache {
             cache.truncate(length);
+            self.read.truncate(cache.length());
         }
     }
 

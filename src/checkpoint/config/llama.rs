@@ -178,7 +178,7 @@ impl LlamaFile {
         self.check_layer_types(&["full_attention"], "`full_attention`", origin)
     }
 
-    fn check_layer_types(
+    pub(super) fn check_layer_types(
         &self,
         known: &[&str],
         supported: &'static str,

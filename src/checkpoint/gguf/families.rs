@@ -3,7 +3,7 @@
 use super::config::Keys;
 use crate::error::Result;
 use crate::model::config::{
-    ExpertNames, Experts, LayerConfig, LlamaConfig, Mlp, Norms, QueryGrowth, RopeConfig,
+    ExpertNames, Experts, LayerConfig, LlamaConfig, Mixer, Mlp, Norms, QueryGrowth, RopeConfig,
 };
 
 /// Files do not say at what base layers with a window rotate.
@@ -31,6 +31,7 @@ impl Keys<'_> {
             // Without a window no layer is of the kind that rotates at another base.
             let slides = window.is_some() && i + 1 < pattern;
             LayerConfig {
+                mixer: Mixer::Attention,
                 window: window.filter(|_| slides),
                 rope: if slides {
                     Some(RopeConfig { attention_factor, ..RopeConfig::new(local) })
@@ -85,7 +86,8 @@ impl Keys<'_> {
                 None => rope,
             };
             let rope = llama.layers[0].rope.clone().map(unscaled);
-            LayerConfig { window, rope, norms: Norms::After, mlp: Mlp::Dense }
+            let (mixer, norms, mlp) = (Mixer::Attention, Norms::After, Mlp::Dense);
+            LayerConfig { mixer, window, rope, norms, mlp }
         };
         Ok(LlamaConfig { layers: slides.into_iter().map(layer).collect(), ..llama })
     }

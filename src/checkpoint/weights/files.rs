@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use burn::tensor::{DType, bf16};
 
-use super::mxfp4;
+use super::{mxfp4, names};
 use crate::checkpoint::weight_file::{StoredTensor, WeightFile};
 use crate::error::{LoadError, Result};
 use crate::kernels::Arena;
@@ -17,8 +17,8 @@ pub(super) struct Files<'a> {
     pub(super) files: Vec<WeightFile<'a>>,
     /// The tensors that were not supplied yet. After loading, these are the unused ones.
     pub(super) untaken: RefCell<BTreeSet<String>>,
-    /// The file of each tensor.
-    file_of: BTreeMap<String, usize>,
+    /// The file of each tensor, and its name there.
+    file_of: BTreeMap<String, (usize, String)>,
     /// The memory of packed matrices.
     pub(super) arena: RefCell<Arena>,
 }
@@ -30,7 +30,8 @@ impl<'a> Files<'a> {
         let mut file_of = BTreeMap::new();
         for (i, file) in files.iter().enumerate() {
             for name in file.names() {
-                if let Some(first) = file_of.insert(name.to_owned(), i) {
+                let common = names::common(name);
+                if let Some((first, _)) = file_of.insert(common, (i, name.to_owned())) {
                     return Err(LoadError::TensorTwice {
                         origin: file.origin().to_owned(),
                         tensor: name.to_owned(),
@@ -94,6 +95,7 @@ impl<'a> Files<'a> {
     ) -> Result<StoredTensor<'_>> {
         match role {
             Role::Part { first, total } => Ok(self.find(name, &[total])?.rows(first, [length, 1])),
+            Role::Convolution { width } => self.find(name, &[length / width, 1, width]),
             Role::Columns(columns) => {
                 let all = self.find(name, &[columns.count, columns.step * length])?;
                 all.columns(columns, [length, 1])
@@ -123,21 +125,21 @@ impl<'a> Files<'a> {
 
     /// Looks up a tensor, and marks it as used.
     pub(super) fn find(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
-        self.find_by(name, |file| file.tensor(name, shape))
+        self.find_by(name, |file, name| file.tensor(name, shape))
     }
 
     /// As [`find`](Self::find), in the way that `read` says.
     fn find_by<'b>(
         &'b self,
         name: &str,
-        read: impl FnOnce(&'b WeightFile<'a>) -> Result<StoredTensor<'b>>,
+        read: impl FnOnce(&'b WeightFile<'a>, &str) -> Result<StoredTensor<'b>>,
     ) -> Result<StoredTensor<'b>> {
-        let Some(&file) = self.file_of.get(name) else {
+        let Some((file, in_file)) = self.file_of.get(name) else {
             let in_file = self.files.first().map(|file| file.name_in_file(name));
             let tensor = in_file.unwrap_or_else(|| name.to_owned());
             return Err(LoadError::TensorMissing { origin: self.origin.clone(), tensor }.into());
         };
-        let stored = read(&self.files[file])?;
+        let stored = read(&self.files[*file], in_file)?;
         self.untaken.borrow_mut().remove(name);
         Ok(stored)
     }
@@ -154,7 +156,7 @@ impl<'a> Files<'a> {
         let (rows, groups) = (step * n_out, n_in / mxfp4::GROUP);
         let part = |kind: &str, shape: &[usize]| {
             let name = format!("{name}_{kind}");
-            let all = self.find_by(&name, |file| file.bytes_of(&name, shape))?;
+            let all = self.find_by(&name, |file, name| file.bytes_of(name, shape))?;
             let (matrix, mut buffer) = (all.length() / count, Vec::new());
             all.bytes(index * matrix..(index + 1) * matrix, &mut buffer).map(<[u8]>::to_vec)
         };

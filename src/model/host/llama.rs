@@ -1,13 +1,14 @@
 //! The Llama family on the CPU, as [`decoder`](crate::model::decoder) defines it.
 
+use super::attention::Attention;
+use super::convolution::ShortConvolution;
 use super::experts::Experts;
 use super::gated::{Gated, GatedScratch};
-use super::latent::Latent;
-use super::{Linear, Stop, Watch, add, embedding, head, linear};
+use super::{Stop, Watch, add, embedding, head};
 use crate::error::Result;
 use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::architecture::{embedding_name, head_name};
-use crate::model::config::{LlamaConfig, Mlp, ModelConfig};
+use crate::model::config::{LlamaConfig, Mixer, Mlp, ModelConfig};
 use crate::model::decoder::PREFIXES;
 use crate::model::pass::Pass;
 use crate::model::rope::Ropes;
@@ -33,15 +34,7 @@ pub(in crate::model) struct Llama {
 struct Block {
     /// Most models norm what attention reads.
     attention_norm: Option<RmsNorm>,
-    projections: Projections,
-    output: Linear,
-    query_norm: Option<RmsNorm>,
-    key_norm: Option<RmsNorm>,
-    /// Which of the angles queries and keys are rotated by, if any.
-    rope: Option<usize>,
-    scoring: Scoring<'static>,
-    /// `[n_heads]`, where heads have sinks.
-    sinks: Option<Vec<f32>>,
+    mixing: Mixing,
     /// Some models norm what attention adds.
     attention_output_norm: Option<RmsNorm>,
     /// As before attention.
@@ -53,12 +46,15 @@ struct Block {
     residual_scale: Option<f64>,
 }
 
-/// Where queries, keys and values come from.
+/// What moves information between positions.
 #[derive(Debug)]
-enum Projections {
-    /// A matrix of each.
-    Heads([Linear; 3]),
-    Latent(Latent),
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a layer has one, and most models have no other"
+)]
+enum Mixing {
+    Attention(Attention),
+    Convolution(ShortConvolution),
 }
 
 /// What transforms each position.
@@ -80,7 +76,7 @@ pub(super) struct RmsNorm {
 }
 
 /// The RoPE angles of the positions in a pass.
-struct Angles {
+pub(super) struct Angles {
     seq: usize,
     head_dim: usize,
     /// `[seq, rotated / 2]`
@@ -95,9 +91,8 @@ struct Angles {
 #[derive(Default)]
 struct Scratch {
     normed: Vec<f32>,
-    q: Vec<f32>,
-    k: Vec<f32>,
-    v: Vec<f32>,
+    /// Queries, keys and values, or what else a layer makes of its input.
+    projected: [Vec<f32>; 3],
     gated: GatedScratch,
     /// What a part adds to the residual stream.
     added: Vec<f32>,
@@ -150,9 +145,8 @@ impl Llama {
         let angles: Vec<Angles> = angles.collect();
         let mut x = self.embed(row);
         let mut scratch = Scratch::default();
-        for (i, block) in self.blocks.iter().enumerate() {
-            let angles = block.rope.map(|rope| &angles[rope]);
-            block.forward(&mut x, angles, i, pass, &mut scratch, watch);
+        for block in &self.blocks {
+            block.forward(&mut x, &angles, pass, &mut scratch, watch);
         }
         self.norm.apply(&mut x);
         x
@@ -165,14 +159,18 @@ impl Llama {
         x
     }
 
-    /// The sinks of the heads of each layer, `[n_heads]`; none in a model without.
-    pub(in crate::model) fn sinks(&self) -> Vec<Vec<f32>> {
-        self.blocks.iter().filter_map(|block| block.sinks.clone()).collect()
+    /// The sinks of the heads of each layer, `[n_heads]`, where it has some.
+    pub(in crate::model) fn sinks(&self) -> Vec<Option<Vec<f32>>> {
+        let scoring = (0..self.blocks.len()).map(|layer| self.scoring(layer));
+        scoring.map(|scoring| scoring?.sinks.map(<[f32]>::to_vec)).collect()
     }
 
-    /// How attention scores in a layer.
-    pub(in crate::model) fn scoring(&self, layer: usize) -> Scoring<'_> {
-        self.blocks[layer].scoring()
+    /// How attention scores in a layer, if it has keys and values.
+    pub(in crate::model) fn scoring(&self, layer: usize) -> Option<Scoring<'_>> {
+        match &self.blocks[layer].mixing {
+            Mixing::Attention(attention) => Some(attention.scoring()),
+            Mixing::Convolution(_) => None,
+        }
     }
 
     /// The head: `[rows, d_model]` -> `[rows, vocab]`.
@@ -194,55 +192,22 @@ impl Block {
         llama: &LlamaConfig,
         index: usize,
     ) -> Result<Self> {
-        let (d_model, head_dim) = (config.d_model, config.head_dim);
-        let (d_q, d_kv) = (config.n_heads * head_dim, config.n_kv_heads * head_dim);
         let layer = llama.layer(index);
-        let linear = |(part, role): (&str, Role), shape, bias| {
-            Linear::load(weights, &format!("{name}.self_attn.{part}"), shape, role, bias)
-        };
-        let norm =
-            |part: &str, d| RmsNorm::load(weights, &format!("{name}.{part}"), d, config, llama);
-        let qk_norm = |part: &str, heads| {
-            let length = llama.qk_norm_length(heads, head_dim);
-            length.map(|length| norm(part, length)).transpose()
+        let norm = |part: Option<&str>| {
+            let norm = |part| {
+                RmsNorm::load(weights, &format!("{name}.{part}"), config.d_model, config, llama)
+            };
+            part.map(norm).transpose()
         };
         let names = layer.norms.names();
-        let optional = |part: Option<&str>| part.map(|part| norm(part, d_model)).transpose();
-        let whole = llama.fused.then_some("qkv_proj");
-        let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
-        let sinks = || {
-            let name = format!("{name}.self_attn.sinks");
-            weights.numbers(&name, config.n_heads, Role::Layer)
-        };
         // In the order of the decoder, so that random weights are the same.
-        let attention_norm = optional(names.before_attention)?;
-        let (projections, output) = match &llama.latent {
-            None => {
-                let query = linear(q, [d_q, d_model], llama.qkv_bias)?;
-                let key = linear(k, [d_kv, d_model], llama.qkv_bias)?;
-                let value = linear(v, [d_kv, d_model], llama.qkv_bias)?;
-                let output = linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?;
-                (Projections::Heads([query, key, value]), output)
-            }
-            Some(latent) => {
-                let name = format!("{name}.self_attn");
-                let (latent, output) = Latent::load(weights, &name, config, llama, latent)?;
-                (Projections::Latent(latent), output)
-            }
-        };
         Ok(Self {
-            attention_norm,
-            projections,
-            output,
-            query_norm: qk_norm("self_attn.q_norm", config.n_heads)?,
-            key_norm: qk_norm("self_attn.k_norm", config.n_kv_heads)?,
-            rope: llama.rope_of(index),
-            scoring: llama.scoring(index, head_dim),
-            sinks: llama.sinks.then(sinks).transpose()?,
-            attention_output_norm: optional(names.after_attention)?,
-            feed_forward_norm: optional(names.before_mlp)?,
+            attention_norm: norm(names.before_attention)?,
+            mixing: Mixing::load(weights, name, config, llama, index)?,
+            attention_output_norm: norm(names.after_attention)?,
+            feed_forward_norm: norm(names.before_mlp)?,
             feed_forward: FeedForward::load(weights, name, config, llama, &layer.mlp)?,
-            feed_forward_output_norm: optional(names.after_mlp)?,
+            feed_forward_output_norm: norm(names.after_mlp)?,
             residual_scale: llama.residual_scale,
         })
     }
@@ -252,44 +217,25 @@ impl Block {
     fn forward(
         &self,
         x: &mut Vec<f32>,
-        angles: Option<&Angles>,
-        layer: usize,
+        angles: &[Angles],
         pass: &mut Pass<'_>,
         scratch: &mut Scratch,
         watch: &mut Watch<'_>,
     ) {
-        let Scratch { normed, q, k, v, gated, added } = scratch;
-        let [d_model, _] = self.output.weights.shape();
-        let seq = x.len() / d_model;
+        let Scratch { normed, projected, gated, added } = scratch;
+        let seq = pass.seq();
 
         normed.clone_from(x);
         norm(&self.attention_norm, normed);
         watch(Stop::AttentionInput, normed);
-        match &self.projections {
-            Projections::Heads(projections) => {
-                linear(projections.each_ref(), normed, seq, [q, k, v])
+        match &self.mixing {
+            Mixing::Attention(attention) => {
+                attention.forward(normed, angles, pass, projected, added, watch);
             }
-            Projections::Latent(latent) => latent.forward(normed, seq, [q, k, v]),
+            Mixing::Convolution(convolution) => {
+                convolution.forward(normed, pass, projected, added, watch);
+            }
         }
-        norm(&self.query_norm, q);
-        norm(&self.key_norm, k);
-        watch(Stop::Query, q);
-        watch(Stop::Key, k);
-        watch(Stop::Value, v);
-        if let Some(angles) = angles {
-            angles.rotate(q);
-            angles.rotate(k);
-            angles.grow(q);
-        }
-        watch(Stop::RotatedQuery, q);
-        watch(Stop::RotatedKey, k);
-        let mixed = pass.attend_in_blocks(layer, q, k, v, self.scoring());
-        watch(Stop::Mixed, &mixed);
-        let mixed = match &self.projections {
-            Projections::Heads(_) => mixed,
-            Projections::Latent(latent) => latent.values(&mixed),
-        };
-        linear([&self.output], &mixed, seq, [added]);
         norm(&self.attention_output_norm, added);
         scale(added, self.residual_scale);
         watch(Stop::Attention, added);
@@ -310,10 +256,27 @@ impl Block {
         watch(Stop::Output, x);
     }
     // ANCHOR_END: block
+}
 
-    /// How attention scores.
-    fn scoring(&self) -> Scoring<'_> {
-        Scoring { sinks: self.sinks.as_deref(), ..self.scoring }
+impl Mixing {
+    fn load(
+        weights: &dyn Source,
+        layer: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        index: usize,
+    ) -> Result<Self> {
+        match llama.layer(index).mixer {
+            Mixer::Attention => {
+                let name = format!("{layer}.self_attn");
+                Attention::load(weights, &name, config, llama, index).map(Self::Attention)
+            }
+            Mixer::Convolution(shape) => {
+                let name = format!("{layer}.conv");
+                let place = (config, llama, index);
+                ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
+            }
+        }
     }
 }
 
@@ -338,7 +301,7 @@ impl FeedForward {
 }
 
 /// Applies a norm where there is one.
-fn norm(norm: &Option<RmsNorm>, x: &mut [f32]) {
+pub(super) fn norm(norm: &Option<RmsNorm>, x: &mut [f32]) {
     if let Some(norm) = norm {
         norm.apply(x);
     }
@@ -352,7 +315,7 @@ fn scale(x: &mut [f32], scale: Option<f64>) {
 }
 
 impl RmsNorm {
-    fn load(
+    pub(super) fn load(
         weights: &dyn Source,
         name: &str,
         d: usize,
@@ -374,12 +337,12 @@ impl RmsNorm {
 
 impl Angles {
     /// Rotates queries or keys, `[seq, heads * head_dim]`.
-    fn rotate(&self, x: &mut [f32]) {
+    pub(super) fn rotate(&self, x: &mut [f32]) {
         recorded::rotate(x, self.seq, self.head_dim, &self.cos, &self.sin);
     }
 
     /// Multiplies queries, `[seq, n_heads * head_dim]`, where they grow with their position.
-    fn grow(&self, q: &mut [f32]) {
+    pub(super) fn grow(&self, q: &mut [f32]) {
         let width = q.len() / self.seq;
         for (q, growth) in q.chunks_exact_mut(width).zip(self.growth.iter().flatten()) {
             q.iter_mut().for_each(|q| *q *= growth);

@@ -3,6 +3,8 @@
 //!
 //! All vectors are row-major. `seq` is the number of positions in the pass, of all sequences.
 
+mod attention;
+mod convolution;
 mod experts;
 mod gated;
 mod gpt2;

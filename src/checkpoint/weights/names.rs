@@ -1,0 +1,22 @@
+//! Names that the checkpoints of one family have for what others call otherwise.
+
+/// Parts of names of LFM2, and what they are called elsewhere.
+const LFM2: [(&str, &str); 9] = [
+    ("embedding_norm.", "norm."),
+    (".operator_norm.", ".input_layernorm."),
+    (".ffn_norm.", ".post_attention_layernorm."),
+    (".self_attn.out_proj.", ".self_attn.o_proj."),
+    (".self_attn.q_layernorm.", ".self_attn.q_norm."),
+    (".self_attn.k_layernorm.", ".self_attn.k_norm."),
+    (".feed_forward.w1.", ".mlp.gate_proj."),
+    (".feed_forward.w3.", ".mlp.up_proj."),
+    (".feed_forward.w2.", ".mlp.down_proj."),
+];
+
+/// The name by which networks ask for a tensor that a file calls `name`.
+pub(super) fn common(name: &str) -> String {
+    match LFM2.iter().find(|(own, _)| name.contains(own)) {
+        Some((own, common)) => name.replacen(own, common, 1),
+        None => name.to_owned(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Attention of the Llama family on the CPU.
+
+use super::latent::Latent;
+use super::llama::{Angles, RmsNorm, norm};
+use super::{Linear, Stop, Watch, linear};
+use crate::error::Result;
+use crate::kernels::Scoring;
+use crate::model::config::{LlamaConfig, ModelConfig};
+use crate::model::pass::Pass;
+use crate::model::source::{Role, Source, parts};
+
+/// As [`attention`](crate::model::attention) defines it.
+#[derive(Debug)]
+pub(super) struct Attention {
+    projections: Projections,
+    output: Linear,
+    query_norm: Option<RmsNorm>,
+    key_norm: Option<RmsNorm>,
+    /// Which of the angles queries and keys are rotated by, if any.
+    rope: Option<usize>,
+    scoring: Scoring<'static>,
+    /// `[n_heads]`, where heads have sinks.
+    sinks: Option<Vec<f32>>,
+    /// Its number among the layers that have keys and values.
+    layer: usize,
+}
+
+/// Where queries, keys and values come from.
+#[derive(Debug)]
+enum Projections {
+    /// A matrix of each.
+    Heads([Linear; 3]),
+    Latent(Latent),
+}
+
+impl Attention {
+    pub(super) fn load(
+        weights: &dyn Source,
+        name: &str,
+        config: &ModelConfig,
+        llama: &LlamaConfig,
+        index: usize,
+    ) -> Result<Self> {
+        let (d_model, head_dim) = (config.d_model, config.head_dim);
+        let (d_q, d_kv) = (config.n_heads * head_dim, config.n_kv_heads * head_dim);
+        let linear = |(part, role): (&str, Role), shape, bias| {
+            Linear::load(weights, &format!("{name}.{part}"), shape, role, bias)
+        };
+        let qk_norm = |part: &str, heads| {
+            let length = llama.qk_norm_length(heads, head_dim);
+            let name = format!("{name}.{part}");
+            let load = |length| RmsNorm::load(weights, &name, length, config, llama);
+            length.map(load).transpose()
+        };
+        let whole = llama.fused.then_some("qkv_proj");
+        let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
+        let sinks = || weights.numbers(&format!("{name}.sinks"), config.n_heads, Role::Layer);
+        let (projections, output) = match &llama.latent {
+            None => {
+                let query = linear(q, [d_q, d_model], llama.qkv_bias)?;
+                let key = linear(k, [d_kv, d_model], llama.qkv_bias)?;
+                let value = linear(v, [d_kv, d_model], llama.qkv_bias)?;
+                let output = linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?;
+                (Projections::Heads([query, key, value]), output)
+            }
+            Some(latent) => {
+                let (latent, output) = Latent::load(weights, name, config, llama, latent)?;
+                (Projections::Latent(latent), output)
+            }
+        };
+        Ok(Self {
+            projections,
+            output,
+            query_norm: qk_norm("q_norm", config.n_heads)?,
+            key_norm: qk_norm("k_norm", config.n_kv_heads)?,
+            rope: llama.rope_of(index),
+            scoring: llama.scoring(index, head_dim),
+            sinks: llama.sinks.then(sinks).transpose()?,
+            layer: llama.attention_layers(index),
+        })
+    }
+
+    // ANCHOR: forward
+    /// What attention adds to `x`, `[seq, d_model]`. `angles` are those of all kinds of RoPE in the model.
+    pub(super) fn forward(
+        &self,
+        x: &[f32],
+        angles: &[Angles],
+        pass: &mut Pass<'_>,
+        [q, k, v]: &mut [Vec<f32>; 3],
+        added: &mut Vec<f32>,
+        watch: &mut Watch<'_>,
+    ) {
+        let seq = pass.seq();
+        match &self.projections {
+            Projections::Heads(projections) => linear(projections.each_ref(), x, seq, [q, k, v]),
+            Projections::Latent(latent) => latent.forward(x, seq, [q, k, v]),
+        }
+        norm(&self.query_norm, q);
+        norm(&self.key_norm, k);
+        watch(Stop::Query, q);
+        watch(Stop::Key, k);
+        watch(Stop::Value, v);
+        if let Some(angles) = self.rope.map(|rope| &angles[rope]) {
+            angles.rotate(q);
+            angles.rotate(k);
+            angles.grow(q);
+        }
+        watch(Stop::RotatedQuery, q);
+        watch(Stop::RotatedKey, k);
+        let mixed = pass.attend_in_blocks(self.layer, q, k, v, self.scoring());
+        watch(Stop::Mixed, &mixed);
+        let mixed = match &self.projections {
+            Projections::Heads(_) => mixed,
+            Projections::Latent(latent) => latent.values(&mixed),
+        };
+        linear([&self.output], &mixed, seq, [added]);
+    }
+    // ANCHOR_END: forward
+
+    /// How attention scores.
+    pub(super) fn scoring(&self) -> Scoring<'_> {
+        Scoring { sinks: self.sinks.as_deref(), ..self.scoring }
+    }
+}
