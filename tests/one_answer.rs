@@ -20,7 +20,7 @@ use slowburn::model::{Input, Logits, Model};
 use slowburn::pretrained::Pretrained;
 use slowburn::storage::{MatrixFormat, Storage};
 
-const MODELS: [&str; 24] = [
+const MODELS: [&str; 26] = [
     "ember",
     "gpt2",
     "llama-gqa",
@@ -45,6 +45,8 @@ const MODELS: [&str; 24] = [
     "deepseek-v3",
     "glm4-moe-lite",
     "lfm2",
+    "qwen35",
+    "qwen35-moe",
 ];
 
 /// What a model is stored in: weights, and keys and values.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use slowburn::LoadError;
 use slowburn::model::ModelConfig;
 use slowburn::model::config::{
-    Activation, Experts, Family, LayerConfig, LlamaConfig, Mlp, Norms, QkNorm, RopeConfig,
-    RopeScaling,
+    Activation, Convolution, Experts, Family, LayerConfig, LlamaConfig, Mixer, Mlp, Norms, QkNorm,
+    RopeConfig, RopeScaling,
 };
 
 use slowburn_examples::cli::Result;
@@ -88,8 +88,13 @@ fn words(layer: &LayerConfig, config: &ModelConfig) -> [String; 4] {
         Norms::Around => "around",
         Norms::After => "after",
     };
+    let window = match layer.mixer {
+        Mixer::Attention => layer.window.map_or("all".to_owned(), |window| window.to_string()),
+        Mixer::Convolution(Convolution { width, .. }) => format!("conv {width}"),
+        Mixer::DeltaRule(_) => "state".to_owned(),
+    };
     [
-        layer.window.map_or("all".to_owned(), |window| window.to_string()),
+        window,
         layer.rope.as_ref().map_or("none".to_owned(), |rope| rope_in_words(rope, config)),
         norms.to_owned(),
         mlp,
@@ -117,6 +122,7 @@ fn traits(config: &ModelConfig, llama: &LlamaConfig) -> Vec<String> {
     let has = [
         (llama.qkv_bias, "biases of q, k and v"),
         (llama.latent.is_some(), "latent keys and values"),
+        (llama.attention_gate, "gates of attention"),
         (llama.sinks, "sinks"),
         (llama.qk_norm == Some(QkNorm::Head), "norms of q and k"),
         (llama.qk_norm == Some(QkNorm::Projection), "norms of all heads of q and of k"),

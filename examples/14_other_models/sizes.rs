@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use slowburn::model::ModelConfig;
-use slowburn::model::config::{Family, LayerConfig, LlamaConfig, Mlp};
+use slowburn::model::config::{Family, LayerConfig, LlamaConfig, Mixer, Mlp};
 use slowburn_flags::bytes;
 
 use super::layers::Named;
@@ -28,39 +28,41 @@ struct Sizes {
 
 impl Sizes {
     fn of(config: &ModelConfig, llama: &LlamaConfig) -> Self {
-        let layers: Vec<&LayerConfig> = (0..config.n_layers).map(|i| llama.layer(i)).collect();
         let table = config.vocab_size * config.d_model;
         let (mut weights, mut read) = (table, table); // the head reads its table
         if !config.tied_head {
             weights += table;
         }
-        for layer in &layers {
-            let [all, taken] = matrices(config, layer);
+        for i in 0..config.n_layers {
+            let [all, taken] = matrices(config, llama.layer(i), config.mixing_weights(i));
             weights += all;
             read += taken;
         }
         let text = TEXT.min(config.context_length);
         let position = 2 * config.n_kv_heads * config.head_dim * BYTES; // of a layer
-        let seen = |layer: &&LayerConfig| layer.window.unwrap_or(text).min(text);
+        let attention = (0..config.n_layers).map(|i| llama.layer(i));
+        let attention = attention.filter(|layer| layer.mixer == Mixer::Attention);
+        let seen = |layer: &LayerConfig| layer.window.unwrap_or(text).min(text);
         Self {
             weights,
             read,
             text,
-            held: config.window().unwrap_or(text).min(text) * position * layers.len(),
-            attended: layers.iter().map(seen).sum::<usize>() * position,
+            held: config.window().unwrap_or(text).min(text) * position * config.attention_layers(),
+            attended: attention.map(seen).sum::<usize>() * position,
         }
     }
 }
 
-/// The weights of a layer, and those that a token reads.
-fn matrices(config: &ModelConfig, layer: &LayerConfig) -> [usize; 2] {
-    let (d, attention) = (config.d_model, config.attention_weights());
+/// The weights of a layer, of which `mixing` are those of attention or what is in its place, and those that a token
+/// reads.
+fn matrices(config: &ModelConfig, layer: &LayerConfig, mixing: usize) -> [usize; 2] {
+    let d = config.d_model;
     match &layer.mlp {
-        Mlp::Dense => [attention + 3 * d * config.d_ff; 2],
+        Mlp::Dense => [mixing + 3 * d * config.d_ff; 2],
         Mlp::Experts(experts) => {
             let router = d * experts.count;
             let shared = 3 * d * experts.shared.unwrap_or(0);
-            let of = |count| attention + router + shared + count * 3 * d * experts.d_ff;
+            let of = |count| mixing + router + shared + count * 3 * d * experts.d_ff;
             [of(experts.count), of(experts.per_token)]
         }
     }

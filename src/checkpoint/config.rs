@@ -13,6 +13,7 @@ mod ministral3;
 mod nested;
 mod olmo3;
 mod phi3;
+mod qwen35;
 mod rope;
 mod smollm3;
 
@@ -43,6 +44,8 @@ impl ModelConfig {
             "gemma3_text" => gemma3::read(json, origin)?,
             "olmo3" => olmo3::read(json, origin)?,
             "lfm2" => lfm2::read(json, origin)?,
+            "qwen3_5_text" => qwen35::read(json, origin)?,
+            "qwen3_5_moe_text" => qwen35::read_experts(json, origin)?,
             "granite" => granite::read(json, origin)?,
             "gpt_oss" => gpt_oss::read(json, origin)?,
             "deepseek_v2" | "deepseek_v3" | "glm4_moe_lite" => {
@@ -113,10 +116,9 @@ impl ModelConfig {
 /// What is supported, instead of a model that is not: of families of today, with what they lack here.
 fn known_instead_of(model_type: &str) -> &'static str {
     match model_type {
-        "lfm2_moe" | "qwen3_5" | "qwen3_5_text" | "qwen3_5_moe" | "qwen3_5_moe_text"
-        | "qwen3_next" | "lfm2_vl" | "granitemoehybrid" | "nemotron_h" | "olmo_hybrid"
-        | "kimi_linear" => {
-            "a model whose layers keep keys and values, or the state of a short convolution (some layers of this \
+        "lfm2_moe" | "qwen3_next" | "lfm2_vl" | "granitemoehybrid" | "nemotron_h"
+        | "olmo_hybrid" | "kimi_linear" => {
+            "a model whose layers keep keys and values, or a state as LFM2 or Qwen 3.5 have it (some layers of this \
              one keep another state, which is not implemented)"
         }
         "gemma4" | "gemma4_text" | "gemma4_unified" => {
@@ -126,7 +128,8 @@ fn known_instead_of(model_type: &str) -> &'static str {
         _ => {
             "`llama`, `mistral`, `mixtral`, `ministral3`, `mistral3`, `qwen2`, `qwen3`, `qwen3_moe`, \
              `gemma3_text`, `smollm3`, `phi3`, `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, \
-             `deepseek_v3`, `glm4_moe_lite`, `lfm2` or `gpt2`"
+             `deepseek_v3`, `glm4_moe_lite`, `lfm2`, `qwen3_5`, \
+             `qwen3_5_moe` or `gpt2`"
         }
     }
 }

@@ -123,9 +123,11 @@ impl<'a> Weights<'a> {
     fn format_of(&self, role: Role, has_blocks: bool) -> Option<MatrixFormat> {
         let storage = self.storage?;
         match role {
-            Role::Layer | Role::Part { .. } | Role::Columns(_) | Role::Transposed => {
-                storage.layers.map(MatrixFormat::Quantized)
-            }
+            Role::Layer
+            | Role::Part { .. }
+            | Role::OneOf { .. }
+            | Role::Columns(_)
+            | Role::Transposed => storage.layers.map(MatrixFormat::Quantized),
             Role::Router | Role::Convolution { .. } => None,
             Role::Embedding => storage.embedding_format(has_blocks),
         }
@@ -264,15 +266,16 @@ impl<'a> Weights<'a> {
 }
 
 /// The part of a model that a tensor is of, if it is one that is not loaded: a part that reads pictures or
-/// sound, or the layers of DeepSeek behind the last one, which predict several tokens at once.
+/// sound, or layers that predict several tokens at once, which DeepSeek has behind the last one.
 fn other_part(name: &str, config: &ModelConfig) -> Option<String> {
-    const PARTS: [&str; 6] = [
+    const PARTS: [&str; 7] = [
         "vision_tower",
         "multi_modal_projector",
         "audio_tower",
         "embed_vision",
         "embed_audio",
         "visual",
+        "mtp",
     ];
     let (part, rest) = name.strip_prefix("model.").unwrap_or(name).split_once('.')?;
     if PARTS.contains(&part) {

@@ -164,11 +164,8 @@ mod tests {
         let all = HEADS.forward(&mut state, rows(&qkv, &decay, &strength));
         let mut other = vec![0.0; HEADS.state()];
         for i in 0..5 {
-            let row = rows(
-                &qkv[6 * i..6 * i + 6],
-                &decay[2 * i..2 * i + 2],
-                &strength[2 * i..2 * i + 2],
-            );
+            let row =
+                rows(&qkv[6 * i..6 * i + 6], &decay[2 * i..2 * i + 2], &strength[2 * i..2 * i + 2]);
             let found = HEADS.forward(&mut other, row);
             assert_eq!(found, all[2 * i..2 * i + 2]);
         }

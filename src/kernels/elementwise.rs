@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
-use super::exp::{gelu, gelu_tanh, sharp_silu, silu, tanh};
+use super::exp::{gelu, gelu_tanh, sharp_silu, sigmoid, silu, tanh};
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
 
@@ -14,6 +14,7 @@ pub enum Bend {
     Silu,
     Gelu,
     GeluTanh,
+    Sigmoid,
     /// `x * sigmoid(sharpness * x)` for an `x` of at most `limit`. What it multiplies is clamped to `limit` in
     /// both directions, and 1 is added.
     ClampedSilu {
@@ -138,7 +139,7 @@ impl Kernel for Norm<'_> {
 /// A sum over a row, in an order that depends on its length only: each of 32 lanes takes every
 /// 32nd number, then the lanes are added in pairs.
 #[inline(always)]
-fn sum_of(x: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) fn sum_of(x: &[f32], add: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
     let (whole, rest) = x.as_chunks::<LANES>();
     for x in whole {
@@ -224,6 +225,7 @@ impl Kernel for Bent<'_> {
         match self.bend {
             Bend::Silu => bend_each(self.x, self.times, silu, |times| times),
             Bend::Gelu => bend_each(self.x, self.times, gelu, |times| times),
+            Bend::Sigmoid => bend_each(self.x, self.times, sigmoid, |times| times),
             Bend::GeluTanh => bend_each(self.x, self.times, gelu_tanh, |times| times),
             Bend::ClampedSilu { limit, sharpness } => {
                 let clamped = |x: f32| sharp_silu(x.min(limit), sharpness);

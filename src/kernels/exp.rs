@@ -48,6 +48,12 @@ pub(super) fn exp(x: f32) -> f32 {
 }
 // ANCHOR_END: exp
 
+/// `1 / (1 + exp(-x))`
+#[inline(always)]
+pub(super) fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
 /// `x * sigmoid(x)`
 #[inline(always)]
 pub(super) fn silu(x: f32) -> f32 {

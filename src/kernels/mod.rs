@@ -14,6 +14,7 @@ mod attention;
 mod block;
 mod convolution;
 mod cpu;
+mod delta_rule;
 mod disjoint;
 mod elementwise;
 mod exp;
@@ -34,6 +35,7 @@ pub use attention::{Queries, Scoring, attention};
 pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
+pub(crate) use delta_rule::{DeltaHeads, DeltaRows};
 pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};
 #[cfg(feature = "cube")]

@@ -3,6 +3,7 @@
 use super::attention::{self, Queries, Scoring};
 use super::block::{BLOCK, BlockLayout};
 use super::convolution::Convolution;
+use super::delta_rule::{DeltaHeads, DeltaRows};
 use super::elementwise::{self, Bend};
 use super::linear::{self, Layer};
 use super::panels::Panels;
@@ -62,6 +63,17 @@ pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f
 pub(crate) fn convolve(convolution: &Convolution, state: &mut [f32], rows: &[f32]) -> Vec<f32> {
     let cost = cost_of_each(2 * convolution.width() as u64, rows);
     call(Operation::State, cost, || convolution.forward(state, rows))
+}
+
+/// As [`DeltaHeads::forward`].
+pub(crate) fn delta_rule(heads: DeltaHeads, state: &mut [f32], rows: DeltaRows<'_>) -> Vec<f32> {
+    let (numbers, count) = (state.len(), rows.decay.len() / heads.value_heads);
+    let cost = || Cost {
+        bytes: floats(2 * numbers + count * heads.channels()),
+        // Per number: it fades, and takes part in three products and their sums.
+        flops: 7 * (count * numbers) as u64,
+    };
+    call(Operation::State, cost, || heads.forward(state, rows))
 }
 
 /// As [`bend`](super::bend).

@@ -203,10 +203,11 @@ impl<M: Memory> Pool<M> {
         usage.changes += 1;
         let fresh = (next..).map(BlockId).zip(fresh);
         let block = |(id, memory)| Block::new(id, memory, self.clone());
-        let claim = Claim { blocks: claimed, pool: self.clone() };
+        // Not made in vain: it locks the pool when it is dropped.
+        let claim = || Claim { blocks: claimed, pool: self.clone() };
         Ok(Taken {
             blocks: spare.chain(fresh).map(block).collect(),
-            claim: Some(claim).filter(|_| claimed > 0),
+            claim: (claimed > 0).then(claim),
         })
     }
 

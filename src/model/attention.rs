@@ -1,7 +1,8 @@
 //! Grouped-query attention, as in the Llama family.
 
 use burn::module::{Module, Param};
-use burn::tensor::Tensor;
+use burn::tensor::activation::sigmoid;
+use burn::tensor::{Tensor, s};
 
 use super::config::{LlamaConfig, ModelConfig, QkNorm};
 use super::linear::Linear;
@@ -26,6 +27,8 @@ pub struct Attention {
     /// `[n_heads]`, where heads have sinks.
     pub(super) sinks: Option<Param<Tensor<1>>>,
     head_dim: usize,
+    /// Whether the projection of queries has a gate for what they take up, behind each head.
+    has_gate: bool,
     #[module(skip)]
     pub(super) place: Place,
 }
@@ -100,7 +103,8 @@ impl Attention {
         let sinks = || weights.vector(&format!("{name}.sinks"), config.n_heads, Role::Layer);
         let whole = llama.fused.then_some("qkv_proj");
         let [q, k, v] = parts(["q_proj", "k_proj", "v_proj"], [d_q, d_kv, d_kv], whole);
-        let mut q_proj = linear(q, [d_q, d_model], llama.qkv_bias)?;
+        let rows = d_q * if llama.attention_gate { 2 } else { 1 };
+        let mut q_proj = linear(q, [rows, d_model], llama.qkv_bias)?;
         let mut k_proj = linear(k, [d_kv, d_model], llama.qkv_bias)?;
         let mut v_proj = linear(v, [d_kv, d_model], llama.qkv_bias)?;
         Linear::join([&mut q_proj, &mut k_proj, &mut v_proj]);
@@ -113,6 +117,7 @@ impl Attention {
             k_norm: norm("k_norm", config.n_kv_heads)?,
             sinks: llama.sinks.then(sinks).transpose()?,
             head_dim: config.head_dim,
+            has_gate: llama.attention_gate,
             place: Place::of(config, llama, layer),
         })
     }
@@ -123,21 +128,39 @@ impl Attention {
     /// `rotations` hold the RoPE angles of the positions of `x`, of each kind in the model; `pass` holds the
     /// KV caches.
     pub fn forward(&self, x: Tensor<3>, rotations: &[Rotation], pass: &mut Pass<'_>) -> Tensor<3> {
-        let [q, k, v] = self.projected(x);
+        let ([q, k, v], gate) = self.projected(x);
         // Their norms, in models that have them, and RoPE.
         let rotation = self.place.rotation(rotations);
         let [q, k] = turned([q, k], [&self.q_norm, &self.k_norm], rotation);
 
         let Place { layer, scoring, .. } = self.place;
         let mixed = pass.attend(layer, [q, k, v], scoring, self.sinks());
-        self.o_proj.forward(merge_heads(mixed))
+        self.output(mixed, gate)
     }
     // ANCHOR_END: forward
 
-    /// The queries, keys and values of a hidden state: `[batch, seq, heads, head_dim]` each.
-    pub(super) fn projected(&self, x: Tensor<3>) -> [Tensor<4>; 3] {
+    /// The queries, keys and values of a hidden state, and the gate of what queries take up, where there is one:
+    /// `[batch, seq, heads, head_dim]` each.
+    pub(super) fn projected(&self, x: Tensor<3>) -> ([Tensor<4>; 3], Option<Tensor<4>>) {
         let projections = Linear::each([&self.q_proj, &self.k_proj, &self.v_proj], x);
-        projections.map(|x| split_heads(x, self.head_dim))
+        let [q, k, v] = projections;
+        let [k, v] = [k, v].map(|x| split_heads(x, self.head_dim));
+        if !self.has_gate {
+            return ([split_heads(q, self.head_dim), k, v], None);
+        }
+        let both = split_heads(q, 2 * self.head_dim);
+        let [q, gate] = [0, self.head_dim]
+            .map(|first| both.clone().slice(s![.., .., .., first..first + self.head_dim]));
+        ([q, k, v], Some(gate))
+    }
+
+    /// What attention adds, of what was mixed, `[batch, seq, n_heads, head_dim]` -> `[batch, seq, d_model]`.
+    pub(super) fn output(&self, mixed: Tensor<4>, gate: Option<Tensor<4>>) -> Tensor<3> {
+        let mixed = match gate {
+            Some(gate) => mixed * sigmoid(gate),
+            None => mixed,
+        };
+        self.o_proj.forward(merge_heads(mixed))
     }
 
     /// The sinks, `[n_heads]`, where heads have them.

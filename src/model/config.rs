@@ -76,7 +76,8 @@ impl Activation {
 pub enum Family {
     /// RMSNorm, RoPE, grouped-query attention, gated feed-forward networks: `llama`, `mistral`,
     /// `mixtral`, `ministral3`, `qwen2`, `qwen3`, `qwen3_moe`, `gemma3_text`, `smollm3`, `phi3`,
-    /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`, `lfm2`.
+    /// `olmo3`, `granite`, `gpt_oss`, `deepseek_v2`, `deepseek_v3`, `glm4_moe_lite`, `lfm2`,
+    /// `qwen3_5_text`, `qwen3_5_moe_text`.
     Llama(LlamaConfig),
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
@@ -100,6 +101,8 @@ pub struct LlamaConfig {
     pub mlp_bias: bool,
     /// Keys and values as one latent vector for all heads. None: a matrix of each.
     pub latent: Option<LatentConfig>,
+    /// Whether what a query takes up is multiplied by a gate, which the projection of queries has too.
+    pub attention_gate: bool,
     /// Whether each head has a score that takes part in its softmax, and no value (attention sink).
     pub sinks: bool,
     /// Whether queries and keys are normalized by an RMSNorm (QK-norm).
@@ -171,6 +174,8 @@ pub enum Mixer {
     Attention,
     /// A short convolution, whose state are the last inputs (LFM2).
     Convolution(Convolution),
+    /// The gated delta rule, whose state is a matrix for each head (Qwen 3.5).
+    DeltaRule(DeltaRule),
 }
 
 /// A gated short convolution: each number of a position is a sum of products with those of the last few positions,
@@ -181,6 +186,21 @@ pub struct Convolution {
     pub width: usize,
     /// Whether its matrices and the convolution have biases.
     pub bias: bool,
+}
+
+/// The heads of the gated delta rule, each with a state that maps keys to values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeltaRule {
+    /// How many heads have queries and keys; each serves `value_heads / key_heads` value heads.
+    pub key_heads: usize,
+    /// How many heads have values, and a state.
+    pub value_heads: usize,
+    /// The length of a query or a key.
+    pub key_dim: usize,
+    /// The length of a value.
+    pub value_dim: usize,
+    /// How many positions take part in the convolution of queries, keys and values.
+    pub width: usize,
 }
 
 /// Where the norms of a layer are.
@@ -226,6 +246,8 @@ pub struct Experts {
     pub groups: Option<ExpertGroups>,
     /// The inner size of an expert that every token takes besides.
     pub shared: Option<usize>,
+    /// Whether that expert has a gate.
+    pub shared_gate: bool,
     /// Whether router and experts have biases.
     pub bias: bool,
     /// What the checkpoint calls their tensors.
@@ -246,6 +268,7 @@ impl Experts {
             corrected: false,
             groups: None,
             shared: None,
+            shared_gate: false,
             bias: false,
             names,
         }
@@ -281,6 +304,8 @@ pub enum ExpertNames {
     BlockSparse,
     /// As `Mlp`, with the matrices of all experts in one tensor, `mlp.experts.up_proj`.
     Stacked,
+    /// As `Stacked`, with gate and up one after the other in `mlp.experts.gate_up_proj`.
+    Joined,
     /// As `Stacked`, with the matrices as `[in, out]`, and gate and up in turns in `mlp.experts.gate_up_proj`. The
     /// router is `mlp.router`.
     Interleaved,
@@ -378,6 +403,7 @@ impl LlamaConfig {
             o_bias: false,
             mlp_bias: false,
             latent: None,
+            attention_gate: false,
             sinks: false,
             qk_norm: None,
             one_plus_norms: false,
@@ -448,6 +474,7 @@ impl ModelConfig {
         let states = (0..self.n_layers).filter_map(|i| match llama.layer(i).mixer {
             Mixer::Attention => None,
             Mixer::Convolution(convolution) => Some(convolution.state(self.d_model)),
+            Mixer::DeltaRule(rule) => Some(rule.state()),
         });
         states.collect()
     }
@@ -457,15 +484,38 @@ impl ModelConfig {
         self.n_heads / self.n_kv_heads
     }
 
-    /// The weights of the matrices of a layer's attention.
-    pub fn attention_weights(&self) -> usize {
+    /// The weights of the matrices of attention, or of what a layer has instead: what moves information between
+    /// positions in layer `index`.
+    pub fn mixing_weights(&self, index: usize) -> usize {
+        let (d_model, mixer) = match &self.family {
+            Family::Llama(llama) => (self.d_model, llama.layer(index).mixer),
+            Family::Gpt2 | Family::Encoder => (self.d_model, Mixer::Attention),
+        };
+        match mixer {
+            Mixer::Attention => self.attention_weights(),
+            Mixer::Convolution(convolution) => d_model * (4 * d_model + convolution.width),
+            Mixer::DeltaRule(DeltaRule { key_heads, value_heads, key_dim, value_dim, width }) => {
+                let (keys, values) = (key_heads * key_dim, value_heads * value_dim);
+                let channels = 2 * keys + values;
+                d_model * (channels + 2 * values + 2 * value_heads) + channels * width
+            }
+        }
+    }
+
+    fn attention_weights(&self) -> usize {
         let &Self { d_model, n_heads, n_kv_heads, head_dim, .. } = self;
         let latent = match &self.family {
             Family::Llama(llama) => llama.latent.zip(llama.layers[0].rope.as_ref()),
             Family::Gpt2 | Family::Encoder => None,
         };
         let Some((latent, rope)) = latent else {
-            return 2 * d_model * head_dim * (n_heads + n_kv_heads);
+            let has_gate = matches!(&self.family, Family::Llama(llama) if llama.attention_gate);
+            let gates = if has_gate {
+                d_model * head_dim * n_heads
+            } else {
+                0
+            };
+            return 2 * d_model * head_dim * (n_heads + n_kv_heads) + gates;
         };
         let (queries, rotated) = (n_heads * head_dim, rope.rotated.unwrap_or(head_dim));
         let of_queries = match latent.query_rank {

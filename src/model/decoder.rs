@@ -8,6 +8,7 @@ use super::attend::capped;
 use super::attention::Attention;
 use super::config::{LlamaConfig, Mixer, Mlp, ModelConfig, Norms};
 use super::convolution::ShortConvolution;
+use super::delta_rule::GatedDelta;
 use super::embedding::Embedding;
 use super::experts::Experts;
 use super::feed_forward::FeedForward;
@@ -73,6 +74,7 @@ pub(super) enum Mixing {
     Heads(Attention),
     Latent(LatentAttention),
     Convolution(ShortConvolution),
+    DeltaRule(GatedDelta),
 }
 
 /// What transforms each position.
@@ -237,6 +239,10 @@ impl Mixing {
                 let (name, place) = (format!("{layer}.conv"), (config, llama, index));
                 ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
             }
+            (Mixer::DeltaRule(rule), _) => {
+                let (name, place) = (format!("{layer}.linear_attn"), (config, llama, index));
+                GatedDelta::load(weights, &name, place, rule).map(Self::DeltaRule)
+            }
         }
     }
 
@@ -245,6 +251,7 @@ impl Mixing {
             Self::Heads(attention) => attention.forward(x, rotations, pass),
             Self::Latent(attention) => attention.forward(x, rotations, pass),
             Self::Convolution(convolution) => convolution.forward(x, pass),
+            Self::DeltaRule(rule) => rule.forward(x, pass),
         }
     }
 }

@@ -104,11 +104,9 @@ impl DeltaCore {
         rule: DeltaRule,
     ) -> Result<Self> {
         let (heads, width) = (rule.heads(), rule.width);
-        let numbers = |part: &str, length, role| {
-            weights.numbers(&format!("{name}.{part}"), length, role)
-        };
-        let taps =
-            numbers("conv1d.weight", heads.channels() * width, Role::Convolution { width })?;
+        let numbers =
+            |part: &str, length, role| weights.numbers(&format!("{name}.{part}"), length, role);
+        let taps = numbers("conv1d.weight", heads.channels() * width, Role::Convolution { width })?;
         let logs = numbers("A_log", rule.value_heads, Role::Layer)?;
         Ok(Self {
             convolution: kernels::Convolution::new(&taps, width, None),
@@ -123,12 +121,7 @@ impl DeltaCore {
 
     /// What heads read, normed and gated, `[seq, value_heads * value_dim]`, from what the linear layers made of the
     /// input, `[seq, ...]` each. `z` becomes the result.
-    pub(super) fn forward(
-        &self,
-        [qkv, b, a]: [&[f32]; 3],
-        z: &mut [f32],
-        pass: &mut Pass<'_>,
-    ) {
+    pub(super) fn forward(&self, [qkv, b, a]: [&[f32]; 3], z: &mut [f32], pass: &mut Pass<'_>) {
         let DeltaHeads { value_heads, .. } = self.heads;
         let channels = self.heads.channels();
         let shape = StateShape {
@@ -143,7 +136,11 @@ impl DeltaCore {
             let rates = self.rates.iter().zip(&self.rate_bias);
             rows.extend(a.iter().zip(rates).map(|(a, (rate, bias))| {
                 let x = f64::from(a + bias);
-                let softplus = if x > 20.0 { x } else { libm::log1p(libm::exp(x)) };
+                let softplus = if x > 20.0 {
+                    x
+                } else {
+                    libm::log1p(libm::exp(x))
+                };
                 libm::exp(f64::from(*rate) * softplus) as f32
             }));
             rows.extend(b.iter().map(|b| (1.0 / (1.0 + libm::exp(-f64::from(*b)))) as f32));

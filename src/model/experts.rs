@@ -18,6 +18,8 @@ pub struct Experts {
     experts: Vec<FeedForward>,
     /// One that every token takes.
     shared: Option<FeedForward>,
+    /// What decides how much of it counts: `[1, d_model]`.
+    shared_gate: Option<Linear>,
     /// `[experts]`: what is added to the weights for the choice alone.
     correction: Option<Param<Tensor<1>>>,
     #[module(skip)]
@@ -29,6 +31,7 @@ pub(super) struct Parts<R, E> {
     pub(super) router: R,
     pub(super) experts: Vec<E>,
     pub(super) shared: Option<E>,
+    pub(super) shared_gate: Option<R>,
 }
 
 impl Experts {
@@ -38,7 +41,8 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let Parts { router, experts: networks, shared } = experts.load(
+        let experts = experts.named_in(weights, layer);
+        let Parts { router, experts: networks, shared, shared_gate } = experts.load(
             (layer, config.d_model),
             |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
             |places, d_ff| FeedForward::load_from(weights, places, config, d_ff, experts.bias),
@@ -49,8 +53,9 @@ impl Experts {
             router,
             experts: networks,
             shared,
+            shared_gate,
             correction: correction.transpose()?,
-            config: experts.clone(),
+            config: experts,
         })
     }
 
@@ -69,9 +74,12 @@ impl Experts {
             (y * weight).mask_fill(is_idle, 0.0)
         });
         let sum = outputs.fold(x.zeros_like(), |sum, y| sum + y);
-        match &self.shared {
-            Some(shared) => sum + shared.forward(x),
-            None => sum,
+        match (&self.shared, &self.shared_gate) {
+            (Some(shared), Some(gate)) => {
+                sum + sigmoid(gate.forward(x.clone())) * shared.forward(x) // [batch, seq, 1] times it
+            }
+            (Some(shared), None) => sum + shared.forward(x),
+            (None, _) => sum,
         }
     }
     // ANCHOR_END: forward
@@ -127,7 +135,7 @@ impl ExpertNames {
     /// The name of the router in a layer.
     fn router(self) -> &'static str {
         match self {
-            Self::Mlp | Self::Stacked => "mlp.gate",
+            Self::Mlp | Self::Stacked | Self::Joined => "mlp.gate",
             Self::BlockSparse => "block_sparse_moe.gate",
             Self::Interleaved => "mlp.router",
         }
@@ -135,22 +143,42 @@ impl ExpertNames {
 }
 
 impl config::Experts {
+    /// The same, with the names that a checkpoint has: some have all experts of a layer in one tensor, where others
+    /// of the family have a tensor of each.
+    pub(super) fn named_in(&self, weights: &dyn Source, layer: &str) -> Self {
+        let is_joined = self.names == ExpertNames::Mlp
+            && weights.has(&format!("{layer}.mlp.experts.gate_up_proj"));
+        let names = if is_joined {
+            ExpertNames::Joined
+        } else {
+            self.names
+        };
+        Self { names, ..self.clone() }
+    }
+
     /// The router and the experts of a layer: `router` loads a matrix of a name and a shape, and `expert`
     /// a network of this inner size, of the gate, up and down projections at these places.
     pub(super) fn load<R, E>(
         &self,
         (layer, d_model): (&str, usize),
-        router: impl FnOnce(&str, [usize; 2]) -> Result<R>,
+        router: impl Fn(&str, [usize; 2]) -> Result<R>,
         expert: impl Fn([(String, Role); 3], usize) -> Result<E>,
     ) -> Result<Parts<R, E>> {
         let name = format!("{layer}.{}", self.names.router());
-        let router = router(&name, [self.count, d_model])?;
+        let choice = router(&name, [self.count, d_model])?;
         let experts = (0..self.count).map(|i| expert(self.places(layer, i, d_model), self.d_ff));
         let experts = experts.collect::<Result<_>>()?;
         let parts = ["gate_proj", "up_proj", "down_proj"];
-        let places = parts.map(|part| (format!("{layer}.mlp.shared_experts.{part}"), Role::Layer));
+        let name = if self.shared_gate {
+            "shared_expert"
+        } else {
+            "shared_experts"
+        };
+        let places = parts.map(|part| (format!("{layer}.mlp.{name}.{part}"), Role::Layer));
         let shared = self.shared.map(|d_ff| expert(places, d_ff)).transpose()?;
-        Ok(Parts { router, experts, shared })
+        let gate = || router(&format!("{layer}.mlp.shared_expert_gate"), [1, d_model]);
+        let shared_gate = self.shared_gate.then(gate).transpose()?;
+        Ok(Parts { router: choice, experts, shared, shared_gate })
     }
 
     /// What the correction of the router is called, where it has one.
@@ -165,7 +193,9 @@ impl config::Experts {
         let names = match self.names {
             ExpertNames::Mlp | ExpertNames::Stacked => ["gate_proj", "up_proj", "down_proj"],
             ExpertNames::BlockSparse => ["w1", "w3", "w2"],
-            ExpertNames::Interleaved => ["gate_up_proj", "gate_up_proj", "down_proj"],
+            ExpertNames::Joined | ExpertNames::Interleaved => {
+                ["gate_up_proj", "gate_up_proj", "down_proj"]
+            }
         };
         std::array::from_fn(|i| {
             let (name, rows) = (names[i], rows[i]);
@@ -177,6 +207,12 @@ impl config::Experts {
                 }
                 ExpertNames::Stacked => {
                     let role = Role::Part { first: index * rows, total: self.count * rows };
+                    (format!("{layer}.mlp.experts.{name}"), role)
+                }
+                ExpertNames::Joined => {
+                    let [first, rows] =
+                        [[0, 2 * self.d_ff], [self.d_ff, 2 * self.d_ff], [0, d_model]][i];
+                    let role = Role::OneOf { index, count: self.count, first, rows };
                     (format!("{layer}.mlp.experts.{name}"), role)
                 }
                 ExpertNames::Interleaved => {

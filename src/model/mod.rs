@@ -23,6 +23,8 @@ pub mod config;
 pub mod convolution;
 #[cfg(feature = "burn")]
 pub mod decoder;
+#[cfg(feature = "burn")]
+pub mod delta_rule;
 #[cfg(feature = "cube")]
 mod device_panels;
 #[cfg(feature = "burn")]

@@ -18,6 +18,14 @@ pub enum Role {
     /// The rows from `first` on of a linear layer that is stored with others as one tensor, of `total`
     /// rows.
     Part { first: usize, total: usize },
+    /// The rows from `first` on of one of `count` linear layers of `rows` rows that are stored as one tensor,
+    /// `[count, rows, in]`.
+    OneOf {
+        index: usize,
+        count: usize,
+        first: usize,
+        rows: usize,
+    },
     /// Columns of one of several linear layers that are stored as one tensor.
     Columns(Columns),
     /// The linear layer that chooses experts: it is small, and never quantized.
@@ -47,7 +55,7 @@ impl Role {
     /// What the matrix and the bias of a linear layer of this name are called.
     pub(super) fn names(self, layer: &str) -> [String; 2] {
         match self {
-            Self::Columns(_) => [layer.to_owned(), format!("{layer}_bias")],
+            Self::Columns(_) | Self::OneOf { .. } => [layer.to_owned(), format!("{layer}_bias")],
             _ => [format!("{layer}.weight"), format!("{layer}.bias")],
         }
     }

@@ -3,14 +3,14 @@
 use burn::tensor::{Int, Tensor, s};
 
 use super::architecture::to_host;
-use super::attention::{Attention, merge_heads};
+use super::attention::merge_heads;
 use super::config::{Family, ModelConfig};
 use super::decoder::{Block, Decoder, Mixing, Network, applied};
 use super::host::{Llama, Stop};
 use super::pass::Pass;
 use super::rope::{Ropes, Rotation, rotated};
 use super::{Input, Model};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::Scoring;
 
 /// What becomes of the last token of a text, from its embedding to the logits. Keys and values are those
@@ -258,17 +258,23 @@ impl Mixing {
         pass: &mut Pass<'_>,
         config: &ModelConfig,
     ) -> Result<(LayerTrace, Tensor<3>)> {
-        let ([q, k, v], place) = match self {
+        let of_state = |mixed: &Tensor<3>| {
+            Ok::<_, Error>(LayerTrace { mixed: last(mixed)?, ..LayerTrace::default() })
+        };
+        let ([q, k, v], gate, place) = match self {
             Self::Heads(attention) => {
-                let [q, k, v] = attention.projected(x);
+                let ([q, k, v], gate) = attention.projected(x);
                 let [q, k] = attention.norm_heads([q, k]);
-                ([q, k, v], attention.place)
+                ([q, k, v], gate, attention.place)
             }
-            Self::Latent(attention) => (attention.projected(x), attention.place),
+            Self::Latent(attention) => (attention.projected(x), None, attention.place),
             Self::Convolution(convolution) => {
                 let mixed = convolution.mixed(x, pass);
-                let trace = LayerTrace { mixed: last(&mixed)?, ..LayerTrace::default() };
-                return Ok((trace, convolution.output(mixed)));
+                return Ok((of_state(&mixed)?, convolution.output(mixed)));
+            }
+            Self::DeltaRule(rule) => {
+                let mixed = rule.mixed(x, pass);
+                return Ok((of_state(&mixed)?, rule.output(mixed)));
             }
         };
         let (scoring, sinks) = (place.scoring, self.sinks());
@@ -289,23 +295,19 @@ impl Mixing {
             mixed: last(&merge_heads(mixed.clone()))?,
             ..LayerTrace::default()
         };
-        Ok((trace, self.output(mixed)))
+        let output = match self {
+            Self::Heads(attention) => attention.output(mixed, gate),
+            Self::Latent(attention) => attention.output(mixed),
+            Self::Convolution(_) | Self::DeltaRule(_) => unreachable!("they have returned"),
+        };
+        Ok((trace, output))
     }
 
     /// The sinks of its heads, `[n_heads]`.
     pub(super) fn sinks(&self) -> Option<Tensor<1>> {
         match self {
             Self::Heads(attention) => attention.sinks(),
-            Self::Latent(_) | Self::Convolution(_) => None,
-        }
-    }
-
-    /// What is added of what attention mixed, `[1, seq, n_heads, head_dim]`.
-    fn output(&self, mixed: Tensor<4>) -> Tensor<3> {
-        match self {
-            Self::Latent(attention) => attention.output(mixed),
-            Self::Heads(Attention { o_proj, .. }) => o_proj.forward(merge_heads(mixed)),
-            Self::Convolution(convolution) => convolution.output(merge_heads(mixed)),
+            Self::Latent(_) | Self::Convolution(_) | Self::DeltaRule(_) => None,
         }
     }
 }
@@ -465,6 +467,8 @@ mod tests {
             "deepseek-v3",
             "glm4-moe-lite",
             "lfm2",
+            "qwen35",
+            "qwen35-moe",
         ] {
             let [host, tensors] = both_ways(name);
             let all = |model: &Model| {

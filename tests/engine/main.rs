@@ -100,6 +100,8 @@ fn budgets_policies_and_sharing_change_no_bit() {
         "ministral3",
         "gpt-oss",
         "deepseek-v3",
+        "lfm2",
+        "qwen35",
     ] {
         let load = || match name {
             "ember" => bundled(&device()).model,
@@ -115,7 +117,9 @@ fn budgets_policies_and_sharing_change_no_bit() {
         let longest = longest.max().unwrap();
         let block_bytes = model.kv_pool().block_bytes();
         let (mut preemptions, mut cached) = (0, 0);
-        for blocks in [longest.div_ceil(32), longest.div_ceil(32) + 2, 1000] {
+        let states = model.kv_pool().state_blocks();
+        let least = longest.div_ceil(32) + states;
+        for blocks in [least, least + 2, 1000] {
             let model = load().with_kv_cache_bytes(blocks * block_bytes);
             for config in configs() {
                 let found = together(&model, config, &requests);
@@ -129,7 +133,7 @@ fn budgets_policies_and_sharing_change_no_bit() {
         }
         // Behind a window so few blocks are kept that the smallest pool has enough.
         assert!(preemptions > 0 || model.config().window().is_some(), "{name}");
-        assert!(cached > 0, "{name}");
+        assert_eq!(cached > 0, states == 0, "{name}: blocks hold no states");
     }
 }
 
@@ -261,7 +265,12 @@ fn a_prefix_is_found_without_the_blocks_behind_the_window() {
 /// A cache that is cut back and a fork go on as if nothing else had been read.
 #[test]
 fn forks_and_truncated_caches_have_the_same_bits() {
-    let model = load("llama-gqa", &device()).model;
+    for name in ["llama-gqa", "lfm2", "qwen35"] {
+        check_forks(&load(name, &device()).model);
+    }
+}
+
+fn check_forks(model: &Model) {
     let ids =
         |seed: u32, length: u32| -> Vec<u32> { (0..length).map(|i| (seed + 3 * i) % 50).collect() };
     let strategy = (1..60u32, 0..40u32, 1..40u32, 1..40u32);

@@ -232,6 +232,56 @@ fn the_part_of_text_is_loaded_and_others_are_skipped() {
     }
 }
 
+/// Qwen 3.5 as it is published: with a part for pictures and one that predicts several tokens at once, and with the
+/// experts of a layer in one tensor.
+#[test]
+fn a_qwen_of_several_parts_is_its_text() {
+    const EXPERTS: usize = 8;
+    const D_FF: usize = 40;
+    const D_MODEL: usize = 64;
+    let expected = logits(&load("qwen35-moe", &device()).model);
+    let folder = copy_with_config(&fixture("models/qwen35-moe"), |config| {
+        *config = json!({
+            "model_type": "qwen3_5_moe", "text_config": config.take(), "vision_config": {"depth": 2},
+        });
+    });
+    edit_checkpoint(&folder.path().join("model.safetensors"), |checkpoint| {
+        let mut made = Checkpoint { header: serde_json::Map::new(), data: Vec::new() };
+        for (name, entry) in checkpoint.header.iter().filter(|(name, _)| *name != "__metadata__") {
+            let shape: Vec<usize> = serde_json::from_value(entry["shape"].clone()).unwrap();
+            let nested = match name.strip_prefix("model.") {
+                Some(rest) => format!("model.language_model.{rest}"),
+                None => name.clone(),
+            };
+            if !name.contains(".experts.") {
+                made.add(&nested, "BF16", &shape, checkpoint.bytes(name));
+            }
+        }
+        for layer in 0..4 {
+            let all = |parts: &[&str]| -> Vec<u8> {
+                let name = |expert: usize, part: &&str| {
+                    format!("model.layers.{layer}.mlp.experts.{expert}.{part}.weight")
+                };
+                let of = |expert| parts.iter().map(move |part| name(expert, part));
+                (0..EXPERTS).flat_map(of).flat_map(|name| checkpoint.bytes(&name).to_vec()).collect()
+            };
+            let name = format!("model.language_model.layers.{layer}.mlp.experts");
+            let gate_up = all(&["gate_proj", "up_proj"]);
+            let shape = [EXPERTS, 2 * D_FF, D_MODEL];
+            made.add(&format!("{name}.gate_up_proj"), "BF16", &shape, &gate_up);
+            let shape = [EXPERTS, D_MODEL, D_FF];
+            made.add(&format!("{name}.down_proj"), "BF16", &shape, &all(&["down_proj"]));
+        }
+        made.add("mtp.norm.weight", "BF16", &[1], &[0; 2]);
+        made.add("model.visual.merger.norm.weight", "BF16", &[1], &[0; 2]);
+        *checkpoint = made;
+    });
+    let pretrained = Pretrained::load(folder.path(), &device(), Precision::F32).unwrap();
+    assert!(pretrained.unused.is_empty(), "{:?}", pretrained.unused);
+    assert!(pretrained.warnings[0].contains("`mtp`, `visual`"), "{:?}", pretrained.warnings);
+    assert_eq!(logits(&pretrained.model), expected);
+}
+
 /// The layers of DeepSeek behind its last one predict several tokens at once.
 #[test]
 fn layers_of_multi_token_prediction_are_skipped() {

@@ -187,14 +187,18 @@ fn what_is_not_computed_is_refused_by_name() {
             "\"two\\nlines\"",
         ),
         // Layers that keep a state.
-        ("llama-gqa", json!({"model_type": "lfm2"}), "model_type", "\"lfm2\""),
+        ("llama-gqa", json!({"model_type": "lfm2_moe"}), "model_type", "\"lfm2_moe\""),
         ("llama-gqa", json!({"model_type": "gemma4"}), "model_type", "\"gemma4\""),
+        ("llama-gqa", json!({"model_type": "qwen3_next"}), "model_type", "\"qwen3_next\""),
+        ("lfm2", json!({"conv_L_cache": 0}), "conv_L_cache", "0"),
         (
-            "llama-gqa",
-            json!({"model_type": "qwen3_5_text"}),
-            "model_type",
-            "\"qwen3_5_text\"",
+            "lfm2",
+            json!({"layer_types": ["conv", "conv", "conv", "conv"]}),
+            "layer_types",
+            "null",
         ),
+        ("qwen35", json!({"linear_num_key_heads": 3}), "linear_num_key_heads", "3"),
+        ("qwen35", json!({"hidden_act": "gelu"}), "hidden_act", "\"gelu\""),
         ("llama-gqa", json!({"model_type": "mistral3"}), "text_config", "null"),
         (
             "llama-gqa",

@@ -12,7 +12,7 @@ use crate::common::{fixture, read_json};
 const TABLE: &str = include_str!("../../src/checkpoint/config/fields.md");
 
 /// The families, with the fixture of each.
-const FAMILIES: [(&str, &str); 17] = [
+const FAMILIES: [(&str, &str); 20] = [
     ("llama", "llama-gqa"),
     ("mistral", "mistral-window"),
     ("mixtral", "mixtral"),
@@ -29,6 +29,9 @@ const FAMILIES: [(&str, &str); 17] = [
     ("deepseek_v2", "deepseek-v2"),
     ("deepseek_v3", "deepseek-v3"),
     ("glm4_moe_lite", "glm4-moe-lite"),
+    ("lfm2", "lfm2"),
+    ("qwen3_5_text", "qwen35"),
+    ("qwen3_5_moe_text", "qwen35-moe"),
     ("gpt2", "gpt2"),
 ];
 
@@ -97,6 +100,11 @@ fn base(family: &str) -> Value {
     if ["deepseek_v2", "glm4_moe_lite"].contains(&family) {
         (config["n_group"], config["topk_group"]) = (2.into(), 2.into());
     }
+    if family == "lfm2" {
+        config["full_attn_idxs"] = json!([1, 3]);
+        config["block_auto_adjust_ff_dim"] = true.into();
+        config["intermediate_size"] = 1000.into();
+    }
     if family == "deepseek_v2" {
         config["topk_method"] = "group_limited_greedy".into();
     }
@@ -106,6 +114,9 @@ fn base(family: &str) -> Value {
         "deepseek_v2",
         "deepseek_v3",
         "glm4_moe_lite",
+        "lfm2",
+        "qwen3_5_text",
+        "qwen3_5_moe_text",
     ];
     if !without.contains(&family) {
         config["sliding_window"] = 7.into();
@@ -132,13 +143,14 @@ fn values(field: &str, family: &str, layers: usize) -> Vec<Value> {
             ]
         }
         "layer_types" => vec![json!(full), json!(sliding)],
+        "full_attn_idxs" => vec![json!([0])],
         "no_rope_layers" => vec![json!(vec![0; layers])],
         "mlp_only_layers" => vec![json!([0])],
         "mlp_layer_types" => vec![json!(vec!["dense"; layers])],
         "topk_method" => vec!["greedy".into()],
         "topk_group" => vec![1.into()],
         "n_inner" => vec![24.into()],
-        "rms_norm_eps" | "layer_norm_epsilon" => vec![0.5.into()],
+        "rms_norm_eps" | "norm_eps" | "layer_norm_epsilon" => vec![0.5.into()],
         "sliding_window_pattern" | "_sliding_window_pattern" => vec![2.into(), 3.into()],
         "num_experts" | "num_local_experts" | "n_routed_experts" => vec![3.into()],
         "num_experts_per_tok" => vec![1.into()],
@@ -191,6 +203,7 @@ fn is_flag(field: &str) -> bool {
         "scale_",
         "rope_interleave",
         "reorder_",
+        "block_auto_",
     ];
     words.iter().any(|word| field.starts_with(word))
         || field.ends_with("_bias")

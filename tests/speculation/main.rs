@@ -278,6 +278,36 @@ fn in_a_batch_each_sequence_has_the_bits_that_it_has_alone() {
     assert!(preempted > 5 && cached > 100, "{preempted}, {cached}");
 }
 
+/// A state cannot be cut back: what was rejected leaves it all the same.
+#[test]
+fn states_forget_what_was_rejected() {
+    for name in ["lfm2", "qwen35"] {
+        let model = load(name, &device()).model;
+        let request = |seed: u64| -> (Vec<u32>, Options) {
+            let prompt = (0..10 + 20 * seed as u32).map(|i| 5 + i % 30).collect();
+            (prompt, Options { chunk: 7 + seed as usize, ..options(50, 0.8, seed) })
+        };
+        let requests: Vec<_> = (0..4).map(request).collect();
+        let expected: Vec<_> =
+            requests.iter().map(|(prompt, options)| alone(&model, prompt, options)).collect();
+        for wrong in 2..5 {
+            let oracle = |index: usize| {
+                let ids = expected[index].ids.clone();
+                speculator(Oracle { ids, wrong, vocab: 50 })
+            };
+            let what = format!("{name}, one of {wrong} is wrong");
+            let config = EngineConfig::default();
+            let found = together(&model, config, &requests, |index| Some(oracle(index)));
+            for (index, (found, expected)) in zip(&found, &expected).enumerate() {
+                assert_same(found, expected, &what);
+                assert!(0 < found.accepted && found.accepted < found.drafted, "{what}");
+                let (prompt, options) = &requests[index];
+                assert_same(&speculated(&model, oracle(index), prompt, options), expected, &what);
+            }
+        }
+    }
+}
+
 /// What follows from text that was rejected is found by nobody.
 #[test]
 fn the_prefix_cache_has_accepted_tokens_only() {

@@ -90,7 +90,9 @@ impl Experts {
         if self.d_ff == 0 || self.d_ff > i32::MAX as usize {
             let field = match self.names {
                 ExpertNames::BlockSparse | ExpertNames::Interleaved => "intermediate_size",
-                ExpertNames::Mlp | ExpertNames::Stacked => "moe_intermediate_size",
+                ExpertNames::Mlp | ExpertNames::Stacked | ExpertNames::Joined => {
+                    "moe_intermediate_size"
+                }
             };
             return Err(unsupported(origin, field, self.d_ff, "a size from 1 to 2^31 - 1"));
         }

@@ -56,6 +56,7 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let mut fields: Map<String, Value> = parse(json, origin)?;
     fields.insert("rms_norm_eps".to_owned(), own.norm_eps.unwrap_or(1e-5).into());
     fields.insert("intermediate_size".to_owned(), own.d_ff(origin)?.into());
+    fields.remove("hidden_act"); // it is `silu`, whatever a file says
     fields.entry("num_key_value_heads").or_insert(8.into());
     let file: LlamaFile = parse(Value::Object(fields).to_string().as_bytes(), origin)?;
     file.check_dense(origin)?;
@@ -67,12 +68,8 @@ pub(super) fn read(json: &[u8], origin: &str) -> Result<ModelConfig> {
     let head_dim = file.head_dim();
     let defaults = Defaults { head_dim, theta: 1e6, ..Defaults::default() };
     let (rope, context) = file.rope(defaults, origin)?;
-    file.check_layer_types(&[CONVOLUTION, FULL], "`conv` or `full_attention`", origin)?;
-    let types = file.layer_types.as_deref();
-    if let Some(types) = types.filter(|types| types.len() != file.num_hidden_layers) {
-        let each = "an entry for each layer";
-        return Err(unsupported(origin, "layer_types", types.to_vec(), each));
-    }
+    let expected = "`conv` or `full_attention`";
+    let types = file.types_of_layers(&[CONVOLUTION, FULL], expected, origin)?;
     let convolution = Convolution { width, bias: own.conv_bias.unwrap_or(false) };
     let layers = file.layers_by_number(origin, |i| {
         let attends = match (types, &own.full_attn_idxs) {

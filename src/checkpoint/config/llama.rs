@@ -178,7 +178,24 @@ impl LlamaFile {
         self.check_layer_types(&["full_attention"], "`full_attention`", origin)
     }
 
-    pub(super) fn check_layer_types(
+    /// The entries of `layer_types`, one for each layer, where the file has them.
+    pub(super) fn types_of_layers(
+        &self,
+        known: &[&str],
+        expected: &'static str,
+        origin: &str,
+    ) -> Result<Option<&[String]>> {
+        self.check_layer_types(known, expected, origin)?;
+        match self.layer_types.as_deref() {
+            Some(types) if types.len() != self.num_hidden_layers => {
+                let each = "an entry for each layer";
+                Err(unsupported(origin, "layer_types", types.to_vec(), each))
+            }
+            types => Ok(types),
+        }
+    }
+
+    fn check_layer_types(
         &self,
         known: &[&str],
         supported: &'static str,
@@ -214,16 +231,8 @@ impl LlamaFile {
         origin: &str,
         layer: impl Fn(usize, Option<&str>) -> LayerConfig,
     ) -> Result<Vec<LayerConfig>> {
-        self.check_layer_types(
-            &[SLIDING, FULL],
-            "`full_attention` or `sliding_attention`",
-            origin,
-        )?;
-        let types = self.layer_types.as_deref();
-        if let Some(types) = types.filter(|types| types.len() != self.num_hidden_layers) {
-            let each = "an entry for each layer";
-            return Err(unsupported(origin, "layer_types", types.to_vec(), each));
-        }
+        let expected = "`full_attention` or `sliding_attention`";
+        let types = self.types_of_layers(&[SLIDING, FULL], expected, origin)?;
         let layers = self.layers_by_number(origin, |i| {
             let layer_type = types.and_then(|types| types.get(i));
             layer(i, layer_type.map(String::as_str))

@@ -71,6 +71,10 @@ impl<'a> Files<'a> {
             let whole = self.find(name, &[total, n_in])?;
             return Ok(whole.rows(first, [n_out, n_in]));
         }
+        if let Role::OneOf { index, count, first, rows } = role {
+            let all = self.find(name, &[count, rows, n_in])?;
+            return Ok(all.rows(index * rows + first, [n_out, n_in]));
+        }
         if let Role::Columns(columns) = role {
             if self.has(&format!("{name}_blocks")) && n_in.is_multiple_of(mxfp4::GROUP) {
                 return self.find_mxfp4(name, [n_out, n_in], columns);

@@ -4,7 +4,7 @@ use super::latent::Latent;
 use super::llama::{Angles, RmsNorm, norm};
 use super::{Linear, Stop, Watch, linear};
 use crate::error::Result;
-use crate::kernels::Scoring;
+use crate::kernels::{Bend, Scoring, recorded};
 use crate::model::config::{LlamaConfig, ModelConfig};
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source, parts};
@@ -14,6 +14,9 @@ use crate::model::source::{Role, Source, parts};
 pub(super) struct Attention {
     projections: Projections,
     output: Linear,
+    /// Whether the projection of queries has a gate for what they take up, behind each head.
+    has_gate: bool,
+    head_dim: usize,
     query_norm: Option<RmsNorm>,
     key_norm: Option<RmsNorm>,
     /// Which of the angles queries and keys are rotated by, if any.
@@ -57,7 +60,8 @@ impl Attention {
         let sinks = || weights.numbers(&format!("{name}.sinks"), config.n_heads, Role::Layer);
         let (projections, output) = match &llama.latent {
             None => {
-                let query = linear(q, [d_q, d_model], llama.qkv_bias)?;
+                let rows = d_q * if llama.attention_gate { 2 } else { 1 };
+                let query = linear(q, [rows, d_model], llama.qkv_bias)?;
                 let key = linear(k, [d_kv, d_model], llama.qkv_bias)?;
                 let value = linear(v, [d_kv, d_model], llama.qkv_bias)?;
                 let output = linear(("o_proj", Role::Layer), [d_model, d_q], llama.o_bias)?;
@@ -71,6 +75,8 @@ impl Attention {
         Ok(Self {
             projections,
             output,
+            has_gate: llama.attention_gate,
+            head_dim,
             query_norm: qk_norm("q_norm", config.n_heads)?,
             key_norm: qk_norm("k_norm", config.n_kv_heads)?,
             rope: llama.rope_of(index),
@@ -96,6 +102,7 @@ impl Attention {
             Projections::Heads(projections) => linear(projections.each_ref(), x, seq, [q, k, v]),
             Projections::Latent(latent) => latent.forward(x, seq, [q, k, v]),
         }
+        let mut gate = self.take_gate(q);
         norm(&self.query_norm, q);
         norm(&self.key_norm, k);
         watch(Stop::Query, q);
@@ -111,12 +118,29 @@ impl Attention {
         let mixed = pass.attend_in_blocks(self.layer, q, k, v, self.scoring());
         watch(Stop::Mixed, &mixed);
         let mixed = match &self.projections {
+            Projections::Heads(_) if self.has_gate => {
+                recorded::bend_times(&mut gate, &mixed, Bend::Sigmoid);
+                gate
+            }
             Projections::Heads(_) => mixed,
             Projections::Latent(latent) => latent.values(&mixed),
         };
         linear([&self.output], &mixed, seq, [added]);
     }
     // ANCHOR_END: forward
+
+    /// Takes the gates out of what the projection of queries made, and leaves the queries.
+    fn take_gate(&self, q: &mut Vec<f32>) -> Vec<f32> {
+        if !self.has_gate {
+            return Vec::new();
+        }
+        let heads = q.chunks_exact(2 * self.head_dim);
+        let (queries, gates): (Vec<&[f32]>, Vec<&[f32]>) =
+            heads.map(|head| head.split_at(self.head_dim)).unzip();
+        let (queries, gates) = (queries.concat(), gates.concat());
+        *q = queries;
+        gates
+    }
 
     /// How attention scores.
     pub(super) fn scoring(&self) -> Scoring<'_> {

@@ -3,6 +3,7 @@
 use super::gated::{Gated, GatedScratch};
 use super::{Linear, Stop, Watch, linear};
 use crate::error::Result;
+use crate::kernels::{Bend, recorded};
 use crate::model::config::{self, ExpertGate, ModelConfig};
 use crate::model::experts::Parts;
 use crate::model::source::{Role, Source};
@@ -14,6 +15,8 @@ pub(super) struct Experts {
     experts: Vec<Gated>,
     /// One that every token takes.
     shared: Option<Gated>,
+    /// What decides how much of it counts: `[1, d_model]`.
+    shared_gate: Option<Linear>,
     routing: Routing,
 }
 
@@ -24,7 +27,8 @@ impl Experts {
         config: &ModelConfig,
         experts: &config::Experts,
     ) -> Result<Self> {
-        let Parts { router, experts: networks, shared } = experts.load(
+        let experts = experts.named_in(weights, layer);
+        let Parts { router, experts: networks, shared, shared_gate } = experts.load(
             (layer, config.d_model),
             |name, shape| Linear::load(weights, name, shape, Role::Router, experts.bias),
             |places, d_ff| Gated::load(weights, places, config, d_ff, experts.bias),
@@ -32,8 +36,8 @@ impl Experts {
         let correction = experts.correction(layer);
         let correction = correction.map(|name| weights.numbers(&name, experts.count, Role::Layer));
         let correction = correction.transpose()?.unwrap_or_default();
-        let routing = Routing { experts: experts.clone(), correction };
-        Ok(Self { router, experts: networks, shared, routing })
+        let routing = Routing { experts, correction };
+        Ok(Self { router, experts: networks, shared, shared_gate, routing })
     }
 
     /// `x` is `[seq, d_model]`, and so is what `y` becomes. The rows that go to an expert are computed
@@ -79,6 +83,13 @@ impl Experts {
         // ANCHOR_END: rows
         if let Some(shared) = &self.shared {
             shared.forward(x, seq, &mut outputs, scratch, &mut |_, _| {});
+            if let Some(gate) = &self.shared_gate {
+                linear([gate], x, seq, [&mut rows]);
+                recorded::bend(&mut rows, Bend::Sigmoid);
+                for (output, gate) in outputs.chunks_exact_mut(width).zip(&rows) {
+                    output.iter_mut().for_each(|output| *output *= gate);
+                }
+            }
             y.iter_mut().zip(&outputs).for_each(|(y, output)| *y += output);
         }
     }

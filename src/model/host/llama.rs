@@ -2,6 +2,7 @@
 
 use super::attention::Attention;
 use super::convolution::ShortConvolution;
+use super::delta_rule::GatedDelta;
 use super::experts::Experts;
 use super::gated::{Gated, GatedScratch};
 use super::{Stop, Watch, add, embedding, head};
@@ -55,6 +56,7 @@ struct Block {
 enum Mixing {
     Attention(Attention),
     Convolution(ShortConvolution),
+    DeltaRule(GatedDelta),
 }
 
 /// What transforms each position.
@@ -169,7 +171,7 @@ impl Llama {
     pub(in crate::model) fn scoring(&self, layer: usize) -> Option<Scoring<'_>> {
         match &self.blocks[layer].mixing {
             Mixing::Attention(attention) => Some(attention.scoring()),
-            Mixing::Convolution(_) => None,
+            Mixing::Convolution(_) | Mixing::DeltaRule(_) => None,
         }
     }
 
@@ -235,6 +237,7 @@ impl Block {
             Mixing::Convolution(convolution) => {
                 convolution.forward(normed, pass, projected, added, watch);
             }
+            Mixing::DeltaRule(rule) => rule.forward(normed, pass, projected, added, watch),
         }
         norm(&self.attention_output_norm, added);
         scale(added, self.residual_scale);
@@ -275,6 +278,11 @@ impl Mixing {
                 let name = format!("{layer}.conv");
                 let place = (config, llama, index);
                 ShortConvolution::load(weights, &name, place, shape).map(Self::Convolution)
+            }
+            Mixer::DeltaRule(rule) => {
+                let name = format!("{layer}.linear_attn");
+                let place = (config, llama, index);
+                GatedDelta::load(weights, &name, place, rule).map(Self::DeltaRule)
             }
         }
     }

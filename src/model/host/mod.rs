@@ -5,6 +5,7 @@
 
 mod attention;
 mod convolution;
+mod delta_rule;
 mod experts;
 mod gated;
 mod gpt2;

@@ -1,6 +1,6 @@
 //! Operations and bytes of a forward pass.
 
-use slowburn::model::config::{Family, Mlp};
+use slowburn::model::config::{Family, Mixer, Mlp};
 use slowburn::model::{Model, ModelConfig};
 
 /// The dimensions of a model that determine the cost of a forward pass. The rest (norms, rotations,
@@ -27,6 +27,8 @@ struct Layer {
     experts: Option<Experts>,
     /// How many positions a query attends to; none: all of them.
     window: Option<usize>,
+    /// Whether it has keys and values. A state is left out: it is read once in a pass.
+    has_keys: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -73,9 +75,11 @@ impl Shape {
         for layer in &self.layers {
             products += new * layer.weights_of_a_token();
             // Queries times keys, then attention weights times values.
-            let seen: usize = (before + 1..=before + new).map(|end| layer.seen(end)).sum();
-            attention += 2 * self.queries * seen;
-            cache += 2 * self.keys * (layer.seen(before + 1) + new - 1);
+            if layer.has_keys {
+                let seen: usize = (before + 1..=before + new).map(|end| layer.seen(end)).sum();
+                attention += 2 * self.queries * seen;
+                cache += 2 * self.keys * (layer.seen(before + 1) + new - 1);
+            }
             weights += layer.weights_of_a_pass(sequences * new);
         }
         Cost {
@@ -87,11 +91,11 @@ impl Shape {
 
 impl Layer {
     fn of(config: &ModelConfig, index: usize) -> Self {
-        let attention = config.attention_weights();
+        let mixing = config.mixing_weights(index);
         let Family::Llama(llama) = &config.family else {
             // Up and down projections.
-            let weights = attention + 2 * config.d_model * config.d_ff;
-            return Self { weights, experts: None, window: None };
+            let weights = mixing + 2 * config.d_model * config.d_ff;
+            return Self { weights, experts: None, window: None, has_keys: true };
         };
         let layer = llama.layer(index);
         // Gate, up and down projections.
@@ -104,7 +108,13 @@ impl Layer {
                 (router, Some(Experts { count, per_token, weights }))
             }
         };
-        Self { weights: attention + weights, experts, window: layer.window }
+        let has_keys = layer.mixer == Mixer::Attention;
+        Self {
+            weights: mixing + weights,
+            experts,
+            window: layer.window,
+            has_keys,
+        }
     }
 
     fn all_weights(&self) -> usize {
