@@ -73,6 +73,12 @@ impl<M: Memory> Scheduler<M> {
             left -= self.prefill(id, left, &mut draft);
         }
         self.read_drafts(budget, &mut draft.plan, turn);
+        for Chunk { id, positions, .. } in &draft.plan.chunks {
+            if let Some(sequence) = self.sequences.get_mut(id) {
+                let decodes = positions.len() == 1 && sequence.decodes();
+                self.blocks.reserve_snapshot(&mut sequence.table, positions.end, decodes, turn);
+            }
+        }
         self.stats.steps += u64::from(!draft.plan.chunks.is_empty());
         self.shortage = draft.shortage.filter(|_| draft.plan.chunks.is_empty());
         draft.plan.decisions.splice(0..0, std::mem::take(&mut self.lent));
@@ -178,7 +184,9 @@ impl<M: Memory> Scheduler<M> {
             Policy::ChunkedPrefill => sequence.chunk,
             _ => usize::MAX,
         };
-        self.read(id, sequence.unread().min(left).min(chunk), draft)
+        let new = sequence.unread().min(left).min(chunk);
+        let new = self.blocks.up_to_snapshot(&sequence.table, new, sequence.tokens.len());
+        self.read(id, new, draft)
     }
 
     /// Appends to a running sequence what the prefix cache has of its next tokens.

@@ -112,11 +112,9 @@ impl<M: Memory> Scheduler<M> {
     }
 
     /// For a network some of whose layers keep a state instead of keys and values: it can take back no more
-    /// draft tokens than this. Its prefixes are not shared, since blocks hold no states.
+    /// draft tokens than this.
     pub fn with_states(mut self, most_drafted: usize) -> Self {
         self.most_drafted = most_drafted;
-        self.config.prefix_cache = false;
-        self.blocks.without_prefixes();
         self
     }
 

@@ -15,7 +15,7 @@ pub trait Memory: Default + Send + Sync + Debug + 'static {
     type Layout: Debug + Send + Sync;
 
     /// What the layers of a sequence remember that keep no keys and values.
-    type States: Default + Debug + Send + Sync;
+    type States: SequenceStates;
 
     /// New memory for so many blocks.
     ///
@@ -30,6 +30,23 @@ pub trait Memory: Default + Send + Sync + Debug + 'static {
     fn recycle(self) -> Self {
         self
     }
+}
+
+/// What the layers of a sequence remember that keep no keys and values. Where all layers have some, nothing.
+pub trait SequenceStates: Clone + Default + Debug + Send + Sync {
+    /// Whether they are those after so many positions.
+    fn are_after(&self, length: usize) -> bool;
+
+    /// What is needed to go on from there.
+    fn snapshot(&self) -> Self;
+}
+
+impl SequenceStates for () {
+    fn are_after(&self, _: usize) -> bool {
+        false
+    }
+
+    fn snapshot(&self) -> Self {}
 }
 
 impl Memory for () {
@@ -111,6 +128,10 @@ pub struct BlockTable<M: Memory = ()> {
     pub(super) states: M::States,
     /// The share of the budget that the states take, from the first position on.
     pub(super) claim: Option<Claim<M>>,
+    /// The share of the budget for a copy of the states after the next pass, and whether that reads a sampled token.
+    pub(super) snapshot: Option<(Claim<M>, bool)>,
+    /// Where the last copy is that was made of the states after a sampled token.
+    pub(super) last_snapshot: Option<Link>,
 }
 
 impl<M: Memory> BlockTable<M> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, BlockTable, Memory};
-use super::pool::{Claim, Pool};
+use super::block::{Block, BlockTable, Memory, SequenceStates};
+use super::pool::{Claim, Demand, Pool};
 use super::prefix::{Link, PrefixCache, PrefixStats, chained_hash};
 use super::turn::Turn;
 use crate::error::Result;
@@ -67,11 +67,6 @@ impl<M: Memory> BlockManager<M> {
     /// From now on, queries attend to no more than `window` positions, up to their own and with it.
     pub(crate) fn set_window(&mut self, window: usize) {
         self.window = Some(window);
-    }
-
-    /// From now on, no block is found by its tokens.
-    pub(crate) fn without_prefixes(&mut self) {
-        self.prefixes = None;
     }
 
     /// Where the blocks come from.
@@ -192,11 +187,53 @@ impl<M: Memory> BlockManager<M> {
 
     /// Gives up blocks that only the prefix cache holds, until no more than `held` hold something.
     pub(crate) fn evict_to(&mut self, held: usize) {
-        while self.held > held && self.prefixes.as_mut().is_some_and(PrefixCache::evict) {
-            self.held -= 1;
+        while self.held > held {
+            let freed = self.prefixes.as_mut().map_or(0, PrefixCache::evict);
+            if freed == 0 {
+                break;
+            }
+            self.held -= freed;
         }
     }
     // ANCHOR_END: reserve
+
+    /// Whether prefixes are found only where the states after them are known.
+    fn needs_snapshots(&self) -> bool {
+        self.prefixes.is_some() && self.pool.snapshot_blocks() > 0
+    }
+
+    /// How many of the next `new` of `length` tokens a table should read at once, so that the states at the end of a
+    /// block can be kept: up to the last one that a prefix may end with.
+    pub(crate) fn up_to_snapshot(&self, table: &BlockTable<M>, new: usize, length: usize) -> usize {
+        let start = table.length;
+        let last = (start + new).min(length.saturating_sub(1)) / self.block_size * self.block_size;
+        if self.needs_snapshots() && last > start {
+            last - start
+        } else {
+            new
+        }
+    }
+
+    /// Reserves memory for a copy of the states of `table` after `length` positions, if a block ends there and
+    /// there is some that no table needs. `decodes` says whether the last of them was sampled.
+    pub(crate) fn reserve_snapshot(
+        &mut self,
+        table: &mut BlockTable<M>,
+        length: usize,
+        decodes: bool,
+        turn: &Turn<'_, M>,
+    ) {
+        let claimed = self.pool.snapshot_blocks();
+        let is_wanted = self.needs_snapshots() && length.is_multiple_of(self.block_size);
+        if !is_wanted || table.snapshot.is_some() || claimed > self.available() {
+            return;
+        }
+        self.evict_to(self.limit.saturating_sub(claimed));
+        if let Ok(taken) = turn.take(Demand { blocks: 0, claimed }) {
+            table.snapshot = taken.claim.map(|claim| (claim, decodes));
+            self.held += claimed;
+        }
+    }
 
     /// Forgets what all blocks hold. The tables must be given up too.
     pub(crate) fn clear(&mut self) {
@@ -233,10 +270,28 @@ impl<M: Memory> BlockManager<M> {
         }
         // Of what is known, blocks may have been evicted.
         let (skipped, found) = self.usable(table, &chain);
+        let found = self.with_states(table, &chain[..found]);
         self.append(table, &chain[..found], skipped);
         Extension { found, skipped, ..extension }
     }
     // ANCHOR_END: extend
+
+    /// How many blocks of a chain may follow those of `table`, where layers have states: up to the last after which
+    /// they are known, which `table` gets.
+    fn with_states(&mut self, table: &mut BlockTable<M>, chain: &[(Link, bool)]) -> usize {
+        if !self.needs_snapshots() {
+            return chain.len();
+        }
+        let Some(prefixes) = self.prefixes.as_mut().filter(|_| table.length == 0) else {
+            return 0;
+        };
+        let known = chain.iter().rposition(|(link, _)| prefixes.has_snapshot(*link));
+        let Some(states) = known.and_then(|last| prefixes.snapshot(chain[last].0)) else {
+            return 0;
+        };
+        table.states = states;
+        known.map_or(0, |last| last + 1)
+    }
 
     /// How many blocks of a chain may follow those of `table`, and how many of them, from the first on, it
     /// does not need: the most such that each block is there that the position after them reads. `chain`
@@ -297,6 +352,9 @@ impl<M: Memory> BlockManager<M> {
         table.links.truncate(table.links.len() - found);
         table.first -= skipped;
         table.length -= found * self.block_size;
+        if table.length == 0 {
+            table.states = M::States::default();
+        }
     }
 
     /// The chained hashes of the full blocks of `tokens` after those of `table`; none without a
@@ -331,14 +389,37 @@ impl<M: Memory> BlockManager<M> {
                 prefixes.register(table.last_link(), tokens, &table.blocks[index - table.first]);
             table.links.push(link);
         }
+        self.keep_snapshot(table);
     }
     // ANCHOR_END: commit
+
+    /// Keeps a copy of the states at the end of a block, where memory was reserved for one. Of what a sequence
+    /// generates, only the last copy is of use: whoever goes on from there has read all of it.
+    fn keep_snapshot(&mut self, table: &mut BlockTable<M>) {
+        let (Some((claim, decodes)), Some(prefixes)) = (table.snapshot.take(), &mut self.prefixes)
+        else {
+            return;
+        };
+        let blocks = claim.blocks();
+        let is_known = table.states.are_after(table.length)
+            && table.links.len() * self.block_size == table.length;
+        let link = table.last_link();
+        let is_kept =
+            is_known && prefixes.keep_snapshot(link, table.states.snapshot(), claim).is_none();
+        if !is_kept {
+            self.held -= blocks;
+        } else if decodes && let Some(before) = table.last_snapshot.replace(link) {
+            self.held -= prefixes.forget_snapshot(before);
+        }
+    }
 
     // ANCHOR: release
     /// Takes all blocks from `table`. The memory of one that has no owner left returns to the pool,
     /// or stays in the prefix cache until it is needed.
     pub(crate) fn release(&mut self, table: &mut BlockTable<M>) {
-        self.held -= table.claim.as_ref().map_or(0, Claim::blocks);
+        let snapshot = table.snapshot.as_ref().map(|(claim, _)| claim);
+        let claims = table.claim.iter().chain(snapshot);
+        self.held -= claims.map(Claim::blocks).sum::<usize>();
         let BlockTable { blocks, .. } = std::mem::take(table);
         // From the end, so that the end of a prefix is evicted before its beginning: without the
         // beginning, the end cannot be found.

@@ -24,7 +24,7 @@ mod tensors;
 mod turn;
 
 use crate::error::{RequestError, Result};
-pub use block::{Block, BlockId, BlockTable, Memory};
+pub use block::{Block, BlockId, BlockTable, Memory, SequenceStates};
 pub(crate) use manager::Extension;
 pub use manager::{BlockCounts, BlockManager};
 pub(crate) use memory::BLOCK;

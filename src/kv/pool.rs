@@ -39,6 +39,8 @@ struct Shared<M: Memory> {
     block_bytes: usize,
     /// How many blocks' worth of memory the states of a sequence take, for layers without keys and values.
     state_blocks: usize,
+    /// As `state_blocks`, of a copy that the prefix cache keeps.
+    snapshot_blocks: usize,
     budget: usize,
     usage: Mutex<Usage<M>>,
     /// Locked during a [`Turn`].
@@ -96,19 +98,21 @@ impl<M: Memory> Clone for Pool<M> {
 impl<M: Memory> Pool<M> {
     /// A pool of up to `budget` bytes, in blocks of `block_bytes` that have this layout.
     pub(super) fn with_layout(layout: M::Layout, block_bytes: usize, budget: usize) -> Self {
-        Self::with_states(layout, [block_bytes, 0], budget)
+        Self::with_states(layout, [block_bytes, 0, 0], budget)
     }
 
-    /// As [`with_layout`](Self::with_layout), where a sequence needs `state_bytes` besides its blocks.
+    /// As [`with_layout`](Self::with_layout), where a sequence needs `state_bytes` besides its blocks, and a copy of
+    /// its states `snapshot_bytes`.
     pub(super) fn with_states(
         layout: M::Layout,
-        [block_bytes, state_bytes]: [usize; 2],
+        [block_bytes, state_bytes, snapshot_bytes]: [usize; 3],
         budget: usize,
     ) -> Self {
         Self(Arc::new(Shared {
             layout,
             block_bytes,
             state_blocks: state_bytes.div_ceil(block_bytes),
+            snapshot_blocks: snapshot_bytes.div_ceil(block_bytes),
             budget,
             usage: Mutex::default(),
             lenders: Mutex::default(),
@@ -154,6 +158,11 @@ impl<M: Memory> Pool<M> {
     /// values.
     pub fn state_blocks(&self) -> usize {
         self.0.state_blocks
+    }
+
+    /// As [`state_blocks`](Self::state_blocks), of a copy that the prefix cache keeps.
+    pub(super) fn snapshot_blocks(&self) -> usize {
+        self.0.snapshot_blocks
     }
 
     pub(super) fn layout(&self) -> &M::Layout {

@@ -6,6 +6,7 @@ use std::ops::Add;
 use std::sync::Arc;
 
 use super::block::{Block, BlockId, Memory};
+use super::pool::Claim;
 
 /// The end of a chain of full blocks: the hash of all its tokens, and the identity of its last
 /// block.
@@ -59,7 +60,11 @@ pub(super) struct PrefixCache<M: Memory> {
     hashes: HashMap<BlockId, u64>,
     /// The blocks that no table holds, by the time of their last use.
     evictable: BTreeMap<u64, BlockId>,
-    /// Counts the releases of blocks: the time of the least-recently-used order.
+    /// The entries with a snapshot, by the time of its last use.
+    snapshots: BTreeMap<u64, u64>,
+    /// The memory of all snapshots, in blocks.
+    snapshot_blocks: usize,
+    /// Counts the releases of blocks and the uses of snapshots: the time of the least-recently-used order.
     releases: u64,
     last_serial: u64,
     pub(super) stats: PrefixStats,
@@ -77,6 +82,16 @@ struct Entry<M: Memory> {
     children: usize,
     /// Since when no table has held it, if none does.
     evictable_since: Option<u64>,
+    snapshot: Option<Snapshot<M>>,
+}
+
+/// The states after the last position of a block, where layers have states: without them nothing can go on from
+/// there.
+#[derive(Debug)]
+struct Snapshot<M: Memory> {
+    states: M::States,
+    claim: Claim<M>,
+    last_use: u64,
 }
 
 // ANCHOR: chained_hash
@@ -141,6 +156,7 @@ impl<M: Memory> PrefixCache<M> {
             tokens: tokens.into(),
             children: 0,
             evictable_since: None,
+            snapshot: None,
         };
         self.entries.insert(hash, entry);
         link
@@ -165,11 +181,22 @@ impl<M: Memory> PrefixCache<M> {
     }
 
     // ANCHOR: evict
-    /// Gives up the block that has been evictable for longest. False where there is none.
-    pub(super) fn evict(&mut self) -> bool {
+    /// Gives up the block that has been evictable for longest, or a snapshot that was not used since before
+    /// that. Returns how many blocks that were: 0 where there is none.
+    pub(super) fn evict(&mut self) -> usize {
+        let first = self.evictable.first_key_value().map(|(time, _)| *time);
+        if let Some((time, &hash)) = self.snapshots.first_key_value()
+            && first.is_none_or(|first| *time < first)
+        {
+            return self.drop_snapshot(hash);
+        }
         let Some((_, block)) = self.evictable.pop_first() else {
-            return false;
+            return 0;
         };
+        let mut freed = 1;
+        if let Some(hash) = self.hashes.get(&block) {
+            freed += self.drop_snapshot(*hash);
+        }
         if let Some(hash) = self.hashes.remove(&block)
             && let Some(entry) = self.entries.get_mut(&hash)
         {
@@ -178,9 +205,66 @@ impl<M: Memory> PrefixCache<M> {
             self.prune(hash);
         }
         self.stats.evictions += 1;
-        true
+        freed
     }
     // ANCHOR_END: evict
+
+    /// Keeps a copy of the states after a chain. Returns the claim if there is one already, or no such chain.
+    pub(super) fn keep_snapshot(
+        &mut self,
+        link: Link,
+        states: M::States,
+        claim: Claim<M>,
+    ) -> Option<Claim<M>> {
+        self.releases += 1;
+        let last_use = self.releases;
+        let Some(entry) = self.entry_mut(link).filter(|entry| entry.snapshot.is_none()) else {
+            return Some(claim);
+        };
+        let blocks = claim.blocks();
+        entry.snapshot = Some(Snapshot { states, claim, last_use });
+        self.snapshot_blocks += blocks;
+        self.snapshots.insert(last_use, link.hash);
+        None
+    }
+
+    /// Whether the states after a chain are known.
+    pub(super) fn has_snapshot(&self, link: Link) -> bool {
+        let entry = self.entries.get(&link.hash).filter(|entry| entry.link == link);
+        entry.is_some_and(|entry| entry.snapshot.is_some())
+    }
+
+    /// The states after a chain.
+    pub(super) fn snapshot(&mut self, link: Link) -> Option<M::States> {
+        self.releases += 1;
+        let now = self.releases;
+        let snapshot = self.entry_mut(link)?.snapshot.as_mut()?;
+        let before = std::mem::replace(&mut snapshot.last_use, now);
+        let states = snapshot.states.clone();
+        self.snapshots.remove(&before);
+        self.snapshots.insert(now, link.hash);
+        Some(states)
+    }
+
+    /// Forgets the states after a chain. Returns how many blocks that were.
+    pub(super) fn forget_snapshot(&mut self, link: Link) -> usize {
+        if self.has_snapshot(link) {
+            self.drop_snapshot(link.hash)
+        } else {
+            0
+        }
+    }
+
+    fn drop_snapshot(&mut self, hash: u64) -> usize {
+        let entry = self.entries.get_mut(&hash);
+        let Some(Snapshot { claim, last_use, .. }) = entry.and_then(|entry| entry.snapshot.take())
+        else {
+            return 0;
+        };
+        self.snapshots.remove(&last_use);
+        self.snapshot_blocks -= claim.blocks();
+        claim.blocks()
+    }
 
     /// Forgets an entry that has no block and that none follows, and then those before it that are such
     /// now.
@@ -200,9 +284,9 @@ impl<M: Memory> PrefixCache<M> {
         *self = Self { stats: self.stats, ..Self::default() };
     }
 
-    /// The number of blocks that no table holds.
+    /// The number of blocks that no table holds, and those of all snapshots.
     pub(super) fn evictable(&self) -> usize {
-        self.evictable.len()
+        self.evictable.len() + self.snapshot_blocks
     }
 }
 
@@ -275,10 +359,10 @@ mod tests {
         assert_eq!((block.id(), cache.evictable()), (blocks[0].id(), 2));
         assert!(cache.set_evictable(block.id()));
         for evicted in [2, 1, 0] {
-            assert!(cache.contains(blocks[evicted].id()) && cache.evict());
+            assert!(cache.contains(blocks[evicted].id()) && cache.evict() == 1);
             assert!(!cache.contains(blocks[evicted].id()));
         }
-        assert!(!cache.evict() && cache.contains(blocks[3].id()));
+        assert!(cache.evict() == 0 && cache.contains(blocks[3].id()));
         assert_eq!(cache.stats.evictions, 3);
     }
 }

@@ -6,6 +6,8 @@
 //! rejected: what it read is kept too, and read again from the state before it, up to the first that was
 //! rejected.
 
+use super::block::SequenceStates;
+
 /// The most tokens of a pass of which some may be rejected: a sampled one, and the draft tokens behind it.
 const SHORT: usize = 17;
 
@@ -22,9 +24,29 @@ pub(crate) struct StateShape {
 }
 
 impl StateShape {
+    /// The memory of a copy, in bytes.
+    pub(crate) fn snapshot_bytes(self) -> usize {
+        self.state * size_of::<f32>()
+    }
+
     /// The most memory of a sequence, in bytes: two states, and the rows of a short pass.
     pub(crate) fn bytes(self) -> usize {
         (2 * self.state + SHORT * self.row) * size_of::<f32>()
+    }
+}
+
+impl SequenceStates for States {
+    fn are_after(&self, length: usize) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|layer| layer.after.0 == length)
+    }
+
+    fn snapshot(&self) -> Self {
+        let of_layer = |layer: &LayerState| LayerState {
+            before: (layer.after.0, Vec::new()),
+            after: layer.after.clone(),
+            rows: Vec::new(),
+        };
+        Self(self.0.iter().map(of_layer).collect())
     }
 }
 
@@ -121,6 +143,19 @@ mod tests {
         assert_eq!(append(&mut states.clone(), 3, &[7.0]), 1237.0);
         assert_eq!(append(&mut states, 4, &[5.0]), 12_345.0);
         assert_eq!(append(&mut states, 0, &[6.0]), 6.0);
+    }
+
+    #[test]
+    fn a_snapshot_goes_on_from_where_it_was_made() {
+        let mut states = States::default();
+        append(&mut states, 0, &[1.0, 2.0]);
+        append(&mut states, 2, &[3.0]);
+        assert!(states.are_after(3) && !states.are_after(2));
+        let mut copy = states.snapshot();
+        assert_eq!([3, 2].map(|length| copy.longest(length)), [3, 0]);
+        append(&mut states, 3, &[9.0]);
+        assert_eq!(append(&mut copy, 3, &[4.0]), 1234.0);
+        assert_eq!(append(&mut copy, 3, &[5.0]), 1235.0);
     }
 
     #[test]

@@ -129,7 +129,9 @@ impl KvPool {
         };
         let block_bytes = stored.block_bytes();
         let state_bytes = states.iter().map(|state| state.bytes()).sum();
-        Pool::with_states(KvLayout::Stored(stored), [block_bytes, state_bytes], budget)
+        let snapshot_bytes = states.iter().map(|state| state.snapshot_bytes()).sum();
+        let bytes = [block_bytes, state_bytes, snapshot_bytes];
+        Pool::with_states(KvLayout::Stored(stored), bytes, budget)
     }
 
     /// The budget of a model that was given none: half of the memory that is left on the device.

@@ -133,7 +133,7 @@ fn budgets_policies_and_sharing_change_no_bit() {
         }
         // Behind a window so few blocks are kept that the smallest pool has enough.
         assert!(preemptions > 0 || model.config().window().is_some(), "{name}");
-        assert_eq!(cached > 0, states == 0, "{name}: blocks hold no states");
+        assert!(cached > 0, "{name}");
     }
 }
 
@@ -259,6 +259,35 @@ fn a_prefix_is_found_without_the_blocks_behind_the_window() {
         let (found, _) = run(&prompt);
         assert_eq!(found.cached_tokens, cached, "{name}");
         assert_same(&found, &expected, name);
+    }
+}
+
+/// Where layers have states, a prefix is found as far as these are known: at the end of a chunk, and at the last block
+/// of a prompt and of what was generated.
+#[test]
+fn a_prefix_is_found_with_the_states_after_it() {
+    for name in ["lfm2", "qwen35"] {
+        let model = load(name, &device()).model;
+        let prompt: Vec<u32> = (0..130).map(|i| (5 + i * 7) % 50).collect();
+        let other: Vec<u32> = prompt[..70].iter().chain(&[3; 30]).copied().collect();
+        let first = alone(&model, &prompt, &options(40, 3));
+        let longer = [&prompt[..], &first.ids, &[7]].concat();
+        let mut batch = Batch::new(&model);
+        // All of it but for its last block, and what a longer text shares.
+        for (prompt, tokens, cached) in [
+            (&prompt, 40, 0),
+            (&prompt, 4, 128),
+            (&other, 4, 0),
+            (&longer, 4, 160),
+            (&other, 4, 96),
+        ] {
+            let options = options(tokens, 3);
+            let expected = alone(&model, prompt, &options);
+            let id = batch.join(prompt, &options).unwrap();
+            let found = finish(&mut batch).remove(&id).unwrap();
+            assert_eq!(found.cached_tokens, cached, "{name}");
+            assert_same(&found, &expected, name);
+        }
     }
 }
 

@@ -263,7 +263,10 @@ fn a_qwen_of_several_parts_is_its_text() {
                     format!("model.layers.{layer}.mlp.experts.{expert}.{part}.weight")
                 };
                 let of = |expert| parts.iter().map(move |part| name(expert, part));
-                (0..EXPERTS).flat_map(of).flat_map(|name| checkpoint.bytes(&name).to_vec()).collect()
+                (0..EXPERTS)
+                    .flat_map(of)
+                    .flat_map(|name| checkpoint.bytes(&name).to_vec())
+                    .collect()
             };
             let name = format!("model.language_model.layers.{layer}.mlp.experts");
             let gate_up = all(&["gate_proj", "up_proj"]);

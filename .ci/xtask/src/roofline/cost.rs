@@ -170,7 +170,7 @@ pub mod tests {
     /// Two layers of 100 weights each, a head of 50.
     pub fn shape() -> Shape {
         Shape {
-            layers: vec![Layer { weights: 100, experts: None, window: None }; 2],
+            layers: vec![Layer { weights: 100, experts: None, window: None, has_keys: true }; 2],
             head_weights: 50,
             queries: 8,
             keys: 4,
@@ -202,7 +202,12 @@ pub mod tests {
     #[test]
     fn a_token_reads_its_own_experts_and_a_batch_those_of_all() {
         let experts = Experts { count: 8, per_token: 2, weights: 30 };
-        let layers = vec![Layer { weights: 100, experts: Some(experts), window: None }];
+        let layers = vec![Layer {
+            weights: 100,
+            experts: Some(experts),
+            window: None,
+            has_keys: true,
+        }];
         let shape = Shape { layers, ..shape() };
         assert_eq!(shape.weight_bytes(), 4.0 * (100.0 + 8.0 * 30.0 + 50.0));
         let one = shape.pass(1, 3, 1, true);
@@ -218,7 +223,7 @@ pub mod tests {
 
     #[test]
     fn a_window_bounds_what_is_looked_at_and_read() {
-        let layers = vec![Layer { weights: 100, experts: None, window: Some(3) }];
+        let layers = vec![Layer { weights: 100, experts: None, window: Some(3), has_keys: true }];
         let shape = Shape { layers, ..shape() };
         // One token after nine looks at three, itself included.
         let decode = shape.pass(1, 9, 1, false);
