@@ -43,10 +43,13 @@ const MODELS: [&str; 25] = [
 /// and on other devices, whose operations are their own.
 ///
 /// Both programs compute in f32, also where weights are stored in 16 bits, but sum in another order. The
-/// references are up to 2.4e-6 from what transformers computes in f64.
-fn tolerance(device: &OpenDevice) -> f32 {
-    match device.name {
-        "cpu" => 1e-5,
+/// references are up to 2.4e-6 from what transformers computes in f64; that of `qwen35` up to 6e-6, and one of its
+/// positions depends on the last digits of nearly everything before it: with linear layers that round once, transformers
+/// itself is 1.4e-5 from its results in f64.
+fn tolerance(name: &str, device: &OpenDevice) -> f32 {
+    match (device.name, name) {
+        ("cpu", "qwen35") => 2e-5,
+        ("cpu", _) => 1e-5,
         _ => 1e-4,
     }
 }
@@ -58,7 +61,7 @@ fn for_all(check: impl Fn(&str, &Model, &Expected, f32)) {
             let pretrained = load(name, &device);
             assert!(pretrained.unused.is_empty(), "{name}: {:?}", pretrained.unused);
             let what = format!("{name} on {}", device.name);
-            check(&what, &pretrained.model, &expected(name), tolerance(&device));
+            check(&what, &pretrained.model, &expected(name), tolerance(name, &device));
         }
     }
 }

@@ -7,6 +7,11 @@
 //! A block holds the keys and values of all layers. So if every layer has a window, the blocks behind it are
 //! given back, and a prefix is found by the blocks of its last window alone. But a single layer that
 //! reads the whole text keeps all blocks, and needs them all.
+//!
+//! Some layers have no keys and values, but a state of fixed size. States belong to a table, whose blocks hold nothing
+//! of them, and count in the budget as a number of blocks. The prefix cache has copies of those after some blocks, and
+//! finds a prefix only up to one of these: at the ends of a prompt's chunks, and at the last full block of a prompt
+//! and of what was generated.
 
 mod block;
 mod manager;
