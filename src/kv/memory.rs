@@ -3,7 +3,7 @@
 use std::sync::MutexGuard;
 
 use super::block::Memory;
-use super::pool::Pool;
+use super::pool::{Demand, Pool};
 #[cfg(feature = "cube")]
 use super::slab::Slot;
 use super::{KvCache, KvPool};
@@ -119,8 +119,10 @@ impl KvCache {
 
     /// Copies the states of `other`.
     pub(super) fn copy_states(&mut self, other: &Self) -> Result<()> {
-        let states = self.pool.state_blocks();
-        self.table.reserve(0..0, states, |demand| self.pool.take(demand))?;
+        let claimed = self.pool.state_blocks();
+        if claimed > 0 && self.table.claim.is_none() {
+            self.table.claim = self.pool.take(Demand { blocks: 0, claimed })?.claim;
+        }
         #[cfg(feature = "burn")]
         self.table.states.clone_from(&other.table.states);
         let _ = other;
