@@ -203,6 +203,17 @@ const elements = {
         return isSpecial ? text : JSON.stringify(text);
     },
 
+    /** A token in a list, with its bytes and its id. Spaces and line ends are marks. */
+    tokenBox({ id, text, bytes, is_special: isSpecial }, kind = "") {
+        const { element } = elements;
+        const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+        const visible = text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
+        return element("li", { class: isSpecial ? "special" : kind },
+            element("code", {}, isSpecial ? text : visible),
+            element("span", {}, isSpecial ? "special" : hex),
+            element("span", {}, `id ${id}`));
+    },
+
     percent(share) {
         const percent = 100 * share;
         if (percent > 0 && percent < 0.05) return "<0.1%";

@@ -2,7 +2,7 @@
 "use strict";
 
 widgets.tokens = async (place) => {
-    const { element, fill, output, count } = elements;
+    const { element, fill, output, count, tokenBox } = elements;
     /** How many characters are cut into tokens, at most: every letter you type redraws each token. */
     const MOST = 2000;
 
@@ -34,25 +34,12 @@ widgets.tokens = async (place) => {
             return;
         }
         const { tokens, bytes, characters } = answer;
-        list.replaceChildren(...tokens.map(item));
+        list.replaceChildren(...tokens.map((token) => tokenBox(token)));
         place.dataset.ids = JSON.stringify(tokens.map(({ id }) => id));
         const rest = shown.length < text.value.length ? "Your text is long, so only its beginning is cut into tokens: " : "";
         said.textContent = `${rest}${count(characters, "character")}, ${count(bytes, "byte")}, `
             + `${count(tokens.length, "token")}.`;
     });
-
-    function item({ id, text, bytes, is_special: isSpecial }) {
-        const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-        return element("li", isSpecial ? { class: "special" } : {},
-            element("code", {}, isSpecial ? text : visible(text)),
-            element("span", {}, isSpecial ? "special" : hex),
-            element("span", {}, `id ${id}`));
-    }
-
-    /** Spaces and line ends as marks. */
-    function visible(text) {
-        return text.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
-    }
 
     await opened;
     await show();

@@ -21,7 +21,7 @@ mod recorder;
 mod replica;
 mod report;
 mod request;
-mod router;
+pub mod router;
 mod routing;
 mod run;
 mod setup;

@@ -137,6 +137,11 @@ fn hash(request: &Request) -> u64 {
         // Not one of the system prompts.
         u64::MAX - request.index as u64
     };
+    hash_of(key)
+}
+
+/// Of similar keys, numbers that have nothing in common.
+pub fn hash_of(key: u64) -> u64 {
     ChaCha8Rng::seed_from_u64(key).next_u64()
 }
 

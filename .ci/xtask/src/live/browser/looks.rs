@@ -11,7 +11,7 @@ use crate::page::devtools::Look;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 16] = [
+pub const PAGES: [&str; 19] = [
     "introduction.html",
     "first-light.html",
     "tokens.html",
@@ -28,6 +28,9 @@ pub const PAGES: [&str; 16] = [
     "model.html",
     "constrained.html",
     "kernels.html",
+    "streaming.html",
+    "gpus.html",
+    "beyond.html",
 ];
 
 /// Of a window that moves by its whole height, the score is 1. Google calls 0.1 good.

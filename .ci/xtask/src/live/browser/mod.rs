@@ -11,11 +11,14 @@ mod formats;
 mod guess;
 mod holds;
 mod host;
+mod lines;
 mod looks;
 mod loops;
 mod native;
+mod router;
 mod scheduler;
 mod story;
+mod stream;
 mod tile;
 mod tokens;
 mod way;
@@ -46,7 +49,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 16] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -58,6 +61,9 @@ const CHECKS: [(&str, Check); 13] = [
     ("anatomy", anatomy::check),
     ("way", way::check),
     ("tile", tile::check),
+    ("router", router::check),
+    ("stream", stream::check),
+    ("lines", lines::check),
     ("holds", holds::check),
     ("looks", looks::check),
 ];
