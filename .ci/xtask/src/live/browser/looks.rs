@@ -11,7 +11,7 @@ use crate::page::devtools::Look;
 const SCRIPT: &str = include_str!("looks.js");
 
 /// The pages that have widgets.
-pub const PAGES: [&str; 19] = [
+pub const PAGES: [&str; 20] = [
     "introduction.html",
     "first-light.html",
     "tokens.html",
@@ -30,6 +30,7 @@ pub const PAGES: [&str; 19] = [
     "kernels.html",
     "streaming.html",
     "gpus.html",
+    "other-models.html",
     "beyond.html",
 ];
 

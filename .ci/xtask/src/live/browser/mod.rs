@@ -15,6 +15,7 @@ mod lines;
 mod looks;
 mod loops;
 mod native;
+mod reach;
 mod router;
 mod scheduler;
 mod story;
@@ -49,7 +50,7 @@ pub struct Proof {
 type Check = fn(&mut Proof, &Path) -> Result<()>;
 
 /// The checks by name: one for each widget, and their looks.
-const CHECKS: [(&str, Check); 16] = [
+const CHECKS: [(&str, Check); 17] = [
     ("story", story::check),
     ("candidates", candidates::check),
     ("tokens", tokens::check),
@@ -64,6 +65,7 @@ const CHECKS: [(&str, Check); 16] = [
     ("router", router::check),
     ("stream", stream::check),
     ("lines", lines::check),
+    ("reach", reach::check),
     ("holds", holds::check),
     ("looks", looks::check),
 ];
