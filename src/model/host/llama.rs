@@ -49,10 +49,6 @@ struct Block {
 
 /// What moves information between positions.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a layer has one, and most models have no other"
-)]
 enum Mixing {
     Attention(Attention),
     Convolution(ShortConvolution),
