@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
-use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting};
+use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting, whole};
 
 /// Shows which tokens survive top-k, with which probabilities, and what is written from them
 #[derive(Parser)]
@@ -18,7 +18,13 @@ struct Cli {
     generate: GenerateArgs,
 
     /// The values to compare; --top-k K shows only that one
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 5, 40], value_name = "K,...")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values_t = [1, 5, 40],
+        value_name = "K,...",
+        value_parser = whole::<usize>(..)
+    )]
     k: Vec<usize>,
 
     /// Draw which tokens top-k keeps (.svg or .png; needs --features plot)

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::model::Input;
 use slowburn::sampling::SamplingParams;
-use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting};
+use slowburn_examples::cli::{self, Chart, GenerateArgs, Setting, of_sampler};
 
 /// Shows what temperature does to the next token's distribution, and to the text
 #[derive(Parser)]
@@ -23,7 +23,8 @@ struct Cli {
         value_delimiter = ',',
         default_values_t = [0.2, 0.5, 0.8, 1.0, 1.5],
         value_name = "T,...",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = of_sampler(|p, n| p.temperature = n)
     )]
     temperatures: Vec<f32>,
 

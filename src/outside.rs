@@ -37,10 +37,20 @@ pub fn quoted(text: impl Debug) -> String {
     short(quoted)
 }
 
+/// What the standard library says of bytes that are no text.
+const NO_TEXT: [&str; 3] = [
+    "stream did not contain valid UTF-8",
+    "invalid utf-8 sequence",
+    "incomplete utf-8 byte sequence",
+];
+
 /// As [`short`], for what the system says of a failure: without the numbers that it has for failures,
 /// such as "(os error 20)".
 pub fn in_words(failure: impl Display) -> String {
     let text = failure.to_string();
+    if NO_TEXT.iter().any(|said| text.starts_with(said)) {
+        return "it is no text in UTF-8: save it as such".to_owned();
+    }
     let mut parts = text.split(" (os error ");
     let first = parts.next().unwrap_or_default().to_owned();
     let words = parts.fold(first, |words, part| {
@@ -119,6 +129,18 @@ mod tests {
             ("a (os error 1): b (os error -7)".to_owned(), "a: b"),
             ("a (os error ): b (os error x)".to_owned(), "a (os error ): b (os error x)"),
             ("a (os error 5".to_owned(), "a (os error 5"),
+            (
+                String::from_utf8(vec![b'a', 0xff]).unwrap_err().to_string(),
+                "it is no text in UTF-8: save it as such",
+            ),
+            (
+                String::from_utf8(vec![0xe2, 0x82]).unwrap_err().to_string(),
+                "it is no text in UTF-8: save it as such",
+            ),
+            (
+                std::io::read_to_string(&[0xff][..]).unwrap_err().to_string(),
+                "it is no text in UTF-8: save it as such",
+            ),
         ] {
             assert_eq!(in_words(text), words);
         }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use slowburn::inference::FinishReason;
-use slowburn_examples::cli::{ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs};
+use slowburn_examples::cli::{ChatArgument, ModelArgs, SamplingArgs, SpeculateArgs, whole};
 
 pub use command::{COMMANDS, Command, Line};
 pub use conversation::{Answer, Conversation, JsonError, Question};
@@ -48,7 +48,7 @@ pub struct Chat {
     load: Option<PathBuf>,
 
     /// The most new tokens of an answer [default: as many as the context holds]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     max_tokens: Option<usize>,
 
     /// An argument of the model's chat template: enable_thinking=false

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use slowburn::generate::{self, BeamOptions, Options};
 use slowburn::sampling::SamplingParams;
-use slowburn_examples::cli::{self, GenerateArgs};
+use slowburn_examples::cli::{self, GenerateArgs, whole};
 
 use report::GreedyReport;
 
@@ -26,11 +26,11 @@ struct Cli {
     generate: GenerateArgs,
 
     /// Show the choices of the first N steps
-    #[arg(long, default_value_t = 12, value_name = "N")]
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = whole::<usize>(..))]
     steps: usize,
 
     /// Also search for the most likely text with N beams
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     beams: Option<usize>,
 }
 

@@ -6,7 +6,7 @@ use slowburn::error::{Error, RequestError};
 use slowburn::generate::Options;
 use slowburn::pretrained::Pretrained;
 
-use slowburn_examples::cli::{BatchArgs, Result, at_least_one};
+use slowburn_examples::cli::{BatchArgs, Result, whole};
 
 /// The default requests: two short prompts, and later a long one with a short one behind it.
 /// Each with the step before which it arrives.
@@ -28,7 +28,7 @@ pub struct ScheduleArgs {
     pub batch: BatchArgs,
 
     /// The step before which each prompt arrives, such as 0,0,8 [default: all before step 0]
-    #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = whole::<usize>(..))]
     pub arrive: Vec<usize>,
 
     /// The scheduling policy
@@ -36,11 +36,11 @@ pub struct ScheduleArgs {
     pub policy: PolicyChoice,
 
     /// With chunked prefill, the most tokens in a step
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = whole::<usize>(1..))]
     pub token_budget: usize,
 
     /// The most sequences in a step
-    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole::<usize>(1..))]
     pub max_running: usize,
 }
 

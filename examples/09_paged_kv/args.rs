@@ -7,7 +7,7 @@ use slowburn::generate::Options;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
-use slowburn_examples::cli::{ModelArgs, RecordArgs, Result, SamplingArgs, at_least_one};
+use slowburn_examples::cli::{ModelArgs, RecordArgs, Result, SamplingArgs, whole};
 
 /// The default beginning of every prompt: three full blocks of the bundled model, and a part of one.
 const SYSTEM: &str = "Once upon a time, in a small village by the sea, there lived a girl called \
@@ -34,11 +34,11 @@ pub struct PagedArgs {
     pub model: ModelArgs,
 
     /// Stop each text after this many new tokens [default: 40; with --compare, each story after 400]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub max_tokens: Option<usize>,
 
     /// The most sequences in a step
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = whole::<usize>(1..))]
     pub max_running: usize,
 
     /// Do not share blocks between prompts
@@ -49,19 +49,19 @@ pub struct PagedArgs {
     pub sampling: SamplingArgs,
 
     /// With --compare: the number of requests at once
-    #[arg(long, default_value_t = 16, value_name = "N", value_parser = up_to_a_million)]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = whole::<usize>(1..=1_000_000))]
     pub requests: usize,
 
     /// With --compare: the number of tokens that all requests begin with
-    #[arg(long, default_value_t = 400, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 400, value_name = "N", value_parser = whole::<usize>(1..))]
     pub shared_tokens: usize,
 
     /// With --compare: the number of measurements
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole::<usize>(1..))]
     pub rounds: usize,
 
     /// With --compare: the number of stories
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = up_to_a_million)]
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = whole::<usize>(1..=1_000_000))]
     pub stories: usize,
 
     #[command(flatten)]
@@ -164,13 +164,5 @@ impl PagedArgs {
             ..Options::default()
         };
         seeds.map(options).collect()
-    }
-}
-
-/// Parses the number of texts that are all in memory, from 1 on.
-fn up_to_a_million(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count @ 1..=1_000_000) => Ok(count),
-        _ => Err("a whole number from 1 to 1000000 is needed".to_owned()),
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use slowburn::RequestError;
 use slowburn::pretrained::Pretrained;
 
-use slowburn_examples::cli::{ModelArgs, Result, at_least_one};
+use slowburn_examples::cli::{ModelArgs, Result, whole};
 
 /// The flags of an example that times passes instead of writing a text.
 #[derive(Debug, Clone, Args)]
@@ -14,7 +14,7 @@ pub struct KernelArgs {
     pub prompt: String,
 
     /// How many tokens the prompt has
-    #[arg(long, default_value_t = 128, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = whole::<usize>(1..))]
     pub tokens: usize,
 
     #[command(flatten)]

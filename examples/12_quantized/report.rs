@@ -11,7 +11,7 @@ use slowburn::kernels::{Activations, KvFormat, Quantized};
 use slowburn::pretrained::Pretrained;
 use slowburn_flags::{Dtype, bytes};
 
-use slowburn_examples::cli::{BOLD, Error, GenerateArgs, Result, at_least_one, print};
+use slowburn_examples::cli::{BOLD, Error, GenerateArgs, Result, print, whole};
 
 /// The flags of `12_quantized`.
 #[derive(Debug, Clone, Args)]
@@ -20,7 +20,7 @@ pub struct QuantizedArgs {
     pub generate: GenerateArgs,
 
     /// The number of texts to compare the distributions over, sampled from the model in f32
-    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole::<usize>(1..))]
     pub texts: usize,
 }
 

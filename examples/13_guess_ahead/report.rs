@@ -12,9 +12,7 @@ use slowburn::generate::{self, Chosen, FinishReason, Generation, Options};
 use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{Draft, PassCosts, PromptLookup, Text};
 
-use slowburn_examples::cli::{
-    BOLD, DIM, GenerateArgs, ModelSource, Result, at_least_one, print, quoted,
-};
+use slowburn_examples::cli::{BOLD, DIM, GenerateArgs, ModelSource, Result, print, quoted, whole};
 
 /// How many tokens of a story tell which one is to be told again.
 const OPENING: usize = 40;
@@ -32,15 +30,15 @@ pub struct GuessArgs {
     pub generate: GenerateArgs,
 
     /// The most draft tokens of a step
-    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole::<usize>(1..))]
     pub draft_tokens: usize,
 
     /// How many steps with draft tokens to show of each text
-    #[arg(long, default_value_t = 8, value_name = "N")]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole::<usize>(..))]
     pub steps: usize,
 
     /// How often each text is written with and without draft tokens, in turns; the fastest counts
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole::<usize>(1..))]
     pub rounds: usize,
 
     /// Write no such texts, and print which share of the draft tokens of a draft model is accepted, by

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use slowburn::engine::SequenceId;
 use slowburn::generate::Event;
 
-use slowburn_examples::cli::{BOLD, Error, Result, at_least_one, check_chart, print, write};
+use slowburn_examples::cli::{BOLD, Error, Result, check_chart, print, whole, write};
 
 use super::experts::ExpertsRun;
 use super::shapes::{Mixture, WindowPattern};
@@ -27,15 +27,15 @@ pub struct OtherModelsArgs {
     pub config: Vec<PathBuf>,
 
     /// The text that is written with windows and without them
-    #[arg(long, default_value_t = 2048, value_name = "TOKENS", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 2048, value_name = "TOKENS", value_parser = whole::<usize>(1..))]
     pub tokens: usize,
 
     /// The window, in positions
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = whole::<usize>(1..))]
     pub window: usize,
 
     /// How many texts the experts are counted over
-    #[arg(long, default_value_t = 512, value_name = "N", value_parser = at_least_a_batch)]
+    #[arg(long, default_value_t = 512, value_name = "N", value_parser = whole::<usize>(shapes::LARGEST_BATCH as u64..=1_000_000))]
     pub texts: usize,
 
     /// Measure times, on larger models
@@ -87,13 +87,6 @@ impl OtherModelsArgs {
             None if !self.config.is_empty() => vec![Part::Layers],
             None => Part::value_variants().to_vec(),
         }
-    }
-}
-
-fn at_least_a_batch(text: &str) -> std::result::Result<usize, String> {
-    match text.parse() {
-        Ok(count) if (shapes::LARGEST_BATCH..=1_000_000).contains(&count) => Ok(count),
-        _ => Err(format!("a whole number from {} to 1000000 is needed", shapes::LARGEST_BATCH)),
     }
 }
 

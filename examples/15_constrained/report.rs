@@ -13,7 +13,9 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::softmax;
 use slowburn_flags::WIDTH;
 
-use slowburn_examples::cli::{BOLD, ConstraintArgs, DIM, GenerateArgs, Result, print, quoted};
+use slowburn_examples::cli::{
+    BOLD, ConstraintArgs, DIM, GenerateArgs, Result, print, quoted, whole,
+};
 
 /// What a story goes on with, unless the flags say otherwise.
 const STORY: &str = r", there was a (cat|dog|fox) called [A-Z][a-z]+\.";
@@ -36,11 +38,11 @@ pub struct ConstrainedArgs {
     pub name: Vec<String>,
 
     /// How many steps to show
-    #[arg(long, default_value_t = 40, value_name = "N")]
+    #[arg(long, default_value_t = 40, value_name = "N", value_parser = whole::<usize>(..))]
     pub steps: usize,
 
     /// How many of the allowed tokens to show, the most likely first
-    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole::<usize>(..))]
     pub tokens: usize,
 
     /// Show how long the masks took, beside the passes of the model

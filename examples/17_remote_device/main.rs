@@ -20,7 +20,7 @@ use slowburn::generate::{self, Batch, Event, Options};
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 use slowburn::speculation::{DraftLength, PromptLookup, Speculator};
-use slowburn_examples::cli::{self, Error};
+use slowburn_examples::cli::{self, Error, whole};
 
 use wire::{Traffic, Wire};
 
@@ -29,7 +29,7 @@ use wire::{Traffic, Wire};
 struct Cli {
     /// Lend this machine's device at this address, until Ctrl-C. For other addresses than this
     /// machine's own, SLOWBURN_DEVICE_TOKEN must hold a token
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:3000")]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:3000", value_parser = address)]
     serve: Option<SocketAddr>,
     /// The token that clients must give
     #[arg(long, env = "SLOWBURN_DEVICE_TOKEN", hide_env_values = true)]
@@ -39,12 +39,19 @@ struct Cli {
         long,
         value_name = "MS",
         value_delimiter = ',',
-        default_value = "0,1,10"
+        default_value = "0,1,10",
+        value_parser = whole::<u64>(..)
     )]
     delays: Vec<u64>,
     /// The tokens of each text
-    #[arg(long, default_value_t = 48)]
+    #[arg(long, default_value_t = 48, value_parser = whole::<usize>(..))]
     max_tokens: usize,
+}
+
+/// Where a device is lent.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "an address with a port is needed, such as 127.0.0.1:3000".to_owned())
 }
 
 fn main() -> ExitCode {

@@ -19,12 +19,13 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Args;
+use slowburn::RequestError;
 use slowburn::device::OpenDevice;
 use slowburn::generate::Options;
 use slowburn::inference::GenerateRequest;
 use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
-use slowburn_flags::note;
+use slowburn_flags::{note, number};
 
 pub use batch_args::BatchArgs;
 pub use chart::{Chart, check_chart, draw};
@@ -37,7 +38,9 @@ pub use record_args::RecordArgs;
 pub use report::{Report, accepted, why};
 pub use score::{ScoreArgs, score, score_prompt, score_text};
 pub use settings::{Setting, settings};
-pub use slowburn_flags::{ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs};
+pub use slowburn_flags::{
+    ConstraintArgs, ModelArgs, ModelSource, SimdChoice, SpeculateArgs, whole,
+};
 pub use story::{StoryArgs, story};
 pub use terminal::{BOLD, DIM, Stream, ask, bar, print, quoted, write};
 pub use tokens::{TokensArgs, tokens};
@@ -60,14 +63,14 @@ pub struct GenerateArgs {
     pub chat: ChatArgs,
 
     /// Stop after this many new tokens [default: 400, or fewer where many texts are shown]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub max_tokens: Option<usize>,
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
 
     /// Prompt tokens to read in one pass, with a KV cache
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = whole::<usize>(1..))]
     pub chunk: usize,
 
     /// Continue after the end-of-sequence token
@@ -75,7 +78,7 @@ pub struct GenerateArgs {
     pub ignore_eos: bool,
 
     /// Show how likely each token was, beside the N most likely ones
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub logprobs: Option<usize>,
 
     /// Show how likely each token of the prompt was, too
@@ -160,24 +163,24 @@ impl GenerateArgs {
 #[derive(Debug, Clone, Args)]
 pub struct SamplingArgs {
     /// 0 always takes the most likely token; higher is more random [default: 0.8]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = of_sampler(|p, n| p.temperature = n))]
     pub temperature: Option<f32>,
 
     /// Choose among the K likeliest tokens [default: all]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole::<usize>(..))]
     pub top_k: Option<usize>,
 
     /// Choose among the likeliest tokens that together reach this probability; 1 is all
     /// [default: 0.95]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = of_sampler(|p, n| p.top_p = Some(n)))]
     pub top_p: Option<f32>,
 
     /// Choose among the tokens at least this fraction as likely as the likeliest
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = of_sampler(|p, n| p.min_p = Some(n)))]
     pub min_p: Option<f32>,
 
     /// Choose among the tokens whose surprise is nearest to the entropy, up to this probability
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = of_sampler(|p, n| p.typical_p = Some(n)))]
     pub typical_p: Option<f32>,
 
     /// Above 1, makes tokens less likely that occurred before, in the prompt too
@@ -185,7 +188,8 @@ pub struct SamplingArgs {
         long,
         default_value_t = 1.0,
         value_name = "R",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = of_sampler(|p, n| p.repetition_penalty = n)
     )]
     pub repetition_penalty: f32,
 
@@ -194,7 +198,8 @@ pub struct SamplingArgs {
         long,
         default_value_t = 0.0,
         value_name = "F",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = of_sampler(|p, n| p.frequency_penalty = n)
     )]
     pub frequency_penalty: f32,
 
@@ -203,7 +208,8 @@ pub struct SamplingArgs {
         long,
         default_value_t = 0.0,
         value_name = "F",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = of_sampler(|p, n| p.presence_penalty = n)
     )]
     pub presence_penalty: f32,
 
@@ -213,7 +219,7 @@ pub struct SamplingArgs {
     pub logit_bias: Vec<TokenBias>,
 
     /// The seed of the random choices: the same seed gives the same text
-    #[arg(long, default_value_t = 42, value_name = "N")]
+    #[arg(long, default_value_t = 42, value_name = "N", value_parser = whole::<u64>(..))]
     pub seed: u64,
 }
 
@@ -245,14 +251,15 @@ impl SamplingArgs {
     }
 }
 
-/// Parses a count of at least 1.
-///
-/// # Errors
-/// Anything else.
-pub fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a whole number from 1 on is needed".to_owned()),
-        Ok(count) => Ok(count),
+/// Reads a number for a field of the sampler, which knows the numbers that are allowed.
+pub fn of_sampler(
+    set: fn(&mut SamplingParams, f32),
+) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync + 'static {
+    let mut none = SamplingParams::default();
+    set(&mut none, f32::NAN);
+    match none.validate() {
+        Err(slowburn::Error::Request(RequestError::Parameter { allowed, .. })) => number(allowed),
+        _ => number("any"),
     }
 }
 

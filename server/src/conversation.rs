@@ -117,15 +117,16 @@ fn check_without_template(
     messages: &[ChatMessage],
 ) -> Result<(), ApiError> {
     let variables = template.chat_template_kwargs.as_ref();
-    let reasoning = messages.iter().position(|message| message.reasoning().is_some());
+    let mut messages = messages.iter().enumerate();
+    let reasoning = messages.find_map(|(index, message)| Some((index, message.reasoning()?.0)));
     let field = if variables.is_some_and(|variables| !variables.is_empty()) {
         "chat_template_kwargs".to_owned()
     } else if template.documents.is_some() {
         "documents".to_owned()
     } else if template.reasoning_effort.is_some() {
         "reasoning_effort".to_owned()
-    } else if let Some(index) = reasoning {
-        format!("messages[{index}].reasoning_content")
+    } else if let Some((index, name)) = reasoning {
+        format!("messages[{index}].{name}")
     } else {
         return Ok(());
     };

@@ -419,10 +419,7 @@ mod tests {
         let hint = || " (is `port` meant?)".to_owned();
         let of_settings = [
             ConfigError::Io { path: path(), source: of_system() },
-            ConfigError::NotToml {
-                path: path(),
-                message: "port = x".parse::<toml::Table>().unwrap_err().to_string(),
-            },
+            ConfigError::not_toml(&path(), &"port = x".parse::<toml::Table>().unwrap_err()),
             ConfigError::Unknown { path: path(), name: "prot".to_owned(), hint: hint() },
             ConfigError::UnknownVariable { name: "SLOWBURN_PROT".to_owned(), hint: hint() },
             ConfigError::Kind {

@@ -46,7 +46,13 @@ impl Generating for CompletionRequest {
 }
 
 impl Generating for ResponseRequest {
-    const HEEDED: &'static [&'static str] = &["tools", "tool_choice", "max_output_tokens"];
+    const HEEDED: &'static [&'static str] = &[
+        "tools",
+        "tool_choice",
+        "max_output_tokens",
+        "instructions",
+        "reasoning",
+    ];
 }
 
 impl<T> FromRequest<App> for ApiJson<T>

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use axum::http::HeaderValue;
 use bytesize::ByteSize;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
-use slowburn_flags::{ModelArgs, ModelSource, SpeculateArgs};
+use slowburn::outside::in_words;
+use slowburn_flags::{ModelArgs, ModelSource, SpeculateArgs, memory, whole};
 
 use super::auth::ApiKeys;
 
@@ -35,7 +36,7 @@ pub struct Settings {
     pub host: IpAddr,
 
     /// The port to listen on; 0 takes a free one
-    #[arg(long, default_value_t = 8080, value_name = "PORT")]
+    #[arg(long, default_value_t = 8080, value_name = "PORT", value_parser = whole::<u16>(..=65535))]
     pub port: u16,
 
     /// The API keys of clients, separated by commas; better in the environment than here
@@ -139,12 +140,12 @@ pub enum LogFormat {
     Json,
 }
 
-fn count() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..=1 << 32)
+fn count() -> impl TypedValueParser<Value = u64> {
+    whole::<u64>(1..=1 << 32)
 }
 
-fn count32() -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..)
+fn count32() -> impl TypedValueParser<Value = u32> {
+    whole::<u32>(1..)
 }
 
 /// The address of a name, which is an address already most of the time.
@@ -154,7 +155,10 @@ fn address_of(name: &str) -> Result<IpAddr, String> {
         return Ok(address);
     }
     let found = (name, 0).to_socket_addrs().map_err(|error| {
-        format!("an address such as 127.0.0.1, or the name of one, is needed: {error}")
+        format!(
+            "an address such as 127.0.0.1, or the name of one, is needed: {}",
+            in_words(error)
+        )
     })?;
     let addresses: Vec<IpAddr> = found.map(|found| found.ip()).collect();
     // Most clients try IPv4 too, if a name has both, and some try nothing else.
@@ -163,7 +167,7 @@ fn address_of(name: &str) -> Result<IpAddr, String> {
 }
 
 fn some_bytes(text: &str) -> Result<ByteSize, String> {
-    match text.parse() {
+    match memory(text) {
         Ok(ByteSize(0)) => Err("no request would fit: at least 1 byte is needed".to_owned()),
         outcome => outcome,
     }
@@ -198,7 +202,7 @@ impl std::str::FromStr for LogFilter {
     fn from_str(text: &str) -> Result<Self, String> {
         match tracing_subscriber::EnvFilter::try_new(text) {
             Ok(_) => Ok(LogFilter(text.to_owned())),
-            Err(error) => Err(error.to_string()),
+            Err(_) => Err("a level is needed (error, warn, info or debug), or a filter such as info,slowburn=debug".to_owned()),
         }
     }
 }

@@ -59,6 +59,12 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    pub(super) fn not_toml(path: &Path, error: &toml::de::Error) -> Self {
+        // What the parser calls a text in quotes.
+        let message = error.to_string().trim_end().replace("literal string", "a text in quotes");
+        ConfigError::NotToml { path: path.to_owned(), message }
+    }
+
     /// Ends the program: an error with exit code 2, a request for help with 0.
     pub fn exit(&self) -> ! {
         match self {
@@ -230,10 +236,7 @@ fn of_file(
 ) -> Result<Vec<OsString>, ConfigError> {
     let read = |source| ConfigError::Io { path: path.clone(), source };
     let text = fs::read_to_string(path).map_err(read)?;
-    let table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml {
-        path: path.clone(),
-        message: error.to_string(),
-    })?;
+    let table: Table = text.parse().map_err(|error| ConfigError::not_toml(path, &error))?;
     let mut arguments = Vec::new();
     for (key, value) in &table {
         let is_it = |arg: &&Arg| name(arg).as_deref() == Some(key) && key != "config";

@@ -9,7 +9,7 @@ use super::error::ApiError;
 pub(super) type Field = (&'static str, &'static [&'static str]);
 
 /// The fields of requests, whatever their route. One that a route reads is not refused there.
-const OF_REQUESTS: [Field; 127] = [
+const OF_REQUESTS: [Field; 129] = [
     // OpenAI.
     ("tools", &["[]"]),
     ("tool_choice", &[r#""none""#, r#""auto""#]),
@@ -27,6 +27,8 @@ const OF_REQUESTS: [Field; 127] = [
     ("max_completion_tokens", &[]),
     ("max_output_tokens", &[]),
     ("reasoning_effort", &[]),
+    ("reasoning", &["{}"]),
+    ("instructions", &[r#""""#]),
     ("verbosity", &[r#""medium""#]),
     // The body that Python's client makes has the fields of `extra_body` beside the others.
     ("extra_body", &["{}"]),
@@ -149,7 +151,7 @@ const OF_REQUESTS: [Field; 127] = [
 ];
 
 /// What a field is called here.
-const OTHER_NAMES: [(&str, &str); 16] = [
+const OTHER_NAMES: [(&str, &str); 18] = [
     ("template_kwargs", "`chat_template_kwargs`"),
     ("template_vars", "`chat_template_kwargs`"),
     ("chat_template_args", "`chat_template_kwargs`"),
@@ -160,6 +162,8 @@ const OTHER_NAMES: [(&str, &str); 16] = [
     ("typical", "`typical_p`"),
     ("enable_thinking", "it in `chat_template_kwargs`"),
     ("system", "a message with the role `system`"),
+    ("instructions", "a message with the role `system`"),
+    ("reasoning", "`reasoning_effort`"),
     ("continue_", "`continue_final_message`"),
     ("partial", "`prefix`"),
     ("sampling_params", "its fields in the request itself"),
@@ -206,16 +210,17 @@ pub(super) const OF_SAMPLERS: [Field; 13] = [
     ("ignore_eos", &["false"]),
 ];
 
-/// The fields that say how a conversation is written, of a request and of its messages.
+/// The fields that say how a conversation is written, of a request and, behind `messages.`, of its
+/// messages.
 pub(super) const OF_TEMPLATES: [&str; 8] = [
     "add_generation_prompt",
     "continue_final_message",
     "chat_template_kwargs",
     "documents",
     "reasoning_effort",
-    "prefix",
-    "reasoning_content",
-    "reasoning",
+    "messages.prefix",
+    "messages.reasoning_content",
+    "messages.reasoning",
 ];
 
 /// The fields of the messages of a chat.
@@ -239,16 +244,18 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Refuses a request that asks for what is not supported by its route, which reads the fields
-/// `heeded`.
+/// `heeded`: `messages.prefix` is one of each message.
 pub(super) fn check(request: &Value, heeded: &[&str]) -> Result<(), ApiError> {
     let Value::Object(fields) = request else {
         return Ok(());
     };
     check_part(fields, heeded, "")?;
     let messages = fields.get("messages").and_then(Value::as_array);
+    let heeded: Vec<&str> =
+        heeded.iter().filter_map(|name| name.strip_prefix("messages.")).collect();
     for (index, message) in messages.into_iter().flatten().enumerate() {
         if let Value::Object(fields) = message {
-            check_unheeded(&OF_MESSAGES, heeded, fields, &format!("messages[{index}]."))?;
+            check_unheeded(&OF_MESSAGES, &heeded, fields, &format!("messages[{index}]."))?;
         }
     }
     Ok(())
@@ -352,6 +359,12 @@ mod tests {
             ),
             (json!({"max_new_tokens": 5}), &[], "leave it out"),
             (json!({"stop_sequences": ["."]}), &[], "send `stop` instead"),
+            (json!({"reasoning": {"effort": "low"}}), &[], "send `reasoning_effort` instead"),
+            (
+                json!({"instructions": "Be brief."}),
+                &["messages.reasoning"],
+                "send a message with the role `system` instead",
+            ),
             (
                 json!({"enable_thinking": false}),
                 &[],
@@ -385,8 +398,9 @@ mod tests {
         let found = |heeded: &[&str]| check(&request, heeded).err().map(|e| e.body().error.param);
         assert_eq!(found(&["audio"]), Some(Some("tools".to_owned())));
         let place = Some(Some("messages[0].tool_calls".to_owned()));
-        assert_eq!(found(&["audio", "tools"]), place);
-        assert_eq!(found(&["audio", "tools", "tool_calls"]), None);
+        assert_eq!(found(&["audio", "tools"]), place.clone());
+        assert_eq!(found(&["audio", "tools", "tool_calls"]), place);
+        assert_eq!(found(&["audio", "tools", "messages.tool_calls"]), None);
     }
 
     #[test]

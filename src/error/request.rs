@@ -18,13 +18,9 @@ pub enum RequestError {
     PromptTooLong { prompt: usize, context: usize },
 
     #[error(
-        "the prompt has {bytes} bytes, more than the model's context length of {context} tokens can hold, as no token has more than {longest} bytes: shorten the prompt"
+        "the prompt has {bytes} bytes, and the first of them are more than the {context} tokens of the model's context length: shorten the prompt"
     )]
-    TextTooLong {
-        bytes: usize,
-        context: usize,
-        longest: usize,
-    },
+    TextTooLong { bytes: usize, context: usize },
 
     #[error(
         "to tokenize a text of {bytes} bytes takes about {memory} bytes of memory, more than is left: shorten the text"

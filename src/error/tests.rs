@@ -15,7 +15,7 @@ fn every_error(text: &str) -> Vec<Error> {
     vec![
         Error::Request(RequestError::EmptyPrompt),
         Error::Request(RequestError::PromptTooLong { prompt: 9, context: 7 }),
-        Error::Request(RequestError::TextTooLong { bytes: 9, context: 7, longest: 1 }),
+        Error::Request(RequestError::TextTooLong { bytes: 9, context: 7 }),
         Error::Request(RequestError::TextTooLarge { bytes: 9, memory: 7 }),
         Error::Request(RequestError::TokenOutOfRange { id: 7, vocab_size: 7 }),
         Error::Request(RequestError::Parameter {

@@ -11,6 +11,7 @@ mod guidance;
 mod guidance;
 mod regex;
 mod schema;
+mod words;
 
 use std::sync::Arc;
 use std::thread;

@@ -8,6 +8,7 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
+use super::words::{OF_REGEX, meaning};
 use crate::constrained::Automaton;
 use crate::error::{Error, RequestError, Result};
 
@@ -57,7 +58,9 @@ impl Automaton {
             classes.representatives(0..=255).filter_map(|unit| unit.as_u8()).collect();
 
         let start = start::Config::new().anchored(Anchored::Yes);
-        let start = dfa.start_state(&start).map_err(unusable)?;
+        let start = dfa
+            .start_state(&start)
+            .map_err(|error| unusable(meaning(&error.to_string(), &OF_REGEX)))?;
         let mut names = HashMap::from([(start, 0)]);
         let mut states = vec![start];
         let (mut next, mut accepting) = (Vec::new(), Vec::new());
@@ -79,11 +82,8 @@ impl Automaton {
     }
 }
 
-fn unusable(problem: impl ToString) -> Error {
-    Error::Request(RequestError::Grammar {
-        kind: "regular expression",
-        problem: problem.to_string(),
-    })
+fn unusable(problem: String) -> Error {
+    Error::Request(RequestError::Grammar { kind: "regular expression", problem })
 }
 
 fn refused(error: &dense::BuildError) -> Error {
@@ -100,8 +100,19 @@ fn refused(error: &dense::BuildError) -> Error {
     let text = cause.to_string();
     // That of the parser has the pattern first, in lines of its own.
     let problem = text.rsplit("error: ").next().unwrap_or(&text).trim();
-    unusable(problem)
+    unusable(place(&text).unwrap_or_default() + &meaning(problem, &OF_REGEX))
 }
+
+/// Where in a pattern of one line the parser found a problem, by the mark below the pattern.
+fn place(error: &str) -> Option<String> {
+    let mut lines = error.lines().skip(2);
+    let (mark, end) = (lines.next()?, lines.next()?);
+    let column = mark.find('^')?.checked_sub(INDENT)? + 1;
+    end.starts_with("error: ").then(|| format!("character {column}: "))
+}
+
+/// How far the parser indents a pattern.
+const INDENT: usize = 4;
 
 /// The regular expression that matches these characters.
 pub(super) fn escaped(text: &str) -> String {

@@ -30,6 +30,7 @@ mod strings;
 mod text_filters;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::civil::DateTime;
 use minijinja::machinery;
@@ -62,10 +63,11 @@ fn run(
     context: BTreeMap<&str, Value>,
     now: Option<DateTime>,
 ) -> Result<String, String> {
-    let one_line = |error: Error| describe(&error);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    let syntax = syntax.map_err(one_line)?;
+    let syntax = syntax.map_err(|error| describe(&error, source, source))?;
+    let written = source;
     let source = source::prepare(source, &syntax)?;
+    let one_line = |error: Error| describe(&error, &source, written);
     let environment = environment(syntax, now);
     let template = environment.template_from_str(&source).map_err(one_line)?;
     let template = machinery::get_compiled_template(&template);
@@ -81,11 +83,43 @@ fn run(
     Ok(text)
 }
 
-/// Describes an engine error, with its cause if there is one.
-fn describe(error: &Error) -> String {
+/// Describes an engine error, with its cause if there is one, and where in the template it is, as that
+/// was written before it was prepared.
+fn describe(error: &Error, source: &str, written: &str) -> String {
+    let problem = match (error.kind(), error.detail()) {
+        (ErrorKind::UndefinedError, None) => "a value is undefined".to_owned(),
+        // Among these is what a template refuses, in words of its own.
+        (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
+        (kind, Some(detail)) => format!("{kind}: {detail}"),
+        (kind, None) => kind.to_string(),
+    };
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default()).replace(['\n', '\r'], " ")
+    // What a template raises says enough.
+    let is_shown = |part: &&str| {
+        let is_short = (1..=LONGEST_PART).contains(&part.len());
+        is_short && written.contains(part) && !part.starts_with("raise_exception")
+    };
+    let part = error.range().and_then(|range| part(source, range)).filter(is_shown);
+    let place = match (error.line(), part) {
+        (Some(line), Some(part)) => format!(", at `{part}` in its line {line}"),
+        (Some(line), None) => format!(", in its line {line}"),
+        (None, _) => String::new(),
+    };
+    format!("{problem}{}{place}", cause.unwrap_or_default()).replace(['\n', '\r'], " ")
 }
+
+/// The part of a source in this range. That of an attribute, for the engine, begins with its dot.
+fn part(source: &str, range: Range<usize>) -> Option<&str> {
+    let (before, behind) = source.split_at_checked(range.end)?.0.split_at_checked(range.start)?;
+    if !behind.starts_with(['.', '[']) {
+        return Some(behind.trim());
+    }
+    let is_of_name = |c: char| c.is_alphanumeric() || "_.[]'\"".contains(c);
+    source.get(before.trim_end_matches(is_of_name).len()..range.end)
+}
+
+/// The most bytes of a template that an error shows.
+const LONGEST_PART: usize = 80;
 
 fn environment(syntax: SyntaxConfig, now: Option<DateTime>) -> Environment<'static> {
     let budget = Budget::new();

@@ -13,11 +13,11 @@ mod stop_strings;
 mod token_bytes;
 
 use std::str::FromStr;
-use std::sync::OnceLock;
 
 use tokenizers::AddedToken;
 
 use crate::error::{Error, LoadError, RequestError, Result, ServiceError};
+use crate::outside::in_words;
 use crate::{memory, panics};
 pub use chat::{
     ChatEnding, ChatOptions, ChatTemplate, FunctionCall, Message, Role, ToolCall, Variable,
@@ -69,8 +69,6 @@ pub struct Tokenizer {
     special_tokens: SpecialTokens,
     chat_template: Option<ChatTemplate>,
     special_texts: SpecialTexts,
-    /// The bytes of the longest token, once somebody has asked.
-    longest: OnceLock<usize>,
 }
 
 /// How a text becomes token ids.
@@ -111,7 +109,7 @@ impl Tokenizer {
     /// As [`from_json`](Self::from_json), for a model with `vocab_size` tokens. A file with far more
     /// is refused before a tokenizer is made of it, which takes many times the file's size.
     pub(crate) fn from_json_for(json: &[u8], origin: &str, vocab_size: usize) -> Result<Self> {
-        let text = std::str::from_utf8(json).map_err(|error| unusable(origin, error))?;
+        let text = std::str::from_utf8(json).map_err(|error| unusable(origin, in_words(error)))?;
         let tokens = file_check::check(json).map_err(|problem| unusable(origin, problem))?;
         check_count(tokens, vocab_size, origin)?;
         let mut inner = trusting(origin, || tokenizers::Tokenizer::from_str(text))?;
@@ -125,7 +123,6 @@ impl Tokenizer {
             origin: origin.to_owned(),
             special_tokens: SpecialTokens::new(),
             chat_template: None,
-            longest: OnceLock::new(),
         })
     }
 
@@ -277,25 +274,34 @@ impl Tokenizer {
     /// Checks that a text could be at most `context` tokens, before it is encoded: that takes a
     /// microsecond or more for each byte, and more than a hundred times the memory.
     ///
-    /// A text of up to 64 KiB always passes: its tokens are counted then, which is more exact.
+    /// A text that is likely to fit always passes: its tokens are counted then, which is more exact. Of a
+    /// longer one, parts are encoded until they have too many tokens, so that this takes no longer than
+    /// to encode what fits.
     ///
     /// # Errors
-    /// A text with more bytes than so many of the longest tokens have.
+    /// A text whose parts have more tokens than the context.
     pub(crate) fn check_length(&self, text: &str, context: usize) -> Result<()> {
-        const FEW_BYTES: usize = 64 << 10;
+        /// Most texts have about so many bytes for each token.
+        const BYTES_OF_TOKEN: usize = 4;
+        const PART: usize = 64 << 10;
+        /// A part may have a few tokens more than the text has there, since it ends and begins elsewhere.
+        const OF_CUT: usize = 64;
         let bytes = text.len();
-        if bytes <= FEW_BYTES {
+        if bytes <= context.saturating_mul(BYTES_OF_TOKEN).max(PART) {
             return Ok(());
         }
-        // The entries of the vocabulary are at least as long as the texts they stand for.
-        let longest = *self.longest.get_or_init(|| {
-            let vocabulary = self.inner.get_vocab(true);
-            vocabulary.keys().map(String::len).max().unwrap_or(0)
-        });
-        if bytes <= longest.saturating_mul(context) {
-            return Ok(());
+        let (mut rest, mut tokens) = (text, 0);
+        while tokens <= context {
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let end = rest.floor_char_boundary(PART);
+            let space = rest[..end].rfind(char::is_whitespace).filter(|&at| at > PART / 2);
+            let (part, behind) = rest.split_at(space.unwrap_or(end));
+            tokens += self.encode_with(part, false)?.len().saturating_sub(OF_CUT);
+            rest = behind;
         }
-        Err(RequestError::TextTooLong { bytes, context, longest }.into())
+        Err(RequestError::TextTooLong { bytes, context }.into())
     }
 
     // ANCHOR: encode_with
@@ -413,4 +419,34 @@ fn trusting<T>(origin: &str, call: impl FnOnce() -> tokenizers::Result<T>) -> Re
 
 fn unusable(origin: &str, error: impl ToString) -> Error {
     Error::Load(LoadError::Tokenizer { origin: origin.to_owned(), message: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of a longer text are counted part by part: how long the longest token is says little.
+    #[test]
+    fn a_text_that_has_more_tokens_than_a_context_is_refused_before_all_of_them_are_found() {
+        let json = include_bytes!("../../tests/fixtures/tokenizers/byte-level/tokenizer.json");
+        let tokenizer = Tokenizer::from_json(json, "tokenizer.json").unwrap();
+        for (word, count) in [(" fox", 1 << 16), ("é", 1 << 17), ("    ", 1 << 16)] {
+            let text = word.repeat(count);
+            let tokens = tokenizer.encode_bare(&text).unwrap().len();
+            assert!(tokenizer.check_length(&text, tokens).is_ok(), "{word}");
+            let few = tokens / 2;
+            let refused = tokenizer.check_length(&text.repeat(4), few);
+            assert!(
+                matches!(refused, Err(Error::Request(RequestError::TextTooLong { .. }))),
+                "{word}: {refused:?}"
+            );
+        }
+        // What is likely to fit is not looked at.
+        assert!(tokenizer.check_length(&"x".repeat(64 << 10), 1).is_ok());
+        // To find all of these would take minutes.
+        let long = "once upon a time ".repeat(10_000_000);
+        let start = std::time::Instant::now();
+        assert!(tokenizer.check_length(&long, 100_000).is_err());
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
 }

@@ -101,7 +101,7 @@ fn a_healed_prompt_lacks_its_last_token_and_the_text_begins_with_it() {
 #[test]
 fn an_expression_that_cannot_be_used_is_a_wrong_command_line() {
     for name in [CACHED, BATCHING, CONSTRAINED] {
-        fail(name, &["--regex", "a("], 2, "unclosed group");
+        fail(name, &["--regex", "a("], 2, "character 2: a `(` has no `)`");
         fail(name, &["--regex", "a$b"], 2, "the grammar allows no text");
         fail_in_clap(name, &["--regex", "a", "--choice", "b"], "--choice");
     }

@@ -26,6 +26,52 @@ fn flags_out_of_range_exit_with_2() {
     }
 }
 
+/// A wrong value of each flag whose values are not just any text or path.
+#[test]
+fn a_wrong_value_is_told_which_ones_are_right() {
+    const ANY: [&str; 6] = ["TEXT", "FILE", "FOLDER", "MODEL", "REGEX", "NAME"];
+    let mut messages = BTreeSet::new();
+    for name in NUMBERED {
+        let help = succeed(name, &["--help"]);
+        // As in `      --k <K,...>`.
+        let flags = help.lines().filter_map(|line| {
+            let (flag, value) = line.trim_start().split_once(" <")?;
+            let value = value.split(['>', ' ']).next()?;
+            flag.split(", ").last().filter(|flag| flag.starts_with("--") && !ANY.contains(&value))
+        });
+        for flag in flags {
+            for wrong in ["x", "-x", "1?", "99999999999999999999999999x"] {
+                let given = format!("{flag}={wrong}");
+                let Outcome { code, stdout, stderr } = run(name, &[&given]);
+                assert_eq!((code, &*stdout), (Some(2), ""), "{name} {given}: {stderr}");
+                let (message, _) = stderr.split_once("\n\nFor more").unwrap_or((&stderr, ""));
+                messages.insert(message.trim_end().replace('\n', " "));
+            }
+        }
+    }
+    assert!(messages.len() > 100, "{}", messages.len());
+    assert_in_words(&messages.into_iter().collect::<Vec<_>>());
+    for (args, needed) in [
+        (["--top-k", "-1"], "a whole number of 0 or more is needed"),
+        (["--seed", "18446744073709551616"], "a smaller whole number is needed"),
+        (["--chunk", "0"], "a whole number of 1 or more is needed"),
+        (["--top-p", "most"], "a number is needed, greater than 0 and at most 1"),
+        (["--min-p", "1,5"], "a number is needed, from 0 to 1"),
+        (["--kv-cache-bytes", "1 GX"], "an amount of memory is needed, such as 64MiB"),
+    ] {
+        fail_in_clap(CACHED, &[&format!("{}={}", args[0], args[1])], needed);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "bytes", b"a\xffb");
+    let path = folder.path().join("bytes");
+    let path = path.to_str().unwrap();
+    fail(BATCHING, &["--prompts-file", path], 1, "it is no text in UTF-8");
+}
+
 #[test]
 fn a_device_that_is_not_compiled_in_exits_with_2() {
     let devices = [

@@ -5,6 +5,8 @@ mod common;
 mod constrained;
 mod flags;
 mod folders;
+#[path = "../common/foreign_words.rs"]
+mod foreign_words;
 mod gpus;
 mod guess_ahead;
 mod kernels;
@@ -27,6 +29,7 @@ use common::program::{Outcome, example, fail, fail_in_clap, run, succeed, succee
 use common::{
     bundled, copy_of, copy_with_config, device, edit_checkpoint, edit_json, fixture, load,
 };
+use foreign_words::assert_in_words;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -44,6 +47,26 @@ const EXAMPLES: [&str; 7] = [
     "04_top_p",
     CACHED,
     STREAMING,
+];
+
+/// All that take flags, but for the server, whose flags `cli/tests` tries.
+const NUMBERED: [&str; 16] = [
+    NAIVE,
+    "01_greedy",
+    "02_top_k",
+    "03_temperature",
+    "04_top_p",
+    CACHED,
+    BATCHING,
+    STREAMING,
+    "08_scheduler",
+    "09_paged_kv",
+    "10_kernels",
+    "11_gpus",
+    "12_quantized",
+    "13_guess_ahead",
+    "14_other_models",
+    "15_constrained",
 ];
 
 /// Flags that make a run short.

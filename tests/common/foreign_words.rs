@@ -1,7 +1,7 @@
 //! For tests of messages: they speak of what a person knows, and not of Rust.
 
 /// Words of Rust, of its crates and of systems, and advice that says nothing.
-const FOREIGN: [&str; 36] = [
+const FOREIGN: [&str; 51] = [
     "usize",
     "isize",
     "u8",
@@ -38,6 +38,21 @@ const FOREIGN: [&str; 36] = [
     "invalid length",
     "; change it",
     "{:?}",
+    "literal",
+    "invalid digit",
+    "target type",
+    "lexer",
+    "DFA",
+    "DFAs",
+    "NFA",
+    "utf-8",
+    "SI unit",
+    "invalid socket",
+    "filter directive",
+    "'referencing'",
+    "Unsatisfiable",
+    "Unimplemented",
+    "Regex is",
 ];
 
 /// The first foreign word of a message, as a word by itself.

@@ -8,6 +8,7 @@ mod config;
 mod fields;
 mod pooling;
 mod rope;
+mod templates;
 mod weights;
 
 use std::path::Path;

@@ -194,7 +194,7 @@ CALL = {"type": "function_call", "call_id": "c", "name": "feed", "arguments": "{
     [
         ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name", "letters"),
         ({"tools": [FLAT[0], FLAT[0]]}, "tools[1].name", "before it"),
-        ({"tools": [{"type": "function", "name": "a", "parameters": {"properties": {"x": {"type": "odd"}}}}]}, "tools[0].parameters", "#/properties/x: Invalid type: odd"),
+        ({"tools": [{"type": "function", "name": "a", "parameters": {"properties": {"x": {"type": "odd"}}}}]}, "tools[0].parameters", "#/properties/x: `type` is \"odd\""),
         ({"tools": TOOLS}, "tools[0].name", "missing"),
         ({"tools": [{"type": "web_search"}]}, "tools[0].type", "function"),
         ({"tool_choice": "required"}, "tool_choice", "no tools"),

@@ -204,7 +204,14 @@ fn templates_that_fail_give_an_error_that_names_them() {
         ("{% if true %}", "syntax error"),
         (deep.as_str(), "an expression"),
         ("{% generation %}", "syntax error"),
-        ("{{ messages.nothing.more }}", "undefined"),
+        (
+            "{{ messages.nothing.more }}",
+            "a value is undefined, at `messages.nothing.more` in its line 1",
+        ),
+        (
+            "{% for m in messages %}\n{{ m.tool.name + 1 }}{% endfor %}",
+            "at `m.tool.name` in its line 2",
+        ),
         ("{{ no_such_function() }}", "no_such_function"),
         ("{{ 'x' | no_such_filter }}", "no_such_filter"),
         ("{{ 'x'.no_such_method() }}", "no_such_method"),

@@ -4,6 +4,7 @@ mod chat;
 #[path = "../common/mod.rs"]
 mod common;
 mod files;
+mod published;
 mod special_tokens;
 mod streaming;
 

@@ -186,6 +186,6 @@ mod tests {
         assert_eq!((&after["read"], &after["instead"]), (&json!(3), &json!([])));
         let request = json!({ "prompt": "", "regex": "a(b", "text": "" }).to_string();
         let refused = widget.answer(&request).unwrap_err().to_string();
-        assert!(refused.contains("unclosed group"), "{refused}");
+        assert!(refused.contains("a `(` has no `)`"), "{refused}");
     }
 }

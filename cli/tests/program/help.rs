@@ -1,5 +1,6 @@
 //! Help, and what is made of the command line.
 
+use super::foreign_words::assert_in_words;
 use super::*;
 
 const COMMANDS: [&str; 8] = [
@@ -45,6 +46,42 @@ fn help_has_every_flag_and_the_top_level_five_examples() {
         assert!(before.contains(&format!("\n  {name}")), "{help}");
     }
     assert!(succeed(&["--version"], "").stdout.starts_with("slowburn "));
+}
+
+/// A wrong value of each flag whose values are not just any text or path, also where it is one of the
+/// server's.
+#[test]
+fn a_wrong_value_is_told_which_ones_are_right() {
+    const ANY: [&str; 9] = [
+        "TEXT", "FILE", "NAME", "MODEL", "REGEX", "PROMPT", "KEYS", "LEVEL", "ADDRESS",
+    ];
+    let mut messages = Vec::new();
+    for command in slowburn_cli::command().get_subcommands() {
+        let takes_any = |arg: &clap::Arg| {
+            let name = arg.get_value_names().and_then(|names| names.first());
+            name.is_none_or(|name| ANY.contains(&name.as_str()))
+        };
+        let flags = command.get_arguments().filter(|arg| arg.get_action().takes_values());
+        for flag in flags.filter(|arg| !takes_any(arg)).filter_map(clap::Arg::get_long) {
+            for wrong in ["x y", "-x", "1?", "99999999999999999999999999x", ""] {
+                let given = ["slowburn".to_owned(), format!("--{flag}={wrong}")];
+                // An empty list is one.
+                if wrong.is_empty() && flag == "prompt-ids" {
+                    continue;
+                }
+                let error = match command.clone().try_get_matches_from(given) {
+                    Err(error) => error.to_string(),
+                    Ok(_) => panic!("{} takes --{flag}={wrong}", command.get_name()),
+                };
+                let (message, _) = error.split_once("\n\nFor more").unwrap_or((&error, ""));
+                messages.push(message.trim_end().replace('\n', " "));
+            }
+        }
+    }
+    messages.sort();
+    messages.dedup();
+    assert!(messages.len() > 150, "{}", messages.len());
+    assert_in_words(&messages);
 }
 
 #[test]

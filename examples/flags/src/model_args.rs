@@ -10,7 +10,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::speculation::DraftModel;
 use slowburn::storage::{MatrixFormat, Storage};
 
-use crate::{Dtype, Error, ModelSource, Result, bytes, note, values};
+use crate::{Dtype, Error, ModelSource, Result, bytes, memory, note, values, whole};
 
 /// The flags that say which model, and where it is computed.
 #[derive(Debug, Clone, Args)]
@@ -70,7 +70,7 @@ pub struct ModelArgs {
 
     /// The most memory for keys and values, such as 64MiB, those of a draft model included [default:
     /// half of the free memory]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub kv_cache_bytes: Option<ByteSize>,
 
     /// Report at the end how many blocks of keys and values were in use, on standard error
@@ -78,7 +78,7 @@ pub struct ModelArgs {
     pub block_report: bool,
 
     /// The number of threads, on the CPU [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub threads: Option<usize>,
 
     /// The vector instructions to use, on the CPU. The choice changes no bit of the answer

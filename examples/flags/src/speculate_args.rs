@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use slowburn::pretrained::Pretrained;
 use slowburn::speculation::{DraftSource, Speculation};
 
-use crate::{Error, ModelArgs, ModelSource, Result};
+use crate::{Error, ModelArgs, ModelSource, Result, whole};
 
 /// The flags of speculative decoding: whether a text gets draft tokens, and from whom.
 #[derive(Debug, Clone, Args)]
@@ -23,7 +23,7 @@ pub struct SpeculateArgs {
     pub draft: Option<ModelSource>,
 
     /// The most draft tokens of a sequence in a step
-    #[arg(long, default_value_t = 8, value_name = "N", value_parser = draft_tokens())]
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole::<u64>(1..=64))]
     pub draft_tokens: u64,
 }
 
@@ -38,10 +38,6 @@ pub enum SpeculateChoice {
     Draft,
     /// The draft model that --draft names, without one the text itself; and only while that is faster
     Auto,
-}
-
-fn draft_tokens() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..=64)
 }
 
 impl SpeculateArgs {

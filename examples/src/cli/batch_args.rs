@@ -8,7 +8,7 @@ use slowburn::pretrained::Pretrained;
 use slowburn::sampling::SamplingParams;
 
 use super::prompt_args::{Prompt, PromptArgs};
-use super::{ModelArgs, RecordArgs, Result, SamplingArgs, at_least_one};
+use super::{ModelArgs, RecordArgs, Result, SamplingArgs, whole};
 
 /// The flags of an example that generates from several prompts.
 #[derive(Debug, Clone, Args)]
@@ -20,14 +20,14 @@ pub struct BatchArgs {
     pub model: ModelArgs,
 
     /// Stop each text after this many new tokens [default: 100]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub max_tokens: Option<usize>,
 
     #[command(flatten)]
     pub sampling: SamplingArgs,
 
     /// Prompt tokens to read in one pass, with a KV cache
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = whole::<usize>(1..))]
     pub chunk: usize,
 
     /// Continue after the end-of-sequence token

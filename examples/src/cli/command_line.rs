@@ -84,7 +84,7 @@ fn standard_input(command: &Command) -> Result<String, clap::Error> {
     if bytes.len() as u64 > MOST_READ {
         return Err(failed(format!("it has more than {MOST_READ} bytes")));
     }
-    let text = String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| failed(in_words(error)))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }

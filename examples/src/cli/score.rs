@@ -7,7 +7,7 @@ use serde_json::json;
 use slowburn::generate;
 use slowburn::pretrained::Pretrained;
 
-use super::{DIM, GenerateArgs, ModelArgs, PromptIds, Result, bar, print, quoted};
+use super::{DIM, GenerateArgs, ModelArgs, PromptIds, Result, bar, print, quoted, whole};
 
 /// The flags of a score.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +24,7 @@ pub struct ScoreArgs {
     pub model: ModelArgs,
 
     /// Show how likely each token was, beside the N most likely ones
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(..))]
     pub logprobs: Option<usize>,
 
     /// Print one JSON object, and nothing else, on standard output

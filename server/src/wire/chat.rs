@@ -77,10 +77,15 @@ pub struct ChatMessage {
 }
 
 impl ChatMessage {
-    /// What the model thought, if it thought anything.
-    pub(crate) fn reasoning(&self) -> Option<&str> {
-        let reasoning = self.reasoning_content.as_deref().or(self.reasoning.as_deref());
-        reasoning.filter(|text| !text.is_empty())
+    /// What the model thought, if it thought anything, and the name of the field that says so.
+    pub(crate) fn reasoning(&self) -> Option<(&'static str, &str)> {
+        let fields = [
+            ("reasoning_content", &self.reasoning_content),
+            ("reasoning", &self.reasoning),
+        ];
+        let mut texts =
+            fields.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        texts.find(|(_, text)| !text.is_empty())
     }
 }
 

@@ -101,6 +101,11 @@ fn a_conversation_is_written_as_the_request_says() {
             ),
             (
                 json!({}),
+                two_messages("dog", &json!({"reasoning_content": "", "reasoning": "why"})),
+                "u:fox;a:[why]dog;a:",
+            ),
+            (
+                json!({}),
                 two_messages("dog", &json!({"reasoning_content": null})),
                 "u:fox;a:dog;a:",
             ),
@@ -163,6 +168,8 @@ fn what_a_conversation_cannot_be_is_refused_by_its_field() {
             (json!({"chat_template_kwargs": [1]}), user(), "chat_template_kwargs"),
             (json!({"add_special_tokens": true}), user(), "add_special_tokens"),
             (json!({"continue_final_message": "yes"}), user(), "continue_final_message"),
+            (json!({"reasoning": {"effort": "low"}}), user(), "reasoning"),
+            (json!({"instructions": "Be brief."}), user(), "instructions"),
         ] {
             let mut body = fields;
             body["messages"] = messages;
@@ -192,12 +199,13 @@ fn what_only_a_template_reads_is_refused_without_one() {
     watch(|| {
         let server = TestServer::start(&[]);
         let messages = || two_messages("the dog", &json!({}));
-        let thought = two_messages("the dog", &json!({"reasoning_content": "why"}));
+        let thought = |name: &str| two_messages("the dog", &json!({name: "why"}));
         for (fields, messages, param) in [
             (json!({"chat_template_kwargs": {"a": 1}}), messages(), "chat_template_kwargs"),
             (json!({"documents": [{"text": "x"}]}), messages(), "documents"),
             (json!({"reasoning_effort": "low"}), messages(), "reasoning_effort"),
-            (json!({}), thought, "messages[1].reasoning_content"),
+            (json!({}), thought("reasoning_content"), "messages[1].reasoning_content"),
+            (json!({}), thought("reasoning"), "messages[1].reasoning"),
         ] {
             let mut body = fields;
             body["messages"] = messages;
@@ -219,6 +227,38 @@ fn what_only_a_template_reads_is_refused_without_one() {
         let effort = json!({"input": "fox", "reasoning": {"effort": "low"}});
         let (status, answer) = ask(&server, "/v1/responses", &effort);
         assert_eq!((status, &answer["error"]["param"]), (400, &json!("reasoning.effort")));
+    });
+}
+
+#[test]
+fn what_changes_a_response_within_an_object_is_refused_by_its_field() {
+    watch(|| {
+        let server = TestServer::start(&[]);
+        for (fields, param) in [
+            (json!({"text": {"verbosity": "low"}}), "text.verbosity"),
+            (json!({"text": "x"}), "text"),
+            (json!({"reasoning": {"max_tokens": 5}}), "reasoning.max_tokens"),
+            (json!({"reasoning": "high"}), "reasoning"),
+        ] {
+            let mut body = fields;
+            body["input"] = json!("fox");
+            let (status, answer) = ask(&server, "/v1/responses", &body);
+            assert_eq!(
+                (status, &answer["error"]["param"]),
+                (400, &json!(param)),
+                "{body}: {answer}"
+            );
+        }
+        for fields in [
+            json!({"text": {"verbosity": "medium", "format": null}, "reasoning": {"summary": "auto"}}),
+            json!({"text": null, "reasoning": null, "instructions": "Be brief."}),
+        ] {
+            let mut body = fields;
+            body["input"] = json!("fox");
+            body["max_output_tokens"] = json!(1);
+            let (status, answer) = ask(&server, "/v1/responses", &body);
+            assert_eq!(status, 200, "{body}: {answer}");
+        }
     });
 }
 

@@ -1,7 +1,10 @@
 //! What `/metrics` counts, and when.
 
 use crate::common::completions::COMPLETIONS;
-use crate::common::http_client::Connection;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use crate::common::http_client::{Connection, post};
 use crate::common::test_server::{Metrics, TestServer, wait_until};
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
@@ -124,6 +127,36 @@ fn draft_tokens_are_in_the_usage_and_the_metrics_and_change_no_text() {
     });
 }
 
+/// What all servers of this process write to their log.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn start() -> Self {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_target(false);
+        subscriber.with_writer(move || writer.clone()).init();
+        log
+    }
+
+    fn lines_with(&self, part: &str) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().filter(|line| line.contains(part)).map(str::to_owned).collect()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// How many requests for completions were answered with this status.
 fn answered(server: &TestServer, status: u16) -> f64 {
     let labels = format!("method=\"POST\",route=\"{COMPLETIONS}\",status=\"{status}\"");
@@ -131,8 +164,9 @@ fn answered(server: &TestServer, status: u16) -> f64 {
 }
 
 #[test]
-fn a_request_whose_client_goes_before_its_answer_is_counted() {
+fn a_request_whose_client_goes_before_its_answer_is_counted_and_logged() {
     watch(|| {
+        let log = Log::start();
         let server = TestServer::start(&["--max-running", "1"]);
         let long = json!({
             "prompt": "Once upon a time", "n": 64, "max_tokens": 500, "ignore_eos": true, "stream": true,
@@ -141,11 +175,25 @@ fn a_request_whose_client_goes_before_its_answer_is_counted() {
         running.post(COMPLETIONS, &long.to_string()).unwrap();
         assert_eq!(running.head().unwrap().status, 200);
         let mut waiting = server.connect();
-        waiting.post(COMPLETIONS, r#"{"prompt": "One day"}"#).unwrap();
+        let request = post(COMPLETIONS, r#"{"prompt": "One day"}"#);
+        let request = String::from_utf8(request).unwrap();
+        let named = request.replacen("\r\n", "\r\nx-request-id: goes-early\r\n", 1);
+        waiting.write(named.as_bytes()).unwrap();
         wait_until("it waits", || server.metrics().get("slowburn_sequences_waiting") == 64.0);
         assert_eq!(answered(&server, 499), 0.0);
+        assert_eq!(log.lines_with("goes-early"), [""; 0]);
         drop(waiting);
         wait_until("it is counted", || answered(&server, 499) == 1.0);
+        wait_until("it is logged", || log.lines_with("goes-early").len() == 1);
+        let line = log.lines_with("goes-early").remove(0);
+        for part in [
+            "method=\"POST\"",
+            "route=\"/v1/completions\"",
+            "status=499",
+            "answered ms=",
+        ] {
+            assert!(line.contains(part), "{part} is not in {line}");
+        }
         assert_eq!(server.metrics().finished("cancelled"), 1.0);
         // One whose answer had begun has the status that it began with.
         drop(running);

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use crate::foreign_words::assert_in_words;
 use slowburn_server::{ConfigError, Seconds, Settings};
 
 fn load(flags: &[&str]) -> Result<Settings, ConfigError> {
@@ -46,11 +47,16 @@ fn a_file_sets_what_no_flag_sets() {
 
 #[test]
 fn what_is_wrong_is_named() {
+    let mut messages = Vec::new();
     for (file, flags, expected) in [
         ("prot = 1", [].as_slice(), "there is no setting `prot` (is `port` meant?)"),
         ("zebra_crossing = 1", &[], "there is no setting `zebra_crossing`"),
         ("config = \"x\"", &[], "there is no setting `config`"),
         ("port = 70000", &[], "'70000' for 'port in /"),
+        ("port = 70000", &[], "a whole number from 0 to 65535 is needed"),
+        ("kv_cache_bytes = \"1 pound\"", &[], "an amount of memory is needed"),
+        ("", &["--rate-per-minute", "4294967296"], "a smaller whole number is needed"),
+        ("", &["--draft-tokens", "65"], "a whole number from 1 to 64 is needed"),
         ("port = 70000", &["--threads", "x"], "'x' for '--threads <N>'"),
         ("no_auth = 1", &[], "the setting `no_auth` must be true or false"),
         ("port = { a = 1 }", &[], "the setting `port` must be"),
@@ -75,7 +81,9 @@ fn what_is_wrong_is_named() {
     ] {
         let error = load_file(file, flags).unwrap_err().to_string();
         assert!(error.contains(expected), "{file} {flags:?}: {error}");
+        messages.push(error);
     }
+    assert_in_words(&messages);
     let settings = load_file("port = 70000", &["--port", "9001"]).unwrap();
     assert_eq!(settings.port, 9001);
     let error = load(&["--config", "/nowhere/at/all.toml"]).unwrap_err().to_string();

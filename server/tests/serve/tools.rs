@@ -1,7 +1,11 @@
 //! Calls of tools: the same on both routes that have them, whole and streamed, and fields that say what an
 //! answer must look like on `/generate`.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::common::http_client::events;
 use crate::common::test_server::TestServer;
@@ -100,6 +104,74 @@ fn a_call_and_its_output_are_read_as_those_of_a_chat() {
             chat["choices"][0]["message"]["content"]
         );
         assert_eq!(response["usage"]["input_tokens"], chat["usage"]["prompt_tokens"]);
+    });
+}
+
+/// The bundled model, whose two last tokens are special ones of Mistral's, with a template of its own.
+fn mistral(template: &str) -> (TestServer, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let ember = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/ember");
+    for name in ["config.json", "model.safetensors"] {
+        fs::copy(ember.join(name), folder.path().join(name)).unwrap();
+    }
+    let tokenizer = fs::read(ember.join("tokenizer.json")).unwrap();
+    let mut tokenizer: Value = serde_json::from_slice(&tokenizer).unwrap();
+    let model = &mut tokenizer["model"];
+    model["merges"].as_array_mut().unwrap().truncate(1700);
+    for (id, content) in [(TOOL_CALLS, "[TOOL_CALLS]"), (ARGS, "[ARGS]")] {
+        let vocab = model["vocab"].as_object_mut().unwrap();
+        vocab.retain(|_, of| *of != id);
+        vocab.insert(content.to_owned(), json!(id));
+    }
+    let special = |id: u32, content: &str| {
+        json!({
+            "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true,
+        })
+    };
+    let added = tokenizer["added_tokens"].as_array_mut().unwrap();
+    added.extend([special(TOOL_CALLS, "[TOOL_CALLS]"), special(ARGS, "[ARGS]")]);
+    fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    fs::write(folder.path().join("chat_template.jinja"), template).unwrap();
+    let server = TestServer::start(&["--model", folder.path().to_str().unwrap()]);
+    (server, folder)
+}
+
+const TOOL_CALLS: u32 = 2046;
+const ARGS: u32 = 2047;
+
+/// Where a model need not call a tool, its grammar has the special token that calls begin with.
+#[test]
+fn a_mistral_may_write_its_own_token_before_a_call_and_need_not() {
+    watch(|| {
+        let text = "{% for m in messages %}{{ m.content }}{% endfor %}";
+        for says in [
+            "[TOOL_CALLS] [",
+            "[TOOL_CALLS][",
+            "[TOOL_CALLS] name [ARGS]",
+        ] {
+            // What it says of calls is in a branch that no conversation here comes to.
+            let (server, _folder) = mistral(&format!("{text}{{% if false %}}{says}{{% endif %}}"));
+            let body = |bias: f64| {
+                json!({
+                    "messages": [{"role": "user", "content": "Once upon a time"}], "max_tokens": 80,
+                    "tool_choice": "auto", "parallel_tool_calls": false, "temperature": 0,
+                    "logit_bias": {TOOL_CALLS.to_string(): bias},
+                    "tools": [{"type": "function", "function": {"name": "feed", "parameters": parameters()}}],
+                })
+            };
+            let choice = &ask(&server, CHAT, &body(100.0))["choices"][0];
+            assert_eq!(choice["finish_reason"], "tool_calls", "{says}: {choice}");
+            let function = &choice["message"]["tool_calls"][0]["function"];
+            assert_eq!(function["name"], "feed", "{says}: {choice}");
+            let arguments = function["arguments"].as_str().unwrap();
+            let arguments: Value = serde_json::from_str(arguments).unwrap();
+            assert!((1..=5).contains(&arguments["spoons"].as_u64().unwrap()), "{arguments}");
+
+            let choice = &ask(&server, CHAT, &body(-100.0))["choices"][0];
+            assert_eq!(choice["message"]["tool_calls"], Value::Null, "{says}: {choice}");
+            assert!(choice["message"]["content"].as_str().unwrap().len() > 20, "{choice}");
+        }
     });
 }
 

@@ -12,6 +12,7 @@ mod parts;
 mod place;
 mod prepare;
 mod reader;
+mod words;
 
 use std::fmt;
 use std::slice;
@@ -26,10 +27,10 @@ use serde_json::Value;
 use self::numbers::Numbers;
 use self::prepare::{HOW, for_guidance};
 use self::reader::Reader;
+use self::words::in_words;
 use super::schema::Schema;
 use crate::constrained::{Cancel, Constraint, Parser, Vocabulary};
 use crate::error::{Error, RequestError, Result};
-use crate::outside::json_in_words;
 use crate::{panics, priority};
 
 /// The most bytes of a schema or a grammar.
@@ -62,8 +63,8 @@ impl Guidance {
     /// # Errors
     /// A vocabulary with more tokens than `llguidance` has room for.
     pub(super) fn new(vocabulary: Arc<Vocabulary>) -> Result<Self> {
-        let factory =
-            contained(|| factory(&vocabulary)).map_err(|problem| refused("vocabulary", problem))?;
+        let factory = contained(|| factory(&vocabulary)).flatten();
+        let factory = factory.map_err(|problem| refused("vocabulary", problem))?;
         Ok(Self { vocabulary, factory, alone: Mutex::new(()) })
     }
 
@@ -136,7 +137,7 @@ impl Guidance {
         cancel: &Cancel,
     ) -> Result<Reader, String> {
         if !schema.is_object() && !schema.is_boolean() {
-            return Err("schema must be an object or boolean".to_owned());
+            return Err("a schema must be an object, true or false".to_owned());
         }
         check_copies(slice::from_ref(schema), length)?;
         let text = schema.to_string();
@@ -161,14 +162,14 @@ impl Guidance {
             let (tokens, limits) = (self.factory.tok_env().clone(), self.factory.limits().clone());
             let (rules, lexer) = GrammarInit::Serialized(grammar)
                 .to_internal(Some(tokens), limits)
-                .map_err(|error| line(&error))?;
+                .map_err(|error| in_words(&error.to_string()))?;
             let init = GrammarInit::Internal(rules, numbers.put(lexer)?);
             let parser = self.factory.create_parser_from_init_default(init);
-            let mut parser = parser.map_err(|error| line(&error))?;
+            let mut parser = parser.map_err(|error| in_words(&error.to_string()))?;
             ends::check(&mut parser)?;
             Ok::<_, String>(Reader::new(parser, self.vocabulary.size()))
         };
-        with_room(length, || contained(read))?
+        with_room(length, || contained(read).flatten())?
     }
 }
 
@@ -195,7 +196,8 @@ fn factory(vocabulary: &Vocabulary) -> Result<ParserFactory, String> {
     let trie = TokTrie::from(&TokRxInfo::new(size + 1, size), &words);
     // Not canonical: of several ways to spell a text by tokens, all are allowed.
     let tokens: TokEnv = Arc::new(ApproximateTokEnv::new(trie));
-    let mut factory = ParserFactory::new_simple(&tokens).map_err(|error| line(&error))?;
+    let mut factory =
+        ParserFactory::new_simple(&tokens).map_err(|error| in_words(&error.to_string()))?;
     factory.quiet();
     *factory.limits_mut() = ParserLimits {
         max_lexer_states: 20_000,
@@ -255,63 +257,9 @@ fn with_room<T: Send>(length: usize, call: impl FnOnce() -> T + Send) -> Result<
     })
 }
 
-/// Calls `llguidance`, which may panic on what nobody has tried. Of its error the line that says what is
-/// wrong.
-fn contained<T, E: fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match panics::contain_quietly("llguidance", call) {
-        Ok(result) => result.map_err(|error| line(&error)),
-        Err(_) => Err(in_words("")),
-    }
-}
-
-/// The first line of an error, as behind it are traces. That of a regular expression has the expression
-/// first, in lines of its own.
-fn line(error: &impl fmt::Display) -> String {
-    let text = error.to_string();
-    let text = text.rsplit_once("\nerror: ").map_or(&*text, |(_, problem)| problem);
-    in_words(text.lines().next().unwrap_or_default())
-}
-
-/// What `llguidance` says of a limit of its own, and what that means.
-const TOO_MUCH: [(&str, &str); 8] = [
-    ("lexer precomputation failed", EXPRESSIONS),
-    ("(grammar) too big", EXPRESSIONS),
-    ("fuel exhausted", EXPRESSIONS),
-    ("too many expressions", EXPRESSIONS),
-    ("too many states", EXPRESSIONS),
-    (
-        "Unable to determine if regex is empty",
-        "it takes too much work to find out whether any text satisfies all of its parts: combine fewer of them",
-    ),
-    (
-        "schema too large",
-        "it is too large once its references and alternatives are written out: combine fewer of them",
-    ),
-    (
-        "Current row has",
-        "there are too many ways to go on at one place: give fewer alternatives, require more of the properties, \
-         or let rules repeat on their left",
-    ),
-];
-const EXPRESSIONS: &str =
-    "its regular expressions take too much work: repeat fewer times, and intersect fewer of them";
-
-/// What `llguidance` says, without the names that Rust has for things.
-fn in_words(problem: &str) -> String {
-    // It fails on its own list of the special tokens that there are.
-    if problem.contains("missing special token prefix") {
-        return "it names a special token, and none can be in a grammar here: write the text that you want".to_owned();
-    }
-    if problem.is_empty() || problem.starts_with("panic: ") {
-        return "the crate `llguidance` fails on it, which is a fault there: write it in another way"
-            .to_owned();
-    }
-    for (said, meant) in TOO_MUCH {
-        if problem.contains(said) {
-            return meant.to_owned();
-        }
-    }
-    json_in_words(problem.replace("Expected f64", "Expected a number"))
+/// Calls `llguidance`, which may panic on what nobody has tried.
+fn contained<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    panics::contain_quietly("llguidance", call).map_err(|_| in_words(""))
 }
 
 fn refused(kind: &'static str, problem: String) -> Error {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use llguidance::{Matcher, TokenParser};
 
+use super::words::in_words;
 use super::{contained, refused};
 use crate::constrained::{Cancel, Parser, TokenMask};
 use crate::error::Result;
@@ -30,7 +31,9 @@ impl Reader {
         &mut self,
         ask: impl FnOnce(&mut Matcher) -> Result<T, E>,
     ) -> Result<T> {
-        contained(|| ask(&mut self.matcher)).map_err(|problem| refused("grammar", problem))
+        let answer = contained(|| ask(&mut self.matcher));
+        let answer = answer.and_then(|answer| answer.map_err(|error| in_words(&error.to_string())));
+        answer.map_err(|problem| refused("grammar", problem))
     }
 }
 
@@ -48,15 +51,18 @@ impl Parser for Reader {
         if self.matcher.is_stopped() && !self.matcher.is_error() {
             return Ok((none, true));
         }
-        let mask = contained(|| self.matcher.compute_mask());
-        match mask {
+        let wrong = |problem| Err(refused("grammar", problem));
+        match contained(|| self.matcher.compute_mask()) {
             // One more bit, which says whether the text may end.
-            Ok(mask) => Ok((
+            Ok(Ok(mask)) => Ok((
                 TokenMask::from_words(mask.as_slice(), self.vocab_size),
                 mask.is_allowed(self.vocab_size as u32),
             )),
-            Err(problem) if problem.starts_with(NO_TOKEN) => Ok((none, false)),
-            Err(problem) => Err(refused("grammar", problem)),
+            Ok(Err(error)) => match error.to_string() {
+                error if error.starts_with(NO_TOKEN) => Ok((none, false)),
+                error => wrong(in_words(&error)),
+            },
+            Err(problem) => wrong(problem),
         }
     }
 

@@ -48,7 +48,7 @@ impl FromRequest<App> for ChatBody {
         const HEEDED: [&str; 7] = [
             "tools",
             "tool_choice",
-            "tool_calls",
+            "messages.tool_calls",
             "max_tokens",
             "max_completion_tokens",
             "n",
@@ -135,7 +135,7 @@ fn check_top_logprobs(top: Option<usize>, wants_logprobs: bool) -> Result<(), Ap
 
 /// A message for the library.
 pub(super) fn message(message: ChatMessage) -> Message {
-    let reasoning = message.reasoning().map(str::to_owned);
+    let reasoning = message.reasoning().map(|(_, text)| text.to_owned());
     let calls = message.tool_calls.into_iter().flatten();
     Message {
         tool_calls: calls.map(tool_call).collect(),

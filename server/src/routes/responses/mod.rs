@@ -45,6 +45,19 @@ const UNSUPPORTED: &[Field] = &[
     ("truncation", &[r#""disabled""#]),
 ];
 
+/// The same, within objects of a request.
+const UNSUPPORTED_WITHIN: [(&str, &[Field]); 2] = [
+    ("text", &[("verbosity", &[r#""medium""#])]),
+    (
+        "reasoning",
+        &[
+            ("max_tokens", &[]),
+            ("enabled", &["true"]),
+            ("exclude", &["false"]),
+        ],
+    ),
+];
+
 /// Answers a text or a conversation.
 #[utoipa::path(post, path = "/v1/responses", operation_id = "respond",
     request_body = WithSampling<ResponseRequest>, responses(
@@ -59,6 +72,13 @@ pub(super) async fn respond(
     let service = app.service()?.clone();
     check_model(&app, request.model.as_deref())?;
     check_fields(UNSUPPORTED, &request.other, "")?;
+    for (name, unsupported) in UNSUPPORTED_WITHIN {
+        match request.other.get(name) {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(fields)) => check_fields(unsupported, fields, &format!("{name}."))?,
+            Some(_) => return Err(ApiError::invalid(name, format!("{name} must be an object"))),
+        }
+    }
     let tools: Vec<Tool> = request.tools.iter().flatten().cloned().map(Tool::from).collect();
     let choice = request.tool_choice.clone().map(ToolChoice::from);
     let is_parallel = request.parallel_tool_calls.unwrap_or(true);
