@@ -64,11 +64,6 @@ impl<'a> Pass<'a> {
     }
     // ANCHOR_END: positions
 
-    /// The number of new tokens, of all sequences.
-    pub(super) fn seq(&self) -> usize {
-        self.segments.last().map_or(0, |segment| segment.columns.end)
-    }
-
     /// The column where the sequence of this one begins, and the position of its token there.
     pub(super) fn sequence_of(&self, column: usize) -> (usize, usize) {
         let at = self.segments.partition_point(|segment| segment.columns.end <= column);
@@ -88,6 +83,11 @@ impl<'a> Pass<'a> {
 
 #[cfg(feature = "burn")]
 impl Pass<'_> {
+    /// The number of new tokens, of all sequences.
+    pub(super) fn seq(&self) -> usize {
+        self.segments.last().map_or(0, |segment| segment.columns.end)
+    }
+
     /// Whether any sequence has a KV cache.
     pub(super) fn keeps(&self) -> bool {
         self.segments.iter().any(|segment| segment.cache.is_some())
