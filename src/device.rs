@@ -96,11 +96,12 @@ impl OpenDevice {
     ///
     /// # Errors
     /// An unsupported type; quantized weights on a device for which there are no kernels; activations
-    /// in int8 on another device than the CPU.
+    /// in int8 or bf16 on another device than the CPU.
     pub fn check(&self, storage: impl Into<Storage>) -> Result<DType> {
         let storage = storage.into();
         if has_cubes(&self.device) && storage.activations != Activations::F32 {
-            return Err(DeviceError::ActivationsUnsupported { name: self.name }.into());
+            let (name, format) = (self.name, storage.activations.name());
+            return Err(DeviceError::ActivationsUnsupported { name, format }.into());
         }
         if storage.needs_kernels() && !has_kernels(&self.device) && !has_cubes(&self.device) {
             return Err(DeviceError::QuantizedUnsupported { name: self.name }.into());

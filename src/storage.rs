@@ -25,7 +25,7 @@ pub struct Storage {
     pub embedding: Option<MatrixFormat>,
     /// How the scales are chosen.
     pub rounding: Rounding,
-    /// How the inputs of a layer are multiplied with quantized weights.
+    /// How the inputs of a layer are multiplied with its weights.
     pub activations: Activations,
 }
 

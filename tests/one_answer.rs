@@ -58,10 +58,14 @@ struct Stored {
     kv: KvFormat,
 }
 
-const STORED: [Stored; 8] = [
+const STORED: [Stored; 9] = [
     dense("f32", Precision::F32, KvFormat::F32),
     dense("f16", Precision::F16, KvFormat::F16),
     dense("bf16", Precision::Bf16, KvFormat::Bf16),
+    Stored {
+        activations: Activations::Bf16,
+        ..dense("bf16-activations-bf16", Precision::Bf16, KvFormat::Bf16)
+    },
     dense("f32-kv-int8", Precision::F32, KvFormat::Int8),
     quantized("int8", Quantized::Int8, KvFormat::F32),
     quantized("int4-kv-f16", Quantized::Int4, KvFormat::F16),
@@ -231,7 +235,7 @@ fn the_bits_of_a_token_do_not_depend_on_the_schedule() {
 #[test]
 fn long_sequences_have_the_same_bits_on_every_way() {
     let ids: Vec<u32> = (0..500).map(|i| (i * 37 + i * i % 11) % 300).collect();
-    for stored in [0, 1, 3, 4] {
+    for stored in [0, 1, 3, 4, 5] {
         let models = loaded("ember", stored);
         let reference = models[0].forward(&mut [Input::whole(&ids)]).unwrap();
         for (i, model) in models.iter().enumerate() {

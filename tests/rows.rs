@@ -33,7 +33,11 @@ mod counted {
         let mut layers = Vec::new();
         for format in [Format::F32, Format::F16, Format::Bf16] {
             let panels = Panels::pack(&stored, SHAPE, format, &mut arena).unwrap();
-            layers.push((format.name().to_owned(), panels));
+            layers.push((format.name().to_owned(), panels.clone()));
+            if Activations::Bf16.fit(panels.format()) {
+                let rounded = panels.with_activations(Activations::Bf16);
+                layers.push((format.name().to_owned() + "-bf16", rounded));
+            }
         }
         for format in [Quantized::Int8, Quantized::Int4] {
             for (activations, name) in [(Activations::F32, ""), (Activations::Int8, "-int8")] {

@@ -20,9 +20,7 @@ use super::weight_file::{StoredTensor, WeightFile};
 #[cfg(feature = "cube")]
 use crate::device::has_cubes;
 use crate::error::{LoadError, Result};
-use crate::kernels::{
-    Activations, Arena, Format, Group, PanelFormat, Panels, StoredGroups, StoredMatrix,
-};
+use crate::kernels::{Activations, Arena, Format, Group, Panels, StoredGroups, StoredMatrix};
 use crate::model::config::Family;
 #[cfg(feature = "cube")]
 use crate::model::linear::DevicePanels;
@@ -133,7 +131,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// What quantized weights are multiplied with.
+    /// What weights are multiplied with.
     fn activations(&self) -> Activations {
         self.storage.map(|storage| storage.activations).unwrap_or_default()
     }
@@ -158,13 +156,18 @@ impl<'a> Weights<'a> {
         Self::new(Source::Random, device, DType::F32)
     }
 
-    /// Checks, after loading, that what was said of quantized weights has met some.
+    /// Checks, after loading, that what was said of activations has met weights that they fit.
     ///
     /// # Errors
-    /// Activations in int8 where all weights are numbers.
+    /// Activations in int8 where all weights are numbers, or in bf16 where none is.
     pub(crate) fn check_activations(&self) -> Result<()> {
-        if self.activations() == Activations::Int8 && !self.loaded.borrow().has_quantized {
-            return Err(LoadError::NothingQuantized.into());
+        let activations = self.activations();
+        if activations != Activations::F32 && !self.loaded.borrow().fits_activations {
+            return Err(match activations {
+                Activations::Bf16 => LoadError::NothingInBf16,
+                _ => LoadError::NothingQuantized,
+            }
+            .into());
         }
         Ok(())
     }
@@ -241,7 +244,7 @@ impl<'a> Weights<'a> {
         let mut loaded = self.loaded.borrow_mut();
         loaded.bytes += panels.bytes();
         loaded.count_matrix(panels.format().name(), shape, role);
-        loaded.has_quantized |= matches!(panels.format(), PanelFormat::Quantized(_));
+        loaded.fits_activations |= self.activations().fit(panels.format());
         Ok(panels)
     }
 
@@ -324,7 +327,11 @@ impl TensorSource for Weights<'_> {
         };
         let stored = files.find_matrix(name, shape, role)?;
         let panels = self.pack(files, &stored, shape, role, &mut files.arena.borrow_mut())?;
-        Ok(panels.with_activations(self.activations()))
+        // Which experts are chosen is decided by numbers that may be close.
+        Ok(match role {
+            Role::Router => panels,
+            _ => panels.with_activations(self.activations()),
+        })
     }
 
     fn vector(&self, name: &str, length: usize, role: Role) -> Result<Param<Tensor<1>>> {

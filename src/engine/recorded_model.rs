@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::hash_of;
 #[cfg(feature = "burn")]
-use crate::kernels::{Activations, Rounding};
+use crate::kernels::Rounding;
 use crate::model::{Input, Model};
 use crate::panics;
 
@@ -57,15 +57,12 @@ impl RecordedModel {
             Rounding::Nearest => "nearest",
             Rounding::LeastSquares => "least-squares",
         };
-        let activations = match storage.map(|storage| storage.activations).unwrap_or_default() {
-            Activations::F32 => "f32",
-            Activations::Int8 => "int8",
-        };
+        let activations = storage.map(|storage| storage.activations).unwrap_or_default();
         Self {
             weights: model.weight_formats().join(", "),
             embedding: model.embedding_formats().join(", "),
             rounding: rounding.to_owned(),
-            activations: activations.to_owned(),
+            activations: activations.name().to_owned(),
             keys_and_values: model.kv_pool().format().name().to_owned(),
             device: format!("{device:?}"),
             ..Self::default()

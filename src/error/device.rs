@@ -12,9 +12,12 @@ pub enum DeviceError {
     QuantizedUnsupported { name: &'static str },
 
     #[error(
-        "device `{name}` cannot compute with activations in int8: take the CPU, or leave the activations in f32"
+        "device `{name}` cannot compute with activations in {format}: take the CPU, or leave out the format of activations"
     )]
-    ActivationsUnsupported { name: &'static str },
+    ActivationsUnsupported {
+        name: &'static str,
+        format: &'static str,
+    },
 
     #[error(
         "this device cannot store keys and values in {format}: take the CPU, or leave them in the type of the weights"

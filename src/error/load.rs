@@ -14,6 +14,11 @@ pub enum LoadError {
     )]
     NothingQuantized,
 
+    #[error(
+        "activations in bf16 are for weights in bf16, and no matrix of this model is stored so: load it in bf16, or leave the activations in f32"
+    )]
+    NothingInBf16,
+
     #[error("cannot read {path}: {source}", path = quoted(.path), source = in_words(.source))]
     Io {
         path: PathBuf,

@@ -31,8 +31,9 @@ fn every_error(text: &str) -> Vec<Error> {
         }),
         Error::Device(DeviceError::DTypeUnsupported { name: "this", dtype: "this" }),
         Error::Device(DeviceError::QuantizedUnsupported { name: "this" }),
-        Error::Device(DeviceError::ActivationsUnsupported { name: "this" }),
+        Error::Device(DeviceError::ActivationsUnsupported { name: "this", format: "this" }),
         Error::Load(LoadError::NothingQuantized),
+        Error::Load(LoadError::NothingInBf16),
         Error::Device(DeviceError::KvFormatUnsupported { format: "this" }),
         Error::Request(RequestError::DraftVocabulary { draft: 7, target: 7 }),
         Error::Load(LoadError::Io { path: PathBuf::from(text), source: io::Error::other(text) }),
@@ -176,6 +177,7 @@ fn is_listed(error: &Error) -> bool {
         | Error::Device(DeviceError::QuantizedUnsupported { .. })
         | Error::Device(DeviceError::ActivationsUnsupported { .. })
         | Error::Load(LoadError::NothingQuantized)
+        | Error::Load(LoadError::NothingInBf16)
         | Error::Device(DeviceError::KvFormatUnsupported { .. })
         | Error::Request(RequestError::DraftVocabulary { .. })
         | Error::Load(LoadError::Io { .. })

@@ -4,7 +4,6 @@ use std::mem::MaybeUninit;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use crate::error::Result;
 use crate::memory;
 
 /// Contiguous memory for many matrices, on huge pages.
@@ -35,11 +34,11 @@ impl Arena {
     ///
     /// # Errors
     /// Those of `fill`; nothing is stored then.
-    pub(super) fn store(
+    pub(super) fn store<E>(
         &mut self,
         length: usize,
-        fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<()>,
-    ) -> Result<Bytes> {
+        fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<(), E>,
+    ) -> Result<Bytes, E> {
         const LINE: usize = 64;
         if self.rest.capacity() < length + LINE {
             let piece = self.piece.max(length + LINE);
@@ -85,6 +84,8 @@ fn prefer_huge_pages(_: &mut [MaybeUninit<u8>]) {}
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     /// Three tensors, of which the last is larger than a piece.
@@ -94,7 +95,7 @@ mod tests {
         let stored = [(100, 1), (90, 2), (1000, 3)].map(|(length, value)| {
             let fill = |memory: &mut [MaybeUninit<u8>]| {
                 memory.fill(MaybeUninit::new(value));
-                Ok(())
+                Ok::<_, Infallible>(())
             };
             (arena.store(length, fill).unwrap(), length, value)
         });

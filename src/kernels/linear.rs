@@ -6,12 +6,16 @@ mod packed;
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use half::bf16;
+
 use super::cpu::Cpu;
 use super::disjoint::Disjoint;
 use super::microkernel::{LANES, panels_at_once, products};
 use super::number::{Format, Number, with_number};
+#[cfg(target_arch = "x86_64")]
+use super::pairs::amx;
 use super::panels::{PanelFormat, Panels};
-use super::quantized::with_groups;
+use super::quantized::{Activations, with_groups};
 use super::simd::{Isa, Kernel, RowKernel, Simd};
 use packed::{Forms, Packed, PackedPass};
 
@@ -106,6 +110,9 @@ fn compute(products: &[Product<'_>], panels: Range<usize>, simd: Simd) {
         if first < end {
             let panels = first..end;
             match weights.format() {
+                _ if weights.activations() == Activations::Bf16 => {
+                    product.pairs(panels, simd);
+                }
                 PanelFormat::Dense(format) => {
                     with_number!(format, N => product.panels::<N>(panels, simd));
                 }
@@ -139,6 +146,35 @@ impl Product<'_> {
         }
     }
 
+    /// Panels in bf16, and activations that are too.
+    fn pairs(&self, panels: Range<usize>, simd: Simd) {
+        #[cfg(target_arch = "x86_64")]
+        if !self.x.tiles.is_empty() {
+            return self.tiles(panels);
+        }
+        self.few_passes::<InPairs>(panels, simd);
+    }
+
+    /// The same by a matrix unit: each panel is packed as tiles once.
+    #[cfg(target_arch = "x86_64")]
+    fn tiles(&self, panels: Range<usize>) {
+        let mut room = Vec::new();
+        let Packed { tiles, rows, n_in, .. } = self.x;
+        for index in panels {
+            // SAFETY: activations are packed so only for an instruction set that the processor has, which
+            // has AVX-512 too.
+            unsafe { amx::pack(self.layer.weights.panel::<bf16>(index), &mut room) };
+            let tiles = tiles.chunks_exact(amx::ROWS * amx::row_length(*n_in));
+            for (first, x) in (0..).step_by(amx::ROWS).zip(tiles) {
+                // SAFETY: as above.
+                let sums = unsafe { amx::multiply(&room, x) };
+                for (row, sums) in (first..*rows).zip(&sums) {
+                    self.store(row, index, sums);
+                }
+            }
+        }
+    }
+
     /// Some panels at a time are multiplied by all passes, so that the later ones find them in the L2
     /// cache.
     fn few_passes<S: Sums>(&self, panels: Range<usize>, simd: Simd) {
@@ -156,7 +192,7 @@ impl Product<'_> {
             let panels = first..panels.end.min(first + some);
             for rows in passes {
                 let (pass, panels, sums) = (self.x.pass(rows), panels.clone(), PhantomData::<S>);
-                simd.dispatch_rows(pass.rows, Pass { product: self, panels, pass, sums });
+                S::dispatch(simd, pass.rows, Pass { product: self, panels, pass, sums });
             }
         }
     }
@@ -182,6 +218,13 @@ impl Product<'_> {
 
 /// How panels of a format are multiplied.
 trait Sums {
+    /// How many sums each output has at a time.
+    const OF_ONE: usize = 1;
+
+    fn dispatch<K: RowKernel>(simd: Simd, rows: usize, kernel: K) -> K::Output {
+        simd.dispatch_rows(rows, kernel)
+    }
+
     /// The sums of `P` panels, from `first` on, which are read concurrently.
     fn of<I: Isa, const M: usize, const P: usize>(
         weights: &Panels,
@@ -210,6 +253,30 @@ impl<N: Number> Sums for Dense<N> {
     }
 }
 
+/// Sums over panels in bf16, of activations that are too.
+struct InPairs;
+
+impl Sums for InPairs {
+    const OF_ONE: usize = 2;
+
+    fn dispatch<K: RowKernel>(simd: Simd, rows: usize, kernel: K) -> K::Output {
+        simd.dispatch_pairs(rows, kernel)
+    }
+
+    #[inline(always)]
+    fn of<I: Isa, const M: usize, const P: usize>(
+        weights: &Panels,
+        first: usize,
+        pass: &PackedPass<'_>,
+    ) -> [[[f32; LANES]; M]; P] {
+        let mut panels = [weights.panel::<bf16>(first); P];
+        for p in 1..P {
+            panels[p] = weights.panel::<bf16>(first + p);
+        }
+        I::pair_products::<I, M, P>(panels, pass.words)
+    }
+}
+
 /// One pass of rows over some panels.
 struct Pass<'a, S> {
     product: &'a Product<'a>,
@@ -227,15 +294,16 @@ impl<S: Sums> RowKernel for Pass<'_, S> {
         while index < self.panels.end {
             let left = self.panels.end - index;
             // A single panel is read more slowly than two.
-            index += if const { panels_at_once::<I, M>() >= 4 } && left >= 4 && left != 5 {
-                self.several::<I, M, 4>(index)
-            } else if const { panels_at_once::<I, M>() >= 3 } && left >= 3 {
-                self.several::<I, M, 3>(index)
-            } else if const { panels_at_once::<I, M>() >= 2 } && left >= 2 {
-                self.several::<I, M, 2>(index)
-            } else {
-                self.several::<I, M, 1>(index)
-            };
+            index +=
+                if const { panels_at_once::<I, M>() >= 4 * S::OF_ONE } && left >= 4 && left != 5 {
+                    self.several::<I, M, 4>(index)
+                } else if const { panels_at_once::<I, M>() >= 3 * S::OF_ONE } && left >= 3 {
+                    self.several::<I, M, 3>(index)
+                } else if const { panels_at_once::<I, M>() >= 2 * S::OF_ONE } && left >= 2 {
+                    self.several::<I, M, 2>(index)
+                } else {
+                    self.several::<I, M, 1>(index)
+                };
         }
     }
 }

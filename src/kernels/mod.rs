@@ -22,6 +22,7 @@ mod linear;
 mod microkernel;
 mod number;
 mod order;
+mod pairs;
 mod panels;
 mod quantized;
 pub(crate) mod recorded;

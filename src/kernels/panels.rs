@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::microkernel::LANES;
 use super::number::{Format, Number, with_number};
+use super::pairs;
 use super::quantized::{Activations, GROUP, GroupFormat, PackedGroups, with_groups};
 pub use pack::{StoredGroups, StoredMatrix};
 
@@ -55,17 +56,21 @@ impl Panels {
         }
     }
 
-    /// Sets how activations are multiplied with these panels. Dense panels take them as they are.
-    pub fn with_activations(self, activations: Activations) -> Self {
-        Self { activations, ..self }
+    /// Sets how activations are multiplied with these panels, if their format has such products:
+    /// [`Activations::fit`]. For activations in bf16, weights of less than 2^-56 become 0.
+    pub fn with_activations(mut self, activations: Activations) -> Self {
+        if activations.fit(self.format) {
+            self.activations = activations;
+            if activations == Activations::Bf16 {
+                self.bytes = pairs::weights_without_tiny(self.bytes);
+            }
+        }
+        self
     }
 
     /// How activations are multiplied with these panels.
     pub(super) fn activations(&self) -> Activations {
-        match self.format {
-            PanelFormat::Dense(_) => Activations::F32,
-            PanelFormat::Quantized(_) => self.activations,
-        }
+        self.activations
     }
 
     /// `[n_out, n_in]`

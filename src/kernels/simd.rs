@@ -15,6 +15,7 @@ use std::fmt::{self, Display, Formatter};
 
 use half::{bf16, f16};
 
+use super::pairs::{self, Form, PairProducts};
 use super::quantized::IntegerProducts;
 
 /// The numbers of a vector.
@@ -23,8 +24,10 @@ pub(super) const WIDTH: usize = 16;
 /// The instruction sets that the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Simd {
+    /// Products of bf16 by AMX, the matrix unit of some of Intel's processors. All else as AVX-512.
+    Amx,
     /// 16 f32 lanes in a register: AVX-512 (F, VL, DQ, BW) with FMA. Products of bytes use VNNI where
-    /// the processor has it.
+    /// the processor has it, and products of bf16 AVX512_BF16.
     Avx512,
     /// 8 f32 lanes in a register: AVX2 with FMA and F16C.
     Avx2,
@@ -58,7 +61,7 @@ pub(super) trait RowKernel {
 
 // ANCHOR: isa
 /// An instruction set, as the kernels see it.
-pub(super) trait Isa: Copy + IntegerProducts {
+pub(super) trait Isa: Copy + IntegerProducts + PairProducts {
     /// 16 numbers in registers: in one of AVX-512, two of AVX2, four of NEON.
     type Vector: Copy;
     /// The vectors of sums that fit into the registers, beside weights.
@@ -78,6 +81,7 @@ pub(super) trait Isa: Copy + IntegerProducts {
     fn store(vector: Self::Vector, numbers: &mut [f32; WIDTH]);
 
     fn mul(a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn add(a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `a * b + c`, as [`fma`].
     fn fma(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
@@ -98,13 +102,21 @@ impl Simd {
 
     /// All instruction sets of this processor, widest first. The last one is [`Simd::Scalar`].
     pub fn available() -> Vec<Self> {
-        let all = [Self::Avx512, Self::Avx2, Self::Neon, Self::Scalar];
+        let all = [
+            Self::Amx,
+            Self::Avx512,
+            Self::Avx2,
+            Self::Neon,
+            Self::Scalar,
+        ];
         all.into_iter().filter(|simd| simd.is_available()).collect()
     }
 
     /// Whether this processor has these instructions.
     pub fn is_available(self) -> bool {
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx => Self::Avx512.is_available() && pairs::amx::is_available(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
                 is_x86_feature_detected!("avx512f")
@@ -129,6 +141,7 @@ impl Simd {
     /// The name that the flag `--simd` uses.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Amx => "amx",
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
             Self::Neon => "neon",
@@ -183,7 +196,7 @@ impl Simd {
         match self {
             // SAFETY: `Cpu` is built only with an instruction set that the processor has.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { x86::avx512(kernel) },
+            Self::Avx512 | Self::Amx => unsafe { x86::avx512(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::avx2(kernel) },
@@ -199,7 +212,7 @@ impl Simd {
         match self {
             // SAFETY: as for `dispatch`, and the processor has VNNI too.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 if is_x86_feature_detected!("avx512vnni") => unsafe {
+            Self::Avx512 | Self::Amx if is_x86_feature_detected!("avx512vnni") => unsafe {
                 x86::avx512_vnni(kernel)
             },
             // SAFETY: the processor has these products.
@@ -221,13 +234,36 @@ impl Simd {
         unsafe {
             match self {
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx512 => x86::Avx512::with_rows(rows, kernel),
+                Self::Avx512 | Self::Amx => x86::Avx512::with_rows(rows, kernel),
                 #[cfg(target_arch = "x86_64")]
                 Self::Avx2 => x86::Avx2::with_rows(rows, kernel),
                 #[cfg(target_arch = "aarch64")]
                 Self::Neon => arm::Neon::with_rows(rows, kernel),
                 _ => Scalar::with_rows(rows, kernel),
             }
+        }
+    }
+}
+
+impl Simd {
+    /// As [`dispatch_rows`](Self::dispatch_rows), for a kernel with products of bf16.
+    pub(super) fn dispatch_pairs<K: RowKernel>(self, rows: usize, kernel: K) -> K::Output {
+        match self {
+            // SAFETY: the processor has these products too.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 | Self::Amx if pairs::x86::is_available() => unsafe {
+                x86::Avx512Bf16::with_rows(rows, kernel)
+            },
+            _ => self.dispatch_rows(rows, kernel),
+        }
+    }
+
+    /// The form in which such a kernel wants activations.
+    pub(super) fn form_of_pairs(self) -> Form {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 | Self::Amx if pairs::x86::is_available() => Form::Words,
+            _ => Form::Numbers,
         }
     }
 }
@@ -326,6 +362,7 @@ unsafe fn scalar_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
 }
 
 impl IntegerProducts for Scalar {}
+impl PairProducts for Scalar {}
 
 impl Isa for Scalar {
     type Vector = [f32; WIDTH];
@@ -354,6 +391,15 @@ impl Isa for Scalar {
             products[lane] = a[lane] * b[lane];
         }
         products
+    }
+
+    #[inline(always)]
+    fn add(a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        let mut sums = a;
+        for lane in 0..WIDTH {
+            sums[lane] = a[lane] + b[lane];
+        }
+        sums
     }
 
     #[inline(always)]

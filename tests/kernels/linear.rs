@@ -41,6 +41,56 @@ fn a_linear_layer_sums_in_one_order() {
     }
 }
 
+/// A number in bf16, or 0 below 2^-56.
+fn in_bf16(number: f32) -> f32 {
+    let rounded = stored(Format::Bf16, number);
+    if rounded.abs() < 2.0f32.powi(-56) {
+        0.0
+    } else {
+        rounded
+    }
+}
+
+/// One output of a layer whose weights and activations are in bf16: the even ones of 32 inputs, the odd ones,
+/// their sum, and then the output.
+fn output_in_bf16(weights: &[f32], x: &[f32]) -> f32 {
+    let mut output = 0.0f32;
+    for (weights, x) in weights.chunks(32).zip(x.chunks(32)) {
+        let sum = |start| {
+            let products = weights.iter().zip(x).skip(start).step_by(2);
+            products.fold(0.0f32, |sum, (weight, x)| in_bf16(*weight).mul_add(in_bf16(*x), sum))
+        };
+        output += sum(0) + sum(1);
+    }
+    output
+}
+
+#[test]
+fn activations_in_bf16_are_summed_as_a_matrix_unit_does() {
+    let cpus = cpus();
+    for wild in [false, true] {
+        for n_out in [1, 31, 33, 64, 95, 129, 200] {
+            for n_in in [1, 2, 7, 32, 63, 96] {
+                let mut numbers = Numbers::new((n_out * n_in) as u64, wild);
+                let weights = numbers.take(n_out * n_in);
+                let panels = pack(&weights, [n_out, n_in], Format::Bf16);
+                let panels = panels.with_activations(Activations::Bf16);
+                for rows in (1..=17).chain([33, 73]) {
+                    let x = numbers.take(rows * n_in);
+                    let of = |x| weights.chunks(n_in).map(move |row| output_in_bf16(row, x));
+                    let expected: Vec<f32> = x.chunks(n_in).flat_map(of).collect();
+                    for cpu in &cpus {
+                        let layer = Layer { weights: &panels, bias: None };
+                        let [found] = cpu.enter(|| kernels::linear([layer], &x, rows));
+                        let what = format!("{cpu:?} {n_out}x{n_in}, {rows} rows");
+                        assert_eq!(bits(&found), bits(&expected), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The sum of a group of inputs, in pairs.
 fn sum_in_pairs(x: &[f32]) -> f32 {
     let mut sums = x.to_vec();
@@ -172,6 +222,7 @@ fn layers_of_several_formats_take_the_same_inputs() {
         pack(&weights, [n_out, n_in], Format::F32),
         quantized(Quantized::Int4),
         quantized(Quantized::Int8).with_activations(Activations::Int8),
+        pack(&weights, [n_out, n_in], Format::Bf16).with_activations(Activations::Bf16),
     ];
     let layers = all.each_ref().map(|weights| Layer { weights, bias: None });
     for rows in [1, 5, 40] {

@@ -1,5 +1,5 @@
 //! `cargo xtask format-cost`: how fast the formats of weights are with each set of vector
-//! instructions, those of keys and values after a long prompt, and activations in f32 and in int8.
+//! instructions, those of keys and values after a long prompt, and activations in f32 and in fewer bits.
 
 use std::path::PathBuf;
 use std::thread;
@@ -46,7 +46,7 @@ enum What {
     Simd,
     /// Formats of keys and values, beside weights in int8
     Kv,
-    /// Activations in f32 and in int8, with quantized weights
+    /// Activations in f32 and in fewer bits, with weights in bf16, int8 and int4
     Activations,
 }
 
@@ -130,6 +130,8 @@ fn simd(args: &FormatCostArgs) -> Result<Vec<Contender>> {
 fn activations(args: &FormatCostArgs) -> Result<Vec<Contender>> {
     let cpu = Cpu::new(Simd::detect(), args.threads)?;
     let dtypes = [
+        Dtype::Bf16,
+        Dtype::Bf16Rounded,
         Dtype::Int8,
         Dtype::Int8Rounded,
         Dtype::Int4,

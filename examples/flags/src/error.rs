@@ -53,6 +53,9 @@ fn advice_on(error: &LibraryError) -> String {
         LibraryError::Load(LoadError::NothingQuantized) => {
             " (`--quantize int8`, or without `--activations`)"
         }
+        LibraryError::Load(LoadError::NothingInBf16) => {
+            " (`--dtype bf16`, or without `--activations`)"
+        }
         LibraryError::Load(LoadError::WeightsTooLarge { .. }) => {
             " (`--dtype f16`, `--quantize int8` or `int4`)"
         }
@@ -102,6 +105,7 @@ fn is_usage(error: &LibraryError) -> bool {
             | LibraryError::Device(DeviceError::QuantizedUnsupported { .. })
             | LibraryError::Device(DeviceError::ActivationsUnsupported { .. })
             | LibraryError::Load(LoadError::NothingQuantized)
+            | LibraryError::Load(LoadError::NothingInBf16)
             | LibraryError::Request(RequestError::DraftVocabulary { .. })
             | LibraryError::Request(RequestError::Grammar { .. })
             | LibraryError::Request(RequestError::GrammarTooLarge { .. })
@@ -155,8 +159,9 @@ mod tests {
             DeviceError::DTypeUnsupported { name: "cuda", dtype: "f16" }.into(),
             DeviceError::KvFormatUnsupported { format: "int8" }.into(),
             DeviceError::QuantizedUnsupported { name: "cuda" }.into(),
-            DeviceError::ActivationsUnsupported { name: "cuda" }.into(),
+            DeviceError::ActivationsUnsupported { name: "cuda", format: "int8" }.into(),
             LoadError::NothingQuantized.into(),
+            LoadError::NothingInBf16.into(),
             LoadError::WeightsTooLarge { origin: name(), bytes: 7 }.into(),
             RequestError::DraftVocabulary { draft: 7, target: 9 }.into(),
             RequestError::CacheTooLarge { tokens: 7, bytes: 9 }.into(),

@@ -53,8 +53,8 @@ pub struct ModelArgs {
     #[arg(long, value_parser = values::rounding(), default_value = "nearest", value_name = "HOW")]
     pub rounding: Rounding,
 
-    /// The format of the activations that quantized weights are multiplied with. int8 makes prefill
-    /// faster, and results less accurate. On the CPU only
+    /// The format of the activations that weights are multiplied with: int8 for quantized weights, bf16 for
+    /// those in bf16. Either makes prefill faster, and results less accurate. On the CPU only
     #[arg(long, value_parser = values::activations(), default_value = "f32", value_name = "DTYPE")]
     pub activations: Activations,
 
@@ -106,6 +106,8 @@ fn share_memory(target: Model, draft: Model) -> (Model, Model) {
 pub enum SimdChoice {
     /// The widest that the processor has
     Auto,
+    /// As avx512, with products of bf16 by the matrix unit of Xeons
+    Amx,
     Avx512,
     Avx2,
     Neon,
@@ -219,6 +221,7 @@ impl ModelArgs {
     fn cpu(&self) -> slowburn::Result<Cpu> {
         let simd = match self.simd {
             SimdChoice::Auto => Simd::detect(),
+            SimdChoice::Amx => Simd::Amx,
             SimdChoice::Avx512 => Simd::Avx512,
             SimdChoice::Avx2 => Simd::Avx2,
             SimdChoice::Neon => Simd::Neon,

@@ -153,11 +153,17 @@ pub(crate) fn rounding() -> impl TypedValueParser<Value = Rounding> {
 /// `--activations`.
 pub(crate) fn activations() -> impl TypedValueParser<Value = Activations> {
     one_of(&[
-        ("f32", Activations::F32, "As they are: integers are converted to f32"),
+        ("f32", Activations::F32, "As they are: the weights are converted to f32"),
+        (
+            "bf16",
+            Activations::Bf16,
+            "For weights in bf16: rounded to bf16, less accurate, and for many rows faster, where the \
+             processor has products of bf16",
+        ),
         (
             "int8",
             Activations::Int8,
-            "Each group rounded to integers from -127 to 127, with a scale in f32: less accurate, \
+            "For quantized weights: each group rounded to integers from -127 to 127, with a scale in f32: less accurate, \
              and for many rows faster, since products of integers are cheap",
         ),
     ])

@@ -15,8 +15,8 @@ pub(super) struct Loaded {
     embeddings_in: BTreeSet<&'static str>,
     /// Whether quantized weights were dequantized, for a device without kernels of this crate.
     pub(super) dequantized: bool,
-    /// Whether a matrix is quantized.
-    pub(super) has_quantized: bool,
+    /// Whether there are products of the activations with a matrix.
+    pub(super) fits_activations: bool,
 }
 
 impl Loaded {

@@ -14,7 +14,8 @@ impl Product<'_> {
     /// Panels of the format `G`.
     pub(super) fn quantized<G: PackedGroups>(&self, panels: Range<usize>, simd: Simd) {
         match self.layer.weights.activations() {
-            Activations::F32 => self.groups::<G>(panels, simd),
+            // Those in bf16 are for weights that are too.
+            Activations::F32 | Activations::Bf16 => self.groups::<G>(panels, simd),
             Activations::Int8 => {
                 simd.dispatch_integers(Rounded { product: self, panels, groups: PhantomData::<G> });
             }

@@ -3,10 +3,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use half::bf16;
+
 use crate::kernels::cpu::Cpu;
 use crate::kernels::disjoint::Disjoint;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::pairs::amx;
+use crate::kernels::pairs::{self, Form};
 use crate::kernels::panels::PanelFormat;
 use crate::kernels::quantized::{self, Activations, GROUP, ROWS, RoundedGroup};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::simd::Simd;
 use crate::kernels::simd::{Isa, Kernel, RowKernel};
 
 use super::Layer;
@@ -23,6 +31,11 @@ pub struct Packed<'a> {
     pub numbers: Cow<'a, [f32]>,
     /// For quantized weights: the sum of each group of inputs, each pass as `[groups][rows]`.
     pub sums: Vec<f32>,
+    /// Activations rounded to bf16, in the form that instructions want: each pass one after the other.
+    pub words: Vec<u32>,
+    /// The same for a matrix unit, in place of words: whole tiles of rows.
+    #[cfg(target_arch = "x86_64")]
+    pub tiles: Vec<bf16>,
     /// Activations rounded to integers: passes of up to [`ROWS`] rows, each as `[groups][rows]`.
     pub rounded: Vec<RoundedGroup>,
 }
@@ -32,6 +45,7 @@ pub struct Packed<'a> {
 pub struct Forms {
     numbers: bool,
     sums: bool,
+    words: bool,
     rounded: bool,
 }
 
@@ -40,6 +54,7 @@ impl Forms {
         let mut forms = Self::default();
         for Layer { weights, .. } in layers {
             match weights.activations() {
+                Activations::Bf16 => forms.words = true,
                 Activations::Int8 => forms.rounded = true,
                 Activations::F32 => {
                     forms.numbers = true;
@@ -59,33 +74,41 @@ pub struct PackedPass<'a> {
     pub x: &'a [f32],
     /// `[groups][rows]`
     pub sums: &'a [f32],
+    /// For [`PairProducts`](crate::kernels::pairs::PairProducts).
+    pub words: &'a [u32],
 }
 
 impl<'a> Packed<'a> {
-    pub fn new(x: &'a [f32], rows: usize, forms: Forms, cpu: &Cpu) -> Self {
-        let n_in = x.len() / rows;
-        let rounded = if forms.rounded {
-            round(x, rows, cpu)
-        } else {
-            Vec::new()
-        };
-        if forms.numbers {
-            Self { rounded, ..Self::of_numbers(x, rows, forms.sums, cpu) }
-        } else {
-            Self { rows, n_in, rounded, ..Self::default() }
-        }
-    }
-
-    fn of_numbers(x: &'a [f32], rows: usize, in_groups: bool, cpu: &Cpu) -> Self {
-        let n_in = x.len() / rows;
-        let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
-        let n_packed = n_in.max(groups * GROUP);
+    pub fn new(x: &'a [f32], rows: usize, mut forms: Forms, cpu: &Cpu) -> Self {
         let mut first = 0;
         let mut passes = Vec::new();
         for pass in cpu.simd().passes(rows) {
             passes.push(first..first + pass);
             first += pass;
         }
+        let mut packed = Self { rows, n_in: x.len() / rows, passes, ..Self::default() };
+        if forms.numbers {
+            packed.pack_numbers(x, forms.sums, cpu);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if forms.words && cpu.simd() == Simd::Amx && rows >= amx::FEW {
+            packed.tiles = tiles(x, rows);
+            forms.words = false;
+        }
+        if forms.words {
+            packed.words = words(x, &packed.passes, cpu);
+        }
+        if forms.rounded {
+            packed.rounded = round(x, rows, cpu);
+        }
+        packed
+    }
+
+    fn pack_numbers(&mut self, x: &'a [f32], in_groups: bool, cpu: &Cpu) {
+        let Self { rows, n_in, passes, .. } = self;
+        let (rows, n_in) = (*rows, *n_in);
+        let groups = if in_groups { n_in.div_ceil(GROUP) } else { 0 };
+        let n_packed = n_in.max(groups * GROUP);
         let mut sums = vec![0.0; groups * rows];
         let mut numbers = Cow::Borrowed(x);
         if rows > 1 {
@@ -109,15 +132,9 @@ impl<'a> Packed<'a> {
             }
             sum_groups::<1>(&numbers, &mut sums);
         }
-        Self {
-            rows,
-            n_in,
-            n_packed,
-            passes,
-            numbers,
-            sums,
-            ..Self::default()
-        }
+        self.n_packed = n_packed;
+        self.numbers = numbers;
+        self.sums = sums;
     }
 
     /// The passes of [`rounded`](Self::rounded): of [`ROWS`] rows, and the last of those that are left.
@@ -129,13 +146,14 @@ impl<'a> Packed<'a> {
     /// The pass of these rows.
     #[inline(always)]
     pub fn pass(&self, rows: &Range<usize>) -> PackedPass<'_> {
-        let groups = self.sums.len() / self.rows;
+        let [groups, words] = [self.sums.len(), self.words.len()].map(|all| all / self.rows);
         let of = |width: usize| rows.start * width..rows.end * width;
         PackedPass {
             first_row: rows.start,
             rows: rows.len(),
             x: &self.numbers[of(self.n_packed)],
             sums: &self.sums[of(groups)],
+            words: &self.words[of(words)],
         }
     }
 }
@@ -148,6 +166,53 @@ fn for_each_pass(passes: usize, x: &[f32], cpu: &Cpu, pack: impl Fn(usize) + Syn
         (0..passes).for_each(pack);
     } else {
         cpu.for_each(passes, pack);
+    }
+}
+
+/// Rounds `x`, `[rows][n_in]`, to bf16, and packs each pass in the form that instructions want.
+fn words(x: &[f32], passes: &[Range<usize>], cpu: &Cpu) -> Vec<u32> {
+    let rows = passes.last().map_or(1, |pass| pass.end);
+    let n_in = x.len() / rows;
+    let form = cpu.simd().form_of_pairs();
+    let width = pairs::words_of(n_in, form);
+    let mut words = vec![0; rows * width];
+    let parts = Disjoint::new(&mut words);
+    for_each_pass(passes.len(), x, cpu, |i| {
+        let rows = &passes[i];
+        // SAFETY: the parts of two passes do not overlap, and each is packed once.
+        let words = unsafe { parts.part(rows.start * width..rows.end * width) };
+        let x = &x[rows.start * n_in..rows.end * n_in];
+        cpu.simd().dispatch(PackPairs { x, n_in, form, words });
+    });
+    words
+}
+
+/// Rounds `x`, `[rows][n_in]`, to bf16, for a matrix unit.
+#[cfg(target_arch = "x86_64")]
+fn tiles(x: &[f32], rows: usize) -> Vec<bf16> {
+    let n_in = x.len() / rows;
+    let width = amx::row_length(n_in);
+    let mut tiles = vec![bf16::ZERO; rows.next_multiple_of(amx::ROWS) * width];
+    for (row, x) in tiles.chunks_exact_mut(width).zip(x.chunks_exact(n_in)) {
+        amx::pack_row(x, row);
+    }
+    tiles
+}
+
+/// [`pairs::pack`]
+struct PackPairs<'a> {
+    x: &'a [f32],
+    n_in: usize,
+    form: Form,
+    words: &'a mut [u32],
+}
+
+impl Kernel for PackPairs<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        pairs::pack(self.x, self.n_in, self.form, self.words);
     }
 }
 

@@ -16,6 +16,8 @@ use bytemuck::Pod;
 use half::f16;
 
 use super::microkernel::{LANES, vectors};
+use super::number::Format;
+use super::panels::PanelFormat;
 use super::simd::{Isa, WIDTH};
 pub(super) use int4::{Int4, Int4Min};
 pub(super) use int8::{Int8, Int8Halves, Int8Min};
@@ -82,15 +84,38 @@ impl Quantized {
     }
 }
 
-/// How the inputs of a layer are multiplied with quantized weights.
+/// How the inputs of a layer are multiplied with its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Activations {
-    /// As they are: integers are converted to f32.
+    /// As they are: the weights are converted to f32.
     #[default]
     F32,
-    /// Each group rounded to integers from -127 to 127, with a scale in f32: less accurate, and for
-    /// many rows faster, since products of integers are cheap.
+    /// With weights in bf16: rounded to bf16, and summed in the order of a matrix unit. Less accurate,
+    /// and for many rows faster, where the processor has products of bf16.
+    Bf16,
+    /// With quantized weights: each group rounded to integers from -127 to 127, with a scale in f32. Less
+    /// accurate, and for many rows faster, since products of integers are cheap.
     Int8,
+}
+
+impl Activations {
+    /// The name that the flag `--activations` uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
+        }
+    }
+
+    /// Whether there are products of them with weights of a format.
+    pub fn fit(self, weights: PanelFormat) -> bool {
+        match self {
+            Self::F32 => true,
+            Self::Bf16 => weights == PanelFormat::Dense(Format::Bf16),
+            Self::Int8 => matches!(weights, PanelFormat::Quantized(_)),
+        }
+    }
 }
 
 /// The formats of quantized weights in memory: those that weights are quantized to, and those that

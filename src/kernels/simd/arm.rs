@@ -4,6 +4,8 @@ use std::arch::aarch64::*;
 
 use half::{bf16, f16};
 
+use crate::kernels::pairs::PairProducts;
+
 use super::{FUSED, Isa, Kernel, ONE_OF_16, RowKernel, WIDTH, is_tile, passes};
 
 #[target_feature(enable = "neon,dotprod")]
@@ -69,6 +71,18 @@ macro_rules! in_four_registers {
                     vmulq_f32(a[1], b[1]),
                     vmulq_f32(a[2], b[2]),
                     vmulq_f32(a[3], b[3]),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn add(a: Self::Vector, b: Self::Vector) -> Self::Vector {
+            unsafe {
+                [
+                    vaddq_f32(a[0], b[0]),
+                    vaddq_f32(a[1], b[1]),
+                    vaddq_f32(a[2], b[2]),
+                    vaddq_f32(a[3], b[3]),
                 ]
             }
         }
@@ -165,6 +179,9 @@ fn four_nibbles<const BIT: u32>(words: uint32x4_t) -> float32x4_t {
         vreinterpretq_f32_u32(vorrq_u32(nibble, vdupq_n_u32(16.0_f32.to_bits())))
     }
 }
+
+impl PairProducts for Neon {}
+impl PairProducts for NeonDot {}
 
 impl Isa for Neon {
     in_four_registers!();

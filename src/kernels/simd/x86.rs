@@ -26,6 +26,11 @@ fn avx512_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
     kernel.run::<Avx512, M>()
 }
 
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma,f16c")]
+fn avx512_bf16_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
+    kernel.run::<Avx512Bf16, M>()
+}
+
 #[target_feature(enable = "avx2,fma,f16c")]
 fn avx2_rows<K: RowKernel, const M: usize>(kernel: K) -> K::Output {
     kernel.run::<Avx2, M>()
@@ -37,6 +42,10 @@ pub struct Avx512;
 /// AVX-512 with products of bytes.
 #[derive(Clone, Copy)]
 pub struct Avx512Vnni;
+
+/// AVX-512 with products of bf16.
+#[derive(Clone, Copy)]
+pub struct Avx512Bf16;
 
 #[derive(Clone, Copy)]
 pub struct Avx2;
@@ -50,7 +59,7 @@ macro_rules! in_one_register {
         type Vector = __m512;
         const SUMS: usize = 24;
 
-        // SAFETY, of all of these: both sets are named only by functions compiled with AVX-512, which
+        // SAFETY, of all of these: these sets are named only by functions compiled with AVX-512, which
         // run only where the processor has it. As many numbers are read and written as the arrays have.
 
         #[inline(always)]
@@ -71,6 +80,11 @@ macro_rules! in_one_register {
         #[inline(always)]
         fn mul(a: __m512, b: __m512) -> __m512 {
             unsafe { _mm512_mul_ps(a, b) }
+        }
+
+        #[inline(always)]
+        fn add(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_add_ps(a, b) }
         }
 
         #[inline(always)]
@@ -129,6 +143,11 @@ impl Isa for Avx512 {
     passes!(avx512_rows: 1 2 3 4 5 6 7 8 9 10 11 12);
 }
 
+impl Isa for Avx512Bf16 {
+    in_one_register!();
+    passes!(avx512_bf16_rows: 1 2 3 4 5 6 7 8 9 10 11 12);
+}
+
 impl Isa for Avx512Vnni {
     in_one_register!();
     const ROWS: usize = Avx512::ROWS;
@@ -171,6 +190,11 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn mul(a: Self::Vector, b: Self::Vector) -> Self::Vector {
         unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
+    }
+
+    #[inline(always)]
+    fn add(a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        unsafe { [_mm256_add_ps(a[0], b[0]), _mm256_add_ps(a[1], b[1])] }
     }
 
     #[inline(always)]

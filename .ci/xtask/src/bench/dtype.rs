@@ -13,6 +13,9 @@ pub enum Dtype {
     /// Not of peers.
     #[value(skip)]
     Bf16,
+    /// As bf16, with activations in bf16.
+    #[value(name = "bf16-bf16")]
+    Bf16Rounded,
     /// All matrices in int8 (llama.cpp's q8_0), keys and values in f16.
     Int8,
     /// The layers in int4 (llama.cpp's q4_0), the embedding and the head in int8, keys and values
@@ -44,6 +47,7 @@ impl Dtype {
             Self::Bf16 => Precision::Bf16.name(),
             Self::Int8 => Quantized::Int8.name(),
             Self::Int4 => Quantized::Int4.name(),
+            Self::Bf16Rounded => "bf16, activations bf16",
             Self::Int8Rounded => "int8, activations int8",
             Self::Int4Rounded => "int4, activations int8",
         }
@@ -57,22 +61,23 @@ impl Dtype {
             rounding: Rounding::Nearest,
             ..Precision::F32.into()
         };
-        let rounded = |dtype: Self| Storage { activations: Activations::Int8, ..dtype.storage() };
+        let rounded = |dtype: Self, activations| Storage { activations, ..dtype.storage() };
         match self {
             Self::F32 => Precision::F32.into(),
             Self::F16 => Precision::F16.into(),
             Self::Bf16 => Precision::Bf16.into(),
             Self::Int8 => quantized(Quantized::Int8),
             Self::Int4 => quantized(Quantized::Int4),
-            Self::Int8Rounded => rounded(Self::Int8),
-            Self::Int4Rounded => rounded(Self::Int4),
+            Self::Bf16Rounded => rounded(Self::Bf16, Activations::Bf16),
+            Self::Int8Rounded => rounded(Self::Int8, Activations::Int8),
+            Self::Int4Rounded => rounded(Self::Int4, Activations::Int8),
         }
     }
 
     pub fn kv(self) -> KvFormat {
         match self {
             Self::F32 => KvFormat::F32,
-            Self::Bf16 => KvFormat::Bf16,
+            Self::Bf16 | Self::Bf16Rounded => KvFormat::Bf16,
             Self::F16 | Self::Int8 | Self::Int4 | Self::Int8Rounded | Self::Int4Rounded => {
                 KvFormat::F16
             }
@@ -86,6 +91,7 @@ impl Dtype {
     /// The same weights, with activations as they are.
     pub fn weights(self) -> Self {
         match self {
+            Self::Bf16Rounded => Self::Bf16,
             Self::Int8Rounded => Self::Int8,
             Self::Int4Rounded => Self::Int4,
             other => other,

@@ -73,7 +73,7 @@ impl Field {
             contenders.push(slow_burn(ours, 1));
             let knows = |found: &&Found| match ours.dtype {
                 // Compared with the peers of the same weights.
-                Dtype::Int8Rounded | Dtype::Int4Rounded => false,
+                Dtype::Bf16Rounded | Dtype::Int8Rounded | Dtype::Int4Rounded => false,
                 dtype => found.peer == Peer::LlamaCpp || !dtype.is_quantized(),
             };
             for found in self.peers.iter().filter(knows) {

@@ -47,13 +47,15 @@ fn formats() -> Vec<Format> {
     let quantized = |layers| Storage { layers: Some(layers), ..plain };
     let squares = |storage| Storage { rounding: Rounding::LeastSquares, ..storage };
     let rounded = |storage| Storage { activations: Activations::Int8, ..storage };
+    let bf16 = Storage::from(Precision::Bf16);
+    let in_bf16 = Storage { activations: Activations::Bf16, ..bf16 };
     let embedding_f32 = |storage| Storage { embedding: Some(EMBEDDING_F32), ..storage };
     let embedding_int4 = |storage| Storage { embedding: Some(EMBEDDING_INT4), ..storage };
     let (int8, int4) = (quantized(Quantized::Int8), quantized(Quantized::Int4));
     let weights = [
         ("f32", plain),
         ("f16", Storage::from(Precision::F16)),
-        ("bf16", Storage::from(Precision::Bf16)),
+        ("bf16", bf16),
         ("int8", int8),
         ("int8, least squares", squares(int8)),
         ("int8, embedding f32", embedding_f32(int8)),
@@ -63,6 +65,7 @@ fn formats() -> Vec<Format> {
         ("int4, embedding f32, least squares", embedding_f32(squares(int4))),
         ("int4, embedding int4", embedding_int4(int4)),
         ("int4, embedding int4, least squares", embedding_int4(squares(int4))),
+        ("bf16, activations bf16", in_bf16),
         ("int8, activations int8", rounded(int8)),
         ("int4, activations int8", rounded(int4)),
     ];

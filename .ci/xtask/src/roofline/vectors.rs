@@ -17,7 +17,7 @@ pub fn run<L: Loop>(simd: Simd, work: L) -> L::Output {
     match simd {
         // SAFETY: the guard has checked that this processor has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Simd::Avx512 if simd.is_available() => unsafe { avx512(work) },
+        Simd::Avx512 | Simd::Amx if simd.is_available() => unsafe { avx512(work) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 if simd.is_available() => unsafe { avx2(work) },

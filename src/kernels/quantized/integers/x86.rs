@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::{GROUP, IntegerProducts, LANES, NIBBLES, RoundedGroup};
 use crate::kernels::microkernel::prefetch;
 use crate::kernels::simd::FUSED;
-use crate::kernels::simd::x86::{Avx2, Avx512, Avx512Vnni};
+use crate::kernels::simd::x86::{Avx2, Avx512, Avx512Bf16, Avx512Vnni};
 
 /// Outputs in a register of AVX2, and of AVX-512.
 const EIGHT: usize = 8;
@@ -41,7 +41,7 @@ macro_rules! in_quads {
     )+};
 }
 
-in_quads!(Avx2 Avx512);
+in_quads!(Avx2 Avx512 Avx512Bf16);
 
 impl IntegerProducts for Avx512Vnni {
     #[inline(always)]
