@@ -218,7 +218,7 @@ impl Product<'_> {
 
 /// How panels of a format are multiplied.
 trait Sums {
-    /// How many sums each output has at a time.
+    /// How many sums an output has at a time.
     const OF_ONE: usize = 1;
 
     fn dispatch<K: RowKernel>(simd: Simd, rows: usize, kernel: K) -> K::Output {

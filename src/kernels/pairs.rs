@@ -48,7 +48,7 @@ use bytes::Bytes;
 use half::bf16;
 
 use super::arena::Arena;
-use super::microkernel::{LANES, VECTORS, multiply_add, vectors};
+use super::microkernel::{LANES, VECTORS, multiply_add, prefetch, vectors};
 use super::simd::{Isa, WIDTH, fma, widen_one_bf16};
 
 /// Inputs whose products are added to an output together.
@@ -159,26 +159,32 @@ pub enum Form {
     Words,
 }
 
-/// Packs up to [`Simd::passes`](super::simd::Simd::passes) rows of `x`, `[rows][n_in]`, rounded, into
-/// words. All of them are zero before.
+/// Packs the rows of a pass, `[rows][n_in]`, rounded, into words. All of them are zero before.
+#[inline(always)]
 pub fn pack(x: &[f32], n_in: usize, form: Form, words: &mut [u32]) {
+    /// Numbers that are rounded before they are packed: the compiler makes vector instructions of that.
+    const STRIP: usize = 256;
     let rows = x.len() / n_in;
     for (row, x) in x.chunks_exact(n_in).enumerate() {
-        match form {
-            Form::Numbers => {
-                for (word, x) in words[row..].iter_mut().step_by(rows).zip(x) {
-                    *word = u32::from(round(*x).to_bits()) << 16;
-                }
+        for (strip, x) in x.chunks(STRIP).enumerate() {
+            let mut rounded = [0; STRIP];
+            for (rounded, x) in rounded.iter_mut().zip(x) {
+                *rounded = u32::from(round(*x).to_bits()) << 16;
             }
-            Form::Words => {
-                let mut words = words[row..].iter_mut().step_by(rows);
-                for x in x.chunks(4) {
-                    let mut four = [0; 4];
-                    for (four, x) in four.iter_mut().zip(x) {
-                        *four = u32::from(round(*x).to_bits());
+            match form {
+                Form::Numbers => {
+                    let words = words[strip * STRIP * rows + row..].iter_mut().step_by(rows);
+                    for (word, number) in words.zip(&rounded[..x.len()]) {
+                        *word = *number;
                     }
-                    for (word, first) in words.by_ref().take(2).zip(0..) {
-                        *word = four[first] << 16 | four[first + 2];
+                }
+                Form::Words => {
+                    let mut words =
+                        words[strip * STRIP / 2 * rows + row..].iter_mut().step_by(rows);
+                    for four in &rounded.as_chunks::<4>().0[..x.len().div_ceil(4)] {
+                        for (word, first) in words.by_ref().take(2).zip(0..) {
+                            *word = four[first] | four[first + 2] >> 16;
+                        }
                     }
                 }
             }
@@ -244,22 +250,21 @@ fn add_depth<I: Isa, const M: usize, const P: usize, const V: usize>(
 ) {
     let mut even = [[[I::splat(0.0); V]; M]; P];
     let mut odd = even;
-    let add = |sums: &mut _, k| multiply::<I, M, P, V>(sums, panels, first, x, k);
     // Inputs in order, where there are registers for both sums. Otherwise, the even ones come first.
     if const { 2 * V * M * P <= I::SUMS } {
         for two in 0..x.len() / 2 {
-            add(&mut even, 2 * two);
-            add(&mut odd, 2 * two + 1);
+            multiply::<I, M, P, V>(&mut even, panels, first, x, 2 * two);
+            multiply::<I, M, P, V>(&mut odd, panels, first, x, 2 * two + 1);
         }
         if !x.len().is_multiple_of(2) {
-            add(&mut even, x.len() - 1);
+            multiply::<I, M, P, V>(&mut even, panels, first, x, x.len() - 1);
         }
     } else {
         for k in (0..x.len()).step_by(2) {
-            add(&mut even, k);
+            multiply::<I, M, P, V>(&mut even, panels, first, x, k);
         }
         for k in (1..x.len()).step_by(2) {
-            add(&mut odd, k);
+            multiply::<I, M, P, V>(&mut odd, panels, first, x, k);
         }
     }
     for p in 0..P {
@@ -274,6 +279,16 @@ fn add_depth<I: Isa, const M: usize, const P: usize, const V: usize>(
     }
 }
 
+/// Few panels at once are prefetched, as by the [microkernel](super::microkernel).
+#[inline(always)]
+fn prefetch_ahead<const P: usize>(weights: &[bf16; LANES]) {
+    /// 4 KiB.
+    const AHEAD: usize = 64;
+    if const { P < 3 } {
+        prefetch(std::ptr::from_ref(weights).wrapping_add(AHEAD));
+    }
+}
+
 /// Adds the products of the `k`-th input.
 #[inline(always)]
 fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
@@ -284,6 +299,7 @@ fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
     k: usize,
 ) {
     for p in 0..P {
+        prefetch_ahead::<P>(&panels[p][k]);
         let weights = vectors(&panels[p][k]);
         let mut widened = [I::splat(0.0); V];
         for v in 0..V {

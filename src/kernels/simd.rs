@@ -15,7 +15,9 @@ use std::fmt::{self, Display, Formatter};
 
 use half::{bf16, f16};
 
-use super::pairs::{self, Form, PairProducts};
+#[cfg(target_arch = "x86_64")]
+use super::pairs;
+use super::pairs::{Form, PairProducts};
 use super::quantized::IntegerProducts;
 
 /// The numbers of a vector.

@@ -130,6 +130,18 @@ fn activations_in_int8_need_quantized_weights() {
     succeed("12_quantized", &last_seed);
 }
 
+#[cfg(feature = "flex")]
+#[test]
+fn activations_in_bf16_need_weights_in_bf16() {
+    let args = ["--device", "cpu", "--activations", "bf16"];
+    fail(CACHED, &args, 2, "leave the activations in f32 (`--dtype bf16`, or");
+    let in_bf16 = ["--device", "cpu", "--dtype", "bf16", "--max-tokens", "5"];
+    let report = succeed_in_json(CACHED, &in_bf16);
+    let rounded = succeed_in_json(CACHED, &[&in_bf16[..], &args[2..]].concat());
+    assert_eq!(rounded["weight_formats"], report["weight_formats"]);
+    assert_ne!(rounded["logits_hash"], report["logits_hash"]);
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn a_type_that_the_device_lacks_exits_with_2() {

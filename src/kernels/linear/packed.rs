@@ -79,7 +79,7 @@ pub struct PackedPass<'a> {
 }
 
 impl<'a> Packed<'a> {
-    pub fn new(x: &'a [f32], rows: usize, mut forms: Forms, cpu: &Cpu) -> Self {
+    pub fn new(x: &'a [f32], rows: usize, forms: Forms, cpu: &Cpu) -> Self {
         let mut first = 0;
         let mut passes = Vec::new();
         for pass in cpu.simd().passes(rows) {
@@ -90,16 +90,16 @@ impl<'a> Packed<'a> {
         if forms.numbers {
             packed.pack_numbers(x, forms.sums, cpu);
         }
-        #[cfg(target_arch = "x86_64")]
-        if forms.words && cpu.simd() == Simd::Amx && rows >= amx::FEW {
-            packed.tiles = tiles(x, rows);
-            forms.words = false;
-        }
-        if forms.words {
-            packed.words = words(x, &packed.passes, cpu);
-        }
         if forms.rounded {
             packed.rounded = round(x, rows, cpu);
+        }
+        if forms.words {
+            #[cfg(target_arch = "x86_64")]
+            if cpu.simd() == Simd::Amx && rows >= amx::FEW {
+                packed.tiles = tiles(x, rows, cpu);
+                return packed;
+            }
+            packed.words = words(x, &packed.passes, cpu);
         }
         packed
     }
@@ -189,13 +189,20 @@ fn words(x: &[f32], passes: &[Range<usize>], cpu: &Cpu) -> Vec<u32> {
 
 /// Rounds `x`, `[rows][n_in]`, to bf16, for a matrix unit.
 #[cfg(target_arch = "x86_64")]
-fn tiles(x: &[f32], rows: usize) -> Vec<bf16> {
+fn tiles(x: &[f32], rows: usize, cpu: &Cpu) -> Vec<bf16> {
     let n_in = x.len() / rows;
     let width = amx::row_length(n_in);
     let mut tiles = vec![bf16::ZERO; rows.next_multiple_of(amx::ROWS) * width];
-    for (row, x) in tiles.chunks_exact_mut(width).zip(x.chunks_exact(n_in)) {
-        amx::pack_row(x, row);
-    }
+    let parts = Disjoint::new(&mut tiles);
+    for_each_pass(rows.div_ceil(amx::ROWS), x, cpu, |i| {
+        let rows = i * amx::ROWS..rows.min((i + 1) * amx::ROWS);
+        // SAFETY: the parts of two tiles do not overlap, and each is packed once.
+        let tile = unsafe { parts.part(rows.start * width..rows.end * width) };
+        let x = x[rows.start * n_in..rows.end * n_in].chunks_exact(n_in);
+        for (row, x) in tile.chunks_exact_mut(width).zip(x) {
+            amx::pack_row(x, row);
+        }
+    });
     tiles
 }
 

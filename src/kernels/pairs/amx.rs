@@ -2,6 +2,9 @@
 //!
 //! A tile of weights is 32 inputs of 16 outputs, and a tile of activations 16 rows of 32 inputs. One
 //! instruction multiplies them, and adds to 16 x 16 sums.
+//!
+//! No machine with these instructions was at hand when this was written. So they are used only where they
+//! have computed, bit by bit, what they should: [`is_available`].
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};

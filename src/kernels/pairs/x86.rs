@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use half::bf16;
 
-use super::{DEPTH, Form, LANES, PairProducts, WIDTH, agrees, pack, words_of};
+use super::{DEPTH, Form, LANES, PairProducts, WIDTH, agrees, pack, prefetch_ahead, words_of};
 use crate::kernels::simd::Isa;
 use crate::kernels::simd::x86::{Avx2, Avx512, Avx512Bf16, Avx512Vnni};
 
@@ -79,8 +79,10 @@ fn products<const M: usize, const P: usize>(
     let mut in_order = [[[0.0; LANES]; M]; P];
     for p in 0..P {
         for row in 0..M {
-            for lane in 0..LANES {
-                in_order[p][row][lane] = outputs[p][row][lane / 4 % 2][lane / 8 * 4 + lane % 4];
+            let [first, second] = &outputs[p][row];
+            let halves = [first.as_chunks::<4>().0, second.as_chunks::<4>().0];
+            for (four, in_order) in in_order[p][row].as_chunks_mut().0.iter_mut().enumerate() {
+                *in_order = halves[four % 2][four / 2];
             }
         }
     }
@@ -99,6 +101,11 @@ fn add_depth<const M: usize, const P: usize, const FIRST: usize, const H: usize>
     for four in 0..DEPTH / 4 {
         for p in 0..P {
             let inputs = &panels[p].as_chunks::<4>().0[four];
+            if FIRST == 0 {
+                for weights in inputs {
+                    prefetch_ahead::<P>(weights);
+                }
+            }
             for odd in 0..2 {
                 let (first, second) = (load(&inputs[odd]), load(&inputs[odd + 2]));
                 let mut words = [second; H];
