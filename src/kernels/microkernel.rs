@@ -40,13 +40,13 @@ pub(super) fn accumulate<
 ) {
     for k in 0..x.len() {
         for p in 0..P {
-            // All vectors with the first: in turns, each would wait for memory.
-            if AHEAD > 0 && first == 0 {
-                prefetch(std::ptr::from_ref(&panels[p][k]).wrapping_add(AHEAD));
-            }
             let mut weights = [I::splat(0.0); V];
             for v in 0..V {
-                weights[v] = N::widen::<I>(&vectors(&panels[p][k])[first + v]);
+                let numbers = &vectors(&panels[p][k])[first + v];
+                if AHEAD > 0 {
+                    prefetch(std::ptr::from_ref(numbers).wrapping_add(AHEAD * VECTORS));
+                }
+                weights[v] = N::widen::<I>(numbers);
             }
             multiply_add::<I, M, V>(&mut acc[p], weights, &x[k]);
         }
