@@ -357,15 +357,18 @@ mod tests {
         }
     }
 
-    /// The least sums that there are.
+    /// The least sums that there are, where products cancel each other.
     #[test]
     fn no_sum_is_subnormal() {
         let (least, more) = (LEAST.to_f32(), LEAST.to_f32() * 1.007_812_5);
-        for (weights, x) in [([least, least], [more, -least]), ([more, 0.0], [more, 0.0])] {
-            let sum = sum(&weights, &[x[0], 0.0, x[1]]);
-            assert!(sum == 0.0 || sum.is_normal(), "{sum:e}");
+        let after = 1.015_625 * LEAST.to_f32();
+        for (weights, x, expected) in [
+            ([least, 0.0, least], [more, 0.0, -least], -119),
+            ([more, 0.0, least], [more, 0.0, -after], -126),
+        ] {
+            let sum = sum(&weights, &x);
+            assert!(sum.is_normal() && sum == 2.0_f32.powi(expected), "{sum:e}");
         }
-        assert!((least * least).is_normal());
     }
 
     #[test]
