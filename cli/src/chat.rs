@@ -1,7 +1,7 @@
 //! `slowburn chat`: a conversation in the terminal, or in a pipe.
 //!
 //! What a conversation is, without a terminal: [`Conversation`], the [`Line`]s that are typed, the
-//! [`Settings`] of answers, the [`Thoughts`] of reasoning models, and [`Speaker`], which answers.
+//! [`Settings`] of answers, and [`Speaker`], which answers.
 
 mod command;
 mod conversation;
@@ -12,7 +12,6 @@ mod interrupts;
 mod screen;
 mod settings;
 mod speaker;
-mod thoughts;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +25,6 @@ pub use conversation::{Answer, Conversation, JsonError, Question};
 pub use error::{Error, Result};
 pub use settings::Settings;
 pub use speaker::{Reply, Speaker};
-pub use thoughts::{Piece, Thoughts};
 
 use crate::progress;
 use input::{Input, Read};

@@ -33,8 +33,19 @@ pub(super) fn options(
     if !service.pretrained.tokenizer.has_chat_template() {
         check_without_template(&template, messages)?;
     }
-    let TemplateOptions { chat_template_kwargs, documents, reasoning_effort, .. } = template;
+    let TemplateOptions {
+        chat_template_kwargs,
+        documents,
+        reasoning_effort,
+        enable_thinking,
+        ..
+    } = template;
     let mut variables = of_effort(reasoning_effort);
+    if let Some(is_enabled) = enable_thinking {
+        // DeepSeek's and Granite's templates have the shorter name.
+        let names = ["enable_thinking", "thinking"].map(str::to_owned);
+        variables.extend(names.map(|name| (name, Variable::from(is_enabled))));
+    }
     if let Some(documents) = documents {
         let wrong = |_| {
             let message =
@@ -123,6 +134,8 @@ fn check_without_template(
         "chat_template_kwargs".to_owned()
     } else if template.documents.is_some() {
         "documents".to_owned()
+    } else if template.enable_thinking.is_some() {
+        "enable_thinking".to_owned()
     } else if template.reasoning_effort.is_some() {
         "reasoning_effort".to_owned()
     } else if let Some((index, name)) = reasoning {
@@ -133,7 +146,8 @@ fn check_without_template(
     Err(without_template(field))
 }
 
-fn without_template(field: String) -> ApiError {
+/// What is said of a field that only a chat template reads, where the model has none.
+pub(super) fn without_template(field: String) -> ApiError {
     let message = format!(
         "`{field}` is for a chat template, and this model has none: leave it out, or serve a model that was trained for chat"
     );

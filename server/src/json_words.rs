@@ -198,7 +198,7 @@ mod tests {
             &json!({
                 "add_generation_prompt": true, "continue_final_message": false,
                 "chat_template_kwargs": {"enable_thinking": true}, "documents": [{}],
-                "reasoning_effort": "low",
+                "enable_thinking": true, "reasoning_effort": "low",
             }),
             &mut all,
         );

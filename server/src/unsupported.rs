@@ -160,7 +160,7 @@ const OTHER_NAMES: [(&str, &str); 18] = [
     ("repeat_penalty", "`repetition_penalty`"),
     ("random_seed", "`seed`"),
     ("typical", "`typical_p`"),
-    ("enable_thinking", "it in `chat_template_kwargs`"),
+    ("think", "`enable_thinking`"),
     ("system", "a message with the role `system`"),
     ("instructions", "a message with the role `system`"),
     ("reasoning", "`reasoning_effort`"),
@@ -212,11 +212,12 @@ pub(super) const OF_SAMPLERS: [Field; 13] = [
 
 /// The fields that say how a conversation is written, of a request and, behind `messages.`, of its
 /// messages.
-pub(super) const OF_TEMPLATES: [&str; 8] = [
+pub(super) const OF_TEMPLATES: [&str; 9] = [
     "add_generation_prompt",
     "continue_final_message",
     "chat_template_kwargs",
     "documents",
+    "enable_thinking",
     "reasoning_effort",
     "messages.prefix",
     "messages.reasoning_content",
@@ -365,11 +366,7 @@ mod tests {
                 &["messages.reasoning"],
                 "send a message with the role `system` instead",
             ),
-            (
-                json!({"enable_thinking": false}),
-                &[],
-                "send it in `chat_template_kwargs` instead",
-            ),
+            (json!({"think": false}), &["enable_thinking"], "send `enable_thinking` instead"),
         ] {
             assert!(found(fields, heeded).ends_with(here));
         }

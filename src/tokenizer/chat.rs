@@ -148,6 +148,12 @@ impl From<String> for Variable {
     }
 }
 
+impl From<bool> for Variable {
+    fn from(value: bool) -> Self {
+        Self(Value::from(value))
+    }
+}
+
 impl FromStr for Variable {
     type Err = Infallible;
 

@@ -10,6 +10,7 @@ mod jinja;
 mod plain;
 mod special_text;
 mod stop_strings;
+mod thoughts;
 mod token_bytes;
 
 use std::str::FromStr;
@@ -32,6 +33,7 @@ pub use plain::{END_OF_PARAGRAPH, paragraphs};
 use special_text::SpecialTexts;
 pub(crate) use special_text::WrittenChat;
 pub use stop_strings::{MAX_STOP_LENGTH, MAX_STOP_STRINGS, StopMatch, StopStrings};
+pub use thoughts::{AnswerPiece, Thoughts};
 
 /// Turns text into token ids and back. It is read from `tokenizer.json`, with the additions of
 /// `tokenizer_config.json` and `chat_template.jinja`.

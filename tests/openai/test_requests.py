@@ -249,7 +249,6 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
         ("max_new_tokens", 5, None),
         ("stop_sequences", ["."], []),
         ("length_penalty", 2.0, 1.0),
-        ("enable_thinking", False, None),
         ("skip_special_tokens", False, True),
         ("do_sample", False, True),
     ]
@@ -258,6 +257,7 @@ def test_what_is_not_supported_is_refused_by_name_unless_it_asks_for_nothing(htt
         ("add_generation_prompt", False, True),
         ("continue_final_message", True, False),
         ("documents", [{"text": "x"}], []),
+        ("enable_thinking", False, None),
         ("reasoning_effort", "low", None),
     ]
     unsupported = {

@@ -147,7 +147,7 @@ def test_logprobs_are_those_of_a_chat(respond, chat):
         ({"input": []}, "input"),
         ({"input": 3}, "input"),
         ({"input": [{"role": "king", "content": "x"}]}, "input[0].role"),
-        ({"input": [{"role": "user", "content": "x"}, {"type": "reasoning", "role": "user", "content": "y"}]}, "input[1].type"),
+        ({"input": [{"role": "user", "content": "x"}, {"type": "item", "role": "user", "content": "y"}]}, "input[1].type"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input[0].content"),
         ({"input": "fox " * 600}, "input"),
     ],

@@ -203,7 +203,8 @@ CALL = {"type": "function_call", "call_id": "c", "name": "feed", "arguments": "{
         ({"input": [{**CALL, "call_id": None}]}, "input[0].call_id", "string"),
         ({"input": [{"role": "user", "content": "x"}, {"type": "function_call_output", "output": "x"}]}, "input[1].call_id", "missing"),
         ({"input": [{"type": "function_call_output", "call_id": "c", "output": 3}]}, "input[0].output", "parts"),
-        ({"input": [{"type": "reasoning", "summary": []}]}, "input[0].type", "function_call_output"),
+        ({"input": [{"type": "web_search_call"}]}, "input[0].type", "function_call_output"),
+        ({"input": [{"type": "reasoning", "summary": []}]}, "input[0]", "chat template"),
     ],
 )
 def test_what_cannot_be_used_is_named(http, body, param, says):

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use indicatif::ProgressBar;
 use slowburn::kernels::BLOCK;
+use slowburn::tokenizer::AnswerPiece;
 use slowburn_examples::cli::DIM;
 use slowburn_flags::{Wrapper, terminal_width, wrap};
 
 use super::error::{Error, Result};
 use super::speaker::Speaker;
-use super::thoughts::Piece;
 use crate::progress::{Watched, watched};
 
 /// Shows answers and notes. Styles are left out where there is no terminal, or NO_COLOR is set.
@@ -60,21 +60,21 @@ impl Screen {
     ///
     /// # Errors
     /// A closed standard output.
-    pub(super) fn show(&mut self, piece: &Piece, thought_tokens: usize) -> Result<()> {
+    pub(super) fn show(&mut self, piece: &AnswerPiece, thought_tokens: usize) -> Result<()> {
         match piece {
-            Piece::Thought(_) if self.folds => {
+            AnswerPiece::Thought(_) if self.folds => {
                 let spinner = self.spinner.get_or_insert_with(ProgressBar::new_spinner);
                 spinner.set_message(format!("thinking: {thought_tokens} tokens"));
                 spinner.tick();
                 Ok(())
             }
             // Thoughts are no answer: a pipe does not get them.
-            Piece::Thought(text) => {
+            AnswerPiece::Thought(text) => {
                 self.shown = Shown::Thought;
                 let text = self.wrapped(text);
                 write_thought(&text)
             }
-            Piece::Text(text) => {
+            AnswerPiece::Text(text) => {
                 let mut text = text.as_str();
                 if self.shown != Shown::Text {
                     self.end_thought(thought_tokens)?;

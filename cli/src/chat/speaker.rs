@@ -10,13 +10,12 @@ use slowburn::inference::{
 use slowburn::kernels::BLOCK;
 use slowburn::pretrained::Pretrained;
 use slowburn::speculation::Speculation;
-use slowburn::tokenizer::{ChatEnding, ChatOptions, END_OF_PARAGRAPH, Message};
+use slowburn::tokenizer::{AnswerPiece, ChatEnding, ChatOptions, END_OF_PARAGRAPH, Message};
 use slowburn_examples::cli::{ChatArgument, chat_options};
 
 use super::conversation::Answer;
 use super::error::{Error, Result};
 use super::settings::Settings;
-use super::thoughts::{Piece, Thoughts};
 
 /// A model, and the blocks of what it has read: a conversation that goes on begins with the same tokens,
 /// so that only new ones are computed.
@@ -114,33 +113,34 @@ impl Speaker {
         prompt: Vec<u32>,
         settings: &Settings,
         begun: impl FnOnce(CancelToken),
-        mut heard: impl FnMut(&Piece, usize) -> Result<()>,
+        mut heard: impl FnMut(&AnswerPiece, usize) -> Result<()>,
     ) -> Result<Reply> {
-        let mut thoughts = Thoughts::after(&self.end_of(&prompt));
+        let mut thoughts = self.pretrained.tokenizer.thoughts_after(&prompt);
         let job = self.inference.infer(self.request(prompt, settings)).spawn();
         begun(job.cancel_token());
-        let (mut text, mut thought, mut thought_tokens) = (String::new(), String::new(), 0);
-        let mut hear = |piece: Piece, thought_tokens: usize| {
+        let (mut text, mut thought) = (String::new(), String::new());
+        let mut hear = |piece: AnswerPiece, thought_tokens: usize| {
             match &piece {
-                Piece::Thought(piece) => thought.push_str(piece),
-                Piece::Text(piece) => text.push_str(piece),
+                AnswerPiece::Thought(piece) => thought.push_str(piece),
+                AnswerPiece::Text(piece) => text.push_str(piece),
             }
             heard(&piece, thought_tokens)
         };
         for token in &job.stream {
-            let pieces = thoughts.push(&token.token);
-            thought_tokens += usize::from(thoughts.is_inside());
-            for piece in pieces {
-                hear(piece, thought_tokens)?;
+            for piece in thoughts.push_token(token.token_id, &token.token) {
+                hear(piece, thoughts.tokens())?;
             }
         }
         if let Some(piece) = thoughts.finish() {
-            hear(piece, thought_tokens)?;
+            hear(piece, thoughts.tokens())?;
         }
         let completion = job.join()?;
-        let thought = thought.trim_end();
-        let thought = (!thought.is_empty()).then(|| thought.to_owned());
-        Ok(Reply { answer: Answer { text, thought }, thought_tokens, completion })
+        let thought = (!thought.is_empty()).then_some(thought);
+        Ok(Reply {
+            answer: Answer { text, thought },
+            thought_tokens: thoughts.tokens(),
+            completion,
+        })
     }
 
     fn request(&self, prompt: Vec<u32>, settings: &Settings) -> GenerateRequest {
@@ -156,11 +156,5 @@ impl Speaker {
         } else {
             request.with_stop(END_OF_PARAGRAPH)
         }
-    }
-
-    /// The text that a prompt ends with.
-    fn end_of(&self, prompt: &[u32]) -> String {
-        let last = &prompt[prompt.len().saturating_sub(8)..];
-        self.pretrained.tokenizer.decode(last).unwrap_or_default()
     }
 }

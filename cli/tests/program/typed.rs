@@ -1,7 +1,7 @@
 //! What is typed, set and thought.
 
 use slowburn::sampling::SamplingParams;
-use slowburn_cli::chat::{COMMANDS, Command, Error, Line, Piece, Settings, Thoughts};
+use slowburn_cli::chat::{COMMANDS, Command, Error, Line, Settings};
 
 use super::foreign_words::assert_in_words;
 
@@ -99,45 +99,4 @@ fn settings_are_changed_within_their_ranges() {
     errors.push(Error::NothingToUndo.to_string());
     errors.push(Error::NothingToRetry.to_string());
     assert_in_words(&errors);
-}
-
-/// The thoughts and the text of an answer that comes in these pieces.
-fn divide(prompt: &str, pieces: &[&str]) -> (String, String) {
-    let mut thoughts = Thoughts::after(prompt);
-    let mut found: Vec<Piece> = pieces.iter().flat_map(|piece| thoughts.push(piece)).collect();
-    found.extend(thoughts.finish());
-    let (mut thought, mut text) = (String::new(), String::new());
-    for piece in found {
-        match piece {
-            Piece::Thought(piece) => thought.push_str(&piece),
-            Piece::Text(piece) => text.push_str(&piece),
-        }
-    }
-    (thought, text)
-}
-
-#[test]
-fn thoughts_are_found_however_they_are_cut() {
-    for (prompt, whole, thought, text) in [
-        ("", "<think>\nA < b?\n</think>\n\nYes.", "A < b?\n", "Yes."),
-        ("", " \n<think>a</think>b", "a", "b"),
-        // A template that begins the thought.
-        ("assistant\n<think>\n", "\na</thin k></think>b", "a</thin k>", "b"),
-        ("", "<think>never ends </thi", "never ends </thi", ""),
-        ("", "<think></think>\n\nb", "", "b"),
-        // What only speaks of the tag.
-        ("", " The tag <think> opens.", "", " The tag <think> opens."),
-        ("", "<thin ice>", "", "<thin ice>"),
-        ("", "  ", "", "  "),
-        ("<think> is a tag", "a</think>", "", "a</think>"),
-    ] {
-        let characters: Vec<String> = whole.chars().map(String::from).collect();
-        let one_by_one: Vec<&str> = characters.iter().map(String::as_str).collect();
-        let expected = (thought.to_owned(), text.to_owned());
-        assert_eq!(divide(prompt, &one_by_one), expected, "{whole:?}");
-        for cut in (0..=whole.len()).filter(|&cut| whole.is_char_boundary(cut)) {
-            let (first, second) = whole.split_at(cut);
-            assert_eq!(divide(prompt, &[first, second]), expected, "{first:?} {second:?}");
-        }
-    }
 }

@@ -1,17 +1,6 @@
 // A conversation: messages, and the answers to them.
 "use strict";
 
-const CLOSE = "</think>";
-
-/** How much of a text, from its beginning, is what a reasoning model thought before it answered. */
-function thoughtLength({ role, text }) {
-    if (role !== "assistant" || model?.chat_template === "") return 0;
-    const end = text.indexOf(CLOSE);
-    // Some templates begin the thought themselves. White space only sets the answer off from it.
-    if (end >= 0) return text.length - text.slice(end + CLOSE.length).trimStart().length;
-    return text.trimStart().startsWith("<think>") ? text.length : 0;
-}
-
 function isJson(text) {
     try {
         JSON.parse(text);
@@ -32,24 +21,25 @@ let foldsThoughts = false;
 /** A message, and how it is shown. */
 class Message {
     text = "";
+    /** Of an answer: what the model thought before it. */
+    thought = "";
     /** Of an answer: the calls of tools, each with its `id`, `name`, `arguments` and the `box` of these. */
     calls = [];
     /** Of a result: the call that it answers. */
     call = null;
     /** What the answer took, in words. */
     took = "";
-    /** Tokens that have arrived, and may be part of a call: their text comes with a later one. */
+    /** Tokens that have arrived, and may be part of a call or a thought: their text comes with a later one. */
     #held = [];
 
-    constructor({ role, text = "", calls = [], call = null, took = "" }) {
-        Object.assign(this, { role, text, call });
+    constructor({ role, text = "", thought = "", calls = [], call = null, took = "" }) {
+        Object.assign(this, { role, text, thought, call });
         this.view = copyOf("message-view");
         this.view.classList.add(role);
         this.find("h2").textContent = call ? `Result of ${call.name}` : AUTHORS[role];
         this.run = new TokenRun(element("messages"), (token) => this.#boxOf(token));
-        const thought = thoughtLength(this);
-        this.find(".thought .part").textContent = text.slice(0, thought);
-        this.find(".said").textContent = text.slice(thought);
+        this.find(".thought .part").textContent = thought;
+        this.find(".said").textContent = text;
         for (const { arguments: written, ...call } of calls) {
             this.#begin(call).append(written);
             this.calls.at(-1).arguments = written;
@@ -78,54 +68,53 @@ class Message {
 
     /** Whether nothing was answered. */
     isEmpty() {
-        return this.text.trim() === "" && this.calls.length === 0;
+        return this.text.trim() === "" && this.thought === "" && this.calls.length === 0;
     }
 
     /** Adds what a chunk of the stream has. Whether it was a token. */
     take({ delta, logprobs }) {
         const [part] = delta.tool_calls ?? [];
         if (part?.id) this.#begin({ id: part.id, name: part.function.name });
-        const text = part ? part.function.arguments : delta.content ?? "";
-        const from = this.text.length;
-        if (part) this.calls[part.index].arguments += text;
+        const thought = delta.reasoning_content ?? "";
+        const text = part ? part.function.arguments : thought || (delta.content ?? "");
+        const place = { call: part && this.calls[part.index], isThought: thought !== "" };
+        if (part) place.call.arguments += text;
+        else if (place.isThought) this.thought += text;
         else this.text += text;
-        const call = part && this.calls[part.index];
         const [said] = logprobs?.content ?? [];
-        if (said) this.#held.push({ ...tokenOf(said), text, from });
-        if (part || text !== "") this.#settle(call);
+        if (said) this.#held.push({ ...tokenOf(said), text });
+        if (part || text !== "") this.#settle(place);
         // What a token completes besides its own part of the message: the text before a call, or behind it.
         if (!said && text !== "") {
             this.run.draw();
-            this.#boxOf({ call, from, text }).append(text);
+            this.#boxOf(place).append(text);
         }
         this.#showThought();
         return said !== undefined;
     }
 
-    /** The tokens that were held belong to a call, or to the text. */
-    #settle(call) {
-        for (const token of this.#held.splice(0)) this.run.push({ ...token, call });
+    /** The tokens that were held belong to a call, to the thought or to the text. */
+    #settle(place) {
+        for (const token of this.#held.splice(0)) this.run.push({ ...token, ...place });
     }
 
     /** Nothing more comes. */
     end() {
-        this.#settle(this.calls.at(-1));
+        this.#settle({ call: this.calls.at(-1), isThought: this.text === "" && this.thought !== "" });
         this.run.draw();
     }
 
     /** The element that a token belongs into. */
-    #boxOf({ call, from, text }) {
-        if (call) return call.box;
-        return this.find(from + Math.max(text.length, 1) <= thoughtLength(this) ? ".thought .part" : ".said");
+    #boxOf({ call, isThought }) {
+        return call ? call.box : this.find(isThought ? ".thought .part" : ".said");
     }
 
     #showThought() {
         const thought = this.find(".thought");
-        if (thought.hidden === (thoughtLength(this) === 0)) return;
-        thought.hidden = !thought.hidden;
+        if (!thought.hidden || this.thought === "") return;
+        thought.hidden = false;
         thought.open = !foldsThoughts;
         thought.querySelector("summary").addEventListener("click", () => { foldsThoughts = thought.open; });
-        this.run.sort();
     }
 
     /** A call begins. Returns the element for its arguments. */
@@ -140,11 +129,10 @@ class Message {
 
     /** The message as the server reads it. */
     wired() {
-        const { role, text, call } = this;
-        const thought = thoughtLength(this);
-        const message = { role, content: text.slice(thought) };
+        const { role, text, thought, call } = this;
+        const message = { role, content: text };
         if (call) message.tool_call_id = call.id;
-        if (thought > 0) message.reasoning_content = text.slice(0, thought).replace(/<\/?think>/g, "").trim();
+        if (thought !== "" && model?.chat_template !== "") message.reasoning_content = thought;
         const calls = this.#wholeCalls();
         if (calls.length > 0) {
             message.tool_calls = calls.map(({ id, name, arguments: written }) => (
@@ -162,8 +150,8 @@ class Message {
     /** The message as it is kept. */
     kept() {
         const calls = this.calls.map(({ box, ...call }) => call);
-        const { role, text, call, took } = this;
-        return { role, text, calls, call: call && { id: call.id, name: call.name }, took };
+        const { role, text, thought, call, took } = this;
+        return { role, text, thought, calls, call: call && { id: call.id, name: call.name }, took };
     }
 
     /** Which buttons do something: the last message is answered again, or its calls are. */

@@ -93,15 +93,6 @@ class TokenRun {
         candidates.drawArrows();
     }
 
-    /** Moves tokens into the elements that they belong into by now. */
-    sort() {
-        this.draw();
-        for (const token of this.tokens) {
-            const box = this.#boxOf(token);
-            if (token.span.parentElement !== box) box.append(token.span);
-        }
-    }
-
     /** Draws nothing more. */
     forget() {
         cancelAnimationFrame(this.#frame);

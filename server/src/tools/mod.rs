@@ -1,5 +1,6 @@
 //! Tools: how a model is made to call them, and how its calls are found in what it writes.
 
+mod answer;
 mod grammar;
 mod scan;
 mod split;
@@ -10,13 +11,14 @@ use serde_json::{Value, json};
 use slowburn::constrained::Constraint;
 use slowburn::grammar::{Grammar, Schema};
 use slowburn::pretrained::Pretrained;
-use slowburn::tokenizer::{FunctionCall, Message, ToolCall, short_id};
+use slowburn::tokenizer::{FunctionCall, Message, Thoughts, ToolCall, short_id};
 use uuid::Uuid;
 
 use super::error::ApiError;
 use super::formats::{self, Format};
 use super::service::Service;
 use super::wire::{Tool, ToolChoice, ToolMode};
+pub(super) use answer::AnswerSplitter;
 pub(super) use split::{Piece, Splitter};
 
 /// The most tools of a request.
@@ -263,6 +265,23 @@ pub(super) async fn grammar(
         Some(toolbox) => Ok(Some(toolbox.compiled(service, format).await?)),
         None => formats::grammar(service, format).await,
     }
+}
+
+/// What divides the answer to a prompt. `has_format` says that an answer is bound to a form: then it has no
+/// room for thoughts, and neither has a call that the request requires.
+pub(super) fn splitter(
+    service: &Service,
+    prompt: &[u32],
+    toolbox: Option<&Toolbox>,
+    has_format: bool,
+) -> AnswerSplitter {
+    let is_bound = has_format || toolbox.is_some_and(|toolbox| toolbox.is_required);
+    let thoughts = if is_bound {
+        Thoughts::none()
+    } else {
+        service.pretrained.tokenizer.thoughts_after(prompt)
+    };
+    AnswerSplitter::new(thoughts, Splitter::new(toolbox))
 }
 
 /// A new name for a call, which the templates of all models take.

@@ -6,6 +6,8 @@ use super::{Callable, PLAIN, Toolbox};
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Piece {
+    /// What the model thinks before it answers.
+    Thought(String),
     Text(String),
     /// A call begins.
     Call {

@@ -163,6 +163,9 @@ pub struct ReplyMessage {
     pub role: &'static str,
     /// Null where there are only calls.
     pub content: Option<String>,
+    /// What the model thought before it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<WireToolCall>,
 }
@@ -177,13 +180,16 @@ pub struct ChatChunkChoice {
     pub finish_reason: Option<WireFinish>,
 }
 
-/// What a chunk adds to the message: the role at first, then text or calls, and nothing at the end.
+/// What a chunk adds to the message: the role at first, then thoughts, text or calls, and nothing at
+/// the end.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallDelta>,
 }

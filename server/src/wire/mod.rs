@@ -42,10 +42,13 @@ pub use options::{Chunk, SamplingOptions, StreamOptions, WithFormat, WithSamplin
 pub(super) use options::{MAX_STOPS, NO_LIMIT};
 pub use prompt::PromptInput;
 pub use response_items::{
-    CallType, InputCall, InputCallOutput, InputMessage, OutputCall, OutputItem, OutputMessage,
-    OutputText, ResponseStatus,
+    CallType, InputCall, InputCallOutput, InputMessage, InputThought, OutputCall, OutputItem,
+    OutputMessage, OutputText, OutputThought, ResponseStatus, ThoughtText, ThoughtTextType,
+    ThoughtType,
 };
-pub use responses::{EventBody, Incomplete, ResponseEvent, ResponseObject, ResponseRequest};
+pub use responses::{
+    EventBody, EventPart, Incomplete, ResponseEvent, ResponseObject, ResponseRequest,
+};
 pub use sglang::{
     SglangFinish, SglangGenerated, SglangLogprob, SglangMeta, SglangPrompt, SglangRequest,
     SglangSampling,

@@ -24,6 +24,7 @@ pub enum ResponsesInput {
 #[expect(dead_code, reason = "only described: its type says which it is")]
 pub enum InputItem {
     Message(InputMessage),
+    Thought(InputThought),
     Call(InputCall),
     CallOutput(InputCallOutput),
 }
@@ -44,6 +45,56 @@ pub struct InputMessage {
 #[serde(rename_all = "snake_case")]
 pub enum MessageType {
     Message,
+}
+
+/// What the model thought before its next message or call, for templates that write it.
+#[derive(Debug, Clone, Deserialize, Validate, ToSchema)]
+#[garde(allow_unvalidated)]
+pub struct InputThought {
+    #[serde(rename = "type")]
+    #[expect(dead_code, reason = "another type does not parse")]
+    pub kind: ThoughtType,
+    /// The thought itself.
+    pub content: Option<Vec<ThoughtText>>,
+    /// A summary, which counts where there is no `content`.
+    pub summary: Option<Vec<ThoughtText>>,
+}
+
+impl InputThought {
+    pub(crate) fn into_text(self) -> String {
+        let text = |parts: Option<Vec<ThoughtText>>| -> String {
+            parts.into_iter().flatten().map(|part| part.text).collect()
+        };
+        let content = text(self.content);
+        if content.is_empty() {
+            text(self.summary)
+        } else {
+            content
+        }
+    }
+}
+
+/// A part of a thought.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub struct ThoughtText {
+    #[serde(rename = "type")]
+    pub kind: ThoughtTextType,
+    pub text: String,
+}
+
+/// The type of a part of a thought.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThoughtTextType {
+    ReasoningText,
+    SummaryText,
+}
+
+/// The type of a thought.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThoughtType {
+    Reasoning,
 }
 
 /// A call that the model has made.
@@ -129,8 +180,23 @@ pub enum ResponseStatus {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum OutputItem {
+    Thought(OutputThought),
     Message(OutputMessage),
     Call(OutputCall),
+}
+
+/// What the model thought before it answered.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OutputThought {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: ThoughtType,
+    pub status: ResponseStatus,
+    /// Always empty: the whole thought is in `content`.
+    #[schema(value_type = Vec<Value>)]
+    pub summary: [Value; 0],
+    /// One part; none before its text has begun.
+    pub content: Vec<ThoughtText>,
 }
 
 /// The message of an answer.

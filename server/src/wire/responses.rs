@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::response_items::{OutputItem, OutputText, ResponseStatus, ResponsesInput};
+use super::response_items::{OutputItem, OutputText, ResponseStatus, ResponsesInput, ThoughtText};
 use super::tools::{FlatTool, FlatToolChoice};
 use super::{ChatTokenLogprob, WireUsage};
 
@@ -63,7 +63,7 @@ pub struct ResponseObject {
     pub max_output_tokens: Option<i64>,
     pub metadata: BTreeMap<String, String>,
     pub model: String,
-    /// A message, calls of tools, or both; none before the end.
+    /// Thoughts, a message and calls of tools, as far as there are any; none before the end.
     pub output: Vec<OutputItem>,
     pub parallel_tool_calls: bool,
     pub previous_response_id: Option<String>,
@@ -108,18 +108,20 @@ pub struct InputTokensDetails {
 /// More on the tokens of the output.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct OutputTokensDetails {
-    /// Always 0: what a model writes before its answer is a part of it here.
+    /// Those of thoughts.
     pub reasoning_tokens: usize,
 }
 
 impl From<WireUsage> for ResponseUsage {
     fn from(usage: WireUsage) -> Self {
         let cached_tokens = usage.prompt_tokens_details.cached_tokens;
+        let reasoning_tokens =
+            usage.completion_tokens_details.map_or(0, |details| details.reasoning_tokens);
         Self {
             input_tokens: usage.prompt_tokens,
             input_tokens_details: InputTokensDetails { cached_tokens, cache_write_tokens: 0 },
             output_tokens: usage.completion_tokens,
-            output_tokens_details: OutputTokensDetails { reasoning_tokens: 0 },
+            output_tokens_details: OutputTokensDetails { reasoning_tokens },
             total_tokens: usage.total_tokens,
         }
     }
@@ -136,23 +138,31 @@ pub struct ResponseEvent {
     pub of: EventBody,
 }
 
+/// A part of an item.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum EventPart {
+    Text(OutputText),
+    Thought(ThoughtText),
+}
+
 /// What an event says, by its type.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EventBody {
     /// The whole answer as it is: created, in progress, completed or incomplete.
     Response { response: Box<ResponseObject> },
-    /// A message or a call begins or ends.
+    /// A thought, a message or a call begins or ends.
     Item {
         output_index: usize,
         item: OutputItem,
     },
-    /// A part of a message begins or ends.
+    /// A part of a thought or of a message begins or ends.
     Part {
         item_id: String,
         output_index: usize,
         content_index: usize,
-        part: OutputText,
+        part: EventPart,
     },
     /// More text.
     Delta {
@@ -169,6 +179,20 @@ pub enum EventBody {
         content_index: usize,
         text: String,
         logprobs: Vec<ChatTokenLogprob>,
+    },
+    /// More of a thought.
+    ThoughtDelta {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        delta: String,
+    },
+    /// A whole thought.
+    Thought {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        text: String,
     },
     /// More arguments of a call.
     ArgumentsDelta {

@@ -44,13 +44,16 @@ pub struct TemplateOptions {
     /// Go on with the last message instead of answering it: the text of the response continues that
     /// message's text. Default false.
     pub continue_final_message: Option<bool>,
-    /// Variables of the template, such as `enable_thinking`.
+    /// Variables of the template. They come before fields of the request.
     #[schema(value_type = Option<BTreeMap<String, Value>>)]
     pub chat_template_kwargs: Option<BTreeMap<String, Variable>>,
     /// Documents for templates that write them into the prompt: objects, most often with a `title` and
     /// a `text`.
     #[schema(value_type = Option<Vec<BTreeMap<String, Value>>>)]
     pub documents: Option<Variable>,
+    /// Whether the model thinks before it answers, for templates that know the variable `enable_thinking`
+    /// or `thinking`.
+    pub enable_thinking: Option<bool>,
     /// The variable `reasoning_effort` of the template, for models that know one.
     pub reasoning_effort: Option<String>,
 }

@@ -12,7 +12,7 @@ pub struct WireUsage {
     pub completion_tokens: usize,
     pub total_tokens: usize,
     pub prompt_tokens_details: PromptTokensDetails,
-    /// Where the model read draft tokens.
+    /// Where the model thought, or read draft tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_tokens_details: Option<CompletionTokensDetails>,
 }
@@ -27,6 +27,8 @@ pub struct PromptTokensDetails {
 /// More on the tokens of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CompletionTokensDetails {
+    /// Those of thoughts.
+    pub reasoning_tokens: usize,
     /// Draft tokens that were accepted, and are in the text.
     pub accepted_prediction_tokens: usize,
     /// Draft tokens that were not.
@@ -47,6 +49,13 @@ impl WireUsage {
             details.rejected_prediction_tokens += usage.drafted_tokens - usage.accepted_tokens;
         }
         self.total_tokens = self.prompt_tokens + self.completion_tokens;
+    }
+
+    /// Adds the tokens of one sequence that were thoughts, and are among its tokens already.
+    pub(crate) fn add_thoughts(&mut self, tokens: usize) {
+        if tokens > 0 {
+            self.completion_tokens_details.get_or_insert_default().reasoning_tokens += tokens;
+        }
     }
 }
 

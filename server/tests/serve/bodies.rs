@@ -116,6 +116,7 @@ const FIELDS: [&str; 55] = [
     "continue_final_message",
     "chat_template_kwargs",
     "documents",
+    "enable_thinking",
     "reasoning_effort",
     "n_predict",
     "count",

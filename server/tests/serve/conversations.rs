@@ -203,6 +203,7 @@ fn what_only_a_template_reads_is_refused_without_one() {
         for (fields, messages, param) in [
             (json!({"chat_template_kwargs": {"a": 1}}), messages(), "chat_template_kwargs"),
             (json!({"documents": [{"text": "x"}]}), messages(), "documents"),
+            (json!({"enable_thinking": false}), messages(), "enable_thinking"),
             (json!({"reasoning_effort": "low"}), messages(), "reasoning_effort"),
             (json!({}), thought("reasoning_content"), "messages[1].reasoning_content"),
             (json!({}), thought("reasoning"), "messages[1].reasoning"),
@@ -310,7 +311,7 @@ fn a_field_of_another_server_is_refused_with_its_name_here() {
             (CHAT, chat(), "length_penalty", json!(2.0), "1"),
             (CHAT, chat(), "echo", json!(true), "false"),
             (CHAT, chat(), "best_of", json!(2), "1"),
-            (CHAT, chat(), "enable_thinking", json!(false), "chat_template_kwargs"),
+            (CHAT, chat(), "think", json!(false), "enable_thinking"),
             (CHAT, chat(), "extra_body", json!({"top_k": 1}), "in the request itself"),
             (
                 "/v1/responses",

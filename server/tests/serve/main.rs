@@ -15,5 +15,6 @@ mod faults;
 mod foreign_words;
 mod refusals;
 mod settings;
+mod thoughts;
 mod tools;
 mod words;

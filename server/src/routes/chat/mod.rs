@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use slowburn::inference::{GenerateRequest, TokenOutput};
-use slowburn::tokenizer::{Message, ToolCall};
+use slowburn::tokenizer::{ChatEnding, Message, ToolCall};
 use uuid::Uuid;
 
 use self::stream::Encoder;
@@ -22,7 +22,7 @@ use crate::request::{check_model, check_sequences, generate_request, with_seeds}
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
-use crate::tools::{self, Piece, Splitter, Toolbox, call_id};
+use crate::tools::{self, AnswerSplitter, Piece, Toolbox, call_id};
 use crate::unsupported::OF_TEMPLATES;
 use crate::updates::Updates;
 use crate::wire::{
@@ -97,12 +97,20 @@ pub(super) async fn complete(
     let tools = request.tools.unwrap_or_default();
     let (choice, parallel) = (request.tool_choice, request.parallel_tool_calls.unwrap_or(true));
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), parallel, ".function")?;
-    let constraint = tools::grammar(&service, toolbox.as_ref(), Format::of(format)?).await?;
+    let format = Format::of(format)?;
+    let has_format = format.is_some();
+    let constraint = tools::grammar(&service, toolbox.as_ref(), format).await?;
 
     let parse_special = request.parse_special.unwrap_or(false);
     let options = conversation::options(&service, template, &request.messages, parse_special)?;
     let messages: Vec<Message> = request.messages.into_iter().map(message).collect();
+    let continued = match options.ending {
+        ChatEnding::Continued => messages.last().and_then(|message| message.content.clone()),
+        _ => None,
+    };
     let ids = service.conversation_ids("messages", messages, tools, options).await?;
+    let mut splitter = tools::splitter(&service, &ids, toolbox.as_ref(), has_format);
+    splitter.skip(&continued.unwrap_or_default());
     let max_tokens = match request.max_completion_tokens {
         None => ("max_tokens", request.max_tokens),
         newer => ("max_completion_tokens", newer),
@@ -113,7 +121,7 @@ pub(super) async fn complete(
     let sequences = with_seeds(base, n).collect();
     let updates = Updates::start(&app, &service, sequences, constraint).await?;
 
-    let answer = Answer::new(&app, service, logprobs.is_some(), toolbox.as_ref());
+    let answer = Answer::new(&app, service, logprobs.is_some(), splitter);
     if request.stream.unwrap_or(false) {
         let wants_usage = request.stream_options.and_then(|options| options.include_usage);
         let encoder = Encoder::new(answer, n, wants_usage.unwrap_or(false));
@@ -158,8 +166,8 @@ struct Answer {
     created: u64,
     model: String,
     wants_logprobs: bool,
-    /// Finds calls of tools, where there are any; it has read nothing.
-    splitter: Splitter,
+    /// Finds thoughts and calls of tools; it has read nothing.
+    splitter: AnswerSplitter,
 }
 
 impl Answer {
@@ -167,7 +175,7 @@ impl Answer {
         app: &App,
         service: Arc<Service>,
         wants_logprobs: bool,
-        toolbox: Option<&Toolbox>,
+        splitter: AnswerSplitter,
     ) -> Self {
         Self {
             service,
@@ -175,7 +183,7 @@ impl Answer {
             created: unix_time(),
             model: app.name().to_owned(),
             wants_logprobs,
-            splitter: Splitter::new(toolbox),
+            splitter,
         }
     }
 
@@ -186,7 +194,8 @@ impl Answer {
             usage.add(&reply.completion.usage, index == 0);
             let ended = || ApiError::internal("a sequence was ended by the server");
             let reason = WireFinish::of(&reply.completion.finish_reason).ok_or_else(ended)?;
-            let message = self.message(&reply.text());
+            let (message, thought_tokens) = self.message(&reply.tokens);
+            usage.add_thoughts(thought_tokens);
             let finish_reason = finish(reason, !message.tool_calls.is_empty());
             let logprobs = self.logprobs(&reply.tokens);
             choices.push(ChatChoice { index, message, logprobs, finish_reason });
@@ -202,14 +211,18 @@ impl Answer {
         })
     }
 
-    /// The message of a text.
-    fn message(&self, text: &str) -> ReplyMessage {
+    /// The message of these tokens, and how many of them are thoughts.
+    fn message(&self, tokens: &[TokenOutput]) -> (ReplyMessage, usize) {
         let mut splitter = self.splitter.clone();
-        let mut pieces = splitter.push(text);
+        let mut pieces: Vec<Piece> = tokens.iter().flat_map(|token| splitter.push(token)).collect();
         pieces.extend(splitter.finish());
         let (mut content, mut tool_calls) = (String::new(), Vec::<WireToolCall>::new());
+        let mut reasoning_content = None::<String>;
         for piece in pieces {
             match (piece, tool_calls.last_mut()) {
+                (Piece::Thought(text), _) => {
+                    reasoning_content.get_or_insert_default().push_str(&text);
+                }
                 (Piece::Text(text), _) => content.push_str(&text),
                 (Piece::Call { name }, _) => tool_calls.push(WireToolCall {
                     id: call_id(),
@@ -222,7 +235,8 @@ impl Answer {
             }
         }
         let content = (!content.is_empty() || tool_calls.is_empty()).then_some(content);
-        ReplyMessage { role: ASSISTANT, content, tool_calls }
+        let message = ReplyMessage { role: ASSISTANT, content, reasoning_content, tool_calls };
+        (message, splitter.thought_tokens())
     }
 
     fn logprobs(&self, tokens: &[TokenOutput]) -> Option<ChatLogprobs> {

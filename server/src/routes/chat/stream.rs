@@ -1,8 +1,10 @@
 //! The stream of an answer.
 
+use slowburn::inference::TokenOutput;
+
 use super::{ASSISTANT, Answer, finish};
 use crate::sse::{self, EventResult};
-use crate::tools::{Piece, Splitter, call_id};
+use crate::tools::{AnswerSplitter, Piece, call_id};
 use crate::updates::Update;
 use crate::wire::{
     ChatChunkChoice, ChatLogprobs, Chunk, Delta, FunctionDelta, ToolCallDelta, ToolKind,
@@ -21,7 +23,7 @@ pub(super) struct Encoder {
 #[derive(Clone)]
 struct Choice {
     begun: bool,
-    splitter: Splitter,
+    splitter: AnswerSplitter,
     /// The calls that have begun.
     calls: usize,
 }
@@ -71,13 +73,9 @@ impl Encoder {
 
     /// What a token of a choice adds to it. Its log-probability goes with the first part, and with an
     /// empty one where it is not yet clear what the token says.
-    fn token(
-        &mut self,
-        index: usize,
-        text: &str,
-        mut logprobs: Option<ChatLogprobs>,
-    ) -> Vec<EventResult> {
-        let pieces = self.choices[index].splitter.push(text);
+    fn token(&mut self, index: usize, token: &TokenOutput) -> Vec<EventResult> {
+        let mut logprobs = self.answer.logprobs(std::slice::from_ref(token));
+        let pieces = self.choices[index].splitter.push(token);
         let mut deltas: Vec<Delta> =
             pieces.into_iter().map(|piece| self.choices[index].delta(piece)).collect();
         if deltas.is_empty() && logprobs.is_some() {
@@ -91,6 +89,7 @@ impl Encoder {
 impl Choice {
     fn delta(&mut self, piece: Piece) -> Delta {
         match piece {
+            Piece::Thought(text) => Delta { reasoning_content: Some(text), ..Delta::default() },
             Piece::Text(text) => Delta { content: Some(text), ..Delta::default() },
             Piece::Call { name } => {
                 self.calls += 1;
@@ -118,19 +117,18 @@ impl sse::Encoder for Encoder {
         let mut events: Vec<_> = self.begin(index).into_iter().collect();
         match update {
             Update::Prompt(_) => {}
-            Update::Token(token) => {
-                let logprobs = self.answer.logprobs(std::slice::from_ref(&token));
-                events.extend(self.token(index, &token.token, logprobs));
-            }
+            Update::Token(token) => events.extend(self.token(index, &token)),
             Update::End(completion) => {
                 self.usage.add(&completion.usage, index == 0);
                 let choice = &mut self.choices[index];
                 let rest = choice.splitter.finish();
-                let rest = rest.map(|piece| choice.delta(piece));
+                self.usage.add_thoughts(choice.splitter.thought_tokens());
+                let rest: Vec<Delta> = rest.into_iter().map(|piece| choice.delta(piece)).collect();
                 let has_calls = choice.calls > 0;
                 let reason = WireFinish::of(&completion.finish_reason);
                 let reason = reason.map(|reason| finish(reason, has_calls));
-                events.extend(rest.map(|delta| self.choice(index, delta, None, None)));
+                let delta = |delta| self.choice(index, delta, None, None);
+                events.extend(rest.into_iter().map(delta));
                 events.push(self.choice(index, Delta::default(), None, reason));
             }
         }

@@ -26,7 +26,7 @@ use crate::request::{check_model, generate_request};
 use crate::service::Service;
 use crate::sse;
 use crate::state::{App, unix_time};
-use crate::tools::{self, Splitter, Toolbox};
+use crate::tools::{self, Toolbox};
 use crate::unsupported::{Field, check_fields};
 use crate::updates::Updates;
 use crate::wire::{
@@ -83,10 +83,15 @@ pub(super) async fn respond(
     let choice = request.tool_choice.clone().map(ToolChoice::from);
     let is_parallel = request.parallel_tool_calls.unwrap_or(true);
     let toolbox = Toolbox::of(&service.pretrained, &tools, choice.as_ref(), is_parallel, "")?;
-    let constraint = tools::grammar(&service, toolbox.as_ref(), format(&request.other)?).await?;
-    let messages = input::messages(request.instructions.as_deref(), request.input.take())?;
+    let format = format(&request.other)?;
+    let has_format = format.is_some();
+    let constraint = tools::grammar(&service, toolbox.as_ref(), format).await?;
+    let has_template = service.pretrained.tokenizer.has_chat_template();
+    let instructions = request.instructions.as_deref();
+    let messages = input::messages(instructions, request.input.take(), has_template)?;
     let options = conversation::with_effort(&service, effort(&request.other)?)?;
     let ids = service.conversation_ids("input", messages, tools, options).await?;
+    let splitter = tools::splitter(&service, &ids, toolbox.as_ref(), has_format);
 
     let logprobs = logprobs(request.include.as_deref(), request.top_logprobs);
     let asked = ("max_output_tokens", request.max_output_tokens);
@@ -96,13 +101,13 @@ pub(super) async fn respond(
     let is_stream = request.stream.unwrap_or(false);
     let begun = begun(&app, request, &sampling, logprobs.unwrap_or(0));
     let answer = Answer { service, logprobs, begun };
-    let mut output = Output::new(Splitter::new(toolbox.as_ref()));
+    let mut output = Output::new(splitter);
     if is_stream {
         return Ok(sse::respond(updates, Encoder::new(answer, output)));
     }
     let reply = reply::collect(updates, 1).await?.swap_remove(0);
     for token in &reply.tokens {
-        output.push(&token.token, answer.token_logprobs(token));
+        output.push(token, answer.token_logprobs(token));
     }
     let (_, response) = answer.ended(output, &reply.completion)?;
     Ok(Json(response).into_response())
@@ -190,6 +195,7 @@ impl Answer {
         let mut usage = WireUsage::default();
         usage.add(&completion.usage, true);
         let events = output.finish(status);
+        usage.add_thoughts(output.thought_tokens());
         let response = ResponseObject {
             status,
             incomplete_details: (!is_whole).then_some(Incomplete { reason: "max_output_tokens" }),

@@ -1,11 +1,12 @@
-//! What an answer is made of, as it grows: a message, calls of tools, or both.
+//! What an answer is made of, as it grows: thoughts, a message, calls of tools.
 
+use slowburn::inference::TokenOutput;
 use uuid::Uuid;
 
-use crate::tools::{Piece, Splitter, call_id};
+use crate::tools::{AnswerSplitter, Piece, call_id};
 use crate::wire::{
-    CallType, ChatTokenLogprob, EventBody, OutputCall, OutputItem, OutputMessage, OutputText,
-    ResponseStatus,
+    CallType, ChatTokenLogprob, EventBody, EventPart, OutputCall, OutputItem, OutputMessage,
+    OutputText, OutputThought, ResponseStatus, ThoughtText, ThoughtTextType, ThoughtType,
 };
 
 /// What has happened: types of events, and what they say.
@@ -13,7 +14,7 @@ pub(super) type Events = Vec<(&'static str, EventBody)>;
 
 /// The items of an answer.
 pub(super) struct Output {
-    splitter: Splitter,
+    splitter: AnswerSplitter,
     /// Those that have ended.
     items: Vec<OutputItem>,
     open: Option<Open>,
@@ -23,6 +24,10 @@ pub(super) struct Output {
 
 /// An item that grows.
 enum Open {
+    Thought {
+        id: String,
+        text: String,
+    },
     Message {
         id: String,
         text: String,
@@ -38,7 +43,7 @@ enum Open {
 
 impl Output {
     /// Nothing yet. `splitter` has read nothing.
-    pub(super) fn new(splitter: Splitter) -> Self {
+    pub(super) fn new(splitter: AnswerSplitter) -> Self {
         Self {
             splitter,
             items: Vec::new(),
@@ -47,10 +52,13 @@ impl Output {
         }
     }
 
-    /// Adds a token. Log-probabilities go with text: a call has no place for them.
-    pub(super) fn push(&mut self, token: &str, logprobs: Vec<ChatTokenLogprob>) -> Events {
-        self.logprobs.extend(logprobs);
+    /// Adds a token. Log-probabilities go with text: a thought and a call have no place for them.
+    pub(super) fn push(&mut self, token: &TokenOutput, logprobs: Vec<ChatTokenLogprob>) -> Events {
+        let was_answering = self.splitter.is_answering();
         let pieces = self.splitter.push(token);
+        if was_answering && self.splitter.is_answering() {
+            self.logprobs.extend(logprobs);
+        }
         pieces.into_iter().flat_map(|piece| self.piece(piece)).collect()
     }
 
@@ -58,7 +66,7 @@ impl Output {
     pub(super) fn finish(&mut self, status: ResponseStatus) -> Events {
         let rest = self.splitter.finish();
         let mut events: Events = rest.into_iter().flat_map(|piece| self.piece(piece)).collect();
-        if !self.logprobs.is_empty() && !matches!(self.open, Some(Open::Call { .. })) {
+        if !self.logprobs.is_empty() && matches!(self.open, None | Some(Open::Message { .. })) {
             events.extend(self.text(String::new()));
         }
         if self.open.is_none() {
@@ -68,6 +76,11 @@ impl Output {
         events
     }
 
+    /// How many tokens were thoughts.
+    pub(super) fn thought_tokens(&self) -> usize {
+        self.splitter.thought_tokens()
+    }
+
     /// The items of an answer that has ended.
     pub(super) fn into_items(self) -> Vec<OutputItem> {
         self.items
@@ -75,10 +88,27 @@ impl Output {
 
     fn piece(&mut self, piece: Piece) -> Events {
         match piece {
+            Piece::Thought(text) => self.thought(text),
             Piece::Text(text) => self.text(text),
             Piece::Call { name } => self.begin(Open::call(name)),
             Piece::Arguments(text) => self.arguments(text),
         }
+    }
+
+    /// More of a thought, of one that has begun or of a new one.
+    fn thought(&mut self, delta: String) -> Events {
+        self.logprobs.clear();
+        let mut events = match self.open {
+            Some(Open::Thought { .. }) => Events::new(),
+            _ => self.begin(Open::thought()),
+        };
+        if let Some(Open::Thought { id, text }) = &mut self.open {
+            text.push_str(&delta);
+            let (item_id, output_index) = (id.clone(), self.items.len());
+            let delta = EventBody::ThoughtDelta { item_id, output_index, content_index: 0, delta };
+            events.push(("response.reasoning_text.delta", delta));
+        }
+        events
     }
 
     /// More text, of a message that has begun or of a new one.
@@ -121,8 +151,15 @@ impl Output {
         let output_index = self.items.len();
         let item = open.item(ResponseStatus::InProgress);
         events.push(("response.output_item.added", EventBody::Item { output_index, item }));
-        if let Open::Message { id, .. } = &open {
-            let (item_id, part) = (id.clone(), part(String::new(), Vec::new()));
+        let part = match &open {
+            Open::Thought { id, .. } => Some((id, EventPart::Thought(thought_part(String::new())))),
+            Open::Message { id, .. } => {
+                Some((id, EventPart::Text(text_part(String::new(), Vec::new()))))
+            }
+            Open::Call { .. } => None,
+        };
+        if let Some((id, part)) = part {
+            let item_id = id.clone();
             let part = EventBody::Part { item_id, output_index, content_index: 0, part };
             events.push(("response.content_part.added", part));
         }
@@ -145,6 +182,13 @@ impl Output {
 }
 
 impl Open {
+    fn thought() -> Self {
+        Self::Thought {
+            id: format!("rs_{}", Uuid::new_v4().simple()),
+            text: String::new(),
+        }
+    }
+
     fn message() -> Self {
         let id = format!("msg_{}", Uuid::new_v4().simple());
         Self::Message { id, text: String::new(), logprobs: Vec::new() }
@@ -155,12 +199,19 @@ impl Open {
         Self::Call { id, call_id: call_id(), name, arguments: String::new() }
     }
 
-    /// The item as it is. While it is in progress, a message has no part.
+    /// The item as it is. While it is in progress, a thought and a message have no part.
     fn item(&self, status: ResponseStatus) -> OutputItem {
+        let has_parts = status != ResponseStatus::InProgress;
         match self {
+            Self::Thought { id, text } => OutputItem::Thought(OutputThought {
+                id: id.clone(),
+                kind: ThoughtType::Reasoning,
+                status,
+                summary: [],
+                content: has_parts.then(|| thought_part(text.clone())).into_iter().collect(),
+            }),
             Self::Message { id, text, logprobs } => {
-                let whole = (status != ResponseStatus::InProgress)
-                    .then(|| part(text.clone(), logprobs.clone()));
+                let whole = has_parts.then(|| text_part(text.clone(), logprobs.clone()));
                 OutputItem::Message(OutputMessage {
                     id: id.clone(),
                     kind: "message",
@@ -183,8 +234,18 @@ impl Open {
     /// What is said of its contents at its end.
     fn done(self, output_index: usize) -> Events {
         match self {
+            Self::Thought { id, text } => {
+                let part = EventPart::Thought(thought_part(text.clone()));
+                let (item_id, content_index) = (id.clone(), 0);
+                let text = EventBody::Thought { item_id, output_index, content_index, text };
+                let part = EventBody::Part { item_id: id, output_index, content_index, part };
+                vec![
+                    ("response.reasoning_text.done", text),
+                    ("response.content_part.done", part),
+                ]
+            }
             Self::Message { id, text, logprobs } => {
-                let part = part(text.clone(), logprobs.clone());
+                let part = EventPart::Text(text_part(text.clone(), logprobs.clone()));
                 let (item_id, content_index) = (id.clone(), 0);
                 let text = EventBody::Text { item_id, output_index, content_index, text, logprobs };
                 let part = EventBody::Part { item_id: id, output_index, content_index, part };
@@ -201,6 +262,10 @@ impl Open {
     }
 }
 
-fn part(text: String, logprobs: Vec<ChatTokenLogprob>) -> OutputText {
+fn thought_part(text: String) -> ThoughtText {
+    ThoughtText { kind: ThoughtTextType::ReasoningText, text }
+}
+
+fn text_part(text: String, logprobs: Vec<ChatTokenLogprob>) -> OutputText {
     OutputText { kind: "output_text", text, annotations: [], logprobs }
 }

@@ -72,7 +72,7 @@ impl sse::Encoder for Encoder {
             Update::Token(token) => {
                 let logprobs = self.answer.token_logprobs(&token);
                 let output = self.output.as_mut();
-                let grown = output.map(|output| output.push(&token.token, logprobs));
+                let grown = output.map(|output| output.push(&token, logprobs));
                 events.extend(self.encode(grown.unwrap_or_default()));
             }
             Update::End(completion) => events.extend(self.finish(&completion)),

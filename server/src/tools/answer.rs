@@ -1,0 +1,55 @@
+//! What a model writes, told apart as it comes: thoughts, text, and calls of tools.
+
+use slowburn::inference::TokenOutput;
+use slowburn::tokenizer::{AnswerPiece, Thoughts};
+
+use super::split::{Piece, Splitter};
+
+/// Divides an answer. It reads the tokens in their order.
+#[derive(Debug, Clone)]
+pub(in super::super) struct AnswerSplitter {
+    thoughts: Thoughts,
+    calls: Splitter,
+}
+
+impl AnswerSplitter {
+    pub(in super::super) fn new(thoughts: Thoughts, calls: Splitter) -> Self {
+        Self { thoughts, calls }
+    }
+
+    /// Goes past a text that the prompt has already, and the model continues.
+    pub(in super::super) fn skip(&mut self, text: &str) {
+        self.thoughts.skip(text);
+    }
+
+    /// What the next token says.
+    pub(in super::super) fn push(&mut self, token: &TokenOutput) -> Vec<Piece> {
+        let pieces = self.thoughts.push_token(token.token_id, &token.token);
+        pieces.into_iter().flat_map(|piece| self.piece(piece)).collect()
+    }
+
+    /// What is left at the end.
+    pub(in super::super) fn finish(&mut self) -> Vec<Piece> {
+        let rest = self.thoughts.finish();
+        let mut pieces: Vec<Piece> = rest.into_iter().flat_map(|piece| self.piece(piece)).collect();
+        pieces.extend(self.calls.finish());
+        pieces
+    }
+
+    fn piece(&mut self, piece: AnswerPiece) -> Vec<Piece> {
+        match piece {
+            AnswerPiece::Thought(text) => vec![Piece::Thought(text)],
+            AnswerPiece::Text(text) => self.calls.push(&text),
+        }
+    }
+
+    /// Whether the model answers, as far as is known: what it writes is no thought.
+    pub(in super::super) fn is_answering(&self) -> bool {
+        self.thoughts.is_outside()
+    }
+
+    /// How many tokens were thoughts.
+    pub(in super::super) fn thought_tokens(&self) -> usize {
+        self.thoughts.tokens()
+    }
+}

@@ -1,0 +1,487 @@
+//! What a reasoning model thinks, and what it answers.
+
+use super::Tokenizer;
+
+/// Around a thought, in the words of Qwen, DeepSeek, GLM and SmolLM3.
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// The tokens of Harmony, the format of gpt-oss. A message begins with `<|start|>`, its author, `<|channel|>` and
+/// the channel; its text follows `<|message|>`.
+const START: &str = "<|start|>";
+const CHANNEL: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+const ENDS: [&str; 3] = ["<|end|>", "<|call|>", "<|return|>"];
+/// The channel for thoughts.
+const ANALYSIS: &str = "analysis";
+
+/// The longest that stands before the text of a message in Harmony. What is longer has no end, and is text.
+const MAX_HEADER: usize = 256;
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerPiece {
+    /// What the model thinks before it answers.
+    Thought(String),
+    /// What it answers.
+    Text(String),
+}
+
+/// How a model tells its thoughts from its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    /// It does not.
+    None,
+    /// One thought between tags, at the beginning.
+    Tags,
+    /// Messages in channels.
+    Channels,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing but white space has come.
+    Start,
+    Thought,
+    Text,
+    /// Between the text of two messages.
+    Header,
+}
+
+/// Divides an answer, as it comes, into what the model thinks and what it says.
+///
+/// The marks between the two are in neither, and white space around them is removed. However the text is
+/// cut into pieces, the parts are the same: what may be the beginning of a mark is held back.
+///
+/// ```
+/// use slowburn::tokenizer::{AnswerPiece, Thoughts};
+///
+/// // The template has opened the thought.
+/// let mut thoughts = Thoughts::in_tags("<|assistant|><think>\n");
+/// assert_eq!(thoughts.push("A fox?</th"), [AnswerPiece::Thought("A fox?".to_owned())]);
+/// assert!(thoughts.is_inside());
+/// assert_eq!(thoughts.push("ink>\n\nYes."), [AnswerPiece::Text("Yes.".to_owned())]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Thoughts {
+    marks: Marks,
+    place: Place,
+    /// What may be a part of a mark, or white space before one.
+    held: String,
+    /// Whether white space that comes next only sets the parts off from each other.
+    trims: bool,
+    /// Whether a thought has come, and a text.
+    has_come: [bool; 2],
+    /// Whether the next piece belongs to another message.
+    is_new: bool,
+    /// The marks that are tokens without a text of their own.
+    silent: Vec<(u32, &'static str)>,
+    tokens: usize,
+}
+
+impl Thoughts {
+    fn new(marks: Marks, place: Place) -> Self {
+        Self {
+            marks,
+            place,
+            held: String::new(),
+            trims: place == Place::Thought,
+            has_come: [false; 2],
+            is_new: false,
+            silent: Vec::new(),
+            tokens: 0,
+        }
+    }
+
+    /// For a model that never thinks: all is text.
+    pub fn none() -> Self {
+        Self::new(Marks::None, Place::Text)
+    }
+
+    /// For thoughts in `<think>`, after a prompt with this end: some templates open the thought themselves.
+    pub fn in_tags(prompt: &str) -> Self {
+        let is_inside = prompt.trim_end().ends_with(OPEN);
+        let place = if is_inside {
+            Place::Thought
+        } else {
+            Place::Start
+        };
+        Self::new(Marks::Tags, place)
+    }
+
+    /// For thoughts in the channel `analysis` of Harmony.
+    pub fn in_channels() -> Self {
+        Self::new(Marks::Channels, Place::Text)
+    }
+
+    /// Whether the model is thinking.
+    pub fn is_inside(&self) -> bool {
+        self.place == Place::Thought
+    }
+
+    /// Whether the model is answering, as far as is known.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.place, Place::Start | Place::Text)
+    }
+
+    /// How many tokens were thoughts, with the marks at their borders.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// Divides the next token.
+    pub fn push_token(&mut self, id: u32, text: &str) -> Vec<AnswerPiece> {
+        let was_inside = self.is_inside();
+        let mark = self.silent.iter().find(|(silent, _)| *silent == id).map(|&(_, mark)| mark);
+        let mut pieces = self.push(mark.unwrap_or_default());
+        pieces.extend(self.push(text));
+        self.tokens += usize::from(was_inside || self.is_inside());
+        pieces
+    }
+
+    /// Goes past a part of the answer that the prompt has already.
+    pub fn skip(&mut self, text: &str) {
+        self.push(text);
+        self.held.clear();
+    }
+
+    /// Divides the next piece.
+    pub fn push(&mut self, text: &str) -> Vec<AnswerPiece> {
+        self.held.push_str(text);
+        let mut pieces = Vec::new();
+        while self.step(&mut pieces) {}
+        pieces
+    }
+
+    /// What was held back.
+    pub fn finish(&mut self) -> Option<AnswerPiece> {
+        let held = std::mem::take(&mut self.held);
+        match self.place {
+            Place::Header => None,
+            Place::Thought => self.piece(held.trim_end()),
+            Place::Start | Place::Text => self.piece(&held),
+        }
+    }
+
+    /// Whether there may be more to divide.
+    fn step(&mut self, pieces: &mut Vec<AnswerPiece>) -> bool {
+        match self.place {
+            Place::Start => {
+                let begun = self.held.trim_start();
+                if let Some(rest) = begun.strip_prefix(OPEN) {
+                    self.held = rest.to_owned();
+                    (self.place, self.trims) = (Place::Thought, true);
+                } else if OPEN.starts_with(begun) {
+                    return false;
+                } else {
+                    self.place = Place::Text;
+                }
+                true
+            }
+            Place::Thought | Place::Text => {
+                let marks = self.marks_here();
+                let Some((at, mark)) = first(&self.held, marks) else {
+                    let held = self.held.split_off(self.settled(marks));
+                    let settled = std::mem::replace(&mut self.held, held);
+                    pieces.extend(self.piece(&settled));
+                    return false;
+                };
+                let before: String = self.held.drain(..at).collect();
+                let before = if self.is_inside() {
+                    before.trim_end()
+                } else {
+                    before.as_str()
+                };
+                pieces.extend(self.piece(before));
+                match mark {
+                    CHANNEL => {} // a part of the header
+                    mark => drop(self.held.drain(..mark.len())),
+                }
+                match mark {
+                    START | CHANNEL => self.place = Place::Header,
+                    MESSAGE => {} // without a header, nothing changes
+                    _ => (self.place, self.trims) = (Place::Text, self.marks == Marks::Tags),
+                }
+                true
+            }
+            Place::Header => self.step_in_header(),
+        }
+    }
+
+    fn step_in_header(&mut self) -> bool {
+        let found = first(&self.held, &[MESSAGE, ENDS[0], ENDS[1], ENDS[2]]);
+        let Some((at, mark)) = found.filter(|(at, _)| *at <= MAX_HEADER) else {
+            // A mark that begins in time is whole by then.
+            let is_endless = self.held.len() >= MAX_HEADER + MESSAGE.len();
+            if is_endless {
+                let length = if self.held.starts_with(CHANNEL) {
+                    CHANNEL.len()
+                } else {
+                    0
+                };
+                self.held.drain(..length);
+                self.place = Place::Text;
+            }
+            return is_endless;
+        };
+        let channel = self.held[..at].split_once(CHANNEL).map_or("", |(_, channel)| channel);
+        let is_thought = channel.split_whitespace().next() == Some(ANALYSIS);
+        self.place = match (mark, is_thought) {
+            (MESSAGE, true) => Place::Thought,
+            _ => Place::Text,
+        };
+        self.is_new = mark == MESSAGE;
+        self.held.drain(..at + mark.len());
+        true
+    }
+
+    /// The marks that end the part that has begun.
+    fn marks_here(&self) -> &'static [&'static str] {
+        match (self.marks, self.place) {
+            (Marks::Tags, Place::Thought) => &[CLOSE],
+            (Marks::Channels, _) => &[START, CHANNEL, MESSAGE, ENDS[0], ENDS[1], ENDS[2]],
+            _ => &[],
+        }
+    }
+
+    /// How many bytes are no part of a mark, nor white space before one.
+    fn settled(&self, marks: &[&str]) -> usize {
+        let held = &self.held;
+        let begun = |mark: &&str| {
+            (1..mark.len()).rev().find(|&length| held.ends_with(&mark[..length])).unwrap_or(0)
+        };
+        let settled = &held[..held.len() - marks.iter().map(begun).max().unwrap_or(0)];
+        if self.is_inside() {
+            settled.trim_end().len()
+        } else {
+            settled.len()
+        }
+    }
+
+    fn piece(&mut self, text: &str) -> Option<AnswerPiece> {
+        let text = if self.trims { text.trim_start() } else { text };
+        if text.is_empty() {
+            return None;
+        }
+        self.trims = false;
+        let is_thought = self.is_inside();
+        let has_come = std::mem::replace(&mut self.has_come[usize::from(is_thought)], true);
+        // A message behind another of the same kind is a paragraph.
+        let is_paragraph = std::mem::take(&mut self.is_new) && has_come;
+        let text = format!("{}{text}", if is_paragraph { "\n\n" } else { "" });
+        Some(if is_thought {
+            AnswerPiece::Thought(text)
+        } else {
+            AnswerPiece::Text(text)
+        })
+    }
+}
+
+/// The first of the marks in a text, and where it begins.
+fn first(text: &str, marks: &[&'static str]) -> Option<(usize, &'static str)> {
+    let found = marks.iter().filter_map(|mark| Some((text.find(mark)?, *mark)));
+    found.min_by_key(|(at, _)| *at)
+}
+
+impl Tokenizer {
+    /// What divides the answer to a prompt into thoughts and text, by the marks that the model has: those in
+    /// its chat template or its vocabulary.
+    pub fn thoughts_after(&self, prompt: &[u32]) -> Thoughts {
+        let template = self.chat_template.as_ref();
+        let has = |mark: &str| {
+            self.id(mark).is_some() || template.is_some_and(|it| it.source().contains(mark))
+        };
+        let silent = |marks: &[&'static str]| {
+            let silent = |mark: &&'static str| Some((self.special_id(mark)?, *mark));
+            marks.iter().filter_map(silent).collect::<Vec<(u32, &'static str)>>()
+        };
+        if has(CHANNEL) && has(MESSAGE) {
+            let silent = silent(&[START, CHANNEL, MESSAGE, ENDS[0], ENDS[1], ENDS[2]]);
+            return Thoughts { silent, ..Thoughts::in_channels() };
+        }
+        if !has(OPEN) && !has(CLOSE) {
+            return Thoughts::none();
+        }
+        let silent = silent(&[OPEN, CLOSE]);
+        let text = |id: &u32| {
+            let mark = silent.iter().find(|(silent, _)| silent == id);
+            mark.map_or_else(|| self.decode(&[*id]).unwrap_or_default(), |(_, it)| (*it).to_owned())
+        };
+        let end: String = prompt[prompt.len().saturating_sub(8)..].iter().map(text).collect();
+        Thoughts { silent, ..Thoughts::in_tags(&end) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The thoughts and the text of an answer that comes in these pieces.
+    fn divide(mut thoughts: Thoughts, pieces: &[&str]) -> (String, String) {
+        let mut found: Vec<AnswerPiece> =
+            pieces.iter().flat_map(|piece| thoughts.push(piece)).collect();
+        found.extend(thoughts.finish());
+        let (mut thought, mut text) = (String::new(), String::new());
+        for piece in found {
+            match piece {
+                AnswerPiece::Thought(piece) => thought.push_str(&piece),
+                AnswerPiece::Text(piece) => text.push_str(&piece),
+            }
+        }
+        (thought, text)
+    }
+
+    /// The same, and that it is the same for each cut in two, and for one character at a time.
+    fn divide_anyhow(thoughts: &Thoughts, whole: &str) -> (String, String) {
+        let expected = divide(thoughts.clone(), &[whole]);
+        let characters: Vec<String> = whole.chars().map(String::from).collect();
+        let one_by_one: Vec<&str> = characters.iter().map(String::as_str).collect();
+        assert_eq!(divide(thoughts.clone(), &one_by_one), expected, "{whole:?}");
+        for cut in (0..=whole.len()).filter(|&cut| whole.is_char_boundary(cut)) {
+            let (first, second) = whole.split_at(cut);
+            assert_eq!(
+                divide(thoughts.clone(), &[first, second]),
+                expected,
+                "{first:?} {second:?}"
+            );
+        }
+        expected
+    }
+
+    #[test]
+    fn thoughts_in_tags_are_found_however_they_are_cut() {
+        for (prompt, whole, thought, text) in [
+            ("", "<think>\nA < b?\n</think>\n\nYes.", "A < b?", "Yes."),
+            ("", " \n<think>a</think>b", "a", "b"),
+            // A template that opens the thought.
+            ("assistant\n<think>\n", "\na</thin k></think>b", "a</thin k>", "b"),
+            ("", "<think>never ends </thi", "never ends </thi", ""),
+            ("", "<think>never ends \n", "never ends", ""),
+            ("", "<think></think>\n\nb", "", "b"),
+            ("", "<think>a\n\nb </think> c </think>", "a\n\nb", "c </think>"),
+            // What only speaks of the tag.
+            ("", " The tag <think> opens.", "", " The tag <think> opens."),
+            ("", "<thin ice>", "", "<thin ice>"),
+            ("", "  ", "", "  "),
+            ("<think> is a tag", "a</think>", "", "a</think>"),
+            // A template that says that nothing is thought.
+            ("<think>\n\n</think>\n\n", "Yes.", "", "Yes."),
+        ] {
+            let expected = (thought.to_owned(), text.to_owned());
+            assert_eq!(divide_anyhow(&Thoughts::in_tags(prompt), whole), expected, "{whole:?}");
+        }
+    }
+
+    #[test]
+    fn thoughts_in_channels_are_found_however_they_are_cut() {
+        let endless = format!("<|channel|>analysis {}", "fox ".repeat(100));
+        for (whole, thought, text) in [
+            (
+                "<|channel|>analysis<|message|>A fox?<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
+                "A fox?",
+                "Yes.",
+            ),
+            ("<|channel|>final<|message|>Yes. <|return|>", "", "Yes. "),
+            (
+                "<|channel|>analysis<|message|>a\n<|end|><|start|>assistant<|channel|>commentary<|message|>b\
+                 <|end|><|start|>assistant<|channel|>analysis<|message|>c<|end|><|start|>assistant<|channel|>\
+                 final <|constrain|>json<|message|>{}",
+                "a\n\nc",
+                "b\n\n{}",
+            ),
+            ("<|channel|>analysis<|message|>never ends <|en", "never ends <|en", ""),
+            ("<|channel|>analy", "", ""),
+            ("<|start|>assistant<|end|>a", "", "a"),
+            // A model that uses no channel, as under a grammar.
+            ("a <| b", "", "a <| b"),
+            (&endless, "", endless.strip_prefix(CHANNEL).unwrap()),
+        ] {
+            let expected = (thought.to_owned(), text.to_owned());
+            assert_eq!(divide_anyhow(&Thoughts::in_channels(), whole), expected, "{whole:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cuts_change_nothing(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "<think>", "</think>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "analysis",
+                    "final", " ", "\n", "<", "<|", "</", "é", "fox",
+                ]),
+                0..12,
+            ),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let whole = parts.concat();
+            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(whole.len() + 1)).collect();
+            places.retain(|&place| whole.is_char_boundary(place));
+            places.extend([0, whole.len()]);
+            places.sort_unstable();
+            let pieces: Vec<&str> = places.windows(2).map(|ends| &whole[ends[0]..ends[1]]).collect();
+            for thoughts in [Thoughts::none(), Thoughts::in_tags(""), Thoughts::in_tags(OPEN), Thoughts::in_channels()] {
+                prop_assert_eq!(divide(thoughts.clone(), &pieces), divide(thoughts, &[&whole]));
+            }
+        }
+    }
+
+    /// A tokenizer whose marks are special tokens or others.
+    fn tokenizer(marks: &[&str], is_special: bool) -> Tokenizer {
+        let words = ["analysis", "final", "hm", "yes", "assistant"];
+        let vocabulary: serde_json::Map<String, serde_json::Value> =
+            words.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id.into())).collect();
+        let added: Vec<serde_json::Value> = marks
+            .iter()
+            .enumerate()
+            .map(|(index, mark)| {
+                serde_json::json!({
+                    "id": words.len() + index, "content": mark, "special": is_special, "single_word": false,
+                    "lstrip": false, "rstrip": false, "normalized": false,
+                })
+            })
+            .collect();
+        let json = serde_json::json!({
+            "added_tokens": added,
+            "pre_tokenizer": { "type": "Whitespace" },
+            "decoder": { "type": "Fuse" },
+            "model": { "type": "WordLevel", "vocab": vocabulary, "unk_token": "hm" },
+        });
+        Tokenizer::from_json(json.to_string().as_bytes(), "tokenizer.json").unwrap()
+    }
+
+    /// The thought and the text of the tokens of `answer`, and how many were thoughts.
+    fn of_tokens(tokenizer: &Tokenizer, prompt: &str, answer: &str) -> (String, String, usize) {
+        let mut thoughts = tokenizer.thoughts_after(&tokenizer.encode(prompt).unwrap());
+        let (mut thought, mut text) = (String::new(), String::new());
+        for id in tokenizer.encode(answer).unwrap() {
+            for piece in thoughts.push_token(id, &tokenizer.decode(&[id]).unwrap()) {
+                match piece {
+                    AnswerPiece::Thought(piece) => thought.push_str(&piece),
+                    AnswerPiece::Text(piece) => text.push_str(&piece),
+                }
+            }
+        }
+        (thought, text, thoughts.tokens())
+    }
+
+    #[test]
+    fn marks_are_found_whether_they_have_a_text_or_not() {
+        for is_special in [true, false] {
+            let tags = tokenizer(&[OPEN, CLOSE], is_special);
+            let found = |prompt, answer| of_tokens(&tags, prompt, answer);
+            let expected = |tokens| ("hm".to_owned(), "yes".to_owned(), tokens);
+            assert_eq!(found("assistant", "<think>hm</think>yes"), expected(3), "{is_special}");
+            assert_eq!(found("assistant<think>", "hm</think>yes"), expected(2), "{is_special}");
+            let none = found("assistant<think></think>", "yes");
+            assert_eq!(none, (String::new(), "yes".to_owned(), 0), "{is_special}");
+            let harmony = tokenizer(&[START, CHANNEL, MESSAGE, ENDS[0], ENDS[2]], is_special);
+            let answer = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>yes";
+            let found = of_tokens(&harmony, "<|start|>assistant", answer);
+            assert_eq!(found, expected(3), "{is_special}");
+        }
+        let plain = of_tokens(&tokenizer(&[], true), "assistant", "yes");
+        assert_eq!(plain, (String::new(), "yes".to_owned(), 0));
+    }
+}
