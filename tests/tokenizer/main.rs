@@ -7,6 +7,7 @@ mod files;
 mod published;
 mod special_tokens;
 mod streaming;
+mod thoughts;
 
 use common::{fixture, read_json};
 use serde_json::{Value, json};

@@ -66,7 +66,7 @@ const PATHS: [&str; 9] = [
     "/detokenize",
 ];
 
-const FIELDS: [&str; 55] = [
+const FIELDS: [&str; 56] = [
     "model",
     "prompt",
     "prompt",

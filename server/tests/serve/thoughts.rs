@@ -41,10 +41,10 @@ fn server_with(template: &str, words: &[(&str, &str)]) -> (TestServer, TempDir) 
     (server, folder)
 }
 
-/// Ember goes on with ` there was a little brown frog`, and opens and closes a thought with these words.
+/// Ember goes on with ` there was a young sleepy bear`, and opens and closes a thought with these words.
 fn thinker() -> (TestServer, TempDir) {
     let template = "{% for m in messages %}{% if m.reasoning_content %}({{ m.reasoning_content }}){% endif %}{{ m.content }}{% endfor %}";
-    server_with(template, &[("Ġthere", "<think>"), ("Ġlittle", "</think>")])
+    server_with(template, &[("Ġthere", "<think>"), ("Ġyoung", "</think>")])
 }
 
 fn ask(server: &TestServer, path: &str, body: &Value) -> Value {
@@ -74,7 +74,7 @@ fn a_chat_has_the_thought_beside_the_answer() {
         let whole = ask(&server, CHAT, &body);
         let message = &whole["choices"][0]["message"];
         assert_eq!(message["reasoning_content"], "was a");
-        assert!(message["content"].as_str().unwrap().starts_with("brown frog"), "{message}");
+        assert!(message["content"].as_str().unwrap().starts_with("sleepy bear"), "{message}");
         // The marks, and two words between them.
         assert_eq!(whole["usage"]["completion_tokens_details"]["reasoning_tokens"], 4);
         assert_eq!(whole["usage"]["completion_tokens"], 12);
@@ -122,7 +122,7 @@ fn a_response_has_an_item_for_the_thought() {
             (&json!("completed"), &json!([part]))
         );
         let text = &message["content"][0];
-        assert!(text["text"].as_str().unwrap().starts_with("brown frog"), "{text}");
+        assert!(text["text"].as_str().unwrap().starts_with("sleepy bear"), "{text}");
         assert_eq!(text["logprobs"].as_array().unwrap().len(), 8);
         assert_eq!(whole["usage"]["output_tokens_details"]["reasoning_tokens"], 4);
 
