@@ -46,7 +46,7 @@ fn filled(meant: &str, parts: &[&str]) -> String {
     let mut pieces = meant.split("{}");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |sentence, piece| {
-        let part = parts.next().map(|part| json_in_words(part)).unwrap_or_default();
+        let part = parts.next().copied().map(json_in_words).unwrap_or_default();
         sentence + &part + piece
     })
 }
