@@ -69,7 +69,7 @@ impl Mark {
             Decision::Deferred { id } => (id, Self::Deferred),
             Decision::Stalled { id } => (id, Self::Stalled),
             // Not in a batch whose tokens are chosen in its steps.
-            Decision::Choosing { id } => (id, Self::Stalled),
+            Decision::Choosing { id } | Decision::NoSlot { id } => (id, Self::Stalled),
             Decision::Preempted { id, .. } => (id, Self::Preempted),
         }
     }

@@ -355,6 +355,7 @@ fn counted_from_one(decision: &Decision) -> String {
     | Decision::Deferred { id }
     | Decision::Stalled { id }
     | Decision::Choosing { id }
+    | Decision::NoSlot { id }
     | Decision::Preempted { id, .. }) = &mut decision;
     id.0 += 1;
     decision.to_string()

@@ -14,6 +14,7 @@ use slowburn::outside::short;
 use tower_http::request_id::RequestId;
 use tracing::{Instrument, Span, field};
 
+use super::deadline;
 use super::metrics::RequestLabels;
 use super::state::App;
 
@@ -42,7 +43,7 @@ pub(super) async fn log_and_count(
         finish_reason = field::Empty,
     );
     let mut line = Line { app, method, route, span, start, is_counted: false };
-    let response = next.run(request).instrument(line.span.clone()).await;
+    let response = deadline::keep(next.run(request)).instrument(line.span.clone()).await;
     if response.status() == StatusCode::NOT_FOUND {
         line.span.record("path", short(path));
     }

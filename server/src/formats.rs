@@ -1,7 +1,7 @@
 //! From the fields of a request that say which texts are allowed to a grammar.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use slowburn::constrained::{Cancel, Constraint};
@@ -10,6 +10,7 @@ use slowburn::outside::json_in_words;
 use tokio::time::timeout;
 
 use super::blocking::blocking;
+use super::deadline;
 use super::error::ApiError;
 use super::service::Service;
 use super::unsupported::{Field, check_fields};
@@ -43,8 +44,8 @@ pub(super) struct Format {
 
 /// Compiles a grammar, or takes it from the latest.
 ///
-/// A large schema takes longer than a token. It has no more than the time of a request, the wait for its
-/// turn included, and is given up when the client goes.
+/// A large schema takes longer than a token. It has no more than what is left of the request's time, the wait for
+/// its turn included, and is given up when the client goes.
 ///
 /// # Errors
 /// A grammar that is wrong or too large, or allows no text that the model can write; one that took too long.
@@ -63,14 +64,24 @@ pub(super) async fn compile(
         blocking(move || {
             // Until the work has ended, whoever waits for it.
             let _turn = turn;
-            of_work.has_compiled.store(true, Ordering::Relaxed);
+            let _used = Used(&of_work.has_used_grammar);
             of_work.pretrained.constraint_unless(&grammar, &cancel)
         })
         .await
     };
-    let patience = service.request_timeout;
-    let compiled = timeout(patience, compiled).await.map_err(|_| ApiError::deadline(patience))?;
-    Ok(compiled??)
+    let limit = service.request_timeout;
+    let compiled = timeout(deadline::left(limit), compiled).await;
+    Ok(compiled.map_err(|_| ApiError::deadline(limit))???)
+}
+
+/// Says that a grammar was compiled when that has ended, in whatever way: memory that is given back before is
+/// taken again.
+struct Used<'a>(&'a AtomicBool);
+
+impl Drop for Used<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Gives up the work when it is dropped, as with the request of a client that goes away.
@@ -309,12 +320,42 @@ mod tests {
     use std::future::poll_fn;
     use std::pin::pin;
     use std::task::Poll;
+    use std::time::{Duration, Instant};
 
     use tokio::runtime::Builder;
+    use tokio::time::sleep;
 
     use super::super::service::COMPILE_TURNS;
     use super::*;
     use crate::Settings;
+
+    /// Of the time of a request, what was before counts, and so does the wait for a turn.
+    #[test]
+    fn a_grammar_has_what_is_left_of_the_time_of_the_request() {
+        let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+        let settings = ["test", "--request-timeout", "1"].map(Into::into);
+        let service = Arc::new(Service::load(&Settings::load(settings).unwrap()).unwrap());
+        let limit = service.request_timeout;
+        runtime.block_on(async {
+            let turns = service.compile_turns.clone();
+            let busy = turns.acquire_many_owned(COMPILE_TURNS as u32).await.unwrap();
+            let start = Instant::now();
+            deadline::keep(async {
+                deadline::begin();
+                sleep(limit * 3 / 4).await;
+                let error =
+                    compile(&service, Grammar::Regex("[ab]+".to_owned())).await.unwrap_err();
+                assert_eq!(error.body().error.code, Some("deadline_exceeded"));
+                assert_eq!(deadline::left(limit), Duration::from_nanos(1));
+            })
+            .await;
+            assert!(start.elapsed() >= limit && start.elapsed() < limit * 3 / 2);
+            assert!(!service.has_used_grammar.load(Ordering::Relaxed));
+            drop(busy);
+            compile(&service, Grammar::Regex("[ab]+".to_owned())).await.unwrap();
+            assert!(service.has_used_grammar.load(Ordering::Relaxed));
+        });
+    }
 
     /// Whoever waits for a turn has none, and one that leaves compiles nothing: not then, and not when its
     /// turn would have come.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use slowburn::outside::json_in_words;
 use tower_http::timeout::TimeoutError;
 
+use super::deadline;
 use super::error::ApiError;
 use super::formats;
 use super::json_words::wrong_field;
@@ -117,6 +118,7 @@ async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
         return Err(ApiError::too_large(limit));
     }
     let body = Bytes::from_request(request, app).await;
+    deadline::begin();
     body.map_err(|error| unreadable(&error, limit, patience))
 }
 

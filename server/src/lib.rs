@@ -22,6 +22,7 @@ mod blocking;
 mod connection;
 mod connections;
 mod conversation;
+mod deadline;
 mod error;
 #[cfg(test)]
 #[path = "../../tests/common/foreign_words.rs"]

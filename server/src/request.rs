@@ -64,7 +64,6 @@ pub(super) fn generate_request(
         stop: stops(options)?,
         stop_ids: options.stop_token_ids.clone().unwrap_or_default(),
         ignore_eos: options.ignore_eos.unwrap_or(false),
-        deadline: Some(app.settings().request_timeout.0),
         ..GenerateRequest::new(ids).with_max_tokens(max_tokens)
     })
 }

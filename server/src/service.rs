@@ -40,8 +40,8 @@ pub(super) struct Service {
     pub(super) embedding_turn: Semaphore,
     /// Few grammars at a time are compiled: each may take tens of megabytes and a core.
     pub(super) compile_turns: Arc<Semaphore>,
-    /// Whether a grammar has been compiled since memory was given back.
-    pub(super) has_compiled: AtomicBool,
+    /// Whether a grammar has been compiled, or a text has followed one, since memory was given back.
+    pub(super) has_used_grammar: AtomicBool,
     /// The longest that a request may take.
     pub(super) request_timeout: Duration,
     /// One request at a time finds the tokens of a text for their own sake.
@@ -79,7 +79,7 @@ impl Service {
             inference,
             embedding_turn: Semaphore::new(1),
             compile_turns: Arc::new(Semaphore::new(COMPILE_TURNS)),
-            has_compiled: AtomicBool::new(false),
+            has_used_grammar: AtomicBool::new(false),
             request_timeout: settings.request_timeout.0,
             tokenizing_turn: Arc::new(Semaphore::new(1)),
         })

@@ -1,10 +1,13 @@
 //! A request's way through the model, as its route sees it.
 
+use std::sync::atomic::Ordering;
+
 use futures_util::StreamExt;
 use slowburn::constrained::Constraint;
 use slowburn::error::{Error, ServiceError};
 use slowburn::inference::{Completion, FinishReason, GenerateRequest, Job, Prefill, TokenOutput};
 
+use super::deadline;
 use super::error::ApiError;
 use super::metrics::RequestMetrics;
 use super::service::{Sequences, Service};
@@ -32,15 +35,21 @@ pub(super) struct Updates {
 impl Updates {
     // ANCHOR: start
     /// Queues the sequences of a request, all or none, and waits for the first token, so that
-    /// whatever is wrong until then can be answered with a status of its own.
+    /// whatever is wrong until then can be answered with a status of its own. They have the time that is
+    /// left of the request's.
     pub(super) async fn start(
         app: &App,
         service: &Service,
-        sequences: Vec<GenerateRequest>,
+        mut sequences: Vec<GenerateRequest>,
         constraint: Option<Constraint>,
     ) -> Result<Self, ApiError> {
         if app.settings().log_prompts {
             sequences.iter().for_each(|sequence| service.log_prompt(sequence));
+        }
+        let left = deadline::left(app.settings().request_timeout.0);
+        sequences.iter_mut().for_each(|sequence| sequence.deadline = Some(left));
+        if constraint.is_some() {
+            service.has_used_grammar.store(true, Ordering::Relaxed);
         }
         let metrics = RequestMetrics::start(app.metrics().clone(), sequences.len());
         let sequences = Sequences { requests: sequences.into(), constraint };

@@ -27,6 +27,10 @@ use crate::error::{RequestError, Result};
 #[derive(Clone)]
 pub struct Constraint(pub(super) Compiled);
 
+/// See [`Constraint::id`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ConstraintId(pub(crate) usize);
+
 /// What reads the texts.
 #[derive(Clone)]
 pub(super) enum Compiled {
@@ -100,6 +104,14 @@ impl Constraint {
             Compiled::Automaton(states) => &states.vocabulary,
             Compiled::Parser(begin) => &begin.vocabulary,
         }
+    }
+
+    /// A number that it has in common with its clones, as long as there are any.
+    pub(crate) fn id(&self) -> ConstraintId {
+        ConstraintId(match &self.0 {
+            Compiled::Automaton(states) => Arc::as_ptr(states).addr(),
+            Compiled::Parser(begin) => Arc::as_ptr(begin).addr(),
+        })
     }
 
     /// Checks that it was compiled for a vocabulary of this size.

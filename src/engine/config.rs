@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct EngineConfig {
     /// The policy that decides which sequences take part in a step.
     pub policy: Policy,
-    /// The most sequences in a step, at least 1.
+    /// The most sequences in a step, at least 1. Where sequences join at any step, those whose tokens
+    /// are still being chosen leave their slots to others.
     pub max_running: usize,
     /// The most sequences that were admitted and have not ended, at least `max_running` and 1: those
     /// that do not run are paused, or wait to go on.

@@ -57,6 +57,9 @@ pub enum Decision {
     Stalled { id: SequenceId },
     /// Deferred: its next token is still being chosen, under a constraint and next to the steps.
     Choosing { id: SequenceId },
+    /// Deferred: others take all slots in this step, some of which were admitted while tokens were
+    /// being chosen. Those that have waited longest come next.
+    NoSlot { id: SequenceId },
     /// Its blocks were taken from it, for an earlier sequence. So many tokens will be computed
     /// again.
     Preempted { id: SequenceId, tokens: usize },
@@ -81,6 +84,7 @@ impl Decision {
             | Self::Deferred { id }
             | Self::Stalled { id }
             | Self::Choosing { id }
+            | Self::NoSlot { id }
             | Self::Preempted { id, .. } => *id,
         }
     }
@@ -104,6 +108,7 @@ impl fmt::Display for Decision {
             Self::Deferred { id } => write!(out, "{id} deferred: its next block is being computed"),
             Self::Stalled { id } => write!(out, "{id} deferred: no block is left"),
             Self::Choosing { id } => write!(out, "{id} deferred: its next token is being chosen"),
+            Self::NoSlot { id } => write!(out, "{id} deferred: no slot is left"),
             Self::Preempted { id, tokens } => {
                 write!(out, "{id} preempted, {tokens} tokens to compute again")
             }

@@ -37,10 +37,16 @@ impl<M: Memory> Scheduler<M> {
             }
         }
         let may_admit = self.may_admit();
+        let deferred = self.beyond_slots();
 
         // Decodes: one token of each sequence that has read its prompt.
         for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if self.sequences[&id].decodes() && self.is_running(id) {
+            if !self.is_running(id) {
+                continue;
+            }
+            if deferred.contains(&id) {
+                draft.plan.decisions.push(Decision::NoSlot { id });
+            } else if self.sequences[&id].decodes() {
                 self.read(id, 1, &mut draft);
             }
         }
@@ -48,7 +54,7 @@ impl<M: Memory> Scheduler<M> {
         let budget = self.config.step_tokens();
         let mut left = budget.saturating_sub(draft.plan.tokens()).max(1);
         for id in self.running.iter().copied().collect::<Vec<_>>() {
-            if self.sequences[&id].decodes() || !self.is_running(id) {
+            if self.sequences[&id].decodes() || !self.is_running(id) || deferred.contains(&id) {
                 continue;
             }
             if self.sequences[&id].awaits_token() {
@@ -63,13 +69,19 @@ impl<M: Memory> Scheduler<M> {
             left -= self.prefill(id, left, &mut draft);
         }
         // Admission, in order of arrival. Not in a step that had to preempt.
-        while may_admit && !draft.has_preempted && left > 0 {
-            let Some(id) = self.next_to_admit().filter(|_| self.has_slot()) else {
+        let mut slots = self.slots().saturating_sub(self.holders().count());
+        while may_admit && !draft.has_preempted && left > 0 && slots > 0 {
+            let Some(id) = self.next_to_admit() else {
                 break;
             };
             if !self.admit(id, &mut draft) {
                 break;
             }
+            if self.sequences[&id].awaits_token() {
+                draft.plan.decisions.push(Decision::Choosing { id }); // it was paused meanwhile
+                continue;
+            }
+            slots -= 1;
             left -= self.prefill(id, left, &mut draft);
         }
         self.read_drafts(budget, &mut draft.plan, turn);
@@ -98,7 +110,8 @@ impl<M: Memory> Scheduler<M> {
     /// sequence, or of one for which there are a slot and blocks, not counting those that the prefix
     /// cache may spare it, or that a preemption or a rejected draft gives back.
     pub fn reads_prompts(&self) -> bool {
-        let next = self.next_to_admit().filter(|_| self.may_admit() && self.has_slot());
+        let has_slot = self.may_admit() && self.holders().count() < self.slots();
+        let next = self.next_to_admit().filter(|_| has_slot);
         let has_blocks = |id: SequenceId| {
             let missing = self.missing(id, self.least_length(id));
             missing <= self.blocks.available() || !self.parked.is_empty()
@@ -120,12 +133,29 @@ impl<M: Memory> Scheduler<M> {
         }
     }
 
-    fn has_slot(&self) -> bool {
-        let max_running = match self.config.policy {
+    fn slots(&self) -> usize {
+        match self.config.policy {
             Policy::OneAtATime => 1,
             _ => self.config.max_running.max(1),
-        };
-        self.running.len() < max_running
+        }
+    }
+
+    /// The running sequences that have a slot. Where sequences join at any step, one whose token is still
+    /// being chosen has none: others take part meanwhile.
+    fn holders(&self) -> impl Iterator<Item = SequenceId> {
+        let keeps = matches!(self.config.policy, Policy::OneAtATime | Policy::StaticBatch);
+        let awaits_token = |id: &SequenceId| self.sequences[id].awaits_token();
+        self.running.iter().copied().filter(move |id| keeps || !awaits_token(id))
+    }
+
+    /// The running sequences for which there is no slot in this step, as some have got their tokens for
+    /// whose slots others were admitted. Those go first that have waited longest, so all have their turn.
+    fn beyond_slots(&self) -> HashSet<SequenceId> {
+        let mut holders: Vec<_> = self.holders().collect();
+        if holders.len() > self.slots() {
+            holders.sort_by_key(|id| self.sequences[id].last_step);
+        }
+        holders.into_iter().skip(self.slots()).collect()
     }
 
     /// The first in the order of arrival that may be admitted.
@@ -237,6 +267,9 @@ impl<M: Memory> Scheduler<M> {
         }
         if end == start || !self.reserve(id, end, draft) {
             return 0;
+        }
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            sequence.last_step = self.stats.steps + 1;
         }
         let sequence = &self.sequences[&id];
         let positions = start..end;

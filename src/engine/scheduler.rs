@@ -138,14 +138,14 @@ impl<M: Memory> Scheduler<M> {
         self.sequences.get(&id).is_some_and(|sequence| sequence.state == State::Paused)
     }
 
-    /// The number of sequences that take part in steps.
+    /// The number of sequences that take part in steps, or do as soon as their tokens are chosen.
     pub fn running(&self) -> usize {
         self.running.len()
     }
 
     /// The number of sequences that were never admitted.
     pub fn queued(&self) -> usize {
-        self.queued.len()
+        self.sequences.len() - self.admitted
     }
 
     /// The number of sequences that were admitted and do not run: preempted, paused, or resumed.
@@ -264,6 +264,7 @@ impl<M: Memory> Scheduler<M> {
             has_computed: false,
             cached: 0,
             preemptions: 0,
+            last_step: 0,
             draft: Vec::new(),
             unchecked: VecDeque::new(),
         };

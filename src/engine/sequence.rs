@@ -28,6 +28,8 @@ pub(super) struct Sequence<M: Memory> {
     /// How many prompt tokens were found in the prefix cache.
     pub(super) cached: usize,
     pub(super) preemptions: usize,
+    /// The last step that it took part in, by the number of steps before.
+    pub(super) last_step: u64,
     /// The draft tokens that may follow, none of which was computed.
     pub(super) draft: Vec<u32>,
     /// The draft tokens that were computed behind the positions of `table`, and were not compared yet

@@ -7,7 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::holdings::{Holdings, SchedulerRef};
 use super::outcome::{Outcome, outcomes, tokens};
-use super::{Chunk, ChunkInput, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId};
+use super::{
+    Chunk, ChunkInput, Decision, EngineConfig, Entry, Event, Forward, Plan, Scheduler, SequenceId,
+};
 use crate::error::{DeviceError, Error, Result, ServiceError};
 use crate::kv::{self, BLOCK, BlockTable, Lender, LenderId};
 use crate::model::Model;
@@ -226,7 +228,7 @@ impl<'m, F: Forward> Engine<'m, F> {
         let (plan, failed) = self.plan();
         let is_suspect = |chunk: &Chunk| self.suspects.contains_key(&chunk.id);
         let mut outcomes = if plan.chunks.is_empty() {
-            self.pause()
+            self.pause(&plan)
         } else if plan.chunks.iter().any(is_suspect) {
             self.run_one_by_one(&plan.chunks)
         } else {
@@ -269,8 +271,8 @@ impl<'m, F: Forward> Engine<'m, F> {
     }
 
     /// Where others hold the memory for the next step: gives them some time. A sequence fails if they
-    /// give none back for a minute.
-    fn pause(&mut self) -> Vec<(SequenceId, Outcome)> {
+    /// give none back for a minute, and none of its own will, whose token is being chosen.
+    fn pause(&mut self, plan: &Plan) -> Vec<(SequenceId, Outcome)> {
         let shortage = self.scheduler().shortage();
         let Some((id, blocks)) = shortage else {
             return Vec::new();
@@ -278,7 +280,8 @@ impl<'m, F: Forward> Engine<'m, F> {
         let pool = self.model.pool();
         kv::pause();
         let (pauses, change) = self.pauses;
-        self.pauses = if pool.changes() == change {
+        let is_choosing = |decision: &Decision| matches!(decision, Decision::Choosing { .. });
+        self.pauses = if pool.changes() == change && !plan.decisions.iter().any(is_choosing) {
             (pauses + 1, change)
         } else {
             (0, pool.changes())

@@ -3,14 +3,16 @@
 
 mod aside;
 mod sequence_step;
+mod turns;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use super::score::CHUNK;
 use super::sequence_state::SequenceState;
 use super::{Generation, Options, TokenOutput};
+use crate::constrained::ConstraintId;
 use crate::engine::{Engine, EngineConfig, Entry, Outcome, Plan, SchedulerRef, SequenceId};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -69,6 +71,16 @@ pub struct Batch<'m> {
     chooses_aside: bool,
     /// Those threads, from the first constraint on.
     aside: Option<Aside>,
+    /// The sequences whose tokens they choose, by their constraints.
+    constrained: BTreeMap<ConstraintId, Texts>,
+}
+
+/// The sequences under one constraint.
+#[derive(Default)]
+struct Texts {
+    begun: BTreeSet<SequenceId>,
+    /// Those that wait for others of them to end. They are paused.
+    held: BTreeSet<SequenceId>,
 }
 
 /// The least and the most time that a step waits for tokens that are chosen aside, and what share of its
@@ -115,12 +127,15 @@ impl<'m> Batch<'m> {
             drafted: BTreeMap::new(),
             chooses_aside: false,
             aside: None,
+            constrained: BTreeMap::new(),
         }
     }
 
     /// From now on, the tokens of texts under a constraint are chosen by threads of their own, next to the
-    /// steps. One that takes longer than a share of the step defers its sequence, and not the others. No token
-    /// depends on that. Texts with rules of the caller's own are left out.
+    /// steps. One that takes longer than a share of the step defers its sequence, and not the others. Of a
+    /// constraint whose tokens take long on average, or of which that is not known yet, few texts are begun at a
+    /// time: the others would only wait, and hold memory. No token depends on that. Texts with rules of the
+    /// caller's own are left out.
     pub fn choose_aside(&mut self) {
         self.chooses_aside = true;
     }
@@ -183,6 +198,12 @@ impl<'m> Batch<'m> {
         let id = self.engine.arrive(prompt, tokens, options.chunk.min(most), scores)?;
         self.engine.set_greedy(id, state.wants_token_only() && speculator.is_none());
         self.finished.extend(state.is_finished().then_some(id)); // it may generate nothing
+        if let Some(constraint) = state.constraint_aside().filter(|_| self.aside.is_some()) {
+            self.constrained.entry(constraint).or_default().held.insert(id);
+            self.begin_held();
+            let is_held = self.constrained.values().any(|texts| texts.held.contains(&id));
+            self.engine.set_paused(id, is_held);
+        }
         self.sequences.insert(id, state);
         self.speculators.extend(speculator.map(|speculator| (id, speculator)));
         Ok(id)
@@ -345,6 +366,35 @@ impl<'m> Batch<'m> {
         Some(state)
     }
 
+    /// Lets those begin that need not wait for others under their constraint.
+    fn begin_held(&mut self) {
+        let Some(aside) = &self.aside else {
+            return;
+        };
+        let config = self.engine.scheduler().config();
+        // Enough for all threads, and not more than a part of what may be admitted: that is for others.
+        let most_of_one = (config.max_running / 8).clamp(1, 2 * aside.threads());
+        let most_of_all = (config.max_admitted / 2).max(1);
+        let is_slow = |(id, of): (&ConstraintId, &Texts)| {
+            if aside.is_fast(*id) {
+                0
+            } else {
+                of.begun.len()
+            }
+        };
+        let mut slow: usize = self.constrained.iter().map(is_slow).sum();
+        for (constraint, texts) in &mut self.constrained {
+            let is_fast = aside.is_fast(*constraint);
+            while (is_fast || (texts.begun.len() < most_of_one && slow < most_of_all))
+                && let Some(id) = texts.held.pop_first()
+            {
+                slow += usize::from(!is_fast);
+                texts.begun.insert(id);
+                self.engine.set_paused(id, false);
+            }
+        }
+    }
+
     /// Takes in the tokens that were chosen.
     fn settle(
         &mut self,
@@ -364,6 +414,9 @@ impl<'m> Batch<'m> {
             self.speculators.extend(step.speculator.map(|speculator| (step.id, speculator)));
             self.sequences.insert(step.id, step.state);
             tokens.push((step.id, step.tokens, step.end));
+        }
+        if self.constrained.values().any(|texts| !texts.held.is_empty()) {
+            self.begin_held();
         }
         tokens
     }
@@ -387,12 +440,40 @@ impl<'m> Batch<'m> {
         };
         let bytes = self.engine.kv_cache_bytes(id);
         self.engine.leave(id);
+        if let Some(constraint) = state.constraint_aside() {
+            self.end_constrained(constraint, id);
+        }
         Some(Generation { cached_tokens, preemptions, ..state.into_generation(bytes) })
+    }
+
+    /// Another one may begin in its place.
+    fn end_constrained(&mut self, constraint: ConstraintId, id: SequenceId) {
+        let Some(texts) = self.constrained.get_mut(&constraint) else {
+            return;
+        };
+        texts.begun.remove(&id);
+        texts.held.remove(&id);
+        if texts.begun.is_empty() && texts.held.is_empty() {
+            self.constrained.remove(&constraint);
+            if let Some(aside) = &self.aside {
+                aside.forget(constraint);
+            }
+        }
+        self.begin_held();
     }
 
     /// Pauses or resumes a sequence. A paused sequence takes part in no step, and lends its blocks
     /// to those that need them.
     pub fn set_paused(&mut self, id: SequenceId, paused: bool) {
+        let held_by = self.constrained.values_mut().find(|texts| texts.held.contains(&id));
+        if let Some(texts) = held_by {
+            // It is paused as it is, and begins once it is resumed.
+            if paused {
+                texts.held.remove(&id);
+                texts.begun.insert(id);
+            }
+            return;
+        }
         self.engine.set_paused(id, paused);
     }
 

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::score::score_rows;
 use super::token_limit::TokenLimit;
 use super::{Chosen, FinishReason, Generation, Options, TokenOutput};
-use crate::constrained::{Cancel, Follower};
+use crate::constrained::{Cancel, ConstraintId, Follower};
 use crate::error::{DeviceError, Error, RequestError, Result};
 use crate::model::{Model, MostLikely};
 use crate::sampling::{Sampler, TokenLogprobs, logprobs};
@@ -141,6 +141,12 @@ impl SequenceState {
     /// Whether a constraint says which tokens may come next.
     pub(super) fn is_constrained(&self) -> bool {
         self.sampler.constraint().is_some()
+    }
+
+    /// The constraint whose masks are found aside: not where rules of the caller's own are asked, too.
+    pub(super) fn constraint_aside(&self) -> Option<ConstraintId> {
+        let follower = self.sampler.constraint().filter(|_| !self.has_rules())?;
+        Some(follower.constraint().id())
     }
 
     /// Gives up what another thread does under the constraint.

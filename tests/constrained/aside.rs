@@ -167,20 +167,75 @@ fn a_sequence_that_leaves_takes_its_work_with_it() {
     let (constraint, _) = Gated::constraint(&pretrained);
     let mut batch = Batch::new(&pretrained.model);
     batch.choose_aside();
-    // More than there are threads.
     let ids: Vec<_> =
         (0..40).map(|_| batch.join(&prompt, &options(&constraint, 8, 1.0, 1)).unwrap()).collect();
+    // The first of them have begun, and the others wait for them.
+    let most = 2 * std::thread::available_parallelism().unwrap().get();
+    let begun = most.min(EngineConfig::default().max_running / 8);
     let choosing = |batch: &Batch<'_>| {
         let is_choosing = |decision: &&Decision| matches!(decision, Decision::Choosing { .. });
         batch.plan().decisions.iter().filter(is_choosing).count()
     };
-    while choosing(&batch) < ids.len() {
-        assert!(batch.step().is_empty());
+    while choosing(&batch) < begun {
+        batch.step();
     }
-    for id in ids {
+    assert_eq!((batch.scheduler().running(), batch.scheduler().queued()), (begun, 40 - begun));
+    assert_eq!(batch.len(), 40);
+    for (left, id) in (0..40).rev().zip(ids) {
         assert!(batch.leave(id).is_some() && batch.leave(id).is_none());
+        batch.step();
+        assert!(choosing(&batch) <= begun && batch.len() == left);
     }
     assert!(batch.is_empty() && batch.kv_cache_bytes() == 0);
+}
+
+/// However many wait for their masks, and of however many grammars: neither the slots nor the places of those
+/// that were admitted are theirs.
+#[test]
+fn sequences_that_wait_for_masks_keep_nobody_from_beginning() {
+    let pretrained = bundled(&device());
+    let prompt = pretrained.prompt_ids("Once upon").unwrap();
+    let plain = Options { ignore_eos: true, max_tokens: 9, ..Options::default() };
+    let config = EngineConfig { max_running: 16, max_admitted: 64, ..EngineConfig::default() };
+    let mut batch = Batch::with_config(&pretrained.model, config);
+    batch.choose_aside();
+    let grammars: Vec<_> = (0..20).map(|_| Gated::constraint(&pretrained)).collect();
+    let slow: Vec<_> =
+        grammars.iter().map(|(constraint, _)| options(constraint, 3, 1.0, 7)).collect();
+    let mut all: Vec<&Options> = slow.iter().flat_map(|options| [options; 5]).collect();
+    let mut ids: Vec<_> = all.iter().map(|options| batch.join(&prompt, options).unwrap()).collect();
+    let is_plain = |id: SequenceId| id.0 >= 100;
+    let mut finished = Vec::new();
+    // Until all wait that may, and then 40 that ask for no mask have come and gone.
+    for round in 0..60 {
+        if round >= 20 {
+            ids.push(batch.join(&prompt, &plain).unwrap());
+            all.push(&plain);
+        }
+        for (id, event) in batch.step() {
+            match event {
+                Event::Finished(generation) => finished.push((id, generation.ids)),
+                Event::Failed(error) => panic!("{error}"),
+                Event::Token(_) => {}
+            }
+        }
+        assert!(batch.plan().chunks.len() <= config.max_running);
+    }
+    let choosing = batch.plan().decisions.iter();
+    let choosing = choosing.filter(|of| matches!(of, Decision::Choosing { .. })).count();
+    assert!(choosing > config.max_running, "{choosing}");
+    assert!(finished.len() >= 25, "{}", finished.len());
+    assert!(finished.iter().all(|(id, _)| is_plain(*id)), "{finished:?}");
+    // Those that go on now are more than there are slots, and all come to their end.
+    grammars.iter().for_each(|(_, shared)| shared.open());
+    let rest = run(&mut batch, &ids);
+    let mut waiting = Batch::with_config(&pretrained.model, config);
+    let alone: Vec<_> = all.iter().map(|options| waiting.join(&prompt, options).unwrap()).collect();
+    let alone = run(&mut waiting, &alone);
+    for ((id, rest), alone) in ids.iter().zip(rest).zip(alone) {
+        let before = finished.iter().find(|(of, _)| of == id).map(|(_, text)| text.clone());
+        assert_eq!(before.unwrap_or(rest), alone, "{id}");
+    }
 }
 
 #[test]

@@ -66,6 +66,16 @@ struct Request {
     scored: usize,
 }
 
+/// The tokens that a sequence gets from a step.
+#[derive(Default)]
+struct Chosen {
+    tokens: Vec<u32>,
+    /// How many of them were draft tokens.
+    accepted: usize,
+    /// Whether there were rows for more.
+    is_partial: bool,
+}
+
 /// A scheduler, the memory of its blocks, and what the test knows of both.
 struct World {
     config: EngineConfig,
@@ -100,6 +110,11 @@ struct World {
     without_prompts: usize,
     /// Those of which not all rows were sampled from that could have been.
     unchecked: BTreeSet<SequenceId>,
+    /// Those whose tokens are still being chosen.
+    choosing: BTreeMap<SequenceId, Chosen>,
+    /// Steps in which others took the slots of those, and how many in a row have passed each one by.
+    without_slot: usize,
+    passed_by: BTreeMap<SequenceId, usize>,
     /// For draft tokens.
     rng: ChaCha8Rng,
 }
@@ -148,6 +163,9 @@ impl World {
             accepted: 0,
             without_prompts: 0,
             unchecked: BTreeSet::new(),
+            choosing: BTreeMap::new(),
+            without_slot: 0,
+            passed_by: BTreeMap::new(),
             rng: ChaCha8Rng::seed_from_u64(rng.next_u64()),
         }
     }
@@ -194,19 +212,28 @@ impl World {
         self.requests.remove(&id);
         self.running.remove(&id);
         self.admitted.remove(&id);
+        self.choosing.remove(&id);
+        self.passed_by.remove(&id);
         self.handle(Event::Leave { id });
+    }
+
+    /// Whether all its tokens were computed.
+    fn awaits_token(&self, id: SequenceId) -> bool {
+        self.scheduler.table(id).unwrap().length() == self.scheduler.tokens(id).len()
     }
 
     /// Plans and runs a step. `fails` says whose part of it fails.
     fn step(&mut self, fails: Option<SequenceId>) {
         let decoding: Vec<SequenceId> =
             self.running.iter().copied().filter(|&id| self.decodes(id)).collect();
+        let choosing: BTreeSet<SequenceId> =
+            self.running.iter().copied().filter(|&id| self.awaits_token(id)).collect();
         self.draft();
         let reads_prompts = self.scheduler.reads_prompts();
         let plan = self.scheduler.plan();
         self.check_prompts(&plan, reads_prompts);
         self.unchecked.clear();
-        self.check_plan(&plan, &decoding);
+        self.check_plan(&plan, &decoding, &choosing);
         for chunk in &plan.chunks {
             if fails == Some(chunk.id) {
                 self.leave(chunk.id);
@@ -302,22 +329,60 @@ impl World {
         let Request { prompt, max_tokens, scored, .. } = &self.requests[&id];
         assert_eq!(*scored, prompt.len(), "a token is sampled after the whole prompt");
         let most = prompt.len() + max_tokens;
+        let length = self.scheduler.tokens(id).len();
+        let mut chosen = Chosen::default();
         for (index, token) in rows.into_iter().enumerate() {
-            if self.scheduler.tokens(id).len() == most {
+            if length + index == most {
                 break;
             }
-            self.handle(Event::Token { id, token });
+            chosen.tokens.push(token);
             let guess = with_draft.get(end + index);
             if guess.is_some() && guess != Some(&token) {
                 break;
             }
-            self.accepted += usize::from(guess.is_some());
+            chosen.accepted += usize::from(guess.is_some());
             // A caller need not sample from all rows.
             if below(&mut self.rng, 20) == 0 {
-                self.unchecked.insert(id);
+                chosen.is_partial = true;
                 break;
             }
         }
+        // It was preempted and computed again, and its tokens are being chosen already.
+        if self.choosing.contains_key(&id) {
+            return;
+        }
+        if below(&mut self.rng, 4) == 0 {
+            self.choosing.insert(id, chosen);
+        } else {
+            self.accepted += chosen.accepted;
+            self.push(id, chosen);
+        }
+    }
+
+    /// The tokens of some sequences have been chosen.
+    fn choose(&mut self, all: bool) {
+        for id in self.choosing.keys().copied().collect::<Vec<_>>() {
+            if (all || below(&mut self.rng, 3) == 0)
+                && let Some(chosen) = self.choosing.remove(&id)
+            {
+                // Nothing is left of the drafts of one that was paused or preempted meanwhile.
+                let before = self.scheduler.stats().accepted_tokens;
+                let most = chosen.accepted;
+                self.push(id, chosen);
+                let accepted = (self.scheduler.stats().accepted_tokens - before) as usize;
+                assert!(accepted == most || accepted == 0);
+                self.accepted += accepted;
+            }
+        }
+    }
+
+    fn push(&mut self, id: SequenceId, chosen: Chosen) {
+        for token in chosen.tokens {
+            self.handle(Event::Token { id, token });
+        }
+        self.unchecked.extend(chosen.is_partial.then_some(id));
+        let Request { prompt, max_tokens, .. } = &self.requests[&id];
+        let most = prompt.len() + max_tokens;
         let tokens = self.scheduler.tokens(id);
         if tokens.len() == most {
             assert_eq!(tokens, self.requests[&id].text, "the text of {id}");
@@ -370,6 +435,7 @@ impl World {
         let mut steps = 0;
         while !self.requests.is_empty() {
             self.step(None);
+            self.choose(true);
             steps += 1;
             assert!(steps <= most, "somebody starves");
         }
@@ -412,6 +478,7 @@ fn play(seed: u64) -> (usize, World) {
                 world.lend(below(&mut rng, 12), preempt);
             }
             (15..17, _) => world.scheduler.set_limit(usize::MAX),
+            (17..22, _) => world.choose(false),
             _ => world.step(None),
         }
     }
@@ -426,6 +493,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     let mut without_beginning = 0;
     let (mut scored, mut over_budget, mut lent) = (0, 0, 0);
     let (mut drafted, mut accepted, mut without_prompts) = (0, 0, 0);
+    let mut without_slot = 0;
     for seed in 0.. {
         if events >= least {
             break;
@@ -438,6 +506,7 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
         drafted += world.drafted;
         accepted += world.accepted;
         without_prompts += world.without_prompts;
+        without_slot += world.without_slot;
         preempted += world.preempted;
         over_budget += world.over_budget;
         shared += world.shared;
@@ -450,5 +519,5 @@ fn random_events_lose_no_block_starve_nobody_and_change_no_text() {
     assert!(scored > rare && lent > rare && without_beginning > rare);
     assert!(accepted > rare && drafted - accepted > rare && without_prompts > rare);
     // Needs one before it that was deferred, or has come back.
-    assert!(over_budget > 0);
+    assert!(over_budget > 0 && without_slot > 0);
 }

@@ -13,6 +13,7 @@ use tracing::Span;
 
 use super::refusals::{BodyRefusals, Refusals};
 use crate::blocking::blocking;
+use crate::deadline;
 use crate::error::ApiError;
 use crate::json::ApiJson;
 use crate::request::check_model;
@@ -57,7 +58,8 @@ pub(super) async fn embed(
     let limit = app.settings().request_timeout.0;
     let asked = request.pooling.map(Pooling::from);
     let pooling = asked.or(service.pretrained.pooling).unwrap_or(Pooling::Mean);
-    let vectors = tokio::time::timeout(limit, vectors(&app, &service, texts, pooling));
+    let vectors =
+        tokio::time::timeout(deadline::left(limit), vectors(&app, &service, texts, pooling));
     let vectors = vectors.await.map_err(|_| too_slow(limit))??;
     let format = request.encoding_format.unwrap_or_default();
     let embedding = |(index, vector)| Embedding {

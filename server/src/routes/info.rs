@@ -132,11 +132,7 @@ pub(super) async fn health_generate(app: State<App>) -> Result<Json<ModelInfo>, 
     let service = app.service()?.clone();
     let config = service.pretrained.model.config();
     let prompt = vec![config.bos_token_id.unwrap_or(0)];
-    let request = GenerateRequest {
-        ignore_eos: true,
-        deadline: Some(app.settings().request_timeout.0),
-        ..GenerateRequest::new(prompt).with_max_tokens(1)
-    };
+    let request = GenerateRequest::new(prompt).with_max_tokens(1).with_ignore_eos(true);
     let updates = Updates::start(&app, &service, vec![request], None).await?;
     reply::collect(updates, 1).await?;
     model_info(app).await

@@ -5,10 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::completions::{COMPLETIONS, begin, large, long, read_texts, texts};
+use crate::common::hostile;
 use crate::common::http_client::{Connection, events};
 use crate::common::test_server::{TestServer, wait_until};
 use crate::common::watchdog::watch;
 use serde_json::{Value, json};
+use slowburn::grammar::Grammar;
 
 /// The last event of a stream that has begun.
 fn last_event(connection: &mut Connection) -> String {
@@ -169,6 +171,38 @@ fn a_deadline_after_the_first_token_ends_the_text_as_a_length_does() {
         assert_eq!(end["choices"][0]["finish_reason"], "length");
         assert!(server.metrics().finished("deadline") > 0.0);
         assert!(server.metrics().is_idle());
+    });
+}
+
+/// To compile its grammar takes a part of the time of a request, and the text has what is left.
+#[test]
+fn a_text_has_the_time_that_its_grammar_has_left() {
+    watch(|| {
+        let server = TestServer::start(&["--request-timeout", "3"]);
+        let hostile = hostile::grammars().into_iter();
+        let is_meant = |(name, _): &(String, _)| name == "1000 required of many properties";
+        let Some((_, Grammar::JsonSchema(schema))) = hostile.clone().find(is_meant) else {
+            panic!("there is no such grammar");
+        };
+        // It is compiled anew with each description.
+        let ask = |description: &str, max_tokens: u64| {
+            let mut schema = schema.json().clone();
+            schema["description"] = json!(description);
+            let request = json!({
+                "prompt": "Once", "max_tokens": max_tokens, "ignore_eos": true,
+                "structured_outputs": {"json": schema},
+            });
+            let start = Instant::now();
+            let (status, said) = server.ask(COMPLETIONS, &request.to_string());
+            assert_eq!(status, 200, "{said}");
+            let said: Value = serde_json::from_str(&said).unwrap();
+            (start.elapsed(), said["usage"]["completion_tokens"].as_u64().unwrap())
+        };
+        let (compiled, _) = ask("first", 1);
+        let (took, tokens) = ask("second", 480);
+        assert!(tokens > 0 && tokens < 480, "{tokens} tokens");
+        let most = Duration::from_secs(3) + compiled / 2;
+        assert!(took < most, "it took {took:?}, {compiled:?} of it for its grammar");
     });
 }
 

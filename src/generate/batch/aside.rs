@@ -3,20 +3,28 @@
 //! What a grammar allows next may take longer to find out than a step. The sequence that asks for it waits
 //! then, and not the others.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::AHEAD;
 use super::sequence_step::SequenceStep;
-use crate::constrained::Cancel;
+use super::turns::Turns;
+use crate::constrained::{Cancel, ConstraintId};
 use crate::engine::SequenceId;
 use crate::error::{Result, ServiceError};
 use crate::{panics, priority};
 
 /// The threads. They end with this, each after what it works at, which is given up.
-pub(super) struct Aside(Arc<Shared>);
+pub(super) struct Aside {
+    shared: Arc<Shared>,
+    threads: usize,
+}
+
+/// Of a constraint whose tokens take more time than this on average, few texts are begun at a time.
+const FAST: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 struct Shared {
@@ -31,14 +39,10 @@ struct Shared {
 struct Work {
     /// Those that wait for a thread.
     waiting: BTreeMap<SequenceId, SequenceStep>,
-    /// The same by the time that each took last: who asks for little does not wait for those who ask for
-    /// much.
-    order: BTreeSet<(Duration, SequenceId)>,
+    turns: Turns,
     /// Those that a thread works at.
     running: HashMap<SequenceId, Cancel>,
     done: Vec<SequenceStep>,
-    /// How long each took last.
-    took: HashMap<SequenceId, Duration>,
     has_ended: bool,
 }
 
@@ -48,9 +52,10 @@ impl Aside {
     /// # Errors
     /// A system that refuses to start threads.
     pub(super) fn new() -> Result<Self> {
-        let aside = Self(Arc::default());
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            let shared = aside.0.clone();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let aside = Self { shared: Arc::default(), threads };
+        for _ in 0..threads {
+            let shared = aside.shared.clone();
             thread::Builder::new()
                 .name("slowburn grammar".to_owned())
                 .spawn(move || shared.run())
@@ -59,25 +64,38 @@ impl Aside {
         Ok(aside)
     }
 
+    /// The number of threads.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Hands over a sequence.
     pub(super) fn start(&self, step: SequenceStep) {
-        let mut work = self.0.lock();
-        let took = work.took.get(&step.id).copied().unwrap_or_default();
-        work.order.insert((took, step.id));
-        work.waiting.insert(step.id, step);
-        self.0.to_do.notify_one();
+        let mut work = self.shared.lock();
+        work.start(step);
+        self.shared.to_do.notify_one();
+    }
+
+    /// Whether it is known that the tokens of a constraint take little time.
+    pub(super) fn is_fast(&self, constraint: ConstraintId) -> bool {
+        self.shared.lock().turns.cost(constraint).is_some_and(|cost| cost <= FAST)
+    }
+
+    /// Forgets what the texts of a constraint took.
+    pub(super) fn forget(&self, constraint: ConstraintId) {
+        self.shared.lock().turns.forget(constraint);
     }
 
     /// Those that are done, in the order of their ids. Waits for these up to `patience`.
     pub(super) fn finish(&self, these: &[SequenceId], patience: Duration) -> Vec<SequenceStep> {
         let until = Instant::now() + patience;
-        let mut work = self.0.lock();
+        let mut work = self.shared.lock();
         while these.iter().any(|id| work.is_away(id)) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            work = self.0.wait(work, left);
+            work = self.shared.wait(work, left);
         }
         let mut done = std::mem::take(&mut work.done);
         done.sort_by_key(|step| step.id);
@@ -86,32 +104,28 @@ impl Aside {
 
     /// Waits up to `patience` until one is done, if there is any.
     pub(super) fn wait(&self, patience: Duration) {
-        let work = self.0.lock();
+        let work = self.shared.lock();
         if work.done.is_empty() && work.len() > 0 {
-            drop(self.0.wait(work, patience));
+            drop(self.shared.wait(work, patience));
         }
     }
 
     /// The number of sequences that were handed over.
     pub(super) fn len(&self) -> usize {
-        self.0.lock().len()
+        self.shared.lock().len()
     }
 
     /// Takes back a sequence, whose work is given up. None for one that is not here.
     pub(super) fn take_back(&self, id: SequenceId) -> Option<SequenceStep> {
-        let mut work = self.0.lock();
-        if let Some(took) = work.took.remove(&id) {
-            work.order.remove(&(took, id));
-        }
-        work.order.remove(&(Duration::ZERO, id));
+        let mut work = self.shared.lock();
         if let Some(step) = work.waiting.remove(&id) {
+            work.turns.leave(id);
             return Some(step);
         }
         while let Some(cancel) = work.running.get(&id) {
             cancel.cancel();
-            work = self.0.done.wait(work).unwrap_or_else(PoisonError::into_inner);
+            work = self.shared.done.wait(work).unwrap_or_else(PoisonError::into_inner);
         }
-        work.took.remove(&id);
         let place = work.done.iter().position(|step| step.id == id)?;
         Some(work.done.swap_remove(place))
     }
@@ -119,10 +133,10 @@ impl Aside {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        let mut work = self.0.lock();
+        let mut work = self.shared.lock();
         work.has_ended = true;
         work.running.values().for_each(Cancel::cancel);
-        self.0.to_do.notify_all();
+        self.shared.to_do.notify_all();
     }
 }
 
@@ -133,6 +147,18 @@ impl Work {
 
     fn len(&self) -> usize {
         self.waiting.len() + self.running.len() + self.done.len()
+    }
+
+    fn start(&mut self, step: SequenceStep) {
+        if let Some(constraint) = step.state.constraint_aside() {
+            self.turns.wait(constraint, step.id);
+        }
+        self.waiting.insert(step.id, step);
+    }
+
+    fn next(&mut self) -> Option<SequenceStep> {
+        let id = self.turns.next()?;
+        self.waiting.remove(&id)
     }
 }
 
@@ -149,14 +175,20 @@ impl Shared {
     fn run(&self) {
         priority::lower();
         while let Some(mut step) = self.next() {
-            let start = Instant::now();
+            let start = priority::time();
             // What panics there is contained already, but for a bug.
             if let Err(panic) = panics::contain("a sampler", || step.take_aside(AHEAD)) {
                 step.fail(panic);
             }
+            let took = priority::time().saturating_sub(start);
             let mut work = self.lock();
             work.running.remove(&step.id);
-            work.took.insert(step.id, start.elapsed());
+            // What was given up says nothing of the others.
+            if let Some(constraint) = step.state.constraint_aside()
+                && step.end.is_ok()
+            {
+                work.turns.count(constraint, took);
+            }
             work.done.push(step);
             drop(work);
             self.done.notify_all();
@@ -170,10 +202,8 @@ impl Shared {
             if work.has_ended {
                 return None;
             }
-            if let Some((_, id)) = work.order.pop_first()
-                && let Some(step) = work.waiting.remove(&id)
-            {
-                work.running.insert(id, step.state.canceller());
+            if let Some(step) = work.next() {
+                work.running.insert(step.id, step.state.canceller());
                 return Some(step);
             }
             work = self.to_do.wait(work).unwrap_or_else(PoisonError::into_inner);

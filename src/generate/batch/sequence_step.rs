@@ -50,7 +50,7 @@ impl SequenceStep {
     pub(super) fn is_constrained(&self) -> bool {
         let samples =
             |outcome: &Outcome| matches!(outcome, Outcome::Logits(_) | Outcome::Checked { .. });
-        self.state.is_constrained() && !self.state.has_rules() && self.outcomes.iter().any(samples)
+        self.state.constraint_aside().is_some() && self.outcomes.iter().any(samples)
     }
 
     /// Ends the sequence.

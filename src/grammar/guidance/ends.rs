@@ -22,7 +22,7 @@ pub(super) fn check(parser: &mut TokenParser) -> Result<(), String> {
     Rules::of(parser.parser.grammar(), lexemes).check()
 }
 
-struct Rules<'a> {
+pub(super) struct Rules<'a> {
     grammar: &'a CGrammar,
     /// Those that match something.
     lexemes: LexemeSet,
@@ -32,7 +32,7 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn of(grammar: &'a CGrammar, lexemes: LexemeSet) -> Self {
+    pub(super) fn of(grammar: &'a CGrammar, lexemes: LexemeSet) -> Self {
         let mut rules = Self { grammar, lexemes, symbols: Vec::new(), users: HashMap::new() };
         let mut left = vec![grammar.start()];
         let mut known = HashSet::from([grammar.start().as_index()]);
@@ -48,8 +48,16 @@ impl<'a> Rules<'a> {
         rules
     }
 
+    /// All symbols that it uses.
+    pub(super) fn symbols(&self) -> &[CSymIdx] {
+        &self.symbols
+    }
+
     /// The symbols of each rule of a symbol.
-    fn of_symbol(&self, symbol: CSymIdx) -> impl Iterator<Item = &'a [CSymIdx]> + use<'a> {
+    pub(super) fn of_symbol(
+        &self,
+        symbol: CSymIdx,
+    ) -> impl Iterator<Item = &'a [CSymIdx]> + use<'a> {
         let grammar = self.grammar;
         grammar.rules_of(symbol).iter().map(|&rule| grammar.rule_rhs(rule).0)
     }

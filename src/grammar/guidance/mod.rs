@@ -6,6 +6,7 @@ mod copies;
 mod ends;
 mod intervals;
 mod lark;
+mod memory;
 mod numbers;
 mod pairs;
 mod parts;

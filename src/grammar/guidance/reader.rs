@@ -5,7 +5,7 @@ use std::fmt;
 use llguidance::{Matcher, TokenParser};
 
 use super::words::in_words;
-use super::{contained, refused};
+use super::{contained, memory, refused};
 use crate::constrained::{Cancel, Parser, TokenMask};
 use crate::error::Result;
 
@@ -22,7 +22,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(parser: TokenParser, vocab_size: usize) -> Self {
-        let bytes = parser.parser.lexer_stats().num_bytes;
+        let bytes = memory::of(&parser);
         let matcher = Matcher::new(Ok(parser)).into_cancellable();
         Self { matcher, vocab_size, bytes }
     }

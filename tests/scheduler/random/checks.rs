@@ -21,7 +21,13 @@ impl World {
         assert!(said || !reads || is_freed, "nobody knew of the prompts: {plan:?}");
     }
 
-    pub(super) fn check_plan(&mut self, plan: &Plan, decoding: &[SequenceId]) {
+    /// `decoding` and `choosing` say who had read all tokens but the last, or all, before the plan was made.
+    pub(super) fn check_plan(
+        &mut self,
+        plan: &Plan,
+        decoding: &[SequenceId],
+        choosing: &BTreeSet<SequenceId>,
+    ) {
         let mut waiting: BTreeSet<_> = self
             .requests
             .iter()
@@ -29,7 +35,8 @@ impl World {
             .map(|(&id, _)| id)
             .collect();
         let max_admitted = self.config.max_admitted.max(self.config.max_running);
-        let mut over_budget = 0;
+        let (mut over_budget, mut admits) = (0, false);
+        let mut without_slot = BTreeSet::new();
         for decision in &plan.decisions {
             match *decision {
                 Decision::Admitted { id, cached } => {
@@ -37,6 +44,7 @@ impl World {
                     let is_next = |other: &&SequenceId| may_start || self.admitted.contains(other);
                     let next = waiting.iter().find(is_next).copied();
                     assert_eq!(next, Some(id), "in order of arrival: {plan:?}");
+                    admits = true;
                     waiting.remove(&id);
                     self.running.insert(id);
                     self.admitted.insert(id);
@@ -58,6 +66,7 @@ impl World {
                     assert!(!decoding.contains(&id), "a decode waits for the budget: {plan:?}");
                     over_budget += 1;
                 }
+                Decision::NoSlot { id } => drop(without_slot.insert(id)),
                 Decision::Prefill { .. }
                 | Decision::Decode { .. }
                 | Decision::Draft { .. }
@@ -70,7 +79,31 @@ impl World {
             Policy::OneAtATime => 1,
             _ => self.config.max_running,
         };
-        assert!(self.running.len() <= max_running);
+        let joins_at_any_step =
+            matches!(self.config.policy, Policy::ContinuousBatch | Policy::ChunkedPrefill);
+        // Those whose tokens are still being chosen keep nobody out.
+        let holds_slot = |id: &&SequenceId| !joins_at_any_step || !choosing.contains(id);
+        let holders = self.running.iter().filter(holds_slot).count();
+        assert!(plan.chunks.len() <= max_running);
+        if admits || !joins_at_any_step {
+            assert!(holders <= max_running && without_slot.is_empty(), "{plan:?}");
+        }
+        if let Some(id) = choosing.iter().find(|id| self.running.contains(id)) {
+            assert!(plan.decisions.contains(&Decision::Choosing { id: *id }), "{plan:?}");
+        }
+        // Whoever has no slot has one after a few steps.
+        let is_preempted = |of: &Decision| matches!(of, Decision::Preempted { .. });
+        if !without_slot.is_empty() {
+            self.without_slot += 1;
+            let preempts = plan.decisions.iter().any(is_preempted);
+            assert!(holders > max_running || preempts, "{plan:?}");
+        }
+        self.passed_by.retain(|id, _| without_slot.contains(id));
+        for &id in &without_slot {
+            let times = self.passed_by.entry(id).or_default();
+            *times += 1;
+            assert!(*times <= 24, "{id} is passed by: {plan:?}");
+        }
         assert_eq!(self.scheduler.running(), self.running.len());
         assert_eq!(self.scheduler.suspended(), self.admitted.len() - self.running.len());
 
@@ -84,7 +117,7 @@ impl World {
             if is_stalled && self.running.contains(id) {
                 assert_eq!(self.running.last(), Some(id));
             }
-            let takes_part = in_plan.contains(id) || is_stalled;
+            let takes_part = in_plan.contains(id) || is_stalled || without_slot.contains(id);
             assert!(takes_part || !self.running.contains(id), "{id} gets no token: {plan:?}");
         }
         if self.config.policy == Policy::ChunkedPrefill {
@@ -94,9 +127,7 @@ impl World {
         if over_budget > 0 {
             self.over_budget += over_budget;
             // Who was preempted may have had one of the tokens.
-            let is_preempted =
-                |decision: &&Decision| matches!(decision, Decision::Preempted { .. });
-            let preempted = plan.decisions.iter().filter(is_preempted).count();
+            let preempted = plan.decisions.iter().filter(|of| is_preempted(of)).count();
             assert!(plan.tokens() + preempted >= self.config.token_budget, "{plan:?}");
         }
         // Of whoever runs, the plan says what it does, or why nothing.
@@ -109,19 +140,25 @@ impl World {
         // The first in the order of arrival advances, if only by a block that somebody else computes.
         if let Some(&first) = self.running.first() {
             let is_deferred = plan.decisions.contains(&Decision::Deferred { id: first });
+            let waits = choosing.contains(&first) || without_slot.contains(&first);
             assert!(
-                is_deferred || in_plan.contains(&first) || self.is_limited(),
+                is_deferred || waits || in_plan.contains(&first) || self.is_limited(),
                 "{first} does not advance: {plan:?}"
             );
         }
         let may_start = self.admitted.len() < max_admitted;
         let is_runnable = self.requests.iter().any(|(id, request)| {
             !request.is_paused
-                && (self.running.contains(id) || may_start || self.admitted.contains(id))
+                && !choosing.contains(id)
+                && (self.running.contains(id)
+                    || (joins_at_any_step || choosing.is_empty())
+                        && (may_start || self.admitted.contains(id)))
         });
         assert!(is_runnable || plan.tokens() == 0, "{plan:?}");
         if is_runnable && plan.tokens() == 0 {
-            assert!(self.is_limited() && self.scheduler.shortage().is_some(), "{plan:?}");
+            // Others hold the blocks, or those whose tokens are being chosen do.
+            assert!(self.is_limited() || !choosing.is_empty(), "{plan:?}");
+            assert!(self.scheduler.shortage().is_some(), "{plan:?}");
         }
     }
 
@@ -135,7 +172,9 @@ impl World {
             }
         }
         // Nobody keeps blocks for draft tokens that were rejected.
-        for &id in self.requests.keys().filter(|id| !self.unchecked.contains(id)) {
+        let is_settled =
+            |id: &&SequenceId| !self.unchecked.contains(id) && !self.choosing.contains_key(id);
+        for &id in self.requests.keys().filter(is_settled) {
             let table = self.scheduler.table(id).unwrap();
             let end = table.first() + table.blocks().len();
             assert_eq!(end, table.length().div_ceil(self.block_size), "{id}");
