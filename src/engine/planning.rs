@@ -69,9 +69,8 @@ impl<M: Memory> Scheduler<M> {
             left -= self.prefill(id, left, &mut draft);
         }
         // Admission, in order of arrival. Not in a step that had to preempt.
-        let mut slots = self.slots().saturating_sub(self.holders().count());
-        while may_admit && !draft.has_preempted && left > 0 && slots > 0 {
-            let Some(id) = self.next_to_admit() else {
+        while may_admit && !draft.has_preempted && left > 0 {
+            let Some(id) = self.next_to_admit().filter(|_| self.has_slot()) else {
                 break;
             };
             if !self.admit(id, &mut draft) {
@@ -81,7 +80,6 @@ impl<M: Memory> Scheduler<M> {
                 draft.plan.decisions.push(Decision::Choosing { id }); // it was paused meanwhile
                 continue;
             }
-            slots -= 1;
             left -= self.prefill(id, left, &mut draft);
         }
         self.read_drafts(budget, &mut draft.plan, turn);
@@ -110,8 +108,7 @@ impl<M: Memory> Scheduler<M> {
     /// sequence, or of one for which there are a slot and blocks, not counting those that the prefix
     /// cache may spare it, or that a preemption or a rejected draft gives back.
     pub fn reads_prompts(&self) -> bool {
-        let has_slot = self.may_admit() && self.holders().count() < self.slots();
-        let next = self.next_to_admit().filter(|_| has_slot);
+        let next = self.next_to_admit().filter(|_| self.may_admit() && self.has_slot());
         let has_blocks = |id: SequenceId| {
             let missing = self.missing(id, self.least_length(id));
             missing <= self.blocks.available() || !self.parked.is_empty()
@@ -138,6 +135,10 @@ impl<M: Memory> Scheduler<M> {
             Policy::OneAtATime => 1,
             _ => self.config.max_running.max(1),
         }
+    }
+
+    fn has_slot(&self) -> bool {
+        self.holders().count() < self.slots()
     }
 
     /// The running sequences that have a slot. Where sequences join at any step, one whose token is still
@@ -246,6 +247,10 @@ impl<M: Memory> Scheduler<M> {
     /// Plans the next `new` tokens of a running sequence, or as many as there are blocks for, and
     /// returns their number. An earlier sequence takes blocks from a later one.
     fn read(&mut self, id: SequenceId, new: usize, draft: &mut Draft<'_, M>) -> usize {
+        if let Some(sequence) = self.sequences.get_mut(&id) {
+            // Also where there is no block for it: another one may have its slot then.
+            sequence.last_step = self.stats.steps + 1;
+        }
         let start = self.sequences[&id].table.length();
         let mut end = start + new;
         while self.missing(id, end) > self.blocks.available() {
@@ -267,9 +272,6 @@ impl<M: Memory> Scheduler<M> {
         }
         if end == start || !self.reserve(id, end, draft) {
             return 0;
-        }
-        if let Some(sequence) = self.sequences.get_mut(&id) {
-            sequence.last_step = self.stats.steps + 1;
         }
         let sequence = &self.sequences[&id];
         let positions = start..end;

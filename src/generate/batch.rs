@@ -385,9 +385,12 @@ impl<'m> Batch<'m> {
         let mut slow: usize = self.constrained.iter().map(is_slow).sum();
         for (constraint, texts) in &mut self.constrained {
             let is_fast = aside.is_fast(*constraint);
-            while (is_fast || (texts.begun.len() < most_of_one && slow < most_of_all))
+            // Also of a fast one, few begin in a step, and none where some wait for a thread already.
+            let mut few = most_of_one.saturating_sub(aside.waiting(*constraint));
+            while (few > 0 && is_fast || (texts.begun.len() < most_of_one && slow < most_of_all))
                 && let Some(id) = texts.held.pop_first()
             {
+                few = few.saturating_sub(1);
                 slow += usize::from(!is_fast);
                 texts.begun.insert(id);
                 self.engine.set_paused(id, false);

@@ -227,7 +227,7 @@ impl World {
         let decoding: Vec<SequenceId> =
             self.running.iter().copied().filter(|&id| self.decodes(id)).collect();
         let choosing: BTreeSet<SequenceId> =
-            self.running.iter().copied().filter(|&id| self.awaits_token(id)).collect();
+            self.requests.keys().copied().filter(|&id| self.awaits_token(id)).collect();
         self.draft();
         let reads_prompts = self.scheduler.reads_prompts();
         let plan = self.scheduler.plan();
@@ -365,12 +365,13 @@ impl World {
             if (all || below(&mut self.rng, 3) == 0)
                 && let Some(chosen) = self.choosing.remove(&id)
             {
-                // Nothing is left of the drafts of one that was paused or preempted meanwhile.
+                // Nothing is left of the draft of one that was paused or preempted meanwhile, and one that was
+                // computed again may have another.
                 let before = self.scheduler.stats().accepted_tokens;
-                let most = chosen.accepted;
+                let most = chosen.tokens.len();
                 self.push(id, chosen);
                 let accepted = (self.scheduler.stats().accepted_tokens - before) as usize;
-                assert!(accepted == most || accepted == 0);
+                assert!(accepted <= most);
                 self.accepted += accepted;
             }
         }

@@ -81,6 +81,11 @@ impl Aside {
         self.shared.lock().turns.cost(constraint).is_some_and(|cost| cost <= FAST)
     }
 
+    /// How many texts of a constraint wait for a thread.
+    pub(super) fn waiting(&self, constraint: ConstraintId) -> usize {
+        self.shared.lock().turns.waiting(constraint)
+    }
+
     /// Forgets what the texts of a constraint took.
     pub(super) fn forget(&self, constraint: ConstraintId) {
         self.shared.lock().turns.forget(constraint);

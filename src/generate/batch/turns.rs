@@ -69,6 +69,11 @@ impl Turns {
         self.costs.get(&constraint)?.of_token
     }
 
+    /// How many sequences of a constraint wait.
+    pub(super) fn waiting(&self, constraint: ConstraintId) -> usize {
+        self.waiting.get(&constraint).map_or(0, BTreeSet::len)
+    }
+
     /// Forgets what the tokens of a constraint took.
     pub(super) fn forget(&mut self, constraint: ConstraintId) {
         self.costs.remove(&constraint);

@@ -88,7 +88,9 @@ impl World {
         if admits || !joins_at_any_step {
             assert!(holders <= max_running && without_slot.is_empty(), "{plan:?}");
         }
-        if let Some(id) = choosing.iter().find(|id| self.running.contains(id)) {
+        // Not one that has lost its blocks, and is computed again.
+        let still = |id: &&SequenceId| self.running.contains(id) && self.awaits_token(**id);
+        for id in choosing.iter().filter(still) {
             assert!(plan.decisions.contains(&Decision::Choosing { id: *id }), "{plan:?}");
         }
         // Whoever has no slot has one after a few steps.
@@ -151,13 +153,14 @@ impl World {
             !request.is_paused
                 && !choosing.contains(id)
                 && (self.running.contains(id)
-                    || (joins_at_any_step || choosing.is_empty())
+                    || (joins_at_any_step || choosing.is_disjoint(&self.running))
                         && (may_start || self.admitted.contains(id)))
         });
         assert!(is_runnable || plan.tokens() == 0, "{plan:?}");
         if is_runnable && plan.tokens() == 0 {
             // Others hold the blocks, or those whose tokens are being chosen do.
-            assert!(self.is_limited() || !choosing.is_empty(), "{plan:?}");
+            let have_blocks = !choosing.is_empty() || !without_slot.is_empty();
+            assert!(self.is_limited() || have_blocks, "{plan:?}");
             assert!(self.scheduler.shortage().is_some(), "{plan:?}");
         }
     }
