@@ -178,31 +178,32 @@ fn a_deadline_after_the_first_token_ends_the_text_as_a_length_does() {
 #[test]
 fn a_text_has_the_time_that_its_grammar_has_left() {
     watch(|| {
-        let server = TestServer::start(&["--request-timeout", "3"]);
+        let limit = Duration::from_millis(1500);
+        let server = TestServer::start(&["--request-timeout", "1.5"]);
         let hostile = hostile::grammars().into_iter();
-        let is_meant = |(name, _): &(String, _)| name == "1000 required of many properties";
+        let is_meant = |(name, _): &(String, _)| name == "3000 required of many properties";
         let Some((_, Grammar::JsonSchema(schema))) = hostile.clone().find(is_meant) else {
             panic!("there is no such grammar");
         };
         // It is compiled anew with each description.
-        let ask = |description: &str, max_tokens: u64| {
+        let ask = |description: &str, n: u64, max_tokens: u64| {
             let mut schema = schema.json().clone();
             schema["description"] = json!(description);
             let request = json!({
-                "prompt": "Once", "max_tokens": max_tokens, "ignore_eos": true,
+                "prompt": "Once", "n": n, "max_tokens": max_tokens, "ignore_eos": true,
                 "structured_outputs": {"json": schema},
             });
             let start = Instant::now();
-            let (status, said) = server.ask(COMPLETIONS, &request.to_string());
-            assert_eq!(status, 200, "{said}");
-            let said: Value = serde_json::from_str(&said).unwrap();
-            (start.elapsed(), said["usage"]["completion_tokens"].as_u64().unwrap())
+            server.ask(COMPLETIONS, &request.to_string());
+            start.elapsed()
         };
-        let (compiled, _) = ask("first", 1);
-        let (took, tokens) = ask("second", 480);
-        assert!(tokens > 0 && tokens < 480, "{tokens} tokens");
-        let most = Duration::from_secs(3) + compiled / 2;
-        assert!(took < most, "it took {took:?}, {compiled:?} of it for its grammar");
+        let compiled = ask("first", 1, 1);
+        // They would take several seconds.
+        let took = ask("second", 48, 480);
+        assert!(
+            took > limit && took < limit + compiled / 2,
+            "it took {took:?}, its grammar {compiled:?}"
+        );
     });
 }
 
