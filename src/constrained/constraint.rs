@@ -28,6 +28,7 @@ use crate::error::{RequestError, Result};
 pub struct Constraint(pub(super) Compiled);
 
 /// See [`Constraint::id`].
+#[cfg(feature = "text")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ConstraintId(pub(crate) usize);
 
@@ -107,6 +108,7 @@ impl Constraint {
     }
 
     /// A number that it has in common with its clones, as long as there are any.
+    #[cfg(feature = "text")]
     pub(crate) fn id(&self) -> ConstraintId {
         ConstraintId(match &self.0 {
             Compiled::Automaton(states) => Arc::as_ptr(states).addr(),

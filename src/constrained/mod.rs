@@ -29,6 +29,7 @@ mod vocabulary;
 pub use automaton::{Automaton, State};
 pub use cancel::Cancel;
 pub use constraint::Constraint;
+#[cfg(feature = "text")]
 pub(crate) use constraint::ConstraintId;
 pub use follower::{Follower, NextTokens};
 pub use mask::TokenMask;
