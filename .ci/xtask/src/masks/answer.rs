@@ -61,6 +61,6 @@ mod tests {
         let found = answer(question("[bj]a?", &[&[], &[1]]), &vocabulary);
         assert_eq!(found, json!({ "masks": ["0202", "0104"] }));
         let refused = answer(question("(", &[]), &vocabulary);
-        assert!(refused["refused"].as_str().unwrap().contains("unclosed group"));
+        assert!(refused["refused"].as_str().unwrap().contains("has no `)`"));
     }
 }

@@ -85,8 +85,8 @@ const MUTANTS: [Mutant; 24] = [
         test: TEST,
         edits: &[Edit {
             file: PLANNING,
-            from: "if self.sequences[&id].decodes() && self.is_running(id) {",
-            to: "if self.sequences[&id].decodes() && self.is_running(id) && self.queued.is_empty() {",
+            from: "} else if self.sequences[&id].decodes() {",
+            to: "} else if self.sequences[&id].decodes() && self.queued.is_empty() {",
         }],
     },
     Mutant {
