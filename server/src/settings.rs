@@ -95,7 +95,8 @@ pub struct Settings {
     #[arg(long, value_name = "N", value_parser = count())]
     pub max_connections_per_client: Option<u64>,
 
-    /// The most seconds of a request, from when it was read: in the queue, for its grammar and for its text
+    /// The most seconds of a request, from when it was read: in the queue, for its grammar and for
+    /// its text
     #[arg(long, default_value = "300", value_name = "SECONDS")]
     pub request_timeout: Seconds,
 

@@ -57,7 +57,6 @@ pub const DEPTH: usize = 32;
 /// Magnitudes below 2^-56 count as zero.
 const LEAST: bf16 = bf16::from_bits((127 - 56) << 7);
 
-// ANCHOR: round
 /// Rounds an activation to bf16, to nearest, ties to even. What counts as zero becomes 0.
 #[inline(always)]
 pub fn round(x: f32) -> bf16 {
@@ -67,7 +66,6 @@ pub fn round(x: f32) -> bf16 {
     let nan = (bits >> 16) as u16 | 0x40;
     without_tiny(bf16::from_bits(if x.is_nan() { nan } else { rounded }))
 }
-// ANCHOR_END: round
 
 /// 0 for a number that counts as zero.
 #[inline(always)]
@@ -214,7 +212,6 @@ pub trait PairProducts {
     }
 }
 
-// ANCHOR: products
 /// The products of `P` panels with `M` rows of rounded `x`, packed as `[k][rows]`.
 #[inline(always)]
 fn products<I: Isa, const M: usize, const P: usize>(
@@ -308,7 +305,6 @@ fn multiply<I: Isa, const M: usize, const P: usize, const V: usize>(
         multiply_add::<I, M, V>(&mut sums[p], widened, &x[k]);
     }
 }
-// ANCHOR_END: products
 
 #[cfg(test)]
 mod tests {

@@ -119,12 +119,12 @@ impl KvCache {
     }
 
     // ANCHOR: fork
-    /// A second cache with the same tokens. The two share all blocks until one of them writes; on a device
-    /// without blocks the memory is copied.
+    /// A second cache with the same tokens. The two share all blocks until one of them writes; on a
+    /// device without blocks the memory is copied.
     ///
     /// # Errors
-    /// On a device without blocks, or where layers have states: too little memory, or a pool with less than that
-    /// left.
+    /// On a device without blocks, or where layers have states: too little memory, or a pool with
+    /// less than that left.
     pub fn fork(&self) -> Result<Self> {
         let mut fork = Self {
             pool: self.pool.clone(),
