@@ -17,7 +17,7 @@ const CASES: [(&str, &str, &str); 8] = [
     ("(cat|dog)s?", "cow", "after 1 byte: o can't come next. Only a can."),
     ("cat", "cats", "Nothing can: the text was already complete."),
     ("é+", "", "The text may not end here."),
-    ("a(b", "a", "unclosed group"),
+    ("a(b", "a", "a `(` has no `)`"),
     ("a$b", "", "allows no text"),
 ];
 
