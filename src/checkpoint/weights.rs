@@ -366,10 +366,6 @@ impl TensorSource for Weights<'_> {
         }
     }
 
-    fn is_random(&self) -> bool {
-        matches!(self.source, Source::Random)
-    }
-
     fn dtype(&self) -> DType {
         self.dtype
     }

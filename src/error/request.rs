@@ -43,11 +43,6 @@ pub enum RequestError {
     },
 
     #[error(
-        "this model can't use a KV cache: Burn's TransformerEncoder makes its keys and values for a whole sequence and keeps them to itself; use the naive loop"
-    )]
-    NoKvCache,
-
-    #[error(
         "this model has no chat template: it goes on from a text and answers no messages; take a model that was trained for chat"
     )]
     NoChatTemplate,

@@ -124,7 +124,6 @@ fn every_error(text: &str) -> Vec<Error> {
             tokens: 9,
             vocab_size: 7,
         }),
-        Error::Request(RequestError::NoKvCache),
         Error::Request(RequestError::NoChatTemplate),
         Error::Request(RequestError::ChatTemplate {
             origin: text.to_owned(),
@@ -204,7 +203,6 @@ fn is_listed(error: &Error) -> bool {
         | Error::Load(LoadError::Tokenizer { .. })
         | Error::Load(LoadError::TokenizerTooLarge { .. })
         | Error::Load(LoadError::TokenizerTooMany { .. })
-        | Error::Request(RequestError::NoKvCache)
         | Error::Request(RequestError::NoChatTemplate)
         | Error::Request(RequestError::ChatTemplate { .. })
         | Error::Request(RequestError::CacheFull { .. })

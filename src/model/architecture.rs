@@ -6,7 +6,6 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData, s};
 use super::MostLikely;
 use super::config::{Family, ModelConfig};
 use super::decoder::{self, Decoder};
-use super::encoder::Encoder;
 use super::gpt2::{self, Gpt2};
 use super::network::Output;
 use super::pass::Pass;
@@ -15,7 +14,7 @@ use super::source::Source;
 #[cfg(feature = "cube")]
 use crate::cube::argmax;
 use crate::device;
-use crate::error::{DeviceError, Error, RequestError, Result};
+use crate::error::{DeviceError, Error, Result};
 
 /// A network of Burn's operations, with the RoPE frequencies where it uses them.
 #[derive(Debug)]
@@ -26,7 +25,6 @@ use crate::error::{DeviceError, Error, RequestError, Result};
 pub(super) enum Architecture {
     Llama { decoder: Decoder, ropes: Ropes },
     Gpt2(Gpt2),
-    Encoder(Encoder),
 }
 
 /// Whether the head may share the embedding's matrix: see [`Source::shares`].
@@ -37,7 +35,6 @@ pub(super) fn shares_head(weights: &dyn Source, config: &ModelConfig) -> Result<
     let (prefixes, name) = match &config.family {
         Family::Llama(_) => (&decoder::PREFIXES[..], "embed_tokens"),
         Family::Gpt2 => (&gpt2::PREFIXES[..], "wte"),
-        Family::Encoder => return Ok(true),
     };
     let [embedding, head] = [
         embedding_name(weights, config, prefixes, name),
@@ -81,15 +78,6 @@ impl Architecture {
                 ropes: Ropes::of(config, llama),
             }),
             Family::Gpt2 => Ok(Self::Gpt2(Gpt2::load(weights, config)?)),
-            Family::Encoder if weights.is_random() => {
-                Ok(Self::Encoder(Encoder::random(config, weights.device())))
-            }
-            Family::Encoder => Err(RequestError::Parameter {
-                name: "family",
-                value: "Encoder".to_owned(),
-                allowed: "one that has checkpoints (an encoder only starts from random weights)",
-            }
-            .into()),
         }
     }
 
@@ -105,7 +93,7 @@ impl Architecture {
         device: &Device,
     ) -> Result<Option<Tensor<3>>> {
         let ids: Tensor<2, Int> = tensor_of(row, device).unsqueeze(); // [1, row.len()]
-        let hidden = self.hidden_states(ids, pass)?; // [1, row.len(), d_model]
+        let hidden = self.hidden_states(ids, pass); // [1, row.len(), d_model]
         if wanted.is_empty() {
             wait_for(hidden)?;
             return Ok(None);
@@ -123,19 +111,10 @@ impl Architecture {
     // ANCHOR_END: rows
 
     /// The hidden states before the head: `[batch, seq]` -> `[batch, seq, d_model]`.
-    ///
-    /// # Errors
-    /// A KV cache for an architecture that does not support one.
-    pub(super) fn hidden_states(
-        &self,
-        ids: Tensor<2, Int>,
-        pass: &mut Pass<'_>,
-    ) -> Result<Tensor<3>> {
+    pub(super) fn hidden_states(&self, ids: Tensor<2, Int>, pass: &mut Pass<'_>) -> Tensor<3> {
         match self {
-            Self::Llama { decoder, ropes } => Ok(decoder.hidden_states(ids, ropes, pass)),
-            Self::Gpt2(gpt2) => Ok(gpt2.hidden_states(ids, pass)),
-            Self::Encoder(encoder) if !pass.keeps() => Ok(encoder.hidden_states(ids)),
-            Self::Encoder(_) => Err(RequestError::NoKvCache.into()),
+            Self::Llama { decoder, ropes } => decoder.hidden_states(ids, ropes, pass),
+            Self::Gpt2(gpt2) => gpt2.hidden_states(ids, pass),
         }
     }
 
@@ -144,7 +123,6 @@ impl Architecture {
         match self {
             Self::Llama { decoder, .. } => decoder.logits(hidden),
             Self::Gpt2(gpt2) => gpt2.logits(hidden),
-            Self::Encoder(encoder) => encoder.logits(hidden),
         }
     }
 }

@@ -82,8 +82,6 @@ pub enum Family {
     /// LayerNorm, learned positions, multi-head attention, a plain feed-forward network:
     /// `gpt2`.
     Gpt2,
-    /// Assembled from Burn's own `TransformerEncoder`. No `config.json` describes it.
-    Encoder,
 }
 
 /// The differences between the members of the Llama family: what each layer does, and what all of them
@@ -453,7 +451,7 @@ impl ModelConfig {
     pub fn window(&self) -> Option<usize> {
         match &self.family {
             Family::Llama(llama) => llama.window(),
-            Family::Gpt2 | Family::Encoder => None,
+            Family::Gpt2 => None,
         }
     }
 
@@ -461,7 +459,7 @@ impl ModelConfig {
     pub fn attention_layers(&self) -> usize {
         match &self.family {
             Family::Llama(llama) => llama.attention_layers(self.n_layers),
-            Family::Gpt2 | Family::Encoder => self.n_layers,
+            Family::Gpt2 => self.n_layers,
         }
     }
 
@@ -489,7 +487,7 @@ impl ModelConfig {
     pub fn mixing_weights(&self, index: usize) -> usize {
         let (d_model, mixer) = match &self.family {
             Family::Llama(llama) => (self.d_model, llama.layer(index).mixer),
-            Family::Gpt2 | Family::Encoder => (self.d_model, Mixer::Attention),
+            Family::Gpt2 => (self.d_model, Mixer::Attention),
         };
         match mixer {
             Mixer::Attention => self.attention_weights(),
@@ -506,7 +504,7 @@ impl ModelConfig {
         let &Self { d_model, n_heads, n_kv_heads, head_dim, .. } = self;
         let latent = match &self.family {
             Family::Llama(llama) => llama.latent.zip(llama.layers[0].rope.as_ref()),
-            Family::Gpt2 | Family::Encoder => None,
+            Family::Gpt2 => None,
         };
         let Some((latent, rope)) = latent else {
             let has_gate = matches!(&self.family, Family::Llama(llama) if llama.attention_gate);

@@ -5,6 +5,9 @@ use burn::tensor::{DType, Device};
 #[cfg(feature = "cube")]
 use super::MostLikely;
 use super::architecture::shares_head;
+use super::config::Family;
+use super::decoder::Decoder;
+use super::gpt2::Gpt2;
 use super::network::{Network, Output};
 use super::{Input, Model, ModelConfig, Source};
 use crate::burn_threads;
@@ -106,7 +109,10 @@ impl Model {
 
     /// Whether a checkpoint may hold a tensor of this name that the network does not use.
     pub(crate) fn can_do_without(&self, tensor: &str) -> bool {
-        self.network.can_do_without(tensor)
+        match &self.config.family {
+            Family::Llama(_) => Decoder::can_do_without(tensor),
+            Family::Gpt2 => Gpt2::can_do_without(tensor),
+        }
     }
 
     /// Where the weights are. A stub has none.

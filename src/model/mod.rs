@@ -2,9 +2,8 @@
 //!
 //! Begin with [`decoder`], the Llama family with its many relatives; the other family is [`gpt2`]. Both use
 //! [`attention`], [`linear`], [`embedding`], [`norm`] and [`activation`], and the Llama family adds
-//! [`rope`], a gated [`feed_forward`] and [`experts`]. [`encoder`] is a simpler model, assembled from Burn's own
-//! modules. A [`pass`] holds the sequences of a forward pass with their KV caches, a [`config`] holds
-//! the hyperparameters, and a [`Source`] supplies the weights.
+//! [`rope`], a gated [`feed_forward`] and [`experts`]. A [`pass`] holds the sequences of a forward pass with
+//! their KV caches, a [`config`] holds the hyperparameters, and a [`Source`] supplies the weights.
 //!
 //! All of these compute with Burn's tensors, on any device, and define what a network is. On the CPU, `host`
 //! computes the same networks faster, with this crate's kernels on vectors in host memory; `network` decides
@@ -29,8 +28,6 @@ pub mod delta_rule;
 mod device_panels;
 #[cfg(feature = "burn")]
 pub mod embedding;
-#[cfg(feature = "burn")]
-pub mod encoder;
 #[cfg(feature = "burn")]
 pub mod experts;
 #[cfg(feature = "burn")]

@@ -11,8 +11,6 @@ use super::{MostLikely, architecture::most_likely_of};
 use super::{
     architecture::{Architecture, rows_to_host, tensor_of, to_host},
     config::ModelConfig,
-    decoder::Decoder,
-    gpt2::Gpt2,
     host::{Host, Stop},
     source::Source,
     trace::Trace,
@@ -101,8 +99,6 @@ impl Network {
             #[cfg(feature = "burn")]
             Self::Host(_) => true,
             #[cfg(feature = "burn")]
-            Self::Tensors { architecture: Architecture::Encoder(_), .. } => false,
-            #[cfg(feature = "burn")]
             Self::Tensors { device, .. } => device::has_cubes(device),
             Self::Stub(_) => false,
         }
@@ -117,10 +113,8 @@ impl Network {
     /// A tensor that is missing or has another shape or type.
     pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         let device = weights.device();
-        if device::has_kernels(device)
-            && let Some(host) = Host::load(weights, config)?
-        {
-            return Ok(Self::Host(host));
+        if device::has_kernels(device) {
+            return Ok(Self::Host(Host::load(weights, config)?));
         }
         let architecture = in_one_queue(device, || Architecture::load(weights, config))?;
         Ok(Self::Tensors { architecture, device: device.clone() })
@@ -174,7 +168,7 @@ impl Network {
             }
             Self::Tensors { architecture, device } => in_one_queue(device, || {
                 pass.keep_seen();
-                architecture.hidden_states(tensor_of(row, device).unsqueeze(), pass)?;
+                architecture.hidden_states(tensor_of(row, device).unsqueeze(), pass);
                 let on_host = |[q, k]: [Tensor<4>; 2]| Ok([to_host(q)?, to_host(k)?]);
                 let seen = pass.take_seen().into_iter();
                 seen.map(|layer| layer.map(on_host).transpose()).collect()
@@ -231,20 +225,6 @@ impl Network {
                 }),
                 _ => Ok(None),
             },
-        }
-    }
-
-    /// Whether a checkpoint may hold a tensor of this name that the network does not use.
-    pub(super) fn can_do_without(&self, tensor: &str) -> bool {
-        match self {
-            Self::Host(Host::Llama(_)) => Decoder::can_do_without(tensor),
-            Self::Host(Host::Gpt2(_)) => Gpt2::can_do_without(tensor),
-            Self::Tensors { architecture, .. } => match architecture {
-                Architecture::Llama { .. } => Decoder::can_do_without(tensor),
-                Architecture::Gpt2(_) => Gpt2::can_do_without(tensor),
-                Architecture::Encoder(_) => false,
-            },
-            Self::Stub(_) => false,
         }
     }
 }

@@ -88,11 +88,6 @@ impl Pass<'_> {
         self.segments.last().map_or(0, |segment| segment.columns.end)
     }
 
-    /// Whether any sequence has a KV cache.
-    pub(super) fn keeps(&self) -> bool {
-        self.segments.iter().any(|segment| segment.cache.is_some())
-    }
-
     /// Keeps the queries, `[batch, seq, n_heads, head_dim]`, and the keys,
     /// `[batch, seq, n_kv_heads, head_dim]`, of each layer.
     pub(super) fn keep_seen(&mut self) {

@@ -123,9 +123,6 @@ pub trait Source {
     /// As [`matrix`](Self::matrix).
     fn shares(&self, head: &str, embedding: &str, shape: [usize; 2]) -> Result<bool>;
 
-    /// Whether the weights are randomly initialized, for training.
-    fn is_random(&self) -> bool;
-
     /// The device of the tensors.
     fn device(&self) -> &Device;
 

@@ -339,7 +339,7 @@ impl Network {
 fn scoring_of(config: &ModelConfig, layer: usize) -> Scoring<'static> {
     match &config.family {
         Family::Llama(llama) => llama.scoring(layer, config.head_dim),
-        Family::Gpt2 | Family::Encoder => Scoring::new(config.head_dim),
+        Family::Gpt2 => Scoring::new(config.head_dim),
     }
 }
 

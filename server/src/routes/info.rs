@@ -59,7 +59,6 @@ pub(super) async fn model_info(State(app): State<App>) -> Result<Json<ModelInfo>
         model_type: match config.family {
             Family::Llama(_) => "llama",
             Family::Gpt2 => "gpt2",
-            Family::Encoder => "encoder",
         },
         vocab_size: config.vocab_size,
         context_length: config.context_length,

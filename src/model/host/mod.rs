@@ -59,16 +59,14 @@ pub(super) enum Stop {
 pub(super) type Watch<'a> = dyn FnMut(Stop, &[f32]) + 'a;
 
 impl Host {
-    /// Loads the tensors that `config` requires from `weights`. None for a family that only
-    /// [`Architecture`](super::architecture::Architecture) has.
+    /// Loads the tensors that `config` requires from `weights`.
     ///
     /// # Errors
     /// A tensor that is missing or has another shape or type.
-    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Option<Self>> {
+    pub(super) fn load(weights: &dyn Source, config: &ModelConfig) -> Result<Self> {
         match &config.family {
-            Family::Llama(llama) => Llama::load(weights, config, llama).map(Self::Llama).map(Some),
-            Family::Gpt2 => Gpt2::load(weights, config).map(Self::Gpt2).map(Some),
-            Family::Encoder => Ok(None),
+            Family::Llama(llama) => Llama::load(weights, config, llama).map(Self::Llama),
+            Family::Gpt2 => Gpt2::load(weights, config).map(Self::Gpt2),
         }
     }
 

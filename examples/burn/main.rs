@@ -2,6 +2,8 @@
 //!
 //! cargo run --example burn
 
+mod encoder;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -9,6 +11,8 @@ use burn::module::{Module, Param};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation::softmax, s};
 use slowburn::device::{self, DeviceChoice};
 use slowburn_examples::cli;
+
+use encoder::Encoder;
 
 // ANCHOR: module
 /// `[.., 3]` -> `[.., 2]`: two rows of weights, one for each output.
@@ -91,6 +95,18 @@ fn run(device: &Device) -> io::Result<()> {
     let head = Head { weight: Param::from_tensor(weight) };
     show(&format!("a module of {} numbers", head.num_params()), &head.forward(x))?;
     // ANCHOR_END: weights
+
+    // ANCHOR: causal
+    let encoder = Encoder::random(50, 6, 32, device);
+    let logits =
+        |ids: [i32; 6]| encoder.forward(Tensor::<1, Int>::from_data(ids, device).unsqueeze());
+    let (before, after) = (logits([3, 14, 15, 9, 26, 5]), logits([3, 14, 15, 49, 26, 5]));
+    let distances = (before - after).abs().max_dim(2).squeeze_dims::<1>(&[0, 2]); // [6]
+    let distances = distances.to_data();
+    let rows = distances.iter::<f32>().enumerate().filter(|&(_, distance)| distance > 1e-3);
+    let changed = rows.map(|(row, _)| row).collect::<Vec<_>>();
+    writeln!(out, "another id at 3 changes the logits at {changed:?}")?;
+    // ANCHOR_END: causal
     Ok(())
 }
 
