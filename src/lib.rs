@@ -58,6 +58,7 @@
 //! `text` you still have the tokenizer, the generation loops and `inference`; with no feature at all you have
 //! samplers, constraints, the scheduler and its blocks, and a build takes seconds.
 
+mod activation;
 #[cfg(feature = "burn")]
 mod burn_threads;
 #[cfg(feature = "burn")]

@@ -8,7 +8,7 @@ use burn_cubecl::cubecl::prelude::{Tensor as Buffer, *};
 use burn_cubecl::kernel::into_contiguous;
 
 use super::{address_type, element, empty_like, from_cube, into_cube, one_unit_each};
-use crate::model::activation::Activation;
+use crate::activation::Activation;
 
 /// `activation(gate) * up`, number by number: all three have one shape, `[batch, seq, d_ff]`.
 pub(crate) fn gated(gate: Tensor<3>, up: Tensor<3>, activation: Activation) -> Tensor<3> {
@@ -74,6 +74,7 @@ fn activated(x: f32, #[comptime] activation: Activation) -> f32 {
             let x = f32::min(x, Activation::CLAMP);
             x / (1.0 + f32::exp(f32::min(-x * Activation::SHARPNESS, MOST)))
         }
+        Activation::Sigmoid => 1.0 / (1.0 + f32::exp(f32::min(-x, MOST))),
     }
 }
 // ANCHOR_END: activated
@@ -95,6 +96,7 @@ mod tests {
                 0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
             }
             Activation::ClampedSilu => x.min(7.0) / (1.0 + (-1.702 * x.min(7.0)).exp()),
+            Activation::Sigmoid => 1.0 / (1.0 + (-x).exp()),
         }
     }
 
@@ -110,6 +112,7 @@ mod tests {
                 Activation::Gelu,
                 Activation::GeluTanh,
                 Activation::ClampedSilu,
+                Activation::Sigmoid,
             ] {
                 let [x, y] = [&gate, &up].map(|values| {
                     let data = TensorData::new(values.clone(), [1, 1, values.len()]);

@@ -7,21 +7,7 @@ use super::disjoint::Disjoint;
 use super::exp::{gelu, gelu_tanh, sharp_silu, sigmoid, silu, tanh};
 use super::microkernel::LANES;
 use super::simd::{Isa, Kernel, fma};
-
-/// The activation function between two linear layers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bend {
-    Silu,
-    Gelu,
-    GeluTanh,
-    Sigmoid,
-    /// `x * sigmoid(sharpness * x)` for an `x` of at most `limit`. What it multiplies is clamped to `limit` in
-    /// both directions, and 1 is added.
-    ClampedSilu {
-        limit: f32,
-        sharpness: f32,
-    },
-}
+use crate::activation::Activation;
 
 /// Divides each row of `x`, `[rows, d]`, by its root mean square, and scales it by `weight`.
 pub fn rms_norm(x: &mut [f32], weight: &[f32], eps: f32) {
@@ -53,19 +39,19 @@ pub fn rotate(x: &mut [f32], rows: usize, head_dim: usize, cos: &[f32], sin: &[f
 }
 
 /// Applies an activation function to each number.
-pub fn bend(x: &mut [f32], bend: Bend) {
-    by_row(x, 1, |x| Bent { x, times: None, bend });
+pub fn activate(x: &mut [f32], activation: Activation) {
+    by_row(x, 1, |x| Activate { x, times: None, activation });
 }
 
 /// Applies an activation function to each number of `gate`, and multiplies by that of `up`.
-pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
+pub fn gated(gate: &mut [f32], up: &[f32], activation: Activation) {
     let numbers = gate.len();
     assert_eq!(numbers, up.len());
     let gate = Disjoint::new(gate);
     in_rows(numbers, 1, |range| {
         // SAFETY: `in_rows` gives each number to one task.
         let x = unsafe { gate.part(range.clone()) };
-        Bent { x, times: Some(&up[range]), bend }
+        Activate { x, times: Some(&up[range]), activation }
     });
 }
 
@@ -211,25 +197,28 @@ impl Kernel for Capped<'_> {
     }
 }
 
-struct Bent<'a> {
+struct Activate<'a> {
     x: &'a mut [f32],
     times: Option<&'a [f32]>,
-    bend: Bend,
+    activation: Activation,
 }
 
-impl Kernel for Bent<'_> {
+impl Kernel for Activate<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self) {
-        match self.bend {
-            Bend::Silu => bend_each(self.x, self.times, silu, |times| times),
-            Bend::Gelu => bend_each(self.x, self.times, gelu, |times| times),
-            Bend::Sigmoid => bend_each(self.x, self.times, sigmoid, |times| times),
-            Bend::GeluTanh => bend_each(self.x, self.times, gelu_tanh, |times| times),
-            Bend::ClampedSilu { limit, sharpness } => {
-                let clamped = |x: f32| sharp_silu(x.min(limit), sharpness);
-                bend_each(self.x, self.times, clamped, |times| times.clamp(-limit, limit) + 1.0);
+        match self.activation {
+            Activation::Silu => activate_each(self.x, self.times, silu, |times| times),
+            Activation::Gelu => activate_each(self.x, self.times, gelu, |times| times),
+            Activation::Sigmoid => activate_each(self.x, self.times, sigmoid, |times| times),
+            Activation::GeluTanh => activate_each(self.x, self.times, gelu_tanh, |times| times),
+            Activation::ClampedSilu => {
+                let limit = Activation::CLAMP;
+                let clamped = |x: f32| sharp_silu(x.min(limit), Activation::SHARPNESS);
+                activate_each(self.x, self.times, clamped, |times| {
+                    times.clamp(-limit, limit) + 1.0
+                });
             }
         }
     }
@@ -237,7 +226,7 @@ impl Kernel for Bent<'_> {
 
 /// `function` of each `x`, times what `factor` makes of the number in `times`.
 #[inline(always)]
-fn bend_each(
+fn activate_each(
     x: &mut [f32],
     times: Option<&[f32]>,
     function: impl Fn(f32) -> f32,

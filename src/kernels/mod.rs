@@ -37,7 +37,7 @@ pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
 pub(crate) use delta_rule::{DeltaHeads, DeltaRows};
-pub use elementwise::{Bend, bend, bend_times, layer_norm, rms_norm, rotate};
+pub use elementwise::{activate, gated, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};
 #[cfg(feature = "cube")]
 pub(crate) use microkernel::LANES;

@@ -4,10 +4,11 @@ use super::attention::{self, Queries, Scoring};
 use super::block::{BLOCK, BlockLayout};
 use super::convolution::Convolution;
 use super::delta_rule::{DeltaHeads, DeltaRows};
-use super::elementwise::{self, Bend};
+use super::elementwise;
 use super::linear::{self, Layer};
 use super::panels::Panels;
 use super::trace::{Cost, Operation, call};
+use crate::activation::Activation;
 
 /// Applies each of `layers` to the same `x`, `[rows, n_in]`. Each `y` becomes `[rows, n_out]`.
 pub fn linear<const N: usize>(
@@ -76,21 +77,21 @@ pub(crate) fn delta_rule(heads: DeltaHeads, state: &mut [f32], rows: DeltaRows<'
     call(Operation::State, cost, || heads.forward(state, rows))
 }
 
-/// As [`bend`](super::bend).
-pub fn bend(x: &mut [f32], bend: Bend) {
-    call(Operation::Activation, cost_of_each(BEND_FLOPS, x), || {
-        elementwise::bend(x, bend)
+/// As [`activate`](super::activate).
+pub fn activate(x: &mut [f32], activation: Activation) {
+    call(Operation::Activation, cost_of_each(ACTIVATION_FLOPS, x), || {
+        elementwise::activate(x, activation)
     });
 }
 
-/// As [`bend_times`](super::bend_times).
-pub fn bend_times(gate: &mut [f32], up: &[f32], bend: Bend) {
+/// As [`gated`](super::gated).
+pub fn gated(gate: &mut [f32], up: &[f32], activation: Activation) {
     let count = up.len();
     let cost = move || Cost {
         bytes: floats(3 * count),
-        flops: (BEND_FLOPS + 1) * count as u64,
+        flops: (ACTIVATION_FLOPS + 1) * count as u64,
     };
-    call(Operation::Activation, cost, || elementwise::bend_times(gate, up, bend));
+    call(Operation::Activation, cost, || elementwise::gated(gate, up, activation));
 }
 
 /// As [`attention`](super::attention()).
@@ -111,7 +112,7 @@ pub fn attention(
 
 /// Operations of SiLU: ten fused multiply-adds and three others for `exp`, and two more. GELU
 /// differs by a few.
-const BEND_FLOPS: u64 = 25;
+const ACTIVATION_FLOPS: u64 = 25;
 
 /// The cost of changing each number of `x` in place, by `flops` operations.
 fn cost_of_each(flops: u64, x: &[f32]) -> impl FnOnce() -> Cost + use<> {
@@ -147,11 +148,13 @@ fn attention_cost(
     let looks: usize = (1..=rows).map(|row| window.min(sequence.start + row)).sum();
     Cost {
         bytes: stored + floats(2 * rows * width),
-        flops: (looks * n_heads) as u64 * (4 * layout.head_dim as u64 + BEND_FLOPS),
+        flops: (looks * n_heads) as u64 * (4 * layout.head_dim as u64 + ACTIVATION_FLOPS),
     }
 }
 
 /// Bounds each number of `x`: `cap * tanh(x / cap)`.
 pub fn cap(x: &mut [f32], cap: f32) {
-    call(Operation::Activation, cost_of_each(BEND_FLOPS, x), || elementwise::cap(x, cap));
+    call(Operation::Activation, cost_of_each(ACTIVATION_FLOPS, x), || {
+        elementwise::cap(x, cap)
+    });
 }

@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, activation};
 #[cfg(feature = "cube")]
 use crate::{cube::gate as on_gpu, device::has_cubes};
 
-pub use super::config::Activation;
+pub use crate::activation::Activation;
 
 impl Activation {
     /// Elementwise: `[batch, seq, d_ff]` -> the same shape.
@@ -18,6 +18,7 @@ impl Activation {
                 let x = x.clamp_max(Self::CLAMP);
                 x.clone() * activation::sigmoid(x * Self::SHARPNESS)
             }
+            Self::Sigmoid => activation::sigmoid(x),
         }
     }
 

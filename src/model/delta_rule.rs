@@ -13,8 +13,9 @@ use super::config::{DeltaRule, LlamaConfig, ModelConfig};
 use super::linear::Linear;
 use super::pass::Pass;
 use super::source::{Role, Source};
+use crate::activation::Activation;
 use crate::error::Result;
-use crate::kernels::{self, Bend, DeltaHeads, DeltaRows, recorded};
+use crate::kernels::{self, DeltaHeads, DeltaRows, recorded};
 use crate::kv::StateShape;
 
 /// A layer with the gated delta rule. Its fields are named as in a Hugging Face checkpoint.
@@ -148,7 +149,7 @@ impl DeltaCore {
         let mut mixed =
             pass.advance(self.layer, shape, &rows, |state, rows| self.update(state, rows));
         recorded::rms_norm(&mut mixed, &self.norm, self.eps);
-        recorded::bend_times(z, &mixed, Bend::Silu);
+        recorded::gated(z, &mixed, Activation::Silu);
     }
 
     /// Changes a state by rows, and returns what heads read, `[seq, value_heads * value_dim]`.
@@ -160,7 +161,7 @@ impl DeltaCore {
         };
         let (last, state) = state.split_at_mut(self.convolution.state());
         let mut qkv = recorded::convolve(&self.convolution, last, &part(0, channels));
-        recorded::bend(&mut qkv, Bend::Silu);
+        recorded::activate(&mut qkv, Activation::Silu);
         let (decay, strength) = (part(channels, heads), part(channels + heads, heads));
         let rows = DeltaRows { qkv: &qkv, decay: &decay, strength: &strength };
         recorded::delta_rule(self.heads, state, rows)

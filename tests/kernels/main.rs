@@ -8,8 +8,9 @@ mod quantized;
 
 use half::{bf16, f16};
 use slowburn::kernels::{
-    self, Activations, Arena, Bend, Cpu, Format, GROUP, Layer, Panels, Quantized, Rounding, Simd,
+    self, Activations, Arena, Cpu, Format, GROUP, Layer, Panels, Quantized, Rounding, Simd,
 };
+use slowburn::model::config::Activation;
 
 const FORMATS: [Format; 3] = [Format::F32, Format::F16, Format::Bf16];
 
@@ -125,10 +126,15 @@ fn norms_rotations_and_bends_are_the_same_everywhere() {
                     if d % 2 == 0 {
                         all.push(change(&|x| kernels::rotate(x, rows, d, &cos, &sin)));
                     }
-                    let clamped = Bend::ClampedSilu { limit: 0.7, sharpness: 1.702 };
-                    for bend in [Bend::Silu, Bend::Gelu, Bend::GeluTanh, clamped] {
-                        all.push(change(&|x| kernels::bend(x, bend)));
-                        all.push(change(&|x| kernels::bend_times(x, &up, bend)));
+                    for activation in [
+                        Activation::Silu,
+                        Activation::Gelu,
+                        Activation::GeluTanh,
+                        Activation::ClampedSilu,
+                        Activation::Sigmoid,
+                    ] {
+                        all.push(change(&|x| kernels::activate(x, activation)));
+                        all.push(change(&|x| kernels::gated(x, &up, activation)));
                     }
                     all
                 })

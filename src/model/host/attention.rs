@@ -3,8 +3,9 @@
 use super::latent::Latent;
 use super::llama::{Angles, RmsNorm, norm};
 use super::{Linear, Stop, Watch, linear};
+use crate::activation::Activation;
 use crate::error::Result;
-use crate::kernels::{Bend, Scoring, recorded};
+use crate::kernels::{Scoring, recorded};
 use crate::model::config::{LlamaConfig, ModelConfig};
 use crate::model::pass::Pass;
 use crate::model::source::{Role, Source, parts};
@@ -119,7 +120,7 @@ impl Attention {
         watch(Stop::Mixed, &mixed);
         let mixed = match &self.projections {
             Projections::Heads(_) if self.has_gate => {
-                recorded::bend_times(&mut gate, &mixed, Bend::Sigmoid);
+                recorded::gated(&mut gate, &mixed, Activation::Sigmoid);
                 gate
             }
             Projections::Heads(_) => mixed,

@@ -2,8 +2,9 @@
 
 use super::gated::{Gated, GatedScratch};
 use super::{Linear, Stop, Watch, linear};
+use crate::activation::Activation;
 use crate::error::Result;
-use crate::kernels::{Bend, recorded};
+use crate::kernels::recorded;
 use crate::model::config::{self, ExpertGate, ModelConfig};
 use crate::model::experts::Parts;
 use crate::model::source::{Role, Source};
@@ -85,7 +86,7 @@ impl Experts {
             shared.forward(x, seq, &mut outputs, scratch, &mut |_, _| {});
             if let Some(gate) = &self.shared_gate {
                 linear([gate], x, seq, [&mut rows]);
-                recorded::bend(&mut rows, Bend::Sigmoid);
+                recorded::activate(&mut rows, Activation::Sigmoid);
                 for (output, gate) in outputs.chunks_exact_mut(width).zip(&rows) {
                     output.iter_mut().for_each(|output| *output *= gate);
                 }

@@ -1,8 +1,9 @@
 //! The gated feed-forward network on the CPU.
 
-use super::{Linear, Stop, Watch, bend_of, linear};
+use super::{Linear, Stop, Watch, linear};
+use crate::activation::Activation;
 use crate::error::Result;
-use crate::kernels::{Bend, recorded};
+use crate::kernels::recorded;
 use crate::model::config::ModelConfig;
 use crate::model::source::{Role, Source};
 
@@ -12,7 +13,7 @@ pub(super) struct Gated {
     gate: Linear,
     up: Linear,
     down: Linear,
-    activation: Bend,
+    activation: Activation,
 }
 
 /// The vectors of a gated network, `[seq, d_ff]`. All networks of a pass use the same memory.
@@ -38,7 +39,7 @@ impl Gated {
             gate: linear(gate, [d_ff, d_model])?,
             up: linear(up, [d_ff, d_model])?,
             down: linear(down, [d_model, d_ff])?,
-            activation: bend_of(config.activation),
+            activation: config.activation,
         })
     }
 
@@ -55,7 +56,7 @@ impl Gated {
         linear([&self.gate, &self.up], x, seq, [gate, up]);
         watch(Stop::Gate, gate);
         watch(Stop::Up, up);
-        recorded::bend_times(gate, up, self.activation);
+        recorded::gated(gate, up, self.activation);
         watch(Stop::Gated, gate);
         linear([&self.down], gate, seq, [y]);
     }

@@ -1,8 +1,9 @@
 //! GPT-2 on the CPU, as [`gpt2`](crate::model::gpt2) defines it.
 
-use super::{Linear, Stop, Watch, add, bend_of, embedding, head, linear};
+use super::{Linear, Stop, Watch, add, embedding, head, linear};
+use crate::activation::Activation;
 use crate::error::Result;
-use crate::kernels::{Bend, Panels, Scoring, recorded};
+use crate::kernels::{Panels, Scoring, recorded};
 use crate::model::architecture::embedding_name;
 use crate::model::config::ModelConfig;
 use crate::model::gpt2::PREFIXES;
@@ -30,7 +31,7 @@ struct Block {
     feed_forward_norm: LayerNorm,
     up: Linear,
     down: Linear,
-    activation: Bend,
+    activation: Activation,
     scoring: Scoring<'static>,
 }
 
@@ -112,7 +113,7 @@ impl Block {
             feed_forward_norm: norm("ln_2")?,
             up: linear("mlp.c_fc", [d_ff, d_model])?,
             down: linear("mlp.c_proj", [d_model, d_ff])?,
-            activation: bend_of(config.activation),
+            activation: config.activation,
             scoring: Scoring::new(config.head_dim),
         })
     }
@@ -146,7 +147,7 @@ impl Block {
         normed.clone_from(x);
         self.feed_forward_norm.apply(normed);
         linear([&self.up], normed, seq, [up]);
-        recorded::bend(up, self.activation);
+        recorded::activate(up, self.activation);
         linear([&self.down], up, seq, [added]);
         add(x, added);
     }

@@ -12,13 +12,12 @@ mod gpt2;
 mod latent;
 mod llama;
 
-use super::activation::Activation;
 use super::config::{Family, ModelConfig};
 use super::network::Output;
 use super::pass::Pass;
 use super::source::{Role, Source};
 use crate::error::Result;
-use crate::kernels::{Bend, Layer, Panels, recorded};
+use crate::kernels::{Layer, Panels, recorded};
 use gpt2::Gpt2;
 pub(super) use llama::Llama;
 
@@ -163,16 +162,4 @@ fn head(weights: &Panels, hidden: &[f32], rows: usize) -> Vec<f32> {
 /// A residual connection: adds what a layer computed to its input.
 fn add(x: &mut [f32], y: &[f32]) {
     x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-}
-
-/// The kernel of an activation function.
-fn bend_of(activation: Activation) -> Bend {
-    match activation {
-        Activation::Silu => Bend::Silu,
-        Activation::Gelu => Bend::Gelu,
-        Activation::GeluTanh => Bend::GeluTanh,
-        Activation::ClampedSilu => {
-            Bend::ClampedSilu { limit: Activation::CLAMP, sharpness: Activation::SHARPNESS }
-        }
-    }
 }
