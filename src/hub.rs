@@ -6,6 +6,7 @@
 mod arrival;
 mod bounded;
 mod cached;
+mod choose;
 mod download;
 mod error;
 mod name;
@@ -33,6 +34,8 @@ pub struct Hub {
     pub token: Option<String>,
     /// Use the cache only.
     pub offline: bool,
+    /// Refuse models whose weights are more than this machine has memory for, before they are downloaded.
+    pub into_memory: bool,
     /// The timeout without new data, after which the hub counts as unreachable.
     pub patience: Duration,
 }
@@ -81,33 +84,43 @@ impl Hub {
             endpoint: set("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned()),
             cache,
             token: set("HF_TOKEN").and_then(|text| token_in(&text)).or_else(saved),
+            into_memory: false,
             offline: ["1", "on", "yes", "true"].contains(&offline.as_str()),
             patience,
         })
     }
 
-    /// Downloads the missing files of a model and returns its folder, or the path of the file that
-    /// `model` names. Of a file whose name says that it is one of several, all are downloaded.
-    /// Partial downloads are resumed. If the hub provides the SHA-256 of a file, as it does for
+    /// Downloads the missing files of a model and returns its folder, or the path of its GGUF file. Of a file
+    /// whose name says that it is one of several, all are downloaded. A model that this crate cannot load, or
+    /// one that does not fit into memory, is refused before its weights are downloaded. Partial downloads are
+    /// resumed. If the hub provides the SHA-256 of a file, as it does for
     /// weights, the download is verified. Shows a progress bar if standard error is a terminal.
     ///
     /// # Errors
-    /// An unreachable hub; an unknown, gated or private model, or an unknown file; an interrupted, stalled or corrupted
-    /// download; a cache that cannot be written.
+    /// An unreachable hub; an unknown, gated or private model, or an unknown file; one that cannot be loaded; an
+    /// interrupted, stalled or corrupted download; a cache that cannot be written.
     pub fn fetch(&self, model: &HubModel) -> Result<PathBuf> {
-        let cached = Snapshot::in_cache(&self.cache, model);
-        if let Some(snapshot) = &cached
-            && snapshot.is_whole(model)
+        let snapshot = Snapshot::in_cache(&self.cache, model);
+        // In a cache, the best of the files may be missing.
+        let cached = snapshot.as_ref().and_then(|snapshot| snapshot.choose(model));
+        let is_certain = |found: &HubModel| {
+            found.file.is_none() || model.file.is_some() || model.format.is_some()
+        };
+        if let (Some(snapshot), Some(found)) = (&snapshot, &cached)
+            && is_certain(found)
+            && snapshot.is_whole(found)
         {
-            return Ok(snapshot.path(model));
+            return Ok(snapshot.path(found));
         }
         let downloaded = Download::start(self, model).and_then(|download| download.run());
-        match (downloaded, cached) {
+        match (downloaded, snapshot, cached) {
             // Only optional files are missing, which may not exist on the hub either.
-            (Err(Error::Offline { .. }), Some(snapshot)) if snapshot.can_be_loaded(model) => {
-                Ok(snapshot.path(model))
+            (Err(Error::Offline { .. }), Some(snapshot), Some(found))
+                if snapshot.can_be_loaded(&found) =>
+            {
+                Ok(snapshot.path(&found))
             }
-            (downloaded, _) => downloaded,
+            (downloaded, ..) => downloaded,
         }
     }
 }

@@ -68,8 +68,7 @@ impl Hub {
     fn in_snapshot(&self, model: &HubModel, commit: &str) -> Vec<CachedModel> {
         let snapshot = Snapshot::new(&self.cache, model, commit);
         let folder = snapshot.folder();
-        let mut ggufs = Vec::new();
-        gguf_files(&folder, "", &mut ggufs);
+        let ggufs = gguf_files(&folder);
         let entry = |model: HubModel, name: String, bytes| CachedModel {
             path: snapshot.path(&model),
             is_whole: snapshot.can_be_loaded(&model),
@@ -144,9 +143,12 @@ fn names_below(folder: &Path, prefix: &str, names: &mut Vec<String>) {
     }
 }
 
-fn gguf_files(folder: &Path, prefix: &str, found: &mut Vec<String>) {
-    names_below(folder, prefix, found);
+/// The GGUF files below a folder, by their paths in it, in order.
+pub(super) fn gguf_files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    names_below(folder, "", &mut found);
     found.retain(|name| name.to_ascii_lowercase().ends_with(".gguf"));
+    found
 }
 
 /// The folders in a folder, in order. One that does not exist has none.

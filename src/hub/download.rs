@@ -1,6 +1,6 @@
 //! Downloads one model from the hub into the cache.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,14 @@ use serde::Deserialize;
 
 use super::arrival::{Arrival, check};
 use super::bounded::upto;
+use super::choose::{choose, formats};
 use super::error::{Error, Result};
 use super::snapshot::{OPTIONAL, REQUIRED, Snapshot};
 use super::{Hub, HubModel, patience};
+use crate::checkpoint::folder;
 use crate::checkpoint::shards::{INDEX, WHOLE};
+use crate::memory;
+use crate::model::ModelConfig;
 
 /// The maximum number of consecutive interruptions without new data.
 const MAX_FAILURES: u32 = 5;
@@ -27,11 +31,19 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 struct Listing {
     sha: String,
     siblings: Vec<Sibling>,
+    safetensors: Option<Parameters>,
+}
+
+/// How many numbers the safetensors files hold.
+#[derive(Deserialize)]
+struct Parameters {
+    total: u64,
 }
 
 #[derive(Deserialize)]
 struct Sibling {
     rfilename: String,
+    size: Option<u64>,
 }
 
 /// Why a download failed.
@@ -45,17 +57,27 @@ enum Failure {
 /// The download of a model whose files the hub has listed.
 pub(super) struct Download<'a> {
     hub: &'a Hub,
-    model: &'a HubModel,
-    files: BTreeSet<String>,
+    model: HubModel,
+    /// With their bytes, where the hub says how many they have.
+    files: BTreeMap<String, Option<u64>>,
+    parameters: Option<u64>,
     snapshot: Snapshot,
     api: hf_hub::api::sync::Api,
     repo: Repo,
 }
 
 impl<'a> Download<'a> {
-    /// Requests the list of the model's files.
-    pub(super) fn start(hub: &'a Hub, model: &'a HubModel) -> Result<Self> {
-        let Listing { sha, siblings } = list(hub, model)?;
+    /// Requests the list of the model's files, and chooses among them.
+    pub(super) fn start(hub: &'a Hub, model: &HubModel) -> Result<Self> {
+        let Listing { sha, siblings, safetensors } = list(hub, model)?;
+        let files: BTreeMap<_, _> =
+            siblings.into_iter().map(|file| (file.rfilename, file.size)).collect();
+        let names = || files.keys().map(String::as_str);
+        let model = &choose(model, names()).ok_or_else(|| Error::NoFormat {
+            model: model.to_string(),
+            format: model.format.clone().unwrap_or_default(),
+            formats: formats(names()),
+        })?;
         let endpoint = hub.endpoint.trim_end_matches('/').to_owned();
         let api = ApiBuilder::from_cache(Cache::new(hub.cache.clone()))
             .with_endpoint(endpoint)
@@ -66,8 +88,9 @@ impl<'a> Download<'a> {
         let repo = Repo::with_revision(model.name.clone(), RepoType::Model, sha.clone());
         Ok(Self {
             hub,
-            model,
-            files: siblings.into_iter().map(|sibling| sibling.rfilename).collect(),
+            model: model.clone(),
+            files,
+            parameters: safetensors.map(|parameters| parameters.total),
             snapshot: Snapshot::new(&hub.cache, model, &sha),
             repo,
             api,
@@ -78,17 +101,21 @@ impl<'a> Download<'a> {
     /// complete.
     pub(super) fn run(&self) -> Result<PathBuf> {
         match &self.model.file {
-            Some(_) => self.fetch_listed(&self.model.gguf_files())?,
+            Some(_) => {
+                let files = self.model.gguf_files();
+                self.check_memory(self.bytes_of(&files))?;
+                self.fetch_listed(&files)?;
+            }
             None => self.fetch_all()?,
         }
         self.enter_revision()
             .map_err(|(path, source)| crate::Error::Load(crate::LoadError::Io { path, source }))?;
-        Ok(self.snapshot.path(self.model))
+        Ok(self.snapshot.path(&self.model))
     }
 
     /// Downloads files that must be there.
     fn fetch_listed(&self, files: &[String]) -> Result<()> {
-        match files.iter().find(|file| !self.files.contains(*file)) {
+        match files.iter().find(|file| !self.files.contains_key(*file)) {
             None => files.iter().try_for_each(|file| self.fetch(file)),
             Some(file) => Err(Error::NoFile {
                 model: self.model.to_string(),
@@ -98,9 +125,19 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Downloads the files of a folder. If weights are not listed, loading reports what is missing.
+    /// Downloads the files of a folder, the weights last: the others tell whether they are of use.
     fn fetch_all(&self) -> Result<()> {
+        if !self.files.contains_key(WHOLE) && !self.files.contains_key(INDEX) {
+            return Err(self.no_weights());
+        }
         self.fetch_listed(&REQUIRED.map(str::to_owned))?;
+        let config = folder::read(&self.snapshot.folder(), "config.json")?;
+        ModelConfig::from_json(
+            &config.unwrap_or_default(),
+            &format!("config.json of `{}`", self.model),
+        )?;
+        // In the format of the fewest bits, int4.
+        self.check_memory(self.parameters.map(|parameters| parameters / 2))?;
         for file in &OPTIONAL {
             self.fetch_if_listed(file)?;
         }
@@ -108,8 +145,8 @@ impl<'a> Download<'a> {
             let name = file.strip_prefix("additional_chat_templates/");
             name.is_some_and(|name| name.ends_with(".jinja") && !name.contains('/'))
         };
-        self.files.iter().filter(is_template).try_for_each(|file| self.fetch(file))?;
-        if self.files.contains(WHOLE) {
+        self.files.keys().filter(is_template).try_for_each(|file| self.fetch(file))?;
+        if self.files.contains_key(WHOLE) {
             self.fetch(WHOLE)?;
         } else if self.fetch_if_listed(INDEX)? {
             self.snapshot.shards()?.iter().try_for_each(|shard| self.fetch(shard))?;
@@ -117,8 +154,54 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
+    /// The bytes of files, if the hub says all of them.
+    fn bytes_of(&self, files: &[String]) -> Option<u64> {
+        files.iter().map(|file| *self.files.get(file)?).sum()
+    }
+
+    /// Refuses weights of more bytes than the memory has, where that is asked for.
+    fn check_memory(&self, bytes: Option<u64>) -> Result<()> {
+        let (Some(bytes), Some(free), true) = (bytes, memory::available(), self.hub.into_memory)
+        else {
+            return Ok(());
+        };
+        if bytes <= free {
+            return Ok(());
+        }
+        let names = || self.files.keys().map(String::as_str);
+        let fits = |format: &String| {
+            let model = HubModel {
+                file: None,
+                format: Some(format.clone()),
+                ..self.model.clone()
+            };
+            let files = choose(&model, names()).map(|model| model.gguf_files());
+            files.and_then(|files| self.bytes_of(&files)).is_some_and(|bytes| bytes <= free)
+        };
+        Err(Error::TooLarge {
+            model: self.model.to_string(),
+            bytes,
+            free,
+            smaller: formats(names()).into_iter().filter(fits).collect(),
+        })
+    }
+
+    fn no_weights(&self) -> Error {
+        let has = |ending: &str| self.files.keys().any(|file| file.ends_with(ending));
+        Error::NoWeights {
+            model: self.model.to_string(),
+            hint: if has("adapter_config.json") {
+                "it is an adapter (LoRA), which changes another model: merge the two with PEFT's merge_and_unload, and give the folder"
+            } else if has(".bin") || has(".pth") || has(".pt") {
+                "its weights are Python's pickles, which can run code when they are read: look for a conversion to safetensors"
+            } else {
+                "check the name, or look for another repository of the model"
+            },
+        }
+    }
+
     fn fetch_if_listed(&self, file: &str) -> Result<bool> {
-        let listed = self.files.contains(file);
+        let listed = self.files.contains_key(file);
         if listed {
             self.fetch(file)?;
         }
@@ -142,7 +225,7 @@ impl<'a> Download<'a> {
             failures = if has > most { 1 } else { failures + 1 };
             most = most.max(has);
             if failures == MAX_FAILURES {
-                return Err(failed(self.model, file, reason));
+                return Err(failed(&self.model, file, reason));
             }
             std::thread::sleep(FIRST_WAIT * (1 << (failures - 1)));
         }
@@ -159,7 +242,7 @@ impl<'a> Download<'a> {
         let etag = metadata.etag();
         if !is_plain(etag.strip_prefix("W/").unwrap_or(etag)) || !is_plain(metadata.commit_hash()) {
             let reason = "the hub's answer has no usable ETag or commit";
-            return (Err(Failure::Final(failed(self.model, file, reason))), 0);
+            return (Err(Failure::Final(failed(&self.model, file, reason))), 0);
         }
         let part = self.snapshot.part(etag);
         let length = || std::fs::metadata(&part).map_or(0, |part| part.len());
@@ -251,12 +334,12 @@ impl<'a> Download<'a> {
             ApiError::IoError(_) | ApiError::InvalidResume => {
                 return Failure::Interrupted(error.to_string());
             }
-            _ => return Failure::Final(failed(self.model, file, error)),
+            _ => return Failure::Final(failed(&self.model, file, error)),
         };
         match status {
-            401 | 403 => Failure::Final(gated(self.hub, self.model)),
+            401 | 403 => Failure::Final(gated(self.hub, &self.model)),
             408 | 429 | 500.. => Failure::Interrupted(error.to_string()),
-            _ => Failure::Final(failed(self.model, file, error)),
+            _ => Failure::Final(failed(&self.model, file, error)),
         }
     }
 
@@ -265,7 +348,7 @@ impl<'a> Download<'a> {
             let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
             folder.and_then(|()| std::fs::write(&path, text)).map_err(|error| (path, error))
         };
-        for file in OPTIONAL.iter().filter(|file| !self.files.contains(**file)) {
+        for file in OPTIONAL.iter().filter(|file| !self.files.contains_key(**file)) {
             write(self.snapshot.absence(file), "")?;
         }
         let commit = self.snapshot.folder();
@@ -291,7 +374,7 @@ fn list(hub: &Hub, model: &HubModel) -> Result<Listing> {
         .build();
     let endpoint = hub.endpoint.trim_end_matches('/');
     let revision = model.revision.replace('/', "%2F");
-    let url = format!("{endpoint}/api/models/{}/revision/{revision}", model.name);
+    let url = format!("{endpoint}/api/models/{}/revision/{revision}?blobs=true", model.name);
     let mut request = ureq::Agent::new_with_config(config).get(url);
     if let Some(token) = &hub.token {
         request = request.header("Authorization", format!("Bearer {token}"));

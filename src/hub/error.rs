@@ -49,6 +49,37 @@ pub enum Error {
     },
 
     #[error(
+        "`{model}` has no GGUF file in {format}: it has {formats}",
+        model = short(.model), format = quoted(.format), formats = short(&.formats.join(", "))
+    )]
+    NoFormat {
+        model: String,
+        format: String,
+        formats: Vec<String>,
+    },
+
+    #[error(
+        "`{model}` has no weights that can be read: neither model.safetensors nor a .gguf file; {hint}",
+        model = short(.model)
+    )]
+    NoWeights { model: String, hint: &'static str },
+
+    #[error(
+        "`{model}` was not downloaded: its weights take {gigabytes:.1} GB of memory at least, and {free:.1} GB are free; take a smaller model{smaller}",
+        model = short(.model),
+        gigabytes = *.bytes as f64 / 1e9,
+        free = *.free as f64 / 1e9,
+        smaller = or_formats(.smaller)
+    )]
+    TooLarge {
+        model: String,
+        bytes: u64,
+        free: u64,
+        /// The formats in which it would fit.
+        smaller: Vec<String>,
+    },
+
+    #[error(
         "`{model}` is given only to those who were granted access: ask for it at {endpoint}/{name}, then set HF_TOKEN to an access token of that account",
         name = short(model.split('@').next().unwrap_or_default()),
         model = short(.model),
@@ -105,6 +136,13 @@ pub enum Error {
     Library(#[from] crate::Error),
 }
 
+fn or_formats(formats: &[String]) -> String {
+    match formats {
+        [] => String::new(),
+        formats => format!(", or it in {}", short(&formats.join(" or "))),
+    }
+}
+
 /// `std::result::Result` with this module's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -129,6 +167,14 @@ mod tests {
             Error::NotFound { endpoint: of(), model: of() },
             Error::NotCached { model: of(), cache: PathBuf::from(text) },
             Error::NoFile { model: of(), file: of(), endpoint: of() },
+            Error::NoFormat { model: of(), format: of(), formats: vec![of(), of()] },
+            Error::NoWeights { model: of(), hint: "look elsewhere" },
+            Error::TooLarge {
+                model: of(),
+                bytes: 1 << 40,
+                free: 1,
+                smaller: vec![of(), of()],
+            },
             Error::Gated { endpoint: of(), model: of() },
             Error::Download { model: of(), file: of(), reason: of() },
             Error::Stalled { model: of(), file: of(), seconds: 7.0 },
@@ -145,6 +191,9 @@ mod tests {
             | Error::NotFound { .. }
             | Error::NotCached { .. }
             | Error::NoFile { .. }
+            | Error::NoFormat { .. }
+            | Error::NoWeights { .. }
+            | Error::TooLarge { .. }
             | Error::Gated { .. }
             | Error::Download { .. }
             | Error::Stalled { .. }

@@ -6,16 +6,18 @@ use std::str::FromStr;
 use crate::checkpoint::gguf::PartName;
 use crate::error::{Error, RequestError, Result};
 
-/// A model on the hub, `org/name`, at a revision: the whole repository, or one file of it.
+/// A model on the hub, `org/name`, at a revision: a folder in Hugging Face's format, or one GGUF file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HubModel {
     /// The repository: `org/name`.
     pub name: String,
     /// A branch, a tag or a commit.
     pub revision: String,
-    /// A GGUF file, which is a model or one of the files that it was split into, or none for a model
-    /// in the format of Hugging Face.
+    /// A GGUF file, which is a model or one of the files that it was split into.
     pub file: Option<String>,
+    /// What the name of a GGUF file ends in, in either case, such as `Q4_K_M`. Without file and format, it is
+    /// the folder if the repository has one with weights, or else the GGUF file in `Q4_K_M`, or the nearest to it.
+    pub format: Option<String>,
 }
 
 impl HubModel {
@@ -30,18 +32,26 @@ impl HubModel {
 }
 
 /// How names are written.
-const ALLOWED: &str = "org/name or org/name@revision, or org/name/file.gguf for one file of it";
+const ALLOWED: &str =
+    "org/name or org/name@revision, or for one file of it org/name:Q4_K_M or org/name/file.gguf";
 
 impl FromStr for HubModel {
     type Err = Error;
 
-    /// Parses `org/name` or `org/name/file.gguf`, with `@revision` or without; the default revision
-    /// is `main`.
+    /// Parses `org/name`, `org/name:FORMAT` or `org/name/file.gguf`, with `@revision` or without; the default
+    /// revision is `main`.
     fn from_str(text: &str) -> Result<Self> {
         let (path, revision) = text.split_once('@').unwrap_or((text, "main"));
+        let (path, format) = match path.split_once(':') {
+            Some((path, format)) => (path, Some(format)),
+            None => (path, None),
+        };
         let (name, file) = split_file(path);
         let is_gguf = file.is_none_or(|file| file.to_ascii_lowercase().ends_with(".gguf"));
-        if !is_path(path) || !is_path(revision) || !is_gguf {
+        let is_format = format.is_none_or(|format| {
+            is_path(format) && !format.contains('/') && file.is_none() && name.contains('/')
+        });
+        if !is_path(path) || !is_path(revision) || !is_gguf || !is_format {
             return Err(RequestError::Parameter {
                 name: "the model's name on the hub",
                 value: format!("`{text}`"),
@@ -53,6 +63,7 @@ impl FromStr for HubModel {
             name: name.to_owned(),
             revision: revision.to_owned(),
             file: file.map(str::to_owned),
+            format: format.map(str::to_owned),
         })
     }
 }

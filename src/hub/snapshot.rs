@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::cached::gguf_files;
+use super::choose::choose;
 use super::{HubModel, MOST_OF_A_NAME};
-use crate::checkpoint::shards::{WHOLE, read_index};
+use crate::checkpoint::shards::{INDEX, WHOLE, read_index};
 use crate::error::Result;
 use crate::files;
 
@@ -51,6 +53,18 @@ impl Snapshot {
     /// The folder of the model, with all of its commits.
     pub(super) fn repository(&self) -> &Path {
         &self.model
+    }
+
+    /// What `model` means among the files that are there: see [`choose`].
+    pub(super) fn choose(&self, model: &HubModel) -> Option<HubModel> {
+        let mut files = gguf_files(&self.folder());
+        files.extend(
+            ["config.json", WHOLE, INDEX]
+                .map(str::to_owned)
+                .into_iter()
+                .filter(|file| self.has(file)),
+        );
+        choose(model, files.iter().map(String::as_str))
     }
 
     pub(super) fn folder(&self) -> PathBuf {

@@ -75,13 +75,93 @@ fn one_file_is_fetched_alone() {
     assert!(offline.fetch(&model(&format!("{NAME}/{one}"))).is_ok());
     let error = offline.fetch(&model(&format!("{NAME}/none.gguf"))).unwrap_err();
     assert!(matches!(error, Error::Offline { .. }), "{error:?}");
-    // A file is not the whole model.
-    assert!(matches!(offline.fetch(&model(NAME)), Err(Error::Offline { .. })));
-    let error = hub.fetch(&model(NAME)).unwrap_err();
-    assert!(
-        matches!(&error, Error::NoFile { file, .. } if file == "config.json"),
-        "{error:?}"
+}
+
+/// A format is enough, and without one the usual format is taken.
+#[test]
+fn a_file_is_found_by_its_format() {
+    let names = [
+        "tiny-Q8_0.gguf",
+        "tiny-Q4_K_M.gguf",
+        "mmproj-F16.gguf",
+        "config.json",
+    ];
+    let files: BTreeMap<_, _> = names.map(|name| (name.to_owned(), vec![7; 100])).into();
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(files);
+    let hub = hub(&server.address, &cache);
+    let offline = Hub { offline: true, ..hub.clone() };
+    let snapshot = snapshot(&cache);
+    let q8 = model(&format!("{NAME}:q8_0@main"));
+    assert_eq!(hub.fetch(&q8).unwrap(), snapshot.join("tiny-Q8_0.gguf"));
+    // A cache has a file or has not; the hub may have a better one.
+    assert_eq!(offline.fetch(&model(NAME)).unwrap(), snapshot.join("tiny-Q8_0.gguf"));
+    assert_eq!(hub.fetch(&model(NAME)).unwrap(), snapshot.join("tiny-Q4_K_M.gguf"));
+    assert_eq!(server.requests().len(), 2);
+    for model in [&q8, &model(NAME)] {
+        assert_eq!(offline.fetch(model).unwrap(), hub.fetch(model).unwrap());
+    }
+    assert_eq!(server.requests(), []);
+
+    let error = hub.fetch(&model(&format!("{NAME}:Q5_K_M"))).unwrap_err().to_string();
+    let message = "`org/tiny` has no GGUF file in \"Q5_K_M\": it has Q4_K_M, Q8_0";
+    assert_eq!(error, message);
+    let error = offline.fetch(&model(&format!("{NAME}:Q5_K_M"))).unwrap_err();
+    assert!(matches!(error, Error::Offline { .. }), "{error:?}");
+}
+
+/// What could not be loaded is not downloaded.
+#[test]
+fn what_cannot_be_loaded_is_refused_before_its_weights() {
+    let refused = |change: &dyn Fn(&mut BTreeMap<String, Vec<u8>>), message: &str| {
+        let mut files = tiny();
+        change(&mut files);
+        let cache = tempfile::tempdir().unwrap();
+        let server = Server::start(files);
+        let error = hub(&server.address, &cache).fetch(&model(NAME)).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        let requests = server.requests();
+        let is_weights = |request: &server::Request| request.file.contains("safetensors");
+        assert!(!requests.iter().any(is_weights), "{requests:?}");
+    };
+    refused(
+        &|files| {
+            files.insert("config.json".to_owned(), br#"{"model_type": "mamba"}"#.to_vec());
+        },
+        "config.json of `org/tiny`",
     );
+    let replace = |files: &mut BTreeMap<String, Vec<u8>>, name: &str| {
+        files.remove("model.safetensors");
+        files.insert(name.to_owned(), vec![0; 10]);
+    };
+    refused(&|files| replace(files, "pytorch_model.bin"), "conversion to safetensors");
+    refused(&|files| replace(files, "adapter_config.json"), "merge_and_unload");
+    refused(&|files| replace(files, "notes.txt"), "has no weights that can be read");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_memory_does_not_hold_is_refused_before_its_weights() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut files = tiny();
+    files.insert("tiny-Q4_K_M.gguf".to_owned(), vec![0; 10]);
+    files.insert("tiny-Q2_K.gguf".to_owned(), vec![0; 10]);
+    let server = Server::start(files);
+    server.state().parameters = Some(1 << 50);
+    server.state().claimed = [("tiny-Q4_K_M.gguf".to_owned(), 1 << 50)].into();
+    let asking = Hub { into_memory: true, ..hub(&server.address, &cache) };
+    for name in [NAME, "org/tiny:Q4_K_M"] {
+        let error = asking.fetch(&model(name)).unwrap_err();
+        let Error::TooLarge { smaller, .. } = &error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(*smaller, ["Q2_K"]);
+        assert!(error.to_string().ends_with("take a smaller model, or it in Q2_K"), "{error}");
+    }
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| request.file.ends_with(".json")), "{requests:?}");
+    asking.fetch(&model("org/tiny:Q2_K")).unwrap();
+    hub(&server.address, &cache).fetch(&model(NAME)).unwrap();
 }
 
 /// Of a model that was split into several files, all are fetched, whichever is named. One that is not

@@ -29,6 +29,7 @@ fn hub(endpoint: &str, cache: &TempDir) -> Hub {
         cache: cache.path().to_owned(),
         token: None,
         offline: false,
+        into_memory: false,
         patience: Duration::from_secs(20),
     }
 }
@@ -154,6 +155,10 @@ fn names_that_cannot_be_are_refused() {
         "a/b@/c",
         "a\\b",
         "a/b?c",
+        "a/b:",
+        "a/b:c/d",
+        "a:Q8_0",
+        "a/b/c.gguf:Q8_0",
         "a/b@c%2Fd",
         ".a/b",
     ] {

@@ -24,6 +24,10 @@ pub struct Request {
 #[derive(Default)]
 pub struct State {
     pub files: BTreeMap<String, Vec<u8>>,
+    /// How many bytes the list gives to a file, where that is not what it has.
+    pub claimed: BTreeMap<String, u64>,
+    /// How many weights the list counts in safetensors.
+    pub parameters: Option<u64>,
     /// Every answer for a weight file ends after this many bytes, which is less than promised.
     pub cut_after: Option<usize>,
     /// Answers with the whole file whatever was asked for.
@@ -98,11 +102,20 @@ impl Server {
             return write!(stream, "HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n");
         }
         let known = ["main", "refs%2Fpr%2F1", COMMIT].map(|at| format!("{NAME}/revision/{at}"));
-        if !known.contains(&path.to_owned()) {
+        if !known.iter().any(|known| path == format!("{known}?blobs=true")) {
             return write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
-        let siblings: Vec<_> = state.files.keys().map(|name| json!({"rfilename": name})).collect();
-        let body = json!({"sha": COMMIT, "siblings": siblings, "private": false}).to_string();
+        let size =
+            |name, bytes: &Vec<u8>| state.claimed.get(name).copied().unwrap_or(bytes.len() as u64);
+        let files = state.files.iter();
+        let siblings: Vec<_> = files
+            .map(|(name, bytes)| json!({"rfilename": name, "size": size(name, bytes)}))
+            .collect();
+        let mut body = json!({"sha": COMMIT, "siblings": siblings, "private": false});
+        if let Some(total) = state.parameters {
+            body["safetensors"] = json!({"parameters": {"BF16": total}, "total": total});
+        }
+        let body = body.to_string();
         write!(
             stream,
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\

@@ -16,7 +16,7 @@ use crate::{Dtype, Error, ModelSource, Result, bytes, memory, note, values, whol
 #[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
     /// A folder as Hugging Face publishes it, a GGUF file (of a model in several, any of them), or a
-    /// model on the hub: hf:org/name or hf:org/name/file.gguf, each with @revision or without
+    /// model on the hub: hf:org/name, hf:org/name:Q4_K_M or hf:org/name/file.gguf, each with @revision or without
     /// [default: the model inside this program]
     #[arg(long = "model", value_name = "MODEL")]
     pub source: Option<ModelSource>,

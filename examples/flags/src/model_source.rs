@@ -17,8 +17,8 @@ const HUB_PREFIX: &str = "hf:";
 pub enum ModelSource {
     /// A folder in Hugging Face's layout, or a GGUF file.
     Path(PathBuf),
-    /// `org/name` or `org/name/file.gguf`, with `@revision` or without, but without the prefix
-    /// `hf:`.
+    /// `org/name`, `org/name:FORMAT` or `org/name/file.gguf`, with `@revision` or without, but without the
+    /// prefix `hf:`.
     Hub(String),
 }
 
@@ -47,7 +47,7 @@ impl ModelSource {
         let path = match self {
             ModelSource::Path(path) => path,
             ModelSource::Hub(name) => {
-                fetched = fetch(name)?;
+                fetched = fetch(name, device)?;
                 &fetched
             }
         };
@@ -64,12 +64,15 @@ impl ModelSource {
 }
 
 #[cfg(feature = "hub")]
-fn fetch(name: &str) -> Result<PathBuf> {
+fn fetch(name: &str, device: &OpenDevice) -> Result<PathBuf> {
     let name = name.parse().map_err(slowburn::hub::Error::from)?;
-    Ok(slowburn::hub::Hub::from_env()?.fetch(&name)?)
+    // Other devices have memory of their own.
+    let into_memory = device.adapter.is_none();
+    let hub = slowburn::hub::Hub { into_memory, ..slowburn::hub::Hub::from_env()? };
+    Ok(hub.fetch(&name)?)
 }
 
 #[cfg(not(feature = "hub"))]
-fn fetch(name: &str) -> Result<PathBuf> {
+fn fetch(name: &str, _: &OpenDevice) -> Result<PathBuf> {
     Err(crate::Error::HubNotCompiled { name: name.to_owned() })
 }
