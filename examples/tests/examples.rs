@@ -16,5 +16,7 @@ mod other_models;
 #[cfg(feature = "remote")]
 #[path = "../17_remote_device/main.rs"]
 mod remote_device;
+#[path = "../states/main.rs"]
+mod states;
 #[path = "../07_streaming/main.rs"]
 mod streaming;

@@ -91,13 +91,14 @@ pub enum Chapter {
     Quantized,
     GuessAhead,
     OtherModels,
+    States,
     Constrained,
     Server,
     Beyond,
 }
 
 impl Chapter {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Tokens,
         Self::Model,
         Self::NaiveLoop,
@@ -115,6 +116,7 @@ impl Chapter {
         Self::Quantized,
         Self::GuessAhead,
         Self::OtherModels,
+        Self::States,
         Self::Constrained,
         Self::Server,
         Self::Beyond,
@@ -140,6 +142,7 @@ impl Chapter {
             Self::Quantized => "quantized",
             Self::GuessAhead => "guess_ahead",
             Self::OtherModels => "other_models",
+            Self::States => "states",
             Self::Constrained => "constrained",
             Self::Server => "server",
             Self::Beyond => "beyond",

@@ -23,6 +23,7 @@ mod paged_kv;
 mod quantized;
 mod scheduler;
 mod server;
+mod states;
 mod streaming;
 mod temperature;
 mod tokens;

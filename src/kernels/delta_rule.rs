@@ -7,25 +7,27 @@ use super::simd::{Isa, Kernel, fma};
 /// What a layer makes of the positions of a sequence: a query and a key for each of its key heads, and for each
 /// value head a value and how it changes the state.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DeltaRows<'a> {
+pub struct DeltaRows<'a> {
     /// The queries of all key heads, their keys, and the values of all value heads:
     /// `[seq, 2 * key_heads * key_dim + value_heads * value_dim]`.
-    pub(crate) qkv: &'a [f32],
+    pub qkv: &'a [f32],
     /// What is left of the state, `[seq, value_heads]`.
-    pub(crate) decay: &'a [f32],
+    pub decay: &'a [f32],
     /// How much of a value is written, `[seq, value_heads]`.
-    pub(crate) strength: &'a [f32],
+    pub strength: &'a [f32],
 }
 
 /// The heads of the rule. A key head serves `value_heads / key_heads` value heads that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DeltaHeads {
-    pub(crate) key_heads: usize,
-    pub(crate) value_heads: usize,
+pub struct DeltaHeads {
+    /// How many heads have queries and keys.
+    pub key_heads: usize,
+    /// How many have values, and a state.
+    pub value_heads: usize,
     /// The length of a query or a key.
-    pub(crate) key_dim: usize,
+    pub key_dim: usize,
     /// The length of a value.
-    pub(crate) value_dim: usize,
+    pub value_dim: usize,
 }
 
 impl DeltaHeads {
@@ -43,10 +45,21 @@ impl DeltaHeads {
     /// value_dim]`.
     ///
     /// A state is a matrix that maps keys to values. A position lets it fade, takes the value that it has for its
-    /// key, and adds what is missing to its own value.
-    pub(crate) fn forward(self, state: &mut [f32], rows: DeltaRows<'_>) -> Vec<f32> {
+    /// key, and adds what is missing to its own value. Queries and keys are scaled to the length 1 first, and what
+    /// is read is divided by the square root of `key_dim`.
+    ///
+    /// # Panics
+    /// Where `state` or `rows` have other lengths than these heads.
+    pub fn forward(self, state: &mut [f32], rows: DeltaRows<'_>) -> Vec<f32> {
         let seq = rows.decay.len() / self.value_heads;
         let head = self.key_dim * self.value_dim;
+        let changes = seq * self.value_heads;
+        assert!(
+            state.len() == self.state()
+                && rows.qkv.len() == seq * self.channels()
+                && [rows.decay.len(), rows.strength.len()] == [changes; 2],
+            "a state or rows of other heads than {self:?}"
+        );
         let mut mixed = vec![0.0; seq * self.value_heads * self.value_dim];
         let (states, values) = (Disjoint::new(state), Disjoint::new(&mut mixed));
         in_rows(self.value_heads, seq * head, |heads| Heads {
@@ -90,6 +103,7 @@ impl Kernel for Heads<'_> {
                 unit(&qkv[key_head..][..key_dim], scale, &mut q);
                 unit(&qkv[keys + key_head..][..key_dim], 1.0, &mut k);
                 let value = &qkv[2 * keys + head * value_dim..][..value_dim];
+                // ANCHOR: step
                 delta.fill(0.0);
                 for (state, k) in state.chunks_exact_mut(value_dim).zip(&k) {
                     for (known, state) in delta.iter_mut().zip(state) {
@@ -109,6 +123,7 @@ impl Kernel for Heads<'_> {
                         *mixed = fma(*state, *q, *mixed);
                     }
                 }
+                // ANCHOR_END: step
             }
         }
     }

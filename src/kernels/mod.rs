@@ -36,7 +36,7 @@ pub use attention::{Queries, Scoring, attention};
 pub use block::{BLOCK, Block, BlockLayout, KvFormat};
 pub(crate) use convolution::Convolution;
 pub use cpu::Cpu;
-pub(crate) use delta_rule::{DeltaHeads, DeltaRows};
+pub use delta_rule::{DeltaHeads, DeltaRows};
 pub use elementwise::{activate, gated, layer_norm, rms_norm, rotate};
 pub use linear::{Layer, linear};
 #[cfg(feature = "cube")]

@@ -78,6 +78,7 @@ impl States {
         while self.0.len() <= layer {
             self.0.push(LayerState::default());
         }
+        // ANCHOR: advance
         let LayerState { before, after, rows: last } = &mut self.0[layer];
         if start == 0 {
             *after = (0, vec![0.0; shape.state]);
@@ -95,6 +96,7 @@ impl States {
         }
         after.0 = start + rows.len() / shape.row;
         update(&mut after.1, rows)
+        // ANCHOR_END: advance
     }
 
     /// The longest beginning of a sequence of `length` positions after which all states are known: all of it,

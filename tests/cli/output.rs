@@ -253,6 +253,7 @@ fn a_reader_that_goes_away_is_no_error() {
         ("08_scheduler", &SHORT),
         ("burn", &[]),
         ("tokens", &[]),
+        ("states", &["--part", "hand"]),
     ] {
         let mut command = example(name);
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());

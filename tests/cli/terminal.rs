@@ -95,6 +95,7 @@ fn what_is_printed_fits_into_80_columns() {
         ("14_other_models", &["--part=windows", "--tokens=128"]),
         ("14_other_models", &["--part=experts"]),
         ("14_other_models", &["--part=rope"]),
+        ("states", &[]),
         ("15_constrained", &[]),
         ("tokens", &[]),
     ] {

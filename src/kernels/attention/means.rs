@@ -49,11 +49,13 @@ impl Means {
         for (query, (max, weights)) in self.rows.iter().enumerate() {
             // SAFETY: each query belongs to one task, and each row to one sequence.
             let out = unsafe { out.part(heads.range(task, query)) };
+            // ANCHOR: sink
             // A sink has a weight, and nothing to add.
             let scale = match heads.scoring.sinks {
                 Some(sinks) => 1.0 / (weights + exp(sinks[heads.head(task, query)] - max)),
                 None => 1.0 / weights,
             };
+            // ANCHOR_END: sink
             for (out, sum) in out.iter_mut().zip(&self.sums[query * width..]) {
                 *out = sum * scale;
             }

@@ -321,6 +321,9 @@ const OUTPUTS: &[Output] = &[
             "cargo run --example 14_other_models -- --config examples/configs/gemma-2-2b.json",
         )
     },
+    printed("states-hand.txt", "cargo run --example states -- --part hand"),
+    printed("states-forget.txt", "cargo run --example states -- --part forget"),
+    printed("states-memory.txt", "cargo run --example states -- --part memory"),
     printed("constrained.txt", "cargo run --example 15_constrained"),
     printed(
         "constrained-names.txt",
