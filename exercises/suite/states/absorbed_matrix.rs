@@ -55,20 +55,34 @@ fn identity() -> Rows {
 }
 
 #[test]
+fn latents_are_mixed_before_the_value_matrix() {
+    let rule =
+        "the latents are mixed by weights that sum to 1, and the mix goes through the value matrix";
+    let latents = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
+    let value = vec![vec![10.0, 1.0], vec![0.0, 2.0], vec![1.0, 0.0]];
+    check(rule, &identity(), &value, &[0.0, 0.0], &latents);
+    check(rule, &identity(), &value, &[0.2, -0.4], &latents);
+}
+
+#[test]
 fn the_query_goes_through_the_key_matrix() {
     let rule =
         "the query meets latents after the transposed key matrix has taken it to their length";
     let key = vec![vec![1.0, 2.0], vec![0.0, 1.0]];
     let latents = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
     check(rule, &key, &identity(), &[0.3, 0.1], &latents);
-    let wide = vec![vec![1.0, 2.0, -1.0], vec![0.5, 1.0, 0.0]];
+    let wide = vec![
+        vec![1.0, 2.0, -1.0],
+        vec![0.5, 1.0, 0.0],
+        vec![0.0, 1.0, 2.0],
+    ];
     let value = vec![vec![1.0, 0.0, 1.0]];
     let latents = vec![
         vec![1.0, 0.0, 2.0],
         vec![0.0, 1.0, -1.0],
         vec![1.0, 1.0, 0.0],
     ];
-    check(rule, &wide, &value, &[0.5, -1.0], &latents);
+    check(rule, &wide, &value, &[0.5, -1.0, 0.2], &latents);
 }
 
 #[test]
@@ -77,16 +91,6 @@ fn the_scale_is_that_of_keys() {
     let key = vec![vec![1.0, 2.0, 0.0, 1.0]];
     let latents = vec![vec![1.0, 0.0, 0.0, 0.0], vec![0.0, 0.0, 0.0, 2.0]];
     check(rule, &key, &vec![vec![1.0, 0.0, 0.0, 3.0]], &[1.0], &latents);
-}
-
-#[test]
-fn latents_are_mixed_before_the_value_matrix() {
-    let rule =
-        "the latents are mixed by weights that sum to 1, and the mix goes through the value matrix";
-    let latents = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
-    let value = vec![vec![10.0, 1.0], vec![0.0, 2.0], vec![1.0, 0.0]];
-    check(rule, &identity(), &value, &[0.0, 0.0], &latents);
-    check(rule, &identity(), &value, &[0.2, -0.4], &latents);
 }
 
 #[test]

@@ -81,13 +81,13 @@ fn one_position_is_a_step() {
 #[test]
 fn later_positions_are_not_read() {
     let rule = "a query reads the positions up to its own, and none after it";
-    check(rule, &state([0.0, 0.0]), &chunk([(XY, X, 30.0, 1.0), (XY, Y, 50.0, 1.0)]));
+    check(rule, &state([0.0, 0.0]), &chunk([(XY, X, 30.0, 1.0), (Y, Y, 50.0, 1.0)]));
 }
 
 #[test]
 fn earlier_positions_are_found() {
     let rule = "a position finds for its key what earlier ones of the chunk added";
-    let positions = [(X, X, 30.0, 1.0), (X, XY, 20.0, 1.0)];
+    let positions = [(X, X, 30.0, 1.0), (XY, XY, 20.0, 1.0)];
     check(rule, &state([0.0, 0.0]), &chunk(positions));
 }
 

@@ -89,7 +89,11 @@ fn strength_is_of_what_is_missing() {
 fn the_whole_state_fades() {
     let rule = "the state fades in each step, also under other keys and without a write";
     check(rule, &rows([30.0, 50.0]), &Position(&[0.0, 1.0], &[1.0, 0.0], &[0.0], 0.5, 0.0));
-    check(rule, &rows([0.0, 50.0]), &Position(&[0.0, 1.0], &[1.0, 0.0], &[20.0], 0.5, 1.0));
+    check(
+        rule,
+        &rows([10.0, 50.0]),
+        &Position(&[0.6, 0.8], &[1.0, 0.0], &[20.0], 0.5, 0.0),
+    );
 }
 
 #[test]

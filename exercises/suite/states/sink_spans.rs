@@ -86,10 +86,11 @@ fn a_sink_may_be_the_greatest() {
 fn any_spans() {
     let mut random = Random::new(65);
     for _ in 0..200 {
-        let parts: Vec<(Vec<f32>, Vec<f32>)> = (0..1 + random.below(4))
-            .map(|_| 1 + random.below(4))
-            .map(|count| (random.scores(count), random.scores(count)))
-            .collect();
+        let mut parts = Vec::new();
+        for _ in 0..1 + random.below(4) {
+            let count = 1 + random.below(4);
+            parts.push((random.scores(count), random.scores(count)));
+        }
         let spans: Vec<(&[f32], &[f32])> =
             parts.iter().map(|(scores, values)| (&scores[..], &values[..])).collect();
         let sink = (random.below(2) == 0).then(|| random.float(-5.0, 5.0));
