@@ -231,14 +231,19 @@ impl ApiError {
         )
     }
 
-    /// 503: the deadline passed before the first token.
-    pub(super) fn deadline(limit: Duration) -> Self {
+    /// 503: the deadline passed before the first token. One that has a grammar may have spent it on that.
+    pub(super) fn deadline(limit: Duration, has_grammar: bool) -> Self {
+        let advice = if has_grammar {
+            "ask for fewer answers at once (`n`) or send a simpler grammar, or try again"
+        } else {
+            "try again"
+        };
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded_error",
             "deadline_exceeded",
             format!(
-                "the request's {} seconds have passed before its first token: try again when the server is less busy",
+                "the request's {} seconds have passed before its first token: {advice} when the server is less busy",
                 limit.as_secs_f64()
             ),
         )
@@ -399,7 +404,8 @@ mod tests {
             ApiError::connections(1024),
             ApiError::rate_limited(second),
             ApiError::queue_full(7, 7),
-            ApiError::deadline(second),
+            ApiError::deadline(second, false),
+            ApiError::deadline(second, true),
             ApiError::shutting_down(),
             ApiError::internal("told nobody"),
         ];

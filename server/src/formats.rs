@@ -71,7 +71,7 @@ pub(super) async fn compile(
     };
     let limit = service.request_timeout;
     let compiled = timeout(deadline::left(limit), compiled).await;
-    Ok(compiled.map_err(|_| ApiError::deadline(limit))???)
+    Ok(compiled.map_err(|_| ApiError::deadline(limit, true))???)
 }
 
 /// Says that a grammar was compiled when that has ended, in whatever way: memory that is given back before is

@@ -17,6 +17,7 @@ use super::deadline;
 use super::error::ApiError;
 use super::formats;
 use super::json_words::wrong_field;
+use super::large_integers;
 use super::request_body::ShutDown;
 use super::state::App;
 use super::unsupported;
@@ -163,13 +164,14 @@ fn object(body: &[u8], heeded: &[&str]) -> Result<Value, ApiError> {
     if !value.is_object() {
         return Err(wrong("the body must be a JSON object".to_owned()));
     }
+    large_integers::check(body, &value)?;
     make_whole(&mut value);
     unsupported::check(&value, heeded)?;
     Ok(value)
 }
 
 /// Fields whose value a template writes, or a schema compares: a number in them stays as it is written.
-const VERBATIM: [&str; 11] = [
+pub(super) const VERBATIM: [&str; 11] = [
     "tools",
     "tool_calls",
     "messages",

@@ -32,6 +32,7 @@ mod free_memory;
 mod host;
 mod json;
 mod json_words;
+mod large_integers;
 mod lingering;
 mod log;
 mod metrics;

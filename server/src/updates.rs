@@ -29,6 +29,7 @@ pub(super) struct Updates {
     job: Option<Job<(usize, Update)>>,
     /// The first update, which was waited for.
     first: Option<(usize, Update)>,
+    has_grammar: bool,
     metrics: RequestMetrics,
 }
 
@@ -48,14 +49,21 @@ impl Updates {
         }
         let left = deadline::left(app.settings().request_timeout.0);
         sequences.iter_mut().for_each(|sequence| sequence.deadline = Some(left));
-        if constraint.is_some() {
+        let has_grammar = constraint.is_some();
+        if has_grammar {
             service.has_used_grammar.store(true, Ordering::Relaxed);
         }
         let metrics = RequestMetrics::start(app.metrics().clone(), sequences.len());
         let sequences = Sequences { requests: sequences.into(), constraint };
         // The prompts are token ids already, so this does not keep the thread.
         let job = service.inference.infer(sequences).spawn();
-        let mut updates = Self { app: app.clone(), job: Some(job), first: None, metrics };
+        let mut updates = Self {
+            app: app.clone(),
+            job: Some(job),
+            first: None,
+            has_grammar,
+            metrics,
+        };
         updates.first = updates.next().await?;
         Ok(updates)
     }
@@ -105,7 +113,7 @@ impl Updates {
         match completion.finish_reason {
             FinishReason::Shutdown => Err(ApiError::shutting_down()),
             FinishReason::Deadline if nothing => {
-                Err(ApiError::deadline(self.app.settings().request_timeout.0))
+                Err(ApiError::deadline(self.app.settings().request_timeout.0, self.has_grammar))
             }
             _ => Ok(()),
         }

@@ -30,7 +30,7 @@ pub(super) fn prepare(source: &str, syntax: &SyntaxConfig) -> Result<String, Str
     if source.len() > MAX_BYTES {
         return Err(format!("it has {} bytes, and {MAX_BYTES} is the limit", source.len()));
     }
-    // However lines end in the file, they end so in the prompt.
+    // As in Jinja, lines of the prompt end in `\n`, however those of the file do.
     let source = &source.replace("\r\n", "\n").replace('\r', "\n");
     // Invalid tokens are left to the engine, whose error gives their position.
     let tokens = tokenize(source, false, syntax.clone()).map_while(Result::ok);
