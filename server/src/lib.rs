@@ -58,6 +58,7 @@ mod updates;
 mod wire;
 
 pub use auth::ApiKeys;
+pub use free_memory::use_one_arena;
 pub use log::start_log;
 pub use server::{Server, ServerError, serve};
 pub use settings::{LogFilter, LogFormat, Origins, Seconds, Settings, SettingsError};

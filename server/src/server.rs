@@ -145,6 +145,7 @@ fn load(app: &App) -> JoinHandle<slowburn_flags::Result<Service>> {
 /// # Errors
 /// Settings, an address or a model that cannot be used.
 pub fn serve(mut settings: Settings) -> Result<(), ServerError> {
+    free_memory::use_one_arena();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // The cores are for the model. A token is little work for the server.
         .worker_threads(2)

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slowburn_server::{Server, ServerError, Settings};
+use slowburn_server::{Server, ServerError, Settings, use_one_arena};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -24,6 +24,7 @@ pub struct TestServer {
 impl TestServer {
     /// Starts a server with these flags, and waits until it is ready.
     pub fn start(flags: &[&str]) -> Self {
+        use_one_arena();
         let arguments = ["test", "--port", "0"].iter().chain(flags);
         let settings = Settings::load(arguments.map(OsString::from)).unwrap();
         let runtime = Builder::new_multi_thread()
