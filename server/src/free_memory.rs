@@ -14,7 +14,7 @@ use super::state::App;
 
 /// Lets all threads take their memory from one arena. By default GNU's allocator has up to eight for each core, and
 /// what one thread has freed is of no use to the threads of another arena: after a hundred large grammars, 90 MB
-/// stayed that nobody used, with one arena 10 MB. Call it before there are threads; [`serve`](super::serve) does.
+/// stayed that nobody used, with one arena 13 MB. Call it before there are threads; [`serve`](super::serve) does.
 pub fn use_one_arena() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes numbers only. Where it fails, there are more arenas.
