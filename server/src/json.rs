@@ -262,4 +262,11 @@ mod tests {
             assert_eq!(body.pointer(place).unwrap().to_string(), expected, "{place}");
         }
     }
+
+    #[test]
+    fn a_number_that_would_become_another_is_refused() {
+        let body = br#"{"messages": [{"content": 18446744073709551616}]}"#;
+        let error = object(body, &[]).unwrap_err().body().error;
+        assert_eq!(error.param.as_deref(), Some("messages[0].content"), "{}", error.message);
+    }
 }
